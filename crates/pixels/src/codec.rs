@@ -1,0 +1,282 @@
+//! What the engine asks of a picture format.
+
+use andon_recipe::Turn;
+
+use crate::error::Result;
+use crate::frame::{Depth, Image, Model, Subsampling};
+use crate::limits::{Interrupt, Limits};
+use crate::plan::Cost;
+
+/// One picture format: one folder in the `codecs` crate, one entry in its `ALL`.
+pub trait Codec: Send + Sync {
+    /// The format's name: lower-case, as in a recipe's `as:jpeg`.
+    fn name(&self) -> &'static str;
+
+    /// Other names and file extensions that mean this format (without dots).
+    fn aliases(&self) -> &'static [&'static str];
+
+    /// The media type of its files.
+    fn media_type(&self) -> &'static str;
+
+    /// Does a file that begins with these bytes (16 or more, fewer for tiny files) claim this format?
+    fn sniff(&self, head: &[u8]) -> bool;
+
+    /// Reads the header only: no pixel is decoded, nothing larger than the metadata is allocated.
+    ///
+    /// # Errors
+    /// `Broken` or `Unsupported`.
+    fn probe(&self, bytes: &[u8]) -> Result<Info>;
+
+    /// Decodes the first frame (composed on its canvas) at the scales asked for.
+    ///
+    /// The frame's size is `info.scaled(how.scales.luma)`; chroma planes follow `how.scales.chroma`.
+    ///
+    /// # Errors
+    /// `Broken` (truncated files too), `Limit`, `Interrupted`.
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image>;
+
+    /// Scales at which it decodes this picture cheaper than in full, `Scale::FULL` included, smallest
+    /// first.
+    fn scales(&self, info: &Info) -> &'static [Scale] {
+        let _ = info;
+        &[Scale::FULL]
+    }
+
+    /// Can chroma planes be decoded at a smaller scale than luma?
+    fn splits_chroma(&self, info: &Info) -> bool {
+        let _ = info;
+        false
+    }
+
+    /// The frame that `decode` at `scales` yields.
+    fn decoded(&self, info: &Info, scales: Scales) -> Traits {
+        let _ = scales;
+        Traits {
+            model: info.model,
+            depth: info.depth,
+            alpha: info.alpha,
+        }
+    }
+
+    /// Estimated cost of decoding `bytes` bytes at `scales`, and the memory it holds beside the result.
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
+
+    /// What a frame must be turned into before it can be written; `None` when the format cannot be
+    /// written at all.
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits>;
+
+    /// Writes one picture whose first frame is as `accepts` said.
+    ///
+    /// # Errors
+    /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>>;
+
+    /// Estimated cost of writing a frame of this size.
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost;
+}
+
+/// What a header tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Info {
+    /// The codec's name.
+    pub format: &'static str,
+    /// Width as stored, before any orientation.
+    pub width: u32,
+    /// Height as stored.
+    pub height: u32,
+    /// Model of the decoded planes at full scale.
+    pub model: Model,
+    /// Bits of the decoded samples (fewer than 8 are widened to 8).
+    pub depth: Depth,
+    /// Is there an alpha plane (or a transparent colour)?
+    pub alpha: bool,
+    /// Is it a palette picture? Resampled with a softer kernel, as the module does.
+    pub palette: bool,
+    /// How many frames; at least 1. 2 may stand for "more than one" where counting costs a full read.
+    pub frames: u32,
+    /// EXIF orientation.
+    pub orientation: Orientation,
+    /// The quality it was written with, as far as the tables tell (1–100).
+    pub quality: Option<u8>,
+    /// Lossless WebP, PNG, GIF.
+    pub lossless: bool,
+    /// Progressive JPEG, interlaced PNG or GIF.
+    pub progressive: bool,
+    /// ICC, EXIF or any other metadata that `strip` would drop.
+    pub metadata: bool,
+    /// Offset of the frame on its page (PNG oFFs, GIF frame): added to a region's x and y.
+    pub page_offset: (i32, i32),
+}
+
+impl Info {
+    /// Pixels as stored.
+    #[must_use]
+    pub fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// Width and height decoded at a scale: rounded up, as JPEG does.
+    #[must_use]
+    pub fn scaled(&self, scale: Scale) -> (u32, u32) {
+        (scale.of(self.width), scale.of(self.height))
+    }
+}
+
+/// A decoding scale, in eighths: 1, 2, 4 or 8 for the powers of two; any N from 1 to 8 for a codec that
+/// offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Scale(pub u8);
+
+impl Scale {
+    /// 1/1.
+    pub const FULL: Self = Self(8);
+    /// 1/2.
+    pub const HALF: Self = Self(4);
+    /// 1/4.
+    pub const QUARTER: Self = Self(2);
+    /// 1/8.
+    pub const EIGHTH: Self = Self(1);
+
+    /// A length at this scale, rounded up.
+    #[must_use]
+    pub fn of(self, length: u32) -> u32 {
+        ((u64::from(length) * u64::from(self.0)).div_ceil(8)) as u32
+    }
+
+    /// As a factor: 0.125 to 1.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        f64::from(self.0) / 8.0
+    }
+}
+
+/// The scales of one decode. Chroma's is relative to the chroma plane's own stored size: with both
+/// `HALF`, a 4:2:0 picture stays 4:2:0; luma `HALF` and chroma `QUARTER` make 4:2:0 of a 4:4:4 one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scales {
+    /// Of luma, and of every full-size plane.
+    pub luma: Scale,
+    /// Of thinned or thinnable planes (Cb, Cr); never above `luma`.
+    pub chroma: Scale,
+}
+
+impl Scales {
+    /// Everything in full.
+    pub const FULL: Self = Self::both(Scale::FULL);
+
+    /// One scale for all planes.
+    #[must_use]
+    pub const fn both(scale: Scale) -> Self {
+        Self {
+            luma: scale,
+            chroma: scale,
+        }
+    }
+
+    /// The subsampling of a frame decoded at these scales from a picture with `stored` subsampling.
+    #[must_use]
+    pub fn subsampling(self, stored: Subsampling) -> Subsampling {
+        let ratio = self.luma.0 / self.chroma.0;
+        Subsampling {
+            h: stored.h * ratio,
+            v: stored.v * ratio,
+        }
+    }
+}
+
+/// How to decode.
+#[derive(Clone, Copy)]
+pub struct Decode<'a> {
+    /// The scales, out of those the codec offered.
+    pub scales: Scales,
+    /// Ceilings.
+    pub limits: &'a Limits,
+    /// Is the result still wanted?
+    pub interrupt: &'a dyn Interrupt,
+    /// Carry ICC and EXIF into the image's metadata.
+    pub keep_metadata: bool,
+}
+
+/// How to encode; what does not fit a format is ignored by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Encode {
+    /// As asked (see `andon_recipe::Output::quality`), or the source's own, or `None` for the format's
+    /// default. WebP at 100 is lossless.
+    pub quality: Option<u16>,
+    /// Progressive, Adam7, interlaced.
+    pub progressive: bool,
+    /// Chroma subsampling, as asked or as in a JPEG source; `None`: 4:4:4 from quality 90, else 4:2:0.
+    pub chroma: Option<Subsampling>,
+    /// 0 (fast) to 9 (small); `None`: the format's fast default.
+    pub effort: Option<u8>,
+}
+
+/// What a frame is, without its pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Traits {
+    /// Model of the planes.
+    pub model: Model,
+    /// Bits of a sample.
+    pub depth: Depth,
+    /// Is there an alpha plane?
+    pub alpha: bool,
+}
+
+/// EXIF orientation: how the stored picture becomes upright. First mirrored left to right, then turned
+/// clockwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Orientation {
+    /// Mirror left to right, first.
+    pub mirror: bool,
+    /// Then turn clockwise by quarters: 0 to 3.
+    pub quarters: u8,
+}
+
+impl Orientation {
+    /// From EXIF's number; anything but 1–8 is upright.
+    #[must_use]
+    pub fn from_exif(value: u16) -> Self {
+        let (mirror, quarters) = match value {
+            2 => (true, 0),
+            3 => (false, 2),
+            4 => (true, 2),
+            5 => (true, 3),
+            6 => (false, 1),
+            7 => (true, 1),
+            8 => (false, 3),
+            _ => (false, 0),
+        };
+        Self { mirror, quarters }
+    }
+
+    /// This, then a turn.
+    #[must_use]
+    pub fn then(self, turn: Turn) -> Self {
+        let more = match turn {
+            Turn::R0 => 0,
+            Turn::R90 => 1,
+            Turn::R180 => 2,
+            Turn::R270 => 3,
+        };
+        Self {
+            mirror: self.mirror,
+            quarters: (self.quarters + more) % 4,
+        }
+    }
+
+    /// Does it change nothing?
+    #[must_use]
+    pub fn is_upright(self) -> bool {
+        self == Self::default()
+    }
+
+    /// A stored size, turned.
+    #[must_use]
+    pub fn size(self, width: u32, height: u32) -> (u32, u32) {
+        if self.quarters % 2 == 1 {
+            (height, width)
+        } else {
+            (width, height)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Errors by whose fault they are; each names the offending value and the way out.
+
+use std::fmt;
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// Whoever asked: a wish that cannot be.
+    Client,
+    /// The source picture.
+    Source,
+    /// Ourselves.
+    Us,
+}
+
+/// What went wrong. `Display` is one plain sentence that may be shown to the public.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    /// The bytes are no picture of a known format.
+    UnknownFormat,
+    /// The bytes claim a format and break its rules: which format, and how.
+    Broken {
+        /// The format's name.
+        format: &'static str,
+        /// What is wrong, in a few words.
+        why: String,
+    },
+    /// The picture uses a feature of its format that is not supported.
+    Unsupported {
+        /// The format's name.
+        format: &'static str,
+        /// The feature.
+        what: String,
+    },
+    /// A ceiling of [`crate::Limits`].
+    Limit {
+        /// Which: the knob's name.
+        name: &'static str,
+        /// The value that was asked for.
+        value: u64,
+        /// The ceiling.
+        limit: u64,
+    },
+    /// The recipe asks for something that cannot be: an unknown effect, bad arguments, no pixels left.
+    Recipe {
+        /// The offending piece.
+        piece: String,
+        /// What is wrong and what would do.
+        why: String,
+    },
+    /// The deadline passed or the client left.
+    Interrupted,
+    /// A bug of ours, caught.
+    Internal(String),
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Recipe { .. } | Self::Interrupted => Fault::Client,
+            Self::UnknownFormat
+            | Self::Broken { .. }
+            | Self::Unsupported { .. }
+            | Self::Limit { .. } => Fault::Source,
+            Self::Internal(_) => Fault::Us,
+        }
+    }
+
+    /// A broken picture.
+    pub fn broken(format: &'static str, why: impl Into<String>) -> Self {
+        Self::Broken {
+            format,
+            why: why.into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownFormat => f.write_str("this is not a picture of a known format"),
+            Self::Broken { format, why } => write!(f, "this {format} picture is broken: {why}"),
+            Self::Unsupported { format, what } => write!(
+                f,
+                "this {format} picture uses {what}, which is not supported"
+            ),
+            Self::Limit { name, value, limit } => {
+                write!(f, "{name} {value} is over the limit of {limit}")
+            }
+            Self::Recipe { piece, why } => write!(f, "`{piece}` cannot be done: {why}"),
+            Self::Interrupted => {
+                f.write_str("the work was stopped because its deadline passed or its client left")
+            }
+            Self::Internal(why) => write!(f, "internal error: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,26 @@
+//! The planar pixel engine.
+//!
+//! A picture is planes ([`Frame`]) in whatever colour model it arrived in; every stage works plane by
+//! plane, so that a JPEG becomes a smaller JPEG without visiting RGB. [`Engine`] turns a recipe and a
+//! picture's header into a [`Plan`] that prints itself with its cost and peak memory, and then runs it.
+//! The crate knows no format: codecs come as `&dyn Codec`. It opens no file, starts no thread, and asks
+//! [`Interrupt`] between row bands whether anybody still wants the result.
+
+pub mod codec;
+pub mod color;
+pub mod engine;
+pub mod error;
+pub mod frame;
+pub mod limits;
+pub mod ops;
+pub mod plan;
+pub mod resize;
+pub mod stage;
+
+pub use codec::{Codec, Decode, Encode, Info, Orientation, Scale, Scales, Traits};
+pub use engine::{Engine, Rendered, Timings};
+pub use error::{Error, Fault, Result};
+pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};
+pub use limits::{Interrupt, Limits, Never};
+pub use plan::{Cost, Plan};
+pub use stage::{Context, Materials, NoMaterials, Op, Stage};

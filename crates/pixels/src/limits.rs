@@ -1,0 +1,53 @@
+//! What a request may cost, and whether it is still wanted.
+
+/// Asked once per row band, and before every stage: a deadline or a lost client.
+pub trait Interrupt: Sync {
+    /// True when nobody wants the result any more.
+    fn interrupted(&self) -> bool;
+}
+
+/// Work that nobody interrupts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Never;
+
+impl Interrupt for Never {
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Ceilings, checked from headers and recipes before anything is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a source file.
+    pub source_bytes: u64,
+    /// Pixels of a source picture (all frames that are decoded).
+    pub pixels: u64,
+    /// Longest side of a source picture, in px.
+    pub side: u32,
+    /// Pixels of a result.
+    pub result_pixels: u64,
+    /// Longest side of a result, in px.
+    pub result_side: u32,
+    /// Bytes that a plan may hold at its peak, source and result included.
+    pub memory: u64,
+    /// Scans of a progressive JPEG: each costs a walk over the whole picture.
+    pub scans: u32,
+    /// Bytes of one metadata block after inflation (ICC, EXIF).
+    pub metadata_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            source_bytes: 64 << 20,
+            pixels: 120_000_000,
+            side: 32_768,
+            result_pixels: 50_000_000,
+            result_side: 16_384,
+            memory: 1 << 30,
+            scans: 100,
+            metadata_bytes: 4 << 20,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Effects and geometry, one file each.

@@ -1,0 +1,99 @@
+//! Stages: what a plan is made of. Each takes a frame and gives a frame, prints itself and says what it
+//! costs.
+
+use std::fmt;
+
+use andon_recipe::Layout;
+
+use crate::codec::Traits;
+use crate::error::{Error, Result};
+use crate::frame::{Frame, Image};
+use crate::limits::Interrupt;
+use crate::plan::Cost;
+
+/// One step of a plan. `Display` is its line in the printed plan, such as `resize 400x300 lanczos3`.
+pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
+    /// Does the work.
+    ///
+    /// # Errors
+    /// `Interrupted`, `Recipe` (a material that is missing or no picture).
+    fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame>;
+
+    /// What comes out when `traits` go in: the planner follows the model through the plan.
+    fn after(&self, traits: Traits) -> Traits {
+        traits
+    }
+
+    /// The size that comes out when `width` × `height` goes in.
+    fn size_after(&self, width: u32, height: u32) -> (u32, u32) {
+        (width, height)
+    }
+
+    /// Estimated cost for an input of this size, and the memory held beside input and output.
+    fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost;
+}
+
+/// What stages may ask for while they run.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Where everything lies.
+    pub layout: &'a Layout,
+    /// Pictures to compose with, decoded.
+    pub materials: &'a dyn Fn(&str) -> Result<Image>,
+    /// Is the result still wanted?
+    pub interrupt: &'a dyn Interrupt,
+}
+
+impl Context<'_> {
+    /// Stops when nobody wants the result any more.
+    ///
+    /// # Errors
+    /// `Interrupted`.
+    pub fn check(&self) -> Result<()> {
+        if self.interrupt.interrupted() {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Files that recipes compose with (icons), by name.
+pub trait Materials: Sync {
+    /// The file's bytes.
+    ///
+    /// # Errors
+    /// `Recipe` naming the material when it is missing or may not be read.
+    fn load(&self, name: &str) -> Result<Vec<u8>>;
+}
+
+/// No materials at all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoMaterials;
+
+impl Materials for NoMaterials {
+    fn load(&self, name: &str) -> Result<Vec<u8>> {
+        Err(Error::Recipe {
+            piece: name.to_owned(),
+            why: "no folder of materials is configured (small_light.material_dir)".to_owned(),
+        })
+    }
+}
+
+/// One effect that recipes can name: one file in `ops/`, one entry in `ops::ALL`.
+pub trait Op: Send + Sync {
+    /// The word in a recipe.
+    fn name(&self) -> &'static str;
+
+    /// One line of help.
+    fn help(&self) -> &'static str;
+
+    /// An example as it stands in a recipe; tests parse and run it.
+    fn example(&self) -> &'static str;
+
+    /// The stage for these arguments. `None`: they ask for nothing (a blur of 0).
+    ///
+    /// # Errors
+    /// `Recipe` with the offending argument.
+    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>>;
+}
