@@ -3,6 +3,10 @@
 //! The rules are ngx_small_light's, in its order of floating-point operations, because a URL that was
 //! served for years must keep its size to the pixel: sides are truncated, never rounded.
 
+use std::fmt;
+
+use crate::{Colour, Fit, Length, Original, Recipe, Size};
+
 /// A rectangle of whole pixels inside a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rect {
@@ -40,7 +44,7 @@ pub struct CanvasLayout {
     /// Top edge.
     pub y: i64,
     /// The ground's colour.
-    pub colour: crate::Colour,
+    pub colour: Colour,
 }
 
 /// A recipe's geometry for one picture. Sizes are those of the upright, turned picture.
@@ -75,13 +79,150 @@ pub enum LayoutError {
     },
 }
 
-impl crate::Recipe {
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptySide { width, height } => write!(
+                f,
+                "a result of {width:.2}x{height:.2} px has no pixels: both sides must be at least 1"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+impl Recipe {
     /// Lays the recipe out for a picture of `width` × `height` px (upright and turned already).
     ///
     /// # Errors
     /// [`LayoutError::EmptySide`] when the result would have no pixels.
     pub fn layout(&self, width: u32, height: u32) -> Result<Layout, LayoutError> {
-        let _ = (width, height);
-        todo!()
+        self.layout_with_offset(width, height, (0, 0))
+    }
+
+    /// As [`Self::layout`] for a picture that lies at `offset` px on a page of its own (PNG oFFs, GIF
+    /// frame): the offset moves the region, after everything that depends on the region was decided.
+    ///
+    /// A side of more than `u32::MAX` px is laid out as `u32::MAX`, for a limit to refuse.
+    ///
+    /// # Errors
+    /// [`LayoutError::EmptySide`] when the result would have no pixels.
+    pub fn layout_with_offset(
+        &self,
+        width: u32,
+        height: u32,
+        offset: (i32, i32),
+    ) -> Result<Layout, LayoutError> {
+        let (iw, ih) = (f64::from(width), f64::from(height));
+        let region = &self.region;
+        let sx = region.x.map_or(0.0, |x| x.of(iw));
+        let sy = region.y.map_or(0.0, |y| y.of(ih));
+        let sw = region.w.map_or(iw, |w| w.of(iw));
+        let sh = region.h.map_or(ih, |h| h.of(ih));
+        let sized = self.size.asked((sw, sh), (iw, ih));
+        let asked @ (dw, dh) = sized.unwrap_or((sw, sh));
+
+        let mut layout = Layout {
+            original: match self.original {
+                Original::Never => false,
+                Original::Always => true,
+                Original::IfSmaller => sized.is_none() || (sw < dw && sh < dh),
+                Original::IfLarger => sw > dw || sh > dh,
+            },
+            source: (width, height),
+            asked,
+            scaling: None,
+            canvas: None,
+            width,
+            height,
+        };
+        if layout.original {
+            return Ok(layout);
+        }
+
+        if self.size.enlarge || dw < sw - sx || dh < sh - sy {
+            // `as` truncates and saturates: NaN, from a region without pixels, becomes 0.
+            let (to_w, to_h) = (dw as u32, dh as u32);
+            if to_w == 0 || to_h == 0 {
+                return Err(LayoutError::EmptySide {
+                    width: dw,
+                    height: dh,
+                });
+            }
+            let across = clip(sx, sw, offset.0, width);
+            let down = clip(sy, sh, offset.1, height);
+            layout.scaling = Some(Scaling {
+                from: across.zip(down).map(|((x, w), (y, h))| Rect { x, y, w, h }),
+                width: to_w,
+                height: to_h,
+            });
+            (layout.width, layout.height) = (to_w, to_h);
+        }
+
+        if let Some(canvas) = &self.canvas {
+            let x = canvas.x.map(|x| x.of(iw));
+            let y = canvas.y.map(|y| y.of(ih));
+            layout.canvas = Some(CanvasLayout {
+                width: canvas.w,
+                height: canvas.h,
+                x: x.unwrap_or((f64::from(canvas.w) - dw) * 0.5) as i64,
+                y: y.unwrap_or((f64::from(canvas.h) - dh) * 0.5) as i64,
+                colour: canvas.colour,
+            });
+            (layout.width, layout.height) = (canvas.w, canvas.h);
+        }
+        Ok(layout)
     }
 }
+
+impl Size {
+    /// The size asked for a region of `sw` × `sh` px in a picture of `iw` × `ih` px, aspect applied;
+    /// `None` when no side is given.
+    fn asked(&self, (sw, sh): (f64, f64), (iw, ih): (f64, f64)) -> Option<(f64, f64)> {
+        let aspect = sw / sh;
+        Some(match (self.w.map(|w| w.of(iw)), self.h.map(|h| h.of(ih))) {
+            (None, None) => return None,
+            (Some(dw), None) => (dw, dw / aspect),
+            (None, Some(dh)) => (dh * aspect, dh),
+            (Some(dw), Some(dh)) => {
+                let taller = sw / dw < sh / dh;
+                match self.fit {
+                    Fit::Inside if taller => (dh * aspect, dh),
+                    Fit::Inside => (dw, dw / aspect),
+                    Fit::Cover if taller => (dw, dw / aspect),
+                    Fit::Cover => (dh * aspect, dh),
+                    Fit::Exact => (dw, dh),
+                }
+            }
+        })
+    }
+}
+
+impl Length {
+    /// In pixels, along a side of `side` px.
+    fn of(self, side: f64) -> f64 {
+        match self {
+            Self::Px(px) => px,
+            Self::Percent(percent) => side * percent * 0.01,
+        }
+    }
+}
+
+/// The part of `start..start + length`, truncated to whole pixels and moved by `offset`, that lies
+/// inside `0..side`, as start and length. A length that truncates to 0 means the whole side, as in an
+/// ImageMagick geometry.
+fn clip(start: f64, length: f64, offset: i32, side: u32) -> Option<(u32, u32)> {
+    let length = match length as i64 {
+        0 => i64::from(side),
+        length => length,
+    };
+    let start = (start as i64).saturating_add(i64::from(offset));
+    let end = start.saturating_add(length).min(i64::from(side));
+    let start = start.max(0);
+    let inside = u32::try_from(end - start).ok().filter(|w| *w > 0)?;
+    Some((u32::try_from(start).ok()?, inside))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,8 @@
 //! The parts of a recipe. Geometry is a closed set because the planner reasons about it; effects
 //! and formats are open words.
 
+use crate::text::{ParseError, STAGES};
+
 /// Everything that is wanted of one picture. The default changes nothing but the encoding.
 ///
 /// The fields stand in the order in which they act.
@@ -32,6 +34,17 @@ pub struct Recipe {
     pub output: Output,
 }
 
+impl Recipe {
+    /// The files that its `over` effects compose with, by name.
+    pub fn materials(&self) -> impl Iterator<Item = &str> {
+        self.effects
+            .iter()
+            .filter(|effect| effect.name == Effect::OVER)
+            .filter_map(|effect| effect.args.first())
+            .map(String::as_str)
+    }
+}
+
 /// When the source's bytes are the answer, untouched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Original {
@@ -55,6 +68,30 @@ pub enum Length {
     Percent(f64),
 }
 
+impl Length {
+    /// The most pixels that a text can say.
+    pub const MAX_PX: f64 = 1e6;
+    /// The most percent that a text can say.
+    pub const MAX_PERCENT: f64 = 1e5;
+
+    /// Pixels; `None` unless 0 to [`Self::MAX_PX`].
+    #[must_use]
+    pub fn px(px: f64) -> Option<Self> {
+        // Adding 0 makes -0, whose text would not read back, a plain 0.
+        (0.0..=Self::MAX_PX)
+            .contains(&px)
+            .then_some(Self::Px(px + 0.0))
+    }
+
+    /// Percent; `None` unless 0 to [`Self::MAX_PERCENT`].
+    #[must_use]
+    pub fn percent(percent: f64) -> Option<Self> {
+        (0.0..=Self::MAX_PERCENT)
+            .contains(&percent)
+            .then_some(Self::Percent(percent + 0.0))
+    }
+}
+
 /// A part of the picture. An absent `x` or `y` is 0; an absent `w` or `h` is the whole side (not what
 /// remains after `x` or `y`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,7 +113,7 @@ pub struct Size {
     pub w: Option<Length>,
     /// Height.
     pub h: Option<Length>,
-    /// What to do when both sides are given.
+    /// What to do when both sides are given; without effect, and without text, otherwise.
     pub fit: Fit,
     /// Scale and crop even if that does not make the picture smaller.
     pub enlarge: bool,
@@ -147,9 +184,63 @@ pub struct Effect {
     pub args: Vec<String>,
 }
 
+impl Effect {
+    /// The effect that composes with a picture from a file: its first argument is the file's name.
+    pub const OVER: &str = "over";
+
+    /// An effect whose word is well formed and means nothing else.
+    ///
+    /// # Errors
+    /// [`ParseError`] when the word is not lower-case letters, digits and `-` after a letter, or is a
+    /// stage's.
+    pub fn new(name: &str, args: Vec<String>) -> Result<Self, ParseError> {
+        let word = name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if !word || STAGES.contains(&name) {
+            return Err(ParseError::new(
+                name,
+                "a stage, or an effect's word of lower-case letters, digits and `-`",
+            ));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            args,
+        })
+    }
+}
+
 /// The name of a picture format: lower-case letters and digits, such as `jpeg` or `webp`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FormatName(pub(crate) String);
+
+impl FormatName {
+    /// A name of 1 to 16 lower-case letters and digits.
+    ///
+    /// # Errors
+    /// [`ParseError`] for any other text.
+    pub fn new(name: &str) -> Result<Self, ParseError> {
+        let word = (1..=16).contains(&name.len())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        if word {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(ParseError::new(
+                name,
+                "a format's name in lower-case letters and digits such as `webp`",
+            ))
+        }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Chroma subsampling of a written picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,42 @@
+//! Percent escapes in the arguments of effects: what would end an argument, and whatever a log line or
+//! a header could not hold.
+
+use std::fmt;
+
+use super::ParseError;
+
+/// Writes an argument, escaped.
+pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
+    for byte in argument.bytes() {
+        if byte.is_ascii_graphic() && !matches!(byte, b',' | b':' | b'%') {
+            write!(f, "{}", char::from(byte))?;
+        } else {
+            write!(f, "%{byte:02X}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads an argument. Characters that need no escape to be understood are taken as they are.
+pub(super) fn read(argument: &str) -> Result<String, ParseError> {
+    let wrong = || ParseError::new(argument, "UTF-8 whose `%` stand before two hex digits");
+    let mut decoded = Vec::with_capacity(argument.len());
+    let mut rest = argument.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            decoded.push(*first);
+            continue;
+        }
+        let [high, low, tail @ ..] = rest else {
+            return Err(wrong());
+        };
+        let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+        let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
+            return Err(wrong());
+        };
+        decoded.push(high << 4 | low);
+        rest = tail;
+    }
+    String::from_utf8(decoded).map_err(|_| wrong())
+}
