@@ -95,25 +95,14 @@ impl std::error::Error for LayoutError {}
 impl Recipe {
     /// Lays the recipe out for a picture of `width` × `height` px (upright and turned already).
     ///
-    /// # Errors
-    /// [`LayoutError::EmptySide`] when the result would have no pixels.
-    pub fn layout(&self, width: u32, height: u32) -> Result<Layout, LayoutError> {
-        self.layout_with_offset(width, height, (0, 0))
-    }
-
-    /// As [`Self::layout`] for a picture that lies at `offset` px on a page of its own (PNG oFFs, GIF
-    /// frame): the offset moves the region, after everything that depends on the region was decided.
+    /// A picture's offset on a page of its own (PNG oFFs, GIF frame) has no say: the module adds it to
+    /// the region and ImageMagick, which crops on the page, takes it away again.
     ///
     /// A side of more than `u32::MAX` px is laid out as `u32::MAX`, for a limit to refuse.
     ///
     /// # Errors
     /// [`LayoutError::EmptySide`] when the result would have no pixels.
-    pub fn layout_with_offset(
-        &self,
-        width: u32,
-        height: u32,
-        offset: (i32, i32),
-    ) -> Result<Layout, LayoutError> {
+    pub fn layout(&self, width: u32, height: u32) -> Result<Layout, LayoutError> {
         let (iw, ih) = (f64::from(width), f64::from(height));
         let region = &self.region;
         let sx = region.x.map_or(0.0, |x| x.of(iw));
@@ -150,8 +139,8 @@ impl Recipe {
                     height: dh,
                 });
             }
-            let across = clip(sx, sw, offset.0, width);
-            let down = clip(sy, sh, offset.1, height);
+            let across = clip(sx, sw, width);
+            let down = clip(sy, sh, height);
             layout.scaling = Some(Scaling {
                 from: across.zip(down).map(|((x, w), (y, h))| Rect { x, y, w, h }),
                 width: to_w,
@@ -209,19 +198,15 @@ impl Length {
     }
 }
 
-/// The part of `start..start + length`, truncated to whole pixels and moved by `offset`, that lies
-/// inside `0..side`, as start and length. A length that truncates to 0 means the whole side, as in an
-/// ImageMagick geometry.
-fn clip(start: f64, length: f64, offset: i32, side: u32) -> Option<(u32, u32)> {
-    let length = match length as i64 {
-        0 => i64::from(side),
-        length => length,
+/// The part of `start..start + length`, truncated to whole pixels, that lies inside `0..side`, as start
+/// and length. A length that truncates to 0 means the whole side, as in an ImageMagick geometry.
+fn clip(start: f64, length: f64, side: u32) -> Option<(u32, u32)> {
+    let (start, length) = match (start as u32, length as u32) {
+        (start, 0) => (start, side),
+        part => part,
     };
-    let start = (start as i64).saturating_add(i64::from(offset));
-    let end = start.saturating_add(length).min(i64::from(side));
-    let start = start.max(0);
-    let inside = u32::try_from(end - start).ok().filter(|w| *w > 0)?;
-    Some((u32::try_from(start).ok()?, inside))
+    let inside = start.saturating_add(length).min(side).checked_sub(start)?;
+    (inside > 0).then_some((start, inside))
 }
 
 #[cfg(test)]

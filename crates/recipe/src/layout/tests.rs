@@ -127,18 +127,6 @@ fn the_original_is_the_answer_when_the_picture_is_small_enough() {
 }
 
 #[test]
-fn the_page_offset_moves_the_region_after_the_tests() {
-    let recipe: Recipe = "crop:10:10:100x100,fit:50x50".parse().unwrap();
-    let from = |offset| {
-        let layout = recipe.layout_with_offset(400, 300, offset).unwrap();
-        layout.scaling.unwrap().from.unwrap()
-    };
-    let rect = |x, y, w, h| Rect { x, y, w, h };
-    assert_eq!(from((0, 0)), rect(10, 10, 100, 100));
-    assert_eq!(from((5, -20)), rect(15, 0, 100, 90));
-}
-
-#[test]
 fn huge_sizes_saturate_for_a_limit_to_refuse() {
     assert_eq!(
         size("fit:x1000000,enlarge", 1_000_000, 1),
