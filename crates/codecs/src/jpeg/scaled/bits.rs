@@ -1,0 +1,116 @@
+//! A most-significant-bit-first reader over unstuffed entropy-coded bytes.
+
+/// Reads bits of `data`; past its end it reads zeros, and [`Bits::overrun`] tells.
+#[derive(Clone, Copy)]
+pub(super) struct Bits<'a> {
+    data: &'a [u8],
+    /// Next byte to load.
+    position: usize,
+    /// Loaded bits, left-aligned. Below `count` there may be bits of the byte at `position` already:
+    /// loading it again sets the same bits.
+    buffer: u64,
+    /// How many bits of `buffer` count as loaded.
+    count: u32,
+}
+
+impl<'a> Bits<'a> {
+    pub(super) fn new(data: &'a [u8]) -> Self {
+        Self { data, position: 0, buffer: 0, count: 0 }
+    }
+
+    /// Loads until at least 56 bits are there. Branch-free but for the end of the data: the whole
+    /// bytes that fit are counted, the bits that spill over are merely set (Giesen, "Reading bits in
+    /// far too many ways", variant 4).
+    #[inline(always)]
+    pub(super) fn refill(&mut self) {
+        let word = match self.data.get(self.position..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(bytes) => u64::from_be_bytes(*bytes),
+            None => self.last_bytes(),
+        };
+        self.buffer |= word >> self.count;
+        self.position += ((63 - self.count) >> 3) as usize;
+        self.count |= 56;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn last_bytes(&self) -> u64 {
+        let mut word = [0u8; 8];
+        let rest = self.data.get(self.position..).unwrap_or_default();
+        for (to, from) in word.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        u64::from_be_bytes(word)
+    }
+
+    /// The next `n` bits (1 to 32), not consumed.
+    #[inline(always)]
+    pub(super) fn peek(&self, n: u32) -> usize {
+        (self.buffer >> (64 - n)) as usize
+    }
+
+    /// Drops `n` bits that `refill` made available.
+    #[inline(always)]
+    pub(super) fn consume(&mut self, n: u32) {
+        self.buffer <<= n;
+        self.count = self.count.wrapping_sub(n);
+    }
+
+    /// How many bits may still be consumed before the next refill.
+    #[inline(always)]
+    pub(super) fn available(&self) -> u32 {
+        self.count
+    }
+
+    /// The next `n` bits (0 to 32) as a number; refills by itself.
+    #[inline(always)]
+    pub(super) fn take(&mut self, n: u32) -> u32 {
+        if n == 0 {
+            return 0;
+        }
+        if self.count < n {
+            self.refill();
+        }
+        let value = self.peek(n) as u32;
+        self.consume(n);
+        value
+    }
+
+    /// Were more bits consumed than the data has?
+    pub(super) fn overrun(&self) -> bool {
+        (self.position as u64) * 8 - u64::from(self.count) > self.data.len() as u64 * 8
+    }
+}
+
+/// A JPEG magnitude: `size` bits (1 to 15) whose leading zero means negative (T.81, F.2.2.1 EXTEND).
+#[inline(always)]
+pub(super) fn extend(bits: u32, size: u32) -> i32 {
+    let half = 1i32 << (size - 1);
+    let value = bits as i32;
+    if value < half { value - 2 * half + 1 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_in_order_across_refills_and_end_in_zeros() {
+        let data: Vec<u8> = (0..40u8).map(|i| i.wrapping_mul(37)).collect();
+        let bit = |i: usize| u32::from(data.get(i / 8).map_or(0, |b| b >> (7 - i % 8) & 1));
+        let mut bits = Bits::new(&data);
+        let mut at = 0;
+        for n in (1..=17).cycle().take(60) {
+            let expected = (0..n as usize).fold(0, |acc, i| acc << 1 | bit(at + i));
+            assert_eq!(bits.take(n), expected, "{n} bits at {at}");
+            at += n as usize;
+            assert_eq!(bits.overrun(), at > data.len() * 8, "overrun at {at}");
+        }
+    }
+
+    #[test]
+    fn magnitudes_extend_as_in_the_standard() {
+        assert_eq!((extend(0, 1), extend(1, 1)), (-1, 1));
+        assert_eq!((extend(0b000, 3), extend(0b011, 3), extend(0b100, 3), extend(0b111, 3)), (-7, -4, 4, 7));
+    }
+}

@@ -1,0 +1,89 @@
+//! Entropy-coded data without its byte stuffing, cut at restart markers.
+
+/// The bytes of one scan, unstuffed.
+#[derive(Default)]
+pub(super) struct Unstuffed {
+    bytes: Vec<u8>,
+    /// Where each restart interval ends in `bytes`.
+    ends: Vec<usize>,
+}
+
+impl Unstuffed {
+    /// Takes the entropy-coded bytes at the beginning of `coded` in and gives how many there were. A
+    /// marker other than RSTn ends them.
+    pub(super) fn read(&mut self, coded: &[u8]) -> usize {
+        self.bytes.clear();
+        self.ends.clear();
+        let mut from = 0;
+        loop {
+            let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) else {
+                self.bytes.extend_from_slice(&coded[from..]);
+                from = coded.len();
+                break;
+            };
+            match coded.get(at + 1) {
+                Some(0) => {
+                    self.bytes.extend_from_slice(&coded[from..=at]);
+                    from = at + 2;
+                }
+                Some(0xd0..=0xd7) => {
+                    self.bytes.extend_from_slice(&coded[from..at]);
+                    self.ends.push(self.bytes.len());
+                    from = at + 2;
+                }
+                // A fill byte before a marker.
+                Some(0xff) => {
+                    self.bytes.extend_from_slice(&coded[from..at]);
+                    from = at + 1;
+                }
+                _ => {
+                    self.bytes.extend_from_slice(&coded[from..at]);
+                    from = at;
+                    break;
+                }
+            }
+        }
+        self.ends.push(self.bytes.len());
+        from
+    }
+
+    /// Restart interval `index`.
+    pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
+        let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
+        self.bytes.get(start..*self.ends.get(index)?)
+    }
+
+    /// The bytes this holds.
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+}
+
+/// How many entropy-coded bytes stand at the beginning of `coded`, without reading them.
+pub(super) fn length(coded: &[u8]) -> usize {
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(0xff, &coded[from..]) {
+        match coded.get(from + at + 1) {
+            Some(0 | 0xd0..=0xd7) => from += at + 2,
+            Some(0xff) => from += at + 1,
+            _ => return from + at,
+        }
+    }
+    coded.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stuffing_goes_and_restart_markers_cut() {
+        let coded = [1, 0xff, 0, 2, 0xff, 0xd0, 3, 0xff, 0xff, 0xd9, 7];
+        let mut unstuffed = Unstuffed::default();
+        assert_eq!(unstuffed.read(&coded), 8);
+        assert_eq!(unstuffed.interval(0), Some(&[1, 0xff, 2][..]));
+        assert_eq!(unstuffed.interval(1), Some(&[3][..]));
+        assert_eq!(unstuffed.interval(2), None);
+        assert_eq!(length(&coded), 8);
+    }
+}

@@ -1,0 +1,75 @@
+//! A JPEG decoder that only ever makes pictures small: 1/8, 1/4 and 1/2, straight into planes.
+//!
+//! Most of the time of a thumbnail is spent in entropy decoding, and most of what that yields is thrown
+//! away. Here it is never made: coefficients that the scale does not need are passed over several at a
+//! look-up ([`huffman::SkipTable`]), progressive scans that hold none of the needed ones are not even
+//! opened, and those that must be followed are followed by a bit mask of the block ([`progressive`]).
+//!
+//! A picture at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 that is exactly what
+//! libjpeg gives; at 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and
+//! needs every coefficient. Anything this decoder does not know ([`Refused::Unsupported`]) is
+//! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL.
+
+mod bits;
+mod entropy;
+mod huffman;
+mod plane;
+mod progressive;
+mod scan;
+mod segments;
+mod sequential;
+
+use andon_pixels::Grid;
+
+use self::plane::PlaneDecoder;
+use self::segments::{Segment, Segments};
+
+/// Why there is no picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// A kind of JPEG that is left to libjpeg-turbo.
+    Unsupported,
+    /// The file breaks the rules: how.
+    Broken(&'static str),
+    /// Nobody wants the picture any more.
+    Interrupted,
+    /// More progressive scans than allowed: how many it has.
+    TooManyScans(u32),
+}
+
+impl Refused {
+    const fn broken(why: &'static str) -> Self {
+        Self::Broken(why)
+    }
+}
+
+/// What is wanted.
+pub(crate) struct Wanted<'a> {
+    /// Samples per block side of the first component and of the others: 1, 2 or 4 (eighths).
+    pub(crate) sizes: [u8; 2],
+    /// Ceiling on progressive scans.
+    pub(crate) scans: u32,
+    /// Asked once per row of MCUs.
+    pub(crate) interrupted: &'a dyn Fn() -> bool,
+}
+
+/// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉.
+///
+/// # Errors
+/// See [`Refused`].
+pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Grid<u8>>, Refused> {
+    let mut segments = Segments::new(bytes)?;
+    let frame = match segments.next()? {
+        Segment::Frame(frame) => frame,
+        Segment::Scan(_) | Segment::End => return Err(Refused::broken("it has no frame header")),
+    };
+    let mut planes: Vec<_> = (0..frame.components.len())
+        .map(|index| PlaneDecoder::new(&frame, index, wanted.sizes[index.min(1)]))
+        .collect();
+    if frame.progressive {
+        progressive::decode(&mut segments, &frame, &mut planes, wanted)?;
+    } else {
+        sequential::decode(&mut segments, &frame, &mut planes, wanted)?;
+    }
+    Ok(planes.into_iter().map(PlaneDecoder::into_grid).collect())
+}

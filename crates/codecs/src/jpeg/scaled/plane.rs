@@ -1,0 +1,165 @@
+//! One component's way from coefficients to samples.
+
+use andon_kernels::idct;
+use andon_pixels::Grid;
+
+use super::Refused;
+use super::segments::FrameHeader;
+
+/// Zigzag position → row-major frequency index of an 8×8 block (T.81, figure A.6).
+const ZIGZAG: [u8; 64] = [
+    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,
+    6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38,
+    31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+/// Which coefficients an N×N picture of a block is made of.
+pub(super) struct Kept {
+    /// Samples per block side.
+    pub(super) side: usize,
+    /// The highest zigzag position that is kept.
+    pub(super) last: u32,
+    /// Zigzag position → place in the N×N block; 255: not kept.
+    pub(super) place: [u8; 64],
+}
+
+impl Kept {
+    const fn new(side: usize) -> Self {
+        let mut place = [255; 64];
+        let mut last = 0;
+        let mut k = 0;
+        while k < 64 {
+            let (u, v) = (ZIGZAG[k] as usize % 8, ZIGZAG[k] as usize / 8);
+            if u < side && v < side {
+                place[k] = (v * side + u) as u8;
+                last = k as u32;
+            }
+            k += 1;
+        }
+        Self { side, last, place }
+    }
+
+    /// For 1, 2 or 4 samples per block side.
+    pub(super) fn of(side: u8) -> &'static Self {
+        static KEPT: [Kept; 3] = [Kept::new(1), Kept::new(2), Kept::new(4)];
+        match side {
+            1 => &KEPT[0],
+            2 => &KEPT[1],
+            _ => &KEPT[2],
+        }
+    }
+
+    /// Coefficients per block.
+    pub(super) fn count(&self) -> usize {
+        self.side * self.side
+    }
+}
+
+/// A component's plane while it is being made.
+pub(super) struct PlaneDecoder {
+    pub(super) kept: &'static Kept,
+    /// Sampling factors: blocks per MCU.
+    pub(super) h: u32,
+    pub(super) v: u32,
+    /// Blocks that carry samples: those of a scan of this component alone.
+    pub(super) blocks_wide: u32,
+    pub(super) blocks_high: u32,
+    /// Blocks per row with those that only fill up the last MCU.
+    pub(super) stride: usize,
+    /// Complete: every block row was written.
+    pub(super) complete: bool,
+    width: u32,
+    height: u32,
+    samples: Vec<u8>,
+    /// One row of blocks as samples, `side` rows of `stride × side`.
+    band: Vec<u8>,
+}
+
+impl PlaneDecoder {
+    pub(super) fn new(frame: &FrameHeader, index: usize, side: u8) -> Self {
+        let component = frame.components[index];
+        let kept = Kept::of(side);
+        let full_width = (frame.width * component.h).div_ceil(frame.h_max);
+        let full_height = (frame.height * component.v).div_ceil(frame.v_max);
+        let stride = (frame.width.div_ceil(8 * frame.h_max) * component.h) as usize;
+        let (width, height) = (
+            (full_width * u32::from(side)).div_ceil(8),
+            (full_height * u32::from(side)).div_ceil(8),
+        );
+        Self {
+            kept,
+            h: component.h,
+            v: component.v,
+            blocks_wide: full_width.div_ceil(8),
+            blocks_high: full_height.div_ceil(8),
+            stride,
+            complete: false,
+            width,
+            height,
+            samples: vec![0; width as usize * height as usize],
+            band: vec![0; stride * kept.count()],
+        }
+    }
+
+    /// Turns a row of blocks into samples. `coefficients`: `stride` blocks of `kept.count()`.
+    pub(super) fn write_row(&mut self, row: u32, coefficients: &[i16], quant: &[u16; 64]) {
+        let side = self.kept.side;
+        let first = row as usize * side;
+        let rows = side.min((self.height as usize).saturating_sub(first));
+        if rows == 0 {
+            return;
+        }
+        let factors = self.factors(quant);
+        idct::blocks_to_rows(side, coefficients, &factors, &mut self.band);
+        let (width, line) = (self.width as usize, self.stride * side);
+        for y in 0..rows {
+            let to = (first + y) * width;
+            self.samples[to..to + width].copy_from_slice(&self.band[y * line..y * line + width]);
+        }
+        self.complete |= first + rows == self.height as usize;
+    }
+
+    /// The quantisation factors in the order of the kept coefficients.
+    fn factors(&self, quant: &[u16; 64]) -> [i32; 16] {
+        let mut factors = [0; 16];
+        for (&place, &factor) in self.kept.place.iter().zip(quant) {
+            if let Some(slot) = factors.get_mut(usize::from(place)) {
+                *slot = factor.into();
+            }
+        }
+        factors
+    }
+
+    pub(super) fn into_grid(self) -> Grid<u8> {
+        Grid::from_samples(self.width, self.height, self.samples)
+    }
+}
+
+/// The quantisation table of a component, which must have come before its first scan.
+pub(super) fn quant_of<'a>(
+    tables: &'a super::segments::Tables,
+    frame: &FrameHeader,
+    index: usize,
+) -> Result<&'a [u16; 64], Refused> {
+    tables.quant[frame.components[index].quant]
+        .as_ref()
+        .ok_or(Refused::Broken("a quantisation table is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kept_coefficients_are_the_lowest_square() {
+        assert_eq!((Kept::of(1).last, Kept::of(2).last, Kept::of(4).last), (0, 4, 24));
+        assert_eq!(&Kept::of(2).place[..6], &[0, 1, 2, 255, 3, 255]);
+        for side in [1, 2, 4] {
+            let kept = Kept::of(side);
+            let mut places: Vec<_> = kept.place.iter().filter(|&&p| p != 255).collect();
+            places.sort_unstable();
+            assert_eq!(places.len(), kept.count());
+            assert!(places.iter().enumerate().all(|(i, &&p)| i == usize::from(p)));
+        }
+    }
+}

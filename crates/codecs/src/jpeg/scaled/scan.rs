@@ -1,0 +1,61 @@
+//! Walking a scan: its MCUs in order, its restart intervals, its block addresses.
+
+use super::Refused;
+use super::bits::Bits;
+use super::entropy::Unstuffed;
+use super::plane::PlaneDecoder;
+use super::segments::{FrameHeader, ScanHeader};
+
+/// How many MCUs a scan has across and down.
+pub(super) fn mcus(frame: &FrameHeader, scan: &ScanHeader, planes: &[PlaneDecoder]) -> (u32, u32) {
+    match scan.components[..] {
+        [alone] => (planes[alone.index].blocks_wide, planes[alone.index].blocks_high),
+        _ => (frame.width.div_ceil(8 * frame.h_max), frame.height.div_ceil(8 * frame.v_max)),
+    }
+}
+
+/// The restart intervals of a scan, one after the other.
+pub(super) struct Intervals<'a> {
+    data: &'a Unstuffed,
+    /// MCUs per interval; `u32::MAX` without restart markers.
+    length: u32,
+    left: u32,
+    next: usize,
+    pub(super) bits: Bits<'a>,
+}
+
+impl<'a> Intervals<'a> {
+    pub(super) fn new(data: &'a Unstuffed, restart: u32) -> Self {
+        let length = if restart == 0 { u32::MAX } else { restart };
+        Self { data, length, left: 0, next: 0, bits: Bits::new(&[]) }
+    }
+
+    /// To be called before each MCU. True at the beginning of an interval, where every prediction
+    /// starts anew.
+    #[inline(always)]
+    pub(super) fn begin_mcu(&mut self) -> Result<bool, Refused> {
+        if self.left > 0 {
+            self.left -= 1;
+            return Ok(false);
+        }
+        self.begin_interval()?;
+        Ok(true)
+    }
+
+    #[cold]
+    fn begin_interval(&mut self) -> Result<(), Refused> {
+        self.check()?;
+        let data = self.data.interval(self.next).ok_or(ENDS_EARLY)?;
+        self.bits = Bits::new(data);
+        self.next += 1;
+        self.left = self.length - 1;
+        Ok(())
+    }
+
+    /// Did the interval hold all the bits that were read from it?
+    pub(super) fn check(&self) -> Result<(), Refused> {
+        if self.bits.overrun() { Err(ENDS_EARLY) } else { Ok(()) }
+    }
+}
+
+const ENDS_EARLY: Refused = Refused::Broken("its entropy-coded data end early");

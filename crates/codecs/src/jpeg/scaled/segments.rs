@@ -1,0 +1,265 @@
+//! The marker segments of a JPEG file as far as decoding needs them.
+
+use super::Refused;
+use super::huffman::Codes;
+
+/// A component as the frame header declares it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Component {
+    pub(super) id: u8,
+    /// Sampling factors, 1 to 4.
+    pub(super) h: u32,
+    pub(super) v: u32,
+    pub(super) quant: usize,
+}
+
+/// The frame header.
+#[derive(Clone, Debug)]
+pub(super) struct FrameHeader {
+    pub(super) progressive: bool,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) components: Vec<Component>,
+    pub(super) h_max: u32,
+    pub(super) v_max: u32,
+}
+
+/// One component of a scan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScanComponent {
+    /// Index in the frame.
+    pub(super) index: usize,
+    pub(super) dc_table: usize,
+    pub(super) ac_table: usize,
+}
+
+/// A scan header.
+#[derive(Clone, Debug)]
+pub(super) struct ScanHeader {
+    pub(super) components: Vec<ScanComponent>,
+    /// Spectral selection.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    /// Successive approximation: the previous and this scan's bit position.
+    pub(super) high: u32,
+    pub(super) low: u32,
+}
+
+/// Tables in force; segments between scans change them.
+#[derive(Clone, Default)]
+pub(super) struct Tables {
+    pub(super) quant: [Option<[u16; 64]>; 4],
+    pub(super) dc: [Option<Codes>; 4],
+    pub(super) ac: [Option<Codes>; 4],
+    /// MCUs between restart markers; 0: none.
+    pub(super) restart: u32,
+}
+
+/// What the walk met.
+pub(super) enum Segment {
+    Frame(FrameHeader),
+    /// A scan; entropy-coded data follow.
+    Scan(ScanHeader),
+    End,
+}
+
+/// Walks the segments of a file.
+#[derive(Clone)]
+pub(super) struct Segments<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    frame: Option<FrameHeader>,
+    ended: bool,
+    pub(super) tables: Tables,
+}
+
+impl<'a> Segments<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Refused> {
+        if !bytes.starts_with(&[0xff, 0xd8]) {
+            return Err(Refused::broken("it does not begin with SOI"));
+        }
+        Ok(Self { bytes, position: 2, frame: None, ended: false, tables: Tables::default() })
+    }
+
+    /// Goes on to the next frame header, scan or end, taking in tables on the way.
+    pub(super) fn next(&mut self) -> Result<Segment, Refused> {
+        loop {
+            let Some(marker) = self.marker() else { return Ok(Segment::End) };
+            if marker == 0xd9 {
+                self.ended = true;
+                return Ok(Segment::End);
+            }
+            if matches!(marker, 0x01 | 0xd0..=0xd7) {
+                continue;
+            }
+            let body = self.body()?;
+            match marker {
+                0xc0..=0xc2 => {
+                    let frame = frame_header(marker, body)?;
+                    if self.frame.replace(frame.clone()).is_some() {
+                        return Err(Refused::broken("it has two frame headers"));
+                    }
+                    return Ok(Segment::Frame(frame));
+                }
+                0xc4 => self.huffman(body)?,
+                0xdb => self.quantisation(body)?,
+                0xdd => self.tables.restart = u32::from(be16(body, 0)?),
+                0xda => {
+                    let Some(frame) = &self.frame else {
+                        return Err(Refused::broken("a scan comes before the frame header"));
+                    };
+                    return Ok(Segment::Scan(scan_header(frame, body)?));
+                }
+                0xc3 | 0xc5..=0xc7 | 0xc9..=0xcf => return Err(Refused::Unsupported),
+                _ => {}
+            }
+        }
+    }
+
+    /// Did the walk meet EOI?
+    pub(super) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The entropy-coded bytes after a scan header: from here to the end of the file.
+    pub(super) fn entropy_coded(&self) -> &'a [u8] {
+        &self.bytes[self.position.min(self.bytes.len())..]
+    }
+
+    /// Passes `length` entropy-coded bytes.
+    pub(super) fn pass(&mut self, length: usize) {
+        self.position += length;
+    }
+
+    /// The next marker's code; `None` at the end of the file. Bytes that are no marker are passed over,
+    /// as libjpeg does.
+    fn marker(&mut self) -> Option<u8> {
+        let mut rest = self.bytes.get(self.position..)?;
+        loop {
+            let at = memchr::memchr(0xff, rest)?;
+            let fill = rest[at..].iter().take_while(|&&b| b == 0xff).count();
+            let &code = rest.get(at + fill)?;
+            rest = &rest[at + fill + 1..];
+            if code != 0 {
+                self.position = self.bytes.len() - rest.len();
+                return Some(code);
+            }
+        }
+    }
+
+    fn body(&mut self) -> Result<&'a [u8], Refused> {
+        let rest = self.bytes.get(self.position..).unwrap_or_default();
+        let length = usize::from(be16(rest, 0)?);
+        let body = rest.get(2..length.max(2)).ok_or(TRUNCATED)?;
+        self.position += length.max(2);
+        Ok(body)
+    }
+
+    fn huffman(&mut self, mut body: &[u8]) -> Result<(), Refused> {
+        while let Some((head, rest)) = body.split_first_chunk::<17>() {
+            let mut counts = [0; 16];
+            counts.copy_from_slice(&head[1..]);
+            let total: usize = counts.iter().map(|&n| usize::from(n)).sum();
+            let symbols = rest.get(..total).ok_or(TRUNCATED)?;
+            let slot = usize::from(head[0] & 15);
+            let table = match head[0] >> 4 {
+                0 => self.tables.dc.get_mut(slot),
+                1 => self.tables.ac.get_mut(slot),
+                _ => None,
+            };
+            *table.ok_or(Refused::Broken("a Huffman table has no such slot"))? =
+                Some(Codes::new(counts, symbols)?);
+            body = &rest[total..];
+        }
+        Ok(())
+    }
+
+    fn quantisation(&mut self, mut body: &[u8]) -> Result<(), Refused> {
+        while let Some((&head, rest)) = body.split_first() {
+            let wide = head >> 4 != 0;
+            let length = if wide { 128 } else { 64 };
+            let values = rest.get(..length).ok_or(TRUNCATED)?;
+            let mut table = [0u16; 64];
+            for (k, value) in table.iter_mut().enumerate() {
+                *value = if wide {
+                    u16::from_be_bytes([values[2 * k], values[2 * k + 1]])
+                } else {
+                    values[k].into()
+                };
+            }
+            let slot = self.tables.quant.get_mut(usize::from(head & 15));
+            *slot.ok_or(Refused::Broken("a quantisation table has no such slot"))? = Some(table);
+            body = &rest[length..];
+        }
+        Ok(())
+    }
+}
+
+const TRUNCATED: Refused = Refused::Broken("it ends inside a segment");
+
+fn be16(bytes: &[u8], at: usize) -> Result<u16, Refused> {
+    let pair = bytes.get(at..).and_then(|rest| rest.first_chunk::<2>()).ok_or(TRUNCATED)?;
+    Ok(u16::from_be_bytes(*pair))
+}
+
+fn frame_header(marker: u8, body: &[u8]) -> Result<FrameHeader, Refused> {
+    let height = u32::from(be16(body, 1)?);
+    let width = u32::from(be16(body, 3)?);
+    let declared = usize::from(*body.get(5).ok_or(TRUNCATED)?);
+    if body[0] != 8 || height == 0 || !matches!(declared, 1 | 3) {
+        return Err(Refused::Unsupported);
+    }
+    let list = body.get(6..6 + 3 * declared).ok_or(TRUNCATED)?;
+    let components: Vec<_> = list
+        .chunks_exact(3)
+        .map(|c| Component { id: c[0], h: (c[1] >> 4).into(), v: (c[1] & 15).into(), quant: c[2].into() })
+        .collect();
+    if width == 0 || components.iter().any(|c| !(1..=4).contains(&c.h) || !(1..=4).contains(&c.v)) {
+        return Err(Refused::broken("a size or sampling factor in the frame header is impossible"));
+    }
+    if components.iter().any(|c| c.quant > 3) {
+        return Err(Refused::broken("a component names a quantisation table that cannot be"));
+    }
+    let h_max = components.iter().map(|c| c.h).max().unwrap_or(1);
+    let v_max = components.iter().map(|c| c.v).max().unwrap_or(1);
+    Ok(FrameHeader { progressive: marker == 0xc2, width, height, components, h_max, v_max })
+}
+
+fn scan_header(frame: &FrameHeader, body: &[u8]) -> Result<ScanHeader, Refused> {
+    let declared = usize::from(*body.first().ok_or(TRUNCATED)?);
+    let list = body.get(1..1 + 2 * declared).ok_or(TRUNCATED)?;
+    let tail = body.get(1 + 2 * declared..).and_then(|t| t.first_chunk::<3>()).ok_or(TRUNCATED)?;
+    let mut components = Vec::with_capacity(declared);
+    for pair in list.chunks_exact(2) {
+        let index = frame.components.iter().position(|c| c.id == pair[0]);
+        let index = index.ok_or(Refused::Broken("a scan names a component that the frame lacks"))?;
+        if components.iter().any(|c: &ScanComponent| c.index == index) {
+            return Err(Refused::broken("a scan names a component twice"));
+        }
+        let (dc_table, ac_table) = (usize::from(pair[1] >> 4), usize::from(pair[1] & 15));
+        if dc_table > 3 || ac_table > 3 {
+            return Err(Refused::broken("a scan names a Huffman table that cannot be"));
+        }
+        components.push(ScanComponent { index, dc_table, ac_table });
+    }
+    let scan = ScanHeader {
+        components,
+        first: tail[0].into(),
+        last: tail[1].into(),
+        high: (tail[2] >> 4).into(),
+        low: (tail[2] & 15).into(),
+    };
+    let band = if frame.progressive {
+        scan.first <= scan.last
+            && scan.last < 64
+            && scan.low <= 13
+            && (scan.high == 0 || scan.high == scan.low + 1)
+            && if scan.first == 0 { scan.last == 0 } else { scan.components.len() == 1 }
+    } else {
+        true
+    };
+    if scan.components.is_empty() || !band {
+        return Err(Refused::broken("a scan header is impossible"));
+    }
+    Ok(scan)
+}
