@@ -14,6 +14,7 @@ pub mod frame;
 pub mod limits;
 pub mod ops;
 pub mod plan;
+mod profiles;
 pub mod resize;
 pub mod stage;
 
@@ -22,5 +23,5 @@ pub use engine::{Engine, Rendered, Timings};
 pub use error::{Error, Fault, Result};
 pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};
 pub use limits::{Interrupt, Limits, Never};
-pub use plan::{Cost, Plan};
+pub use plan::{Cost, Plan, RULES, Rule};
 pub use stage::{Context, Materials, NoMaterials, Op, Stage};

@@ -1,14 +1,146 @@
 //! From a recipe and a header to the cheapest plan.
+//!
+//! [`Plan`] prints itself as one line, such as
+//! `decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q80`: the log, the debug header and
+//! the golden tests. `planner` makes it by the named [`RULES`]; `engine` runs it.
 
-/// An estimate of what a piece of work takes on one core of the machine the constants were measured on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Processor time in nanoseconds.
-    pub nanos: u64,
-    /// Bytes held beside input and output while it runs.
-    pub scratch: u64,
-}
+mod cost;
+mod explain;
+mod place;
+pub(crate) mod planner;
+mod rules;
+mod words;
+
+use std::fmt;
+
+use andon_recipe::Layout;
+
+pub use cost::{Cost, Step};
+pub(crate) use rules::shrink_on_load::HEADROOM;
+pub use rules::{Example, RULES, Rule};
+
+use crate::codec::{Codec, Encode, Info, Scales, Traits};
+use crate::stage::Stage;
 
 /// How a recipe is carried out on one picture.
-#[derive(Debug)]
-pub struct Plan;
+pub struct Plan {
+    info: Info,
+    format: &'static str,
+    media_type: &'static str,
+    size: (u32, u32),
+    rules: Vec<&'static Rule>,
+    steps: Vec<Step>,
+    pipeline: Option<Pipeline>,
+}
+
+/// What is run when the source's bytes will not do.
+pub(crate) struct Pipeline {
+    /// Reads the source.
+    pub(crate) source: &'static dyn Codec,
+    /// At these scales.
+    pub(crate) scales: Scales,
+    /// Size of the decoded frame.
+    pub(crate) decoded: (u32, u32),
+    /// In between.
+    pub(crate) stages: Vec<Box<dyn Stage>>,
+    /// The conversion that reads the source's ICC profile: its place among the stages, and its target.
+    pub(crate) profiled: Option<(usize, Traits)>,
+    /// Where everything lies.
+    pub(crate) layout: Layout,
+    /// Writes the result.
+    pub(crate) target: &'static dyn Codec,
+    /// In this way.
+    pub(crate) encode: Encode,
+    /// Drop ICC and EXIF before anything else, even before a conversion that could use them.
+    pub(crate) strip: bool,
+    /// Carry ICC and EXIF over.
+    pub(crate) keep_metadata: bool,
+    /// The picture was turned upright, and its EXIF has to say so.
+    pub(crate) reset_orientation: bool,
+}
+
+impl Plan {
+    /// Is the answer the source's own bytes?
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        self.pipeline.is_none()
+    }
+
+    /// What it takes altogether: the times of all steps, and the largest scratch of one.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        cost::total(&self.steps)
+    }
+
+    /// The most bytes that are held at one time, the source file and the result included. Materials
+    /// are not known before they are loaded and are not counted.
+    #[must_use]
+    pub fn peak_bytes(&self) -> u64 {
+        cost::peak(&self.steps)
+    }
+
+    /// The name of the result's format.
+    #[must_use]
+    pub fn format(&self) -> &'static str {
+        self.format
+    }
+
+    /// The result's media type.
+    #[must_use]
+    pub fn media_type(&self) -> &'static str {
+        self.media_type
+    }
+
+    /// Width and height of the result.
+    #[must_use]
+    pub fn size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    /// The rules that acted, in the order in which they did.
+    #[must_use]
+    pub fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    /// The steps, from decoding to encoding.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What the source's header told.
+    #[must_use]
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    pub(crate) fn pipeline(&self) -> Option<&Pipeline> {
+        self.pipeline.as_ref()
+    }
+}
+
+impl Pipeline {
+    /// Are the source's profiles needed, be it only to convert by them?
+    pub(crate) fn reads_metadata(&self) -> bool {
+        self.keep_metadata || (self.profiled.is_some() && !self.strip)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.steps.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" | ")?;
+            }
+            f.write_str(&step.text)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({self})")
+    }
+}

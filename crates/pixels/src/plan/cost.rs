@@ -1,0 +1,99 @@
+//! What a plan takes: processor time and bytes, known before anything is decoded.
+
+use crate::codec::Traits;
+use crate::frame::Depth;
+
+/// An estimate of what a piece of work takes on one core of the machine the constants were measured on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Processor time in nanoseconds.
+    pub nanos: u64,
+    /// Bytes held beside input and output while it runs.
+    pub scratch: u64,
+}
+
+/// One step of a plan as it is printed and accounted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its line, such as `resize 400x300 lanczos3`.
+    pub text: String,
+    /// What it takes.
+    pub cost: Cost,
+    /// Bytes held while it runs: the source file, what goes in, what comes out, and its scratch.
+    pub holds: u64,
+}
+
+/// The cost of steps that follow each other: times add up, scratch is given back in between.
+pub(super) fn total(steps: &[Step]) -> Cost {
+    steps.iter().fold(Cost::default(), |sum, step| Cost {
+        nanos: sum.nanos.saturating_add(step.cost.nanos),
+        scratch: sum.scratch.max(step.cost.scratch),
+    })
+}
+
+/// The most bytes that any step holds.
+pub(super) fn peak(steps: &[Step]) -> u64 {
+    steps.iter().map(|step| step.holds).max().unwrap_or(0)
+}
+
+/// Bytes of a frame's planes.
+pub(super) fn frame_bytes((width, height): (u32, u32), traits: Traits) -> u64 {
+    let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
+    let colour: u64 = (0..traits.model.planes())
+        .map(|index| area(traits.model.plane_size(index, width, height)))
+        .sum();
+    let alpha = if traits.alpha {
+        area((width, height))
+    } else {
+        0
+    };
+    let bytes_per_sample = match traits.depth {
+        Depth::U8 => 1,
+        Depth::U16 => 2,
+    };
+    (colour + alpha) * bytes_per_sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Model, Subsampling};
+
+    #[test]
+    fn a_420_frame_takes_one_and_a_half_bytes_per_pixel() {
+        let traits = Traits {
+            model: Model::ycbcr(Subsampling::C420),
+            depth: Depth::U8,
+            alpha: false,
+        };
+        assert_eq!(frame_bytes((400, 300), traits), 180_000);
+    }
+
+    #[test]
+    fn alpha_and_sixteen_bits_are_counted() {
+        let traits = Traits {
+            model: Model::Rgb,
+            depth: Depth::U16,
+            alpha: true,
+        };
+        assert_eq!(frame_bytes((10, 10), traits), 800);
+    }
+
+    #[test]
+    fn times_add_up_and_scratch_is_given_back() {
+        let step = |nanos, scratch, holds| Step {
+            text: String::new(),
+            cost: Cost { nanos, scratch },
+            holds,
+        };
+        let steps = [step(5, 100, 700), step(7, 50, 900)];
+        assert_eq!(
+            total(&steps),
+            Cost {
+                nanos: 12,
+                scratch: 100
+            }
+        );
+        assert_eq!(peak(&steps), 900);
+    }
+}

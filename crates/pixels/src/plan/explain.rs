@@ -1,0 +1,87 @@
+//! A plan at length, for `andon explain`.
+
+use std::fmt;
+
+use andon_recipe::Recipe;
+
+use super::Plan;
+
+impl Plan {
+    /// The plan at length: what is wanted, each step with its cost, totals, and why it is done this way.
+    #[must_use]
+    pub fn explain<'a>(&'a self, recipe: &'a Recipe) -> impl fmt::Display + 'a {
+        Explanation { plan: self, recipe }
+    }
+}
+
+struct Explanation<'a> {
+    plan: &'a Plan,
+    recipe: &'a Recipe,
+}
+
+impl fmt::Display for Explanation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, recipe } = self;
+        let info = plan.info();
+        let (width, height) = plan.size();
+        writeln!(f, "recipe  {recipe}")?;
+        writeln!(f, "source  {} {}x{}", info.format, info.width, info.height)?;
+        writeln!(f, "result  {} {width}x{height}", plan.format())?;
+        writeln!(f, "plan    {plan}")?;
+        writeln!(f)?;
+        for step in plan.steps() {
+            writeln!(
+                f,
+                "  {:<48} {:>8} ms {:>10} held",
+                step.text,
+                millis(step.cost.nanos),
+                bytes(step.holds)
+            )?;
+        }
+        writeln!(
+            f,
+            "  {:<48} {:>8} ms {:>10} peak",
+            "together, on one core, as estimated",
+            millis(plan.cost().nanos),
+            bytes(plan.peak_bytes())
+        )?;
+        for rule in plan.rules() {
+            writeln!(f, "\n  {}: {}", rule.name, rule.reason)?;
+        }
+        Ok(())
+    }
+}
+
+fn millis(nanos: u64) -> String {
+    format!("{:.2}", nanos as f64 / 1e6)
+}
+
+/// In the binary unit that keeps three digits or so.
+fn bytes(count: u64) -> String {
+    const KIB: f64 = 1024.0;
+    let count = count as f64;
+    if count < KIB {
+        format!("{count} B")
+    } else if count < KIB * KIB {
+        format!("{:.1} KiB", count / KIB)
+    } else {
+        format!("{:.1} MiB", count / (KIB * KIB))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_their_own_unit() {
+        assert_eq!(bytes(1000), "1000 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(5 << 20), "5.0 MiB");
+    }
+
+    #[test]
+    fn times_are_told_in_milliseconds() {
+        assert_eq!(millis(12_345_678), "12.35");
+    }
+}

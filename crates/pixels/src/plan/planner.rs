@@ -1,0 +1,503 @@
+//! How a plan comes about, from top to bottom.
+
+use andon_recipe::{Layout, LayoutError, Recipe};
+
+use super::cost::{self, Step};
+use super::place::{Stored, Wanted};
+use super::rules::{
+    Fired, copy_if_nothing_changes, crop_before_resize, shrink_on_load, skip_identity,
+    stay_in_planes, turn_late,
+};
+use super::{Cost, Pipeline, Plan, words};
+use crate::codec::{Codec, Encode, Info, Orientation, Scale, Scales, Traits};
+use crate::color::Convert;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::frame::{Model, Subsampling};
+use crate::limits::Limits;
+use crate::ops;
+use crate::ops::canvas::{Blank, OnCanvas};
+use crate::resize::{Crop, Kernel, Resample};
+use crate::stage::Stage;
+
+/// Formats that count quality as JPEG does, so that a source's own quality means something to them.
+const INHERIT_QUALITY: [&str; 2] = ["jpeg", "webp"];
+
+/// What a JPEG on a canvas is written with, for a canvas is a new picture: it inherits nothing.
+const CANVAS_QUALITY: u16 = 92;
+
+/// Plans a recipe for the picture in `bytes`.
+pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Plan> {
+    let (source, info) = engine.header(bytes)?;
+    let target = target(engine, recipe, source)?;
+    let effects = effects(recipe)?;
+    let orientation = orientation(recipe, &info);
+    let measured = measured(recipe, source, &info);
+    let layout = layout(recipe, &info, orientation, measured)?;
+
+    let same_format = target.name() == source.name();
+    if copy_if_nothing_changes::holds(recipe, &info, &layout, effects.len(), same_format, measured)
+    {
+        return Ok(copy(source, info, bytes.len()));
+    }
+    let limits = engine.limits();
+    limits.check_source(&info)?;
+    check_result(limits, &layout)?;
+
+    let mut fired = Fired::default();
+    let mut wanted = Wanted::of(&layout);
+    if let Some(cut) = crop_before_resize::cut(&wanted) {
+        fired.note(&crop_before_resize::RULE);
+        wanted = cut;
+    }
+    let stored = wanted.stored(&info, orientation, measured);
+    let encode = encode(recipe, &info, target, orientation);
+
+    // What comes after resampling is known first, for it tells which planes the encoder will need.
+    let full = source.decoded(&info, Scales::FULL);
+    let later = Later::new(recipe, full, orientation, &wanted, effects, target, &encode)?;
+    if later.turns {
+        fired.note(&turn_late::RULE);
+    }
+    let needed = needed(target, later.after(full), &encode)?;
+    let chroma = stay_in_planes::chroma(full, needed, orientation);
+    if stay_in_planes::holds(full, needed) {
+        fired.note(&stay_in_planes::RULE);
+    }
+
+    let scales = match recipe.hint {
+        Some(_) => hinted_scales(source, &info, &stored, chroma, engine.headroom(), measured),
+        None => shrink_on_load::scales(source, &info, &stored, chroma, engine.headroom()),
+    };
+    if scales != Scales::FULL {
+        fired.note(&shrink_on_load::RULE);
+    }
+
+    let first = first_stage(&info, &stored, scales, chroma);
+    if !matches!(first, First::Resample(_)) {
+        fired.note(&skip_identity::RULE);
+    }
+    let mut stages: Vec<Box<dyn Stage>> = first.into_stage().into_iter().collect();
+    let profiled = later.profiled.map(|(at, to)| (at + stages.len(), to));
+    stages.extend(later.stages);
+
+    let mut walk = Walk::new(bytes.len(), source, &info, scales);
+    for stage in &stages {
+        walk.stage(stage.as_ref());
+    }
+    let last = self::needed(target, walk.traits, &encode)?;
+    if last != walk.traits {
+        let convert = Convert {
+            to: last,
+            icc: None,
+        };
+        walk.stage(&convert);
+        stages.push(Box::new(convert));
+    }
+    walk.encode(target, &encode);
+
+    let plan = Plan {
+        format: target.name(),
+        media_type: target.media_type(),
+        size: walk.size,
+        rules: fired.into_rules(),
+        steps: walk.steps,
+        pipeline: Some(Pipeline {
+            source,
+            scales,
+            decoded: info.scaled(scales.luma),
+            stages,
+            profiled,
+            layout,
+            target,
+            encode,
+            strip: recipe.strip,
+            keep_metadata: !recipe.strip && recipe.canvas.is_none(),
+            reset_orientation: recipe.orient,
+        }),
+        info,
+    };
+    within("memory", plan.peak_bytes(), limits.memory)?;
+    Ok(plan)
+}
+
+/// The codec of the result.
+fn target(
+    engine: &Engine,
+    recipe: &Recipe,
+    source: &'static dyn Codec,
+) -> Result<&'static dyn Codec> {
+    let Some(name) = &recipe.output.format else {
+        return Ok(source);
+    };
+    engine.codec(name.as_str()).ok_or_else(|| Error::Recipe {
+        piece: name.as_str().to_owned(),
+        why: unknown_word(
+            "format",
+            name.as_str(),
+            engine.codecs().iter().map(|codec| codec.name()),
+        ),
+    })
+}
+
+/// The stages of those effects that ask for something.
+fn effects(recipe: &Recipe) -> Result<Vec<Box<dyn Stage>>> {
+    let mut stages = Vec::new();
+    for effect in &recipe.effects {
+        let op = ops::ALL
+            .iter()
+            .find(|op| op.name() == effect.name)
+            .ok_or_else(|| Error::Recipe {
+                piece: effect.name.clone(),
+                why: unknown_word("effect", &effect.name, ops::ALL.iter().map(|op| op.name())),
+            })?;
+        stages.extend(op.parse(&effect.args)?);
+    }
+    Ok(stages)
+}
+
+/// How the stored picture is turned altogether.
+fn orientation(recipe: &Recipe, info: &Info) -> Orientation {
+    let upright = if recipe.orient {
+        info.orientation
+    } else {
+        Orientation::default()
+    };
+    upright.then(recipe.turn)
+}
+
+/// The scale at which the recipe measures lengths: libjpeg's for the recipe's hint (the denominator
+/// is the whole number of times that the hint fits into the stored picture, the scale the smallest
+/// N/8 that is not below it), and never above 1/1, for only a bug ever made it 2/1. Formats that
+/// decode in full only know no hint.
+fn measured(recipe: &Recipe, source: &dyn Codec, info: &Info) -> Scale {
+    let Some((width, height)) = recipe.hint else {
+        return Scale::FULL;
+    };
+    if source.scales(info) == [Scale::FULL] {
+        return Scale::FULL;
+    }
+    let fits = (info.width / width.max(1)).min(info.height / height.max(1));
+    // At most 8, a u8.
+    Scale(8_u32.div_ceil(fits.clamp(1, 8)) as u8)
+}
+
+/// The scales of a hinted decode: luma at the hint's scale or the next that the codec offers.
+fn hinted_scales(
+    source: &dyn Codec,
+    info: &Info,
+    stored: &Stored,
+    chroma: Option<Subsampling>,
+    headroom: f64,
+    measured: Scale,
+) -> Scales {
+    let luma = source
+        .scales(info)
+        .iter()
+        .copied()
+        .find(|scale| *scale >= measured)
+        .unwrap_or(Scale::FULL);
+    Scales {
+        luma,
+        chroma: shrink_on_load::chroma_scale(source, info, stored, chroma, headroom, luma),
+    }
+}
+
+fn layout(
+    recipe: &Recipe,
+    info: &Info,
+    orientation: Orientation,
+    measured: Scale,
+) -> Result<Layout> {
+    let (width, height) = info.scaled(measured);
+    let (width, height) = orientation.size(width, height);
+    recipe
+        .layout(width, height)
+        .map_err(|LayoutError::EmptySide { width, height }| Error::Recipe {
+            piece: recipe.to_string(),
+            why: format!("a result of {width:.2}×{height:.2} px has no pixels; ask for more"),
+        })
+}
+
+/// How the result is written: as asked, else like the source where that means the same.
+fn encode(recipe: &Recipe, info: &Info, target: &dyn Codec, orientation: Orientation) -> Encode {
+    let output = &recipe.output;
+    let quality = output.quality.or_else(|| {
+        if !INHERIT_QUALITY.contains(&target.name()) {
+            None
+        } else if recipe.canvas.is_none() {
+            info.quality.map(u16::from)
+        } else if target.name() == "jpeg" {
+            Some(CANVAS_QUALITY)
+        } else {
+            None
+        }
+    });
+    let own_chroma = match info.model {
+        Model::YCbCr { sub, .. } if info.format == "jpeg" => {
+            Some(stay_in_planes::turned(sub, orientation))
+        }
+        _ => None,
+    };
+    Encode {
+        quality,
+        progressive: output.progressive,
+        chroma: output.chroma.map(Subsampling::from).or(own_chroma),
+        effort: output.effort,
+    }
+}
+
+/// What the encoder wants instead of `have`.
+fn needed(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
+    target.accepts(have, encode).ok_or_else(|| Error::Recipe {
+        piece: target.name().to_owned(),
+        why: "this format can be read but not written; ask for another with as:".to_owned(),
+    })
+}
+
+/// The stages after resampling.
+struct Later {
+    stages: Vec<Box<dyn Stage>>,
+    /// The conversion out of CMYK: its place among them, and its target.
+    profiled: Option<(usize, Traits)>,
+    turns: bool,
+}
+
+impl Later {
+    fn new(
+        recipe: &Recipe,
+        full: Traits,
+        orientation: Orientation,
+        wanted: &Wanted,
+        effects: Vec<Box<dyn Stage>>,
+        target: &dyn Codec,
+        encode: &Encode,
+    ) -> Result<Self> {
+        let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+        stages.extend(turn_late::stage(orientation));
+        let turns = !stages.is_empty();
+
+        // Out of CMYK before anything is painted, so that colours are those that were asked for.
+        let mut profiled = None;
+        if full.model == Model::Cmyk
+            && (recipe.srgb || needed(target, full, encode)?.model != Model::Cmyk)
+        {
+            let rgb = Traits {
+                model: Model::Rgb,
+                ..full
+            };
+            let to = needed(target, rgb, encode)?;
+            profiled = Some((stages.len(), to));
+            stages.push(Box::new(Convert { to, icc: None }));
+        }
+
+        if let Some(canvas) = wanted.canvas {
+            stages.push(Box::new(OnCanvas {
+                width: canvas.width,
+                height: canvas.height,
+                x: canvas.x,
+                y: canvas.y,
+                colour: canvas.colour,
+            }));
+        }
+        stages.extend(effects);
+        Ok(Self {
+            stages,
+            profiled,
+            turns,
+        })
+    }
+
+    /// What comes out of them.
+    fn after(&self, traits: Traits) -> Traits {
+        self.stages
+            .iter()
+            .fold(traits, |traits, stage| stage.after(traits))
+    }
+}
+
+/// What brings the decoded picture to its part and size.
+enum First {
+    Nothing,
+    Blank(Blank),
+    Crop(Crop),
+    Resample(Resample),
+}
+
+impl First {
+    fn into_stage(self) -> Option<Box<dyn Stage>> {
+        match self {
+            Self::Nothing => None,
+            Self::Blank(stage) => Some(Box::new(stage)),
+            Self::Crop(stage) => Some(Box::new(stage)),
+            Self::Resample(stage) => Some(Box::new(stage)),
+        }
+    }
+}
+
+fn first_stage(info: &Info, stored: &Stored, scales: Scales, chroma: Option<Subsampling>) -> First {
+    let (width, height) = stored.to;
+    let Some(from) = stored.from else {
+        return First::Blank(Blank { width, height });
+    };
+    match skip_identity::cheapest(info, stored, scales) {
+        skip_identity::Move::None => First::Nothing,
+        skip_identity::Move::Crop { x, y } => First::Crop(Crop {
+            x,
+            y,
+            width,
+            height,
+        }),
+        skip_identity::Move::Resample => First::Resample(Resample {
+            source: (info.width, info.height),
+            from,
+            scales,
+            stored: match info.model {
+                Model::YCbCr { sub, .. } => sub,
+                _ => Subsampling::NONE,
+            },
+            to: stored.to,
+            chroma,
+            kernel: kernel(info, stored),
+        }),
+    }
+}
+
+/// Lanczos3 keeps photographs crisp; its ringing would show around palette colours and transparent
+/// edges, and when enlarging.
+fn kernel(info: &Info, stored: &Stored) -> Kernel {
+    if info.palette || info.alpha || stored.grows() {
+        Kernel::Mitchell
+    } else {
+        Kernel::Lanczos3
+    }
+}
+
+/// Follows size, model and memory through a plan, noting each step.
+struct Walk {
+    file: u64,
+    size: (u32, u32),
+    traits: Traits,
+    steps: Vec<Step>,
+}
+
+impl Walk {
+    /// Starts behind the decoder.
+    fn new(file: usize, source: &dyn Codec, info: &Info, scales: Scales) -> Self {
+        let mut walk = Self {
+            file: file as u64,
+            size: info.scaled(scales.luma),
+            traits: source.decoded(info, scales),
+            steps: Vec::new(),
+        };
+        let cost = source.decode_cost(walk.file, info, scales);
+        walk.note(
+            words::decode(source, scales, walk.traits),
+            cost,
+            walk.frame(),
+        );
+        walk
+    }
+
+    fn stage(&mut self, stage: &dyn Stage) {
+        let (width, height) = self.size;
+        let before = self.frame();
+        let cost = stage.cost(width, height, self.traits);
+        self.size = stage.size_after(width, height);
+        self.traits = stage.after(self.traits);
+        self.note(stage.to_string(), cost, before + self.frame());
+    }
+
+    /// Ends in the encoder. The result is taken to be as large as the frame, which few formats exceed.
+    fn encode(&mut self, target: &dyn Codec, how: &Encode) {
+        let (width, height) = self.size;
+        let cost = target.encode_cost(width, height, self.traits, how);
+        self.note(words::encode(target, how), cost, 2 * self.frame());
+    }
+
+    fn frame(&self) -> u64 {
+        cost::frame_bytes(self.size, self.traits)
+    }
+
+    fn note(&mut self, text: String, cost: Cost, frames: u64) {
+        let holds = self
+            .file
+            .saturating_add(frames)
+            .saturating_add(cost.scratch);
+        self.steps.push(Step { text, cost, holds });
+    }
+}
+
+/// The plan of a copy.
+fn copy(source: &'static dyn Codec, info: Info, file: usize) -> Plan {
+    Plan {
+        format: source.name(),
+        media_type: source.media_type(),
+        size: (info.width, info.height),
+        rules: vec![&copy_if_nothing_changes::RULE],
+        steps: vec![Step {
+            text: format!("copy {}", source.name()),
+            cost: Cost::default(),
+            holds: file as u64,
+        }],
+        pipeline: None,
+        info,
+    }
+}
+
+impl Limits {
+    /// Refuses a file that is too long, before its header is looked at.
+    pub(crate) fn check_file(&self, bytes: &[u8]) -> Result<()> {
+        within("source_bytes", bytes.len() as u64, self.source_bytes)
+    }
+
+    /// Refuses a picture that is too large to decode, by its header.
+    pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
+        let side = u64::from(info.width.max(info.height));
+        within("side", side, u64::from(self.side))?;
+        within("pixels", info.pixels(), self.pixels)
+    }
+}
+
+/// Refuses a result that is too large, and anything too large on the way to it.
+fn check_result(limits: &Limits, layout: &Layout) -> Result<()> {
+    let scaled = layout
+        .scaling
+        .map(|scaling| (scaling.width, scaling.height));
+    for (width, height) in [Some((layout.width, layout.height)), scaled]
+        .into_iter()
+        .flatten()
+    {
+        let side = u64::from(width.max(height));
+        within("result_side", side, u64::from(limits.result_side))?;
+        let pixels = u64::from(width) * u64::from(height);
+        within("result_pixels", pixels, limits.result_pixels)?;
+    }
+    Ok(())
+}
+
+fn within(name: &'static str, value: u64, limit: u64) -> Result<()> {
+    if value > limit {
+        Err(Error::Limit { name, value, limit })
+    } else {
+        Ok(())
+    }
+}
+
+/// Says that a word is unknown, which are known, and which was probably meant.
+fn unknown_word(
+    kind: &str,
+    word: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> String {
+    let list = known.clone().collect::<Vec<_>>().join(", ");
+    let nearest = known
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min();
+    match nearest {
+        Some((distance, candidate)) if distance <= 2 => {
+            format!("there is no such {kind}; did you mean `{candidate}`? Known are {list}")
+        }
+        _ => format!("there is no such {kind}; known are {list}"),
+    }
+}

@@ -1,0 +1,92 @@
+//! Decode no finer than the result needs.
+
+use super::{Example, Rule};
+use crate::codec::{Codec, Info, Scale, Scales};
+use crate::frame::{Model, Subsampling};
+use crate::plan::place::Stored;
+
+pub(crate) static RULE: Rule = Rule {
+    name: "shrink_on_load",
+    reason: "a JPEG decodes at 1/2, 1/4 or 1/8 for a fraction of the work; enough pixels are kept for \
+             the resampler to decide the sharpness, and thinner chroma is decoded smaller still",
+    example: Example {
+        source: "jpeg 4000x3000 ycbcr420",
+        recipe: "fit:400x300",
+        plan: "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q90",
+    },
+};
+
+/// How many decoded pixels per result pixel the resampler is left with at least, along each side. A
+/// measured choice: see `Engine::with_headroom`.
+pub(crate) const HEADROOM: f64 = 1.5;
+
+/// The smallest scales that leave `headroom` for luma and for chroma, each measured against its own
+/// plane of the result, whose subsampling will be `chroma`.
+pub(crate) fn scales(
+    codec: &dyn Codec,
+    info: &Info,
+    stored: &Stored,
+    chroma: Option<Subsampling>,
+    headroom: f64,
+) -> Scales {
+    let Some(from) = stored.from else {
+        // Nothing of it is seen: its pixels matter only as far as they must exist.
+        return Scales::both(codec.scales(info).first().copied().unwrap_or(Scale::FULL));
+    };
+    if !stored.shrinks() {
+        return Scales::FULL;
+    }
+    let to = (f64::from(stored.to.0), f64::from(stored.to.1));
+    let luma = codec
+        .scales(info)
+        .iter()
+        .copied()
+        .find(|scale| {
+            from.w * scale.factor() >= headroom * to.0 && from.h * scale.factor() >= headroom * to.1
+        })
+        .unwrap_or(Scale::FULL);
+    Scales {
+        luma,
+        chroma: chroma_scale(codec, info, stored, chroma, headroom, luma),
+    }
+}
+
+/// Chroma's own scale under a given luma scale: luma's, where the codec cannot split them.
+pub(crate) fn chroma_scale(
+    codec: &dyn Codec,
+    info: &Info,
+    stored: &Stored,
+    chroma: Option<Subsampling>,
+    headroom: f64,
+    luma: Scale,
+) -> Scale {
+    let (Model::YCbCr { sub, .. }, Some(wanted), Some(from)) = (info.model, chroma, stored.from)
+    else {
+        return luma;
+    };
+    if !codec.splits_chroma(info) || !stored.shrinks() {
+        return luma;
+    }
+    let have = (from.w / f64::from(sub.h), from.h / f64::from(sub.v));
+    let need = (
+        f64::from(stored.to.0) / f64::from(wanted.h),
+        f64::from(stored.to.1) / f64::from(wanted.v),
+    );
+    codec
+        .scales(info)
+        .iter()
+        .copied()
+        .find(|scale| {
+            fits_under(*scale, luma, sub)
+                && have.0 * scale.factor() >= headroom * need.0
+                && have.1 * scale.factor() >= headroom * need.1
+        })
+        .unwrap_or(luma)
+}
+
+/// Frames hold chroma at a half or a quarter of luma, and no thinner.
+fn fits_under(chroma: Scale, luma: Scale, stored: Subsampling) -> bool {
+    [1, 2, 4]
+        .iter()
+        .any(|ratio| luma.0 == chroma.0 * ratio && stored.h * ratio <= 4 && stored.v * ratio <= 4)
+}

@@ -1,0 +1,50 @@
+//! Keep luma and chroma apart from the decoder to the encoder.
+
+use super::{Example, Rule};
+use crate::codec::{Orientation, Traits};
+use crate::frame::{Model, Subsampling};
+
+pub(crate) static RULE: Rule = Rule {
+    name: "stay_in_planes",
+    reason: "JPEG and WebP store luma and thinned chroma; resampling those planes straight to the \
+             subsampling that is written saves two colour conversions and half of the samples",
+    example: Example {
+        source: "jpeg 800x600 ycbcr444 q95",
+        recipe: "fit:400x300,chroma:420",
+        plan: "decode jpeg chroma 1/2 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q95",
+    },
+};
+
+/// The subsampling that resampling should end in, before any turn: what the encoder needs, or none
+/// where it needs RGB, so that chroma is resampled once and not thinned in between. `None`: the picture
+/// has no chroma planes.
+pub(crate) fn chroma(
+    have: Traits,
+    needed: Traits,
+    orientation: Orientation,
+) -> Option<Subsampling> {
+    let Model::YCbCr { .. } = have.model else {
+        return None;
+    };
+    Some(match needed.model {
+        Model::YCbCr { sub, .. } => turned(sub, orientation),
+        _ => Subsampling::NONE,
+    })
+}
+
+/// Does a picture go from chroma planes to chroma planes?
+pub(crate) fn holds(have: Traits, needed: Traits) -> bool {
+    matches!(
+        (have.model, needed.model),
+        (Model::YCbCr { .. }, Model::YCbCr { .. })
+    )
+}
+
+/// Subsampling through a turn (either way: a quarter swaps the sides, whichever its direction).
+pub(crate) fn turned(sub: Subsampling, orientation: Orientation) -> Subsampling {
+    if orientation.quarters % 2 == 1 {
+        Subsampling { h: sub.v, v: sub.h }
+    } else {
+        sub
+    }
+}

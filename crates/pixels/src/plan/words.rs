@@ -1,0 +1,56 @@
+//! How decoding and encoding print themselves in a plan. Stages print their own lines.
+
+use crate::codec::{Codec, Encode, Scale, Scales, Traits};
+use crate::color;
+
+/// `decode jpeg 1/2 chroma 1/4 ycbcr420`: what is full, and chroma's scale when it is luma's, goes
+/// without saying.
+pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> String {
+    let mut line = format!("decode {}", codec.name());
+    if scales.luma != Scale::FULL {
+        line += &format!(" {}", fraction(scales.luma));
+    }
+    if scales.chroma != scales.luma {
+        line += &format!(" chroma {}", fraction(scales.chroma));
+    }
+    line + " " + &color::name(traits)
+}
+
+/// `encode jpeg q80 progressive`: what is the format's default goes without saying.
+pub(super) fn encode(codec: &dyn Codec, how: &Encode) -> String {
+    let mut line = format!("encode {}", codec.name());
+    if let Some(quality) = how.quality {
+        line += &format!(" q{quality}");
+    }
+    if how.progressive {
+        line += " progressive";
+    }
+    if let Some(effort) = how.effort {
+        line += &format!(" effort{effort}");
+    }
+    line
+}
+
+/// `1/4`, or `3/8` where there is no shorter way.
+fn fraction(scale: Scale) -> String {
+    match scale.0 {
+        8 => "1/1".to_owned(),
+        n if 8 % n.max(1) == 0 => format!("1/{}", 8 / n.max(1)),
+        6 => "3/4".to_owned(),
+        n => format!("{n}/8"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_in_lowest_terms() {
+        let texts: Vec<String> = (1..=8).map(|n| fraction(Scale(n))).collect();
+        assert_eq!(
+            texts,
+            ["1/8", "1/4", "3/8", "1/2", "5/8", "3/4", "7/8", "1/1"]
+        );
+    }
+}
