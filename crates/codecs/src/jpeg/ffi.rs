@@ -1,0 +1,289 @@
+//! The door to libjpeg-turbo: safe words over the two calls of `shim.c`.
+//!
+//! The classic libjpeg API is used rather than TurboJPEG's because it reads and writes planes band by
+//! band, counts scans, and tells warnings apart. All of its `longjmp`s stay inside the shim.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+use andon_pixels::{Error, Grid, Interrupt, Result};
+// Nothing of the crate is called from Rust: it is named so that its library is linked.
+use turbojpeg_sys as _;
+
+use super::layout::Colour;
+use super::markers::Header;
+
+/// What to read.
+pub(super) struct Reading<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) header: &'a Header,
+    pub(super) colour: Colour,
+    /// Components as stored, not upsampled, not converted.
+    pub(super) raw: bool,
+    /// 1, 2, 4 or 8.
+    pub(super) eighths: u8,
+    /// Ceilings: scans, and bytes of libjpeg's coefficient buffers.
+    pub(super) scans: u32,
+    pub(super) memory: u64,
+    pub(super) interrupt: &'a dyn Interrupt,
+}
+
+/// Fills one plane per component. Planes of any size are safe; those of a wrong size are an error.
+pub(super) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Result<()> {
+    let asker = Asker(reading.interrupt);
+    let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
+    for ((plane, grid), component) in planes
+        .iter_mut()
+        .zip(grids.iter_mut())
+        .zip(&reading.header.components)
+    {
+        let (width, height) = (grid.width(), grid.height());
+        *plane = Plane {
+            samples: grid.samples_mut().as_mut_ptr(),
+            width,
+            height,
+            h: component.h.into(),
+            v: component.v.into(),
+        };
+    }
+    let job = DecodeJob {
+        bytes: reading.bytes.as_ptr(),
+        size: reading.bytes.len(),
+        width: reading.header.width,
+        height: reading.header.height,
+        components: grids.len().min(MOST_COMPONENTS) as c_int,
+        colour: reading.colour.into(),
+        raw: reading.raw.into(),
+        eighths: reading.eighths.into(),
+        scans: c_int::try_from(reading.scans).unwrap_or(c_int::MAX),
+        memory: memory_ceiling(reading.memory),
+        planes,
+        watch: asker.watch(),
+    };
+    let mut outcome = Outcome::new();
+    // SAFETY: `job` and `outcome` have the layout of their C twins and outlive the call. `bytes` and
+    // `planes` are described with their true sizes, the planes are exclusively borrowed, and the shim
+    // stays inside both. `watch` points at `asker`, which lives on this frame.
+    unsafe { andon_jpeg_decode(&job, &mut outcome) };
+    outcome.result(reading.scans, reading.memory)
+}
+
+/// What to write.
+pub(super) struct Writing<'a> {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) colour: Colour,
+    /// Each plane with its sampling factors.
+    pub(super) planes: &'a [(&'a Grid<u8>, u8, u8)],
+    /// 1 to 100.
+    pub(super) quality: u8,
+    pub(super) progressive: bool,
+    /// Write 255 − sample.
+    pub(super) invert: bool,
+    /// From the TIFF header on, at most [`MOST_EXIF_BYTES`].
+    pub(super) exif: &'a [u8],
+    pub(super) icc: &'a [u8],
+    pub(super) interrupt: &'a dyn Interrupt,
+}
+
+/// A whole JPEG file.
+pub(super) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
+    let asker = Asker(writing.interrupt);
+    let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
+    for (plane, &(grid, h, v)) in planes.iter_mut().zip(writing.planes) {
+        *plane = Plane {
+            samples: grid.samples().as_ptr().cast_mut(),
+            width: grid.width(),
+            height: grid.height(),
+            h: h.into(),
+            v: v.into(),
+        };
+    }
+    let exif = writing
+        .exif
+        .get(..MOST_EXIF_BYTES)
+        .map_or(writing.exif, |_| &[]);
+    let job = EncodeJob {
+        width: writing.width,
+        height: writing.height,
+        components: writing.planes.len().min(MOST_COMPONENTS) as c_int,
+        colour: writing.colour.into(),
+        quality: writing.quality.into(),
+        progressive: writing.progressive.into(),
+        invert: writing.invert.into(),
+        exif: exif.as_ptr(),
+        exif_size: exif.len(),
+        icc: writing.icc.as_ptr(),
+        icc_size: writing.icc.len(),
+        planes,
+        watch: asker.watch(),
+    };
+    let mut outcome = Outcome::new();
+    let mut encoded = Encoded {
+        bytes: ptr::null_mut(),
+        size: 0,
+    };
+    // SAFETY: all three have the layout of their C twins and outlive the call. Planes and metadata are
+    // described with their true sizes and only read. `watch` points at `asker`, on this frame.
+    unsafe { andon_jpeg_encode(&job, &mut encoded, &mut outcome) };
+    outcome.result(0, 0)?;
+    // SAFETY: the call succeeded: `bytes` points at `size` initialised bytes, ours until given back.
+    let file = unsafe { std::slice::from_raw_parts(encoded.bytes, encoded.size) }.to_vec();
+    // SAFETY: given back once, after its last use.
+    unsafe { andon_jpeg_free(&mut encoded) };
+    Ok(file)
+}
+
+/// What one APP1 segment holds beside its length and label.
+pub(super) const MOST_EXIF_BYTES: usize = 65_533 - 6;
+
+const MOST_COMPONENTS: usize = 4;
+
+fn memory_ceiling(bytes: u64) -> usize {
+    // libjpeg counts in a C long, and takes 0 for "no ceiling".
+    bytes.clamp(1, i32::MAX as u64) as usize
+}
+
+/// An interrupt behind a thin pointer.
+struct Asker<'a>(&'a dyn Interrupt);
+
+impl Asker<'_> {
+    fn watch(&self) -> Watch {
+        Watch {
+            ask,
+            asker: ptr::from_ref(self).cast(),
+        }
+    }
+}
+
+extern "C" fn ask(asker: *const c_void) -> c_int {
+    // SAFETY: the shim hands back the pointer of `Asker::watch` during the call that was given it.
+    let asker = unsafe { &*asker.cast::<Asker<'_>>() };
+    asker.0.interrupted().into()
+}
+
+impl From<Colour> for c_int {
+    fn from(colour: Colour) -> Self {
+        match colour {
+            Colour::Gray => 0,
+            Colour::YCbCr => 1,
+            Colour::Rgb => 2,
+            Colour::Cmyk => 3,
+            Colour::Ycck => 4,
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Plane {
+    samples: *mut u8,
+    width: u32,
+    height: u32,
+    h: c_int,
+    v: c_int,
+}
+
+impl Plane {
+    const ABSENT: Self = Self {
+        samples: ptr::null_mut(),
+        width: 0,
+        height: 0,
+        h: 0,
+        v: 0,
+    };
+}
+
+#[repr(C)]
+struct Watch {
+    ask: extern "C" fn(*const c_void) -> c_int,
+    asker: *const c_void,
+}
+
+#[repr(C)]
+struct DecodeJob {
+    bytes: *const u8,
+    size: usize,
+    width: u32,
+    height: u32,
+    components: c_int,
+    colour: c_int,
+    raw: c_int,
+    eighths: c_int,
+    scans: c_int,
+    memory: usize,
+    planes: [Plane; MOST_COMPONENTS],
+    watch: Watch,
+}
+
+#[repr(C)]
+struct EncodeJob {
+    width: u32,
+    height: u32,
+    components: c_int,
+    colour: c_int,
+    quality: c_int,
+    progressive: c_int,
+    invert: c_int,
+    exif: *const u8,
+    exif_size: usize,
+    icc: *const u8,
+    icc_size: usize,
+    planes: [Plane; MOST_COMPONENTS],
+    watch: Watch,
+}
+
+#[repr(C)]
+struct Encoded {
+    bytes: *mut u8,
+    size: usize,
+}
+
+#[repr(C)]
+struct Outcome {
+    status: c_int,
+    message: [c_char; 200],
+}
+
+impl Outcome {
+    fn new() -> Self {
+        Self {
+            status: 0,
+            message: [0; 200],
+        }
+    }
+
+    fn result(&self, scans: u32, memory: u64) -> Result<()> {
+        Err(match self.status {
+            0 => return Ok(()),
+            1 => Error::broken(super::NAME, self.message()),
+            2 => Error::Unsupported {
+                format: super::NAME,
+                what: format!("something libjpeg refuses ({})", self.message()),
+            },
+            3 => Error::Interrupted,
+            4 => Error::Limit {
+                name: "scans",
+                value: u64::from(scans) + 1,
+                limit: scans.into(),
+            },
+            _ => Error::Limit {
+                name: "memory",
+                value: memory.saturating_add(1),
+                limit: memory,
+            },
+        })
+    }
+
+    fn message(&self) -> String {
+        // SAFETY: the shim leaves a terminated string in `message`, which is all zeros to begin with.
+        let message = unsafe { CStr::from_ptr(self.message.as_ptr()) };
+        message.to_string_lossy().into_owned()
+    }
+}
+
+unsafe extern "C" {
+    fn andon_jpeg_decode(job: *const DecodeJob, outcome: *mut Outcome);
+    fn andon_jpeg_encode(job: *const EncodeJob, encoded: *mut Encoded, outcome: *mut Outcome);
+    fn andon_jpeg_free(encoded: *mut Encoded);
+}

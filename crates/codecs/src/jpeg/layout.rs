@@ -1,0 +1,208 @@
+//! Which planes a JPEG's components become.
+
+use andon_pixels::{Error, Model, Result, Subsampling};
+
+use super::markers::{Component, Header};
+
+/// The colour space of the stored components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    /// One component.
+    Gray,
+    /// The common case.
+    YCbCr,
+    /// Stored as it is, seldom.
+    Rgb,
+    /// Print.
+    Cmyk,
+    /// CMYK whose first three inks are stored as YCbCr.
+    Ycck,
+}
+
+/// How components and planes meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// What the components are.
+    pub(crate) colour: Colour,
+    /// What the planes are.
+    pub(crate) model: Model,
+    /// Planes are the components as stored. Otherwise the components are sampled in a way that planes
+    /// cannot express, or need a colour conversion: they are brought to full size first.
+    pub(crate) raw: bool,
+    /// Adobe writes CMYK with 255 for no ink.
+    pub(crate) inverted: bool,
+}
+
+impl Layout {
+    /// Of a header.
+    ///
+    /// # Errors
+    /// `Unsupported` for sampling factors that do not divide each other.
+    pub(crate) fn of(header: &Header) -> Result<Self> {
+        let colour = Colour::of(header);
+        let sampling = Sampling::of(header)?;
+        let (model, raw) = match (colour, sampling) {
+            (Colour::Gray, _) => (Model::Gray, true),
+            (Colour::YCbCr, Sampling::Thinned(sub)) => (Model::ycbcr(sub), true),
+            (Colour::YCbCr, Sampling::Mixed) => (Model::ycbcr(Subsampling::NONE), false),
+            (Colour::Rgb, sampling) => (Model::Rgb, sampling.is_even()),
+            (Colour::Cmyk, sampling) => (Model::Cmyk, sampling.is_even()),
+            (Colour::Ycck, _) => (Model::Cmyk, false),
+        };
+        Ok(Self {
+            colour,
+            model,
+            raw,
+            inverted: model == Model::Cmyk && header.adobe.is_some(),
+        })
+    }
+}
+
+impl Colour {
+    /// The markers decide, then the components' names: the order in which libjpeg asks.
+    fn of(header: &Header) -> Self {
+        let ids: Vec<u8> = header
+            .components
+            .iter()
+            .map(|component| component.id)
+            .collect();
+        match (ids.len(), header.adobe) {
+            (1, _) => Self::Gray,
+            (3, _) if header.jfif => Self::YCbCr,
+            (3, Some(0)) => Self::Rgb,
+            (3, None) if ids == *b"RGB" => Self::Rgb,
+            (3, _) => Self::YCbCr,
+            (_, None | Some(0)) => Self::Cmyk,
+            (_, Some(_)) => Self::Ycck,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Sampling {
+    /// The first component is the finest, the others share one subsampling; a fourth is like the first.
+    Thinned(Subsampling),
+    /// Anything else that can be brought to full size.
+    Mixed,
+}
+
+impl Sampling {
+    fn of(header: &Header) -> Result<Self> {
+        let (h, v) = header.max_sampling();
+        let divides = |component: &Component| h % component.h == 0 && v % component.v == 0;
+        // A lone component is its own measure, whatever its factors say.
+        if header.components.len() > 1 && !header.components.iter().all(divides) {
+            return Err(Error::Unsupported {
+                format: super::NAME,
+                what: "sampling factors that do not divide each other".into(),
+            });
+        }
+        let ratio = |component: &Component| (h / component.h, v / component.v);
+        let mut ratios = header.components.iter().map(ratio);
+        if ratios.next() != Some((1, 1)) {
+            return Ok(Self::Mixed);
+        }
+        let (h, v) = ratios.next().unwrap_or((1, 1));
+        let same = ratios.all(|ratio| ratio == (h, v));
+        Ok(if same && h != 3 && v != 3 {
+            Self::Thinned(Subsampling { h, v })
+        } else {
+            Self::Mixed
+        })
+    }
+
+    fn is_even(self) -> bool {
+        matches!(self, Self::Thinned(Subsampling::NONE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(ids: &[u8], sampling: &[(u8, u8)]) -> Header {
+        let components =
+            ids.iter()
+                .zip(sampling)
+                .map(|(&id, &(h, v))| Component { id, h, v, table: 0 });
+        Header {
+            width: 16,
+            height: 16,
+            components: components.collect(),
+            ..Header::default()
+        }
+    }
+
+    fn ycbcr(sampling: [(u8, u8); 3]) -> Result<Layout> {
+        Layout::of(&header(&[1, 2, 3], &sampling))
+    }
+
+    #[test]
+    fn usual_samplings_stay_in_their_planes() {
+        for (luma, chroma, sub) in [
+            ((1, 1), (1, 1), (1, 1)),
+            ((2, 2), (1, 1), (2, 2)),
+            ((2, 1), (1, 1), (2, 1)),
+            ((1, 2), (1, 1), (1, 2)),
+            ((4, 1), (1, 1), (4, 1)),
+            ((4, 2), (2, 1), (2, 2)),
+            ((2, 2), (2, 1), (1, 2)),
+            ((3, 3), (3, 3), (1, 1)),
+        ] {
+            let layout = ycbcr([luma, chroma, chroma]).expect("supported");
+            assert!(layout.raw);
+            let (h, v) = sub;
+            assert_eq!(layout.model, Model::ycbcr(Subsampling { h, v }));
+        }
+    }
+
+    #[test]
+    fn odd_samplings_are_brought_to_full_size() {
+        for sampling in [
+            [(2, 2), (2, 1), (1, 1)],
+            [(1, 1), (2, 2), (2, 2)],
+            [(3, 1), (1, 1), (1, 1)],
+        ] {
+            let layout = ycbcr(sampling).expect("supported");
+            assert!(!layout.raw);
+            assert_eq!(layout.model, Model::ycbcr(Subsampling::NONE));
+        }
+    }
+
+    #[test]
+    fn fractions_are_refused() {
+        let refused = ycbcr([(3, 1), (2, 1), (2, 1)]);
+        assert!(matches!(refused, Err(Error::Unsupported { .. })));
+    }
+
+    #[test]
+    fn markers_outrank_names() {
+        let even = [(1, 1); 3];
+        let colour = |header: &Header| Layout::of(header).expect("supported").colour;
+        let mut named = header(b"RGB", &even);
+        assert_eq!(colour(&named), Colour::Rgb);
+        named.adobe = Some(1);
+        assert_eq!(colour(&named), Colour::YCbCr);
+        let mut marked = header(&[1, 2, 3], &even);
+        marked.adobe = Some(0);
+        assert_eq!(colour(&marked), Colour::Rgb);
+        marked.jfif = true;
+        assert_eq!(colour(&marked), Colour::YCbCr);
+    }
+
+    #[test]
+    fn four_components_are_print() {
+        let mut print = header(b"CMYK", &[(1, 1); 4]);
+        let layout = Layout::of(&print).expect("supported");
+        assert_eq!(
+            (layout.colour, layout.raw, layout.inverted),
+            (Colour::Cmyk, true, false)
+        );
+        print.adobe = Some(2);
+        let layout = Layout::of(&print).expect("supported");
+        assert_eq!(
+            (layout.colour, layout.raw, layout.inverted),
+            (Colour::Ycck, false, true)
+        );
+    }
+}

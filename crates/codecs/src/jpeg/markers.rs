@@ -1,0 +1,338 @@
+//! The walk over a JPEG's header: everything before the first scan, and not one pixel.
+//!
+//! It reads as libjpeg reads, so that both see the same picture, and collects what libjpeg keeps to
+//! itself: where the metadata lies, the quantization tables as stored, the shape of the first scan.
+
+use std::ops::Range;
+
+use andon_pixels::{Error, Result};
+
+use super::quality::{self, Table};
+
+/// What a header says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Header {
+    /// Width in pixels, 1 to 65535.
+    pub(crate) width: u32,
+    /// Height in pixels, 1 to 65535.
+    pub(crate) height: u32,
+    /// SOF2 or SOF10: the picture comes in scans that refine each other.
+    pub(crate) progressive: bool,
+    /// SOF9 or SOF10: arithmetic instead of Huffman coding.
+    pub(crate) arithmetic: bool,
+    /// 1, 3 or 4 of them, in the frame's order.
+    pub(crate) components: Vec<Component>,
+    /// A JFIF marker was there.
+    pub(crate) jfif: bool,
+    /// The transform that an Adobe marker declares.
+    pub(crate) adobe: Option<u8>,
+    /// Quantization tables defined before the first scan.
+    pub(crate) tables: [Option<Table>; 4],
+    /// MCUs between restart markers; 0 for none.
+    pub(crate) restart_interval: u16,
+    /// Where the first scan's SOS marker (its 0xFF) stands.
+    pub(crate) first_scan: usize,
+    /// How many components the first scan holds.
+    pub(crate) first_scan_components: usize,
+    /// The first EXIF block, from its TIFF header on.
+    pub(crate) exif: Option<Range<usize>>,
+    /// ICC chunks: number, count, and where the data lies.
+    pub(crate) icc: Vec<(u8, u8, Range<usize>)>,
+    /// XMP, IPTC, comments and the like.
+    pub(crate) other_metadata: bool,
+}
+
+/// One component of the frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Component {
+    /// Its identifier in scans.
+    pub(crate) id: u8,
+    /// Horizontal sampling factor, 1 to 4.
+    pub(crate) h: u8,
+    /// Vertical sampling factor, 1 to 4.
+    pub(crate) v: u8,
+    /// Its quantization table, 0 to 3.
+    pub(crate) table: u8,
+}
+
+impl Header {
+    /// Reads up to the first scan.
+    ///
+    /// # Errors
+    /// `Broken`; `Unsupported` for the processes of T.81 that no browser reads.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
+        if !bytes.starts_with(&[0xff, SOI]) {
+            return Err(broken("it does not begin as one"));
+        }
+        let mut header = Self::default();
+        let mut walk = Walk { bytes, at: 2 };
+        loop {
+            let marker = walk.next_marker()?;
+            match marker {
+                SOI => return Err(broken("a second picture begins inside its header")),
+                EOI => return Err(broken("it ends before its first scan")),
+                TEM | RST0..=RST7 => continue,
+                _ => {}
+            }
+            let at = walk.at - 2;
+            let body = walk.segment()?;
+            let data = &bytes[body.clone()];
+            match marker {
+                SOF0..=SOF15 if !matches!(marker, DHT | JPG | DAC) => header.frame(marker, data)?,
+                DQT => header.quantization(data)?,
+                DRI => header.restart_interval = u16_at(data, 0)?,
+                APP0 => header.jfif |= data.len() >= 14 && data.starts_with(b"JFIF\0"),
+                APP1 if data.starts_with(b"Exif\0") && data.len() > 6 => {
+                    header.exif.get_or_insert(body.start + 6..body.end);
+                }
+                APP2 if data.starts_with(ICC) && data.len() >= 14 => {
+                    header
+                        .icc
+                        .push((data[12], data[13], body.start + 14..body.end));
+                }
+                APP14 if data.len() >= 12 && data.starts_with(b"Adobe") => {
+                    header.adobe = Some(data[11]);
+                }
+                APP1..=APP15 | COM => header.other_metadata = true,
+                SOS => {
+                    header.first_scan = at;
+                    header.first_scan_components = usize::from(byte_at(data, 0)?);
+                    return if header.components.is_empty() {
+                        Err(broken("a scan comes before the frame"))
+                    } else {
+                        Ok(header)
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The largest sampling factors: how many blocks an MCU is wide and high.
+    pub(crate) fn max_sampling(&self) -> (u8, u8) {
+        self.components.iter().fold((1, 1), |(h, v), component| {
+            (h.max(component.h), v.max(component.v))
+        })
+    }
+
+    /// Must the whole picture's coefficients be held before the first pixel can be made?
+    pub(crate) fn holds_coefficients(&self) -> bool {
+        self.progressive || self.first_scan_components < self.components.len()
+    }
+
+    /// Bytes of all coefficients, blocks beyond the edges included.
+    pub(crate) fn coefficient_bytes(&self) -> u64 {
+        let (h, v) = self.max_sampling();
+        let mcus = u64::from(self.width.div_ceil(8 * u32::from(h)))
+            * u64::from(self.height.div_ceil(8 * u32::from(v)));
+        let blocks: u64 = self
+            .components
+            .iter()
+            .map(|component| u64::from(component.h) * u64::from(component.v))
+            .sum();
+        mcus * blocks * 64 * 2
+    }
+
+    /// The quality it was written with, if its tables stand in the header.
+    pub(crate) fn quality(&self) -> Option<u8> {
+        let table = |index: usize| {
+            let component = self.components.get(index)?;
+            self.tables[usize::from(component.table)].as_ref()
+        };
+        // One table for all planes (RGB, CMYK) is the luma table.
+        let shared = self
+            .components
+            .get(1)
+            .is_none_or(|second| second.table == self.components[0].table);
+        let chroma = if shared { None } else { table(1) };
+        Some(quality::estimate(table(0)?, chroma))
+    }
+
+    /// Is there anything beside the picture?
+    pub(crate) fn has_metadata(&self) -> bool {
+        self.exif.is_some() || !self.icc.is_empty() || self.other_metadata
+    }
+
+    /// The ICC profile put together; `None` if a chunk is missing or doubtful, as other readers do.
+    pub(crate) fn icc_profile(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let count = self.icc.first()?.1;
+        if self.icc.len() != usize::from(count) || self.icc.iter().any(|chunk| chunk.1 != count) {
+            return None;
+        }
+        let mut profile = Vec::new();
+        for number in 1..=count {
+            let (_, _, range) = self.icc.iter().find(|chunk| chunk.0 == number)?;
+            profile.extend_from_slice(bytes.get(range.clone())?);
+        }
+        (!profile.is_empty()).then_some(profile)
+    }
+
+    fn frame(&mut self, marker: u8, data: &[u8]) -> Result<()> {
+        if !self.components.is_empty() {
+            return Err(broken("it has two frames"));
+        }
+        match marker {
+            SOF0 | SOF1 => {}
+            SOF2 => self.progressive = true,
+            SOF9 => self.arithmetic = true,
+            SOF10 => (self.progressive, self.arithmetic) = (true, true),
+            SOF3 | SOF11 => return Err(unsupported("lossless coding")),
+            _ => return Err(unsupported("hierarchical coding")),
+        }
+        let precision = byte_at(data, 0)?;
+        if precision != 8 {
+            return Err(unsupported(format!("{precision} bits a sample")));
+        }
+        (self.height, self.width) = (u16_at(data, 1)?.into(), u16_at(data, 3)?.into());
+        if self.width == 0 || self.height == 0 {
+            return Err(broken("a side is 0"));
+        }
+        let count = byte_at(data, 5)?;
+        if !matches!(count, 1 | 3 | 4) {
+            return Err(unsupported(format!("{count} components")));
+        }
+        if data.len() != 6 + 3 * usize::from(count) {
+            return Err(broken("its frame header has the wrong length"));
+        }
+        for triple in data[6..].chunks_exact(3) {
+            let component = Component {
+                id: triple[0],
+                h: triple[1] >> 4,
+                v: triple[1] & 15,
+                table: triple[2],
+            };
+            let sampling = 1..=4;
+            if !sampling.contains(&component.h) || !sampling.contains(&component.v) {
+                return Err(broken("a sampling factor is not 1 to 4"));
+            }
+            if component.table > 3 {
+                return Err(broken("a component names a table above 3"));
+            }
+            self.components.push(component);
+        }
+        Ok(())
+    }
+
+    fn quantization(&mut self, mut data: &[u8]) -> Result<()> {
+        while let Some((&kind, rest)) = data.split_first() {
+            let wide = kind >> 4 != 0;
+            let bytes = if wide { 128 } else { 64 };
+            let slot = self.tables.get_mut(usize::from(kind & 15));
+            let (Some(slot), Some(values)) = (slot, rest.get(..bytes)) else {
+                return Err(broken("a quantization table is malformed"));
+            };
+            let mut table = [0; 64];
+            for (index, step) in table.iter_mut().enumerate() {
+                *step = if wide {
+                    u16::from_be_bytes([values[2 * index], values[2 * index + 1]])
+                } else {
+                    values[index].into()
+                };
+            }
+            *slot = Some(table);
+            data = &rest[bytes..];
+        }
+        Ok(())
+    }
+}
+
+/// A place in the file that only moves forward.
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Walk<'_> {
+    /// The next marker's code; bytes that belong to none are passed over, as libjpeg does.
+    fn next_marker(&mut self) -> Result<u8> {
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let Some(start) = memchr::memchr(0xff, rest) else {
+                return Err(cut_short());
+            };
+            let fill = rest[start..]
+                .iter()
+                .take_while(|&&byte| byte == 0xff)
+                .count();
+            let Some(&code) = rest.get(start + fill) else {
+                return Err(cut_short());
+            };
+            self.at += start + fill + 1;
+            if code != 0 {
+                return Ok(code);
+            }
+        }
+    }
+
+    /// The segment whose length stands here, without that length.
+    fn segment(&mut self) -> Result<Range<usize>> {
+        let length = usize::from(u16_at(self.bytes, self.at).map_err(|_| cut_short())?);
+        let body = self.at + 2..self.at + length.max(2);
+        if length < 2 {
+            return Err(broken("a segment is shorter than its own length field"));
+        }
+        if body.end > self.bytes.len() {
+            return Err(cut_short());
+        }
+        self.at = body.end;
+        Ok(body)
+    }
+}
+
+fn byte_at(data: &[u8], at: usize) -> Result<u8> {
+    data.get(at).copied().ok_or_else(too_short)
+}
+
+fn u16_at(data: &[u8], at: usize) -> Result<u16> {
+    Ok(u16::from_be_bytes([
+        byte_at(data, at)?,
+        byte_at(data, at + 1)?,
+    ]))
+}
+
+fn broken(why: &str) -> Error {
+    Error::broken(super::NAME, why)
+}
+
+fn cut_short() -> Error {
+    broken("it ends inside its header")
+}
+
+fn too_short() -> Error {
+    broken("a segment is too short")
+}
+
+fn unsupported(what: impl Into<String>) -> Error {
+    Error::Unsupported {
+        format: super::NAME,
+        what: what.into(),
+    }
+}
+
+const ICC: &[u8] = b"ICC_PROFILE\0";
+
+const TEM: u8 = 0x01;
+const SOF0: u8 = 0xc0;
+const SOF1: u8 = 0xc1;
+const SOF2: u8 = 0xc2;
+const SOF3: u8 = 0xc3;
+const DHT: u8 = 0xc4;
+const JPG: u8 = 0xc8;
+const SOF9: u8 = 0xc9;
+const SOF10: u8 = 0xca;
+const SOF11: u8 = 0xcb;
+const DAC: u8 = 0xcc;
+const SOF15: u8 = 0xcf;
+const RST0: u8 = 0xd0;
+const RST7: u8 = 0xd7;
+const SOI: u8 = 0xd8;
+const EOI: u8 = 0xd9;
+const SOS: u8 = 0xda;
+const DQT: u8 = 0xdb;
+const DRI: u8 = 0xdd;
+const APP0: u8 = 0xe0;
+const APP1: u8 = 0xe1;
+const APP2: u8 = 0xe2;
+const APP14: u8 = 0xee;
+const APP15: u8 = 0xef;
+const COM: u8 = 0xfe;

@@ -1,0 +1,89 @@
+//! JPEG: header walk of our own, pixels by libjpeg-turbo, planes kept as stored wherever they can be.
+
+mod cost;
+mod decode;
+mod encode;
+mod ffi;
+mod layout;
+mod markers;
+mod quality;
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Orientation, Result, Scale, Scales,
+    Traits,
+};
+
+use self::layout::Layout;
+use self::markers::Header;
+use crate::exif;
+
+/// The JPEG codec.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Jpeg;
+
+impl Codec for Jpeg {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["jpg", "jpe", "jfif"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/jpeg"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(&[0xff, 0xd8, 0xff])
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let header = Header::read(bytes)?;
+        let layout = Layout::of(&header)?;
+        let block = header.exif.clone().and_then(|range| bytes.get(range));
+        Ok(Info {
+            format: NAME,
+            width: header.width,
+            height: header.height,
+            model: layout.model,
+            depth: Depth::U8,
+            alpha: false,
+            palette: false,
+            frames: 1,
+            orientation: block.map_or_else(Orientation::default, exif::orientation),
+            quality: header.quality(),
+            lossless: false,
+            progressive: header.progressive,
+            metadata: header.has_metadata(),
+            page_offset: (0, 0),
+        })
+    }
+
+    fn decode(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let header = Header::read(bytes)?;
+        decode::decode(bytes, &header, how)
+    }
+
+    fn scales(&self, _info: &Info) -> &'static [Scale] {
+        &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL]
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
+        cost::decoding(bytes, info, scales)
+    }
+
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        Some(encode::accepts(have, how))
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        cost::encoding(width, height, traits, how)
+    }
+}
+
+const NAME: &str = "jpeg";

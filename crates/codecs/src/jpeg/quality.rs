@@ -1,0 +1,120 @@
+//! Which quality a JPEG was written with, read off its quantization tables.
+//!
+//! Nearly every writer scales the two example tables of ITU-T T.81 (Annex K) by the rule of the
+//! Independent JPEG Group, so a quality from 1 to 100 can be found again exactly. Tables of another make
+//! get the quality whose steps are as coarse in sum.
+
+/// One quantization table in the file's (zigzag) order.
+pub(crate) type Table = [u16; 64];
+
+/// The quality (1–100) whose tables these are, or come nearest.
+pub(crate) fn estimate(luma: &Table, chroma: Option<&Table>) -> u8 {
+    let fits = |&quality: &u8| {
+        matches(luma, &LUMA, quality) && chroma.is_none_or(|table| matches(table, &CHROMA, quality))
+    };
+    if let Some(quality) = (1..=100).rev().find(fits) {
+        return quality;
+    }
+    let coarseness =
+        sum(luma.iter().copied()) + chroma.map_or(0, |table| sum(table.iter().copied()));
+    let standard = |quality: u8| {
+        sum(scaled(&LUMA, quality, BYTE))
+            + chroma.map_or(0, |_| sum(scaled(&CHROMA, quality, BYTE)))
+    };
+    (1..=100)
+        .min_by_key(|&quality| standard(quality).abs_diff(coarseness))
+        .unwrap_or(100)
+}
+
+fn matches(table: &Table, base: &[u8; 64], quality: u8) -> bool {
+    // Writers that allow 16-bit tables do not stop at 255.
+    [BYTE, u32::from(i16::MAX as u16)]
+        .into_iter()
+        .any(|most| scaled(base, quality, most).eq(table.iter().copied()))
+}
+
+/// A base table at a quality, by the IJG's rule, in zigzag order.
+fn scaled(base: &[u8; 64], quality: u8, most: u32) -> impl Iterator<Item = u16> {
+    let quality = u32::from(quality.clamp(1, 100));
+    let percent = if quality < 50 {
+        5000 / quality
+    } else {
+        200 - 2 * quality
+    };
+    ZIGZAG.iter().map(move |&index| {
+        let step = (u32::from(base[usize::from(index)]) * percent + 50) / 100;
+        step.clamp(1, most) as u16
+    })
+}
+
+fn sum(steps: impl Iterator<Item = u16>) -> u32 {
+    steps.map(u32::from).sum()
+}
+
+const BYTE: u32 = 255;
+
+/// Where each coefficient of the zigzag order lies in a row-by-row block.
+#[rustfmt::skip]
+const ZIGZAG: [u8; 64] = [
+     0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+/// T.81 table K.1.
+#[rustfmt::skip]
+const LUMA: [u8; 64] = [
+    16, 11, 10, 16,  24,  40,  51,  61,
+    12, 12, 14, 19,  26,  58,  60,  55,
+    14, 13, 16, 24,  40,  57,  69,  56,
+    14, 17, 22, 29,  51,  87,  80,  62,
+    18, 22, 37, 56,  68, 109, 103,  77,
+    24, 35, 55, 64,  81, 104, 113,  92,
+    49, 64, 78, 87, 103, 121, 120, 101,
+    72, 92, 95, 98, 112, 100, 103,  99,
+];
+
+/// T.81 table K.2.
+#[rustfmt::skip]
+const CHROMA: [u8; 64] = [
+    17, 18, 24, 47, 99, 99, 99, 99,
+    18, 21, 26, 66, 99, 99, 99, 99,
+    24, 26, 56, 99, 99, 99, 99, 99,
+    47, 66, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(base: &[u8; 64], quality: u8) -> Table {
+        let mut table = [0; 64];
+        for (step, value) in table.iter_mut().zip(scaled(base, quality, BYTE)) {
+            *step = value;
+        }
+        table
+    }
+
+    #[test]
+    fn every_quality_is_found_again() {
+        for quality in 1..=100 {
+            let (luma, chroma) = (table(&LUMA, quality), table(&CHROMA, quality));
+            assert_eq!(estimate(&luma, Some(&chroma)), quality);
+            assert_eq!(estimate(&luma, None), quality);
+        }
+    }
+
+    #[test]
+    fn a_foreign_table_gets_a_quality_of_like_coarseness() {
+        let mut foreign = table(&LUMA, 80);
+        foreign.swap(1, 63);
+        assert_eq!(estimate(&foreign, None), 80);
+        assert_eq!(estimate(&[1; 64], Some(&[1; 64])), 100);
+        assert_eq!(estimate(&[60_000; 64], None), 1);
+    }
+}

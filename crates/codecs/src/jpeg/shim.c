@@ -1,0 +1,478 @@
+/* The classic libjpeg API behind two calls: one whole picture in, one whole picture out.
+ *
+ * libjpeg reports errors by longjmp. Each call here sets its own target before it enters the library and
+ * cleans up before it returns, so that no frame but those of this file and of libjpeg is ever jumped over.
+ * The one call back into Rust, `ask`, has always returned before anything jumps. The structs below have
+ * twins in ffi.rs. */
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#define MOST_COMPONENTS 4
+/* Four blocks of eight rows: the tallest band that a component can have. */
+#define MOST_BAND_ROWS (MAX_SAMP_FACTOR * DCTSIZE)
+
+enum status { DONE, BROKEN, UNSUPPORTED, INTERRUPTED, TOO_MANY_SCANS, OUT_OF_MEMORY };
+enum colour { GRAY, YCBCR, RGB, CMYK, YCCK };
+
+struct plane {
+  uint8_t *samples;
+  uint32_t width, height;
+  int h, v; /* sampling factors */
+};
+
+struct watch {
+  int (*ask)(const void *asker); /* not zero: nobody wants the result any more */
+  const void *asker;
+};
+
+struct outcome {
+  int status;
+  char message[JMSG_LENGTH_MAX];
+};
+
+struct decode_job {
+  const uint8_t *bytes;
+  size_t size;
+  uint32_t width, height; /* as the header walk read them */
+  int components;
+  int colour;
+  int raw;     /* planes as stored; else through libjpeg's upsampling and colour conversion */
+  int eighths; /* 1, 2, 4 or 8 */
+  int scans;
+  size_t memory; /* for libjpeg's own buffers */
+  struct plane planes[MOST_COMPONENTS];
+  struct watch watch;
+};
+
+struct encode_job {
+  uint32_t width, height;
+  int components;
+  int colour;
+  int quality;
+  int progressive;
+  int invert; /* write 255 - sample: Adobe's way with CMYK */
+  const uint8_t *exif;
+  size_t exif_size;
+  const uint8_t *icc;
+  size_t icc_size;
+  struct plane planes[MOST_COMPONENTS];
+  struct watch watch;
+};
+
+struct encoded {
+  uint8_t *bytes; /* to be given back to andon_jpeg_free */
+  size_t size;
+};
+
+/* What every call needs; client_data points at it. */
+struct call {
+  struct jpeg_error_mgr errors;
+  struct jpeg_progress_mgr progress;
+  jmp_buf escape;
+  struct outcome *outcome;
+  const struct watch *watch;
+};
+
+static struct call *call_of(j_common_ptr common) { return (struct call *)common->client_data; }
+
+static void give_up(j_common_ptr common, enum status status) {
+  struct call *call = call_of(common);
+  call->outcome->status = status;
+  if (status == BROKEN || status == UNSUPPORTED)
+    (*common->err->format_message)(common, call->outcome->message);
+  longjmp(call->escape, 1);
+}
+
+static void on_error(j_common_ptr common) {
+  switch (common->err->msg_code) {
+  case JERR_OUT_OF_MEMORY:
+  case JERR_NO_BACKING_STORE:
+    give_up(common, OUT_OF_MEMORY);
+    break;
+  case JERR_ARITH_NOTIMPL:
+  case JERR_BAD_PRECISION:
+  case JERR_CCIR601_NOTIMPL:
+  case JERR_CONVERSION_NOTIMPL:
+  case JERR_FRACT_SAMPLE_NOTIMPL:
+  case JERR_NOT_COMPILED:
+  case JERR_NOTIMPL:
+  case JERR_SOF_UNSUPPORTED:
+    give_up(common, UNSUPPORTED);
+    break;
+  default:
+    give_up(common, BROKEN);
+  }
+}
+
+/* libjpeg goes on after a warning with grey or guessed blocks. A picture with such blocks must not be
+ * served or cached, so that a warning ends the call unless the pixels are sure to be whole. */
+static void on_message(j_common_ptr common, int level) {
+  if (level >= 0)
+    return;
+  switch (common->err->msg_code) {
+  case JWRN_ADOBE_XFORM:
+  case JWRN_BOGUS_ICC:
+  case JWRN_EXTRANEOUS_DATA:
+  case JWRN_JFIF_MAJOR:
+    return;
+  default:
+    give_up(common, BROKEN);
+  }
+}
+
+static void on_output(j_common_ptr common) { (void)common; }
+
+static void check_wanted(j_common_ptr common) {
+  const struct watch *watch = call_of(common)->watch;
+  if (watch->ask(watch->asker))
+    give_up(common, INTERRUPTED);
+}
+
+static struct jpeg_error_mgr *prepare(struct call *call, struct outcome *outcome,
+                                      const struct watch *watch) {
+  jpeg_std_error(&call->errors);
+  call->errors.error_exit = on_error;
+  call->errors.emit_message = on_message;
+  call->errors.output_message = on_output;
+  memset(&call->progress, 0, sizeof call->progress);
+  call->outcome = outcome;
+  call->watch = watch;
+  outcome->status = DONE;
+  outcome->message[0] = 0;
+  return &call->errors;
+}
+
+static J_COLOR_SPACE stored_space(int colour) {
+  switch (colour) {
+  case GRAY: return JCS_GRAYSCALE;
+  case YCBCR: return JCS_YCbCr;
+  case RGB: return JCS_RGB;
+  case CMYK: return JCS_CMYK;
+  default: return JCS_YCCK;
+  }
+}
+
+/* ---- reading ---- */
+
+struct decoder {
+  struct call call; /* first: client_data is read as one */
+  struct jpeg_decompress_struct jpeg;
+  struct jpeg_source_mgr source;
+  const struct decode_job *job;
+  void (*realize)(j_common_ptr common);
+};
+
+static struct decoder *decoder_of(j_common_ptr common) { return (struct decoder *)common->client_data; }
+
+static void source_nothing(j_decompress_ptr jpeg) { (void)jpeg; }
+
+static boolean source_ended(j_decompress_ptr jpeg) {
+  ERREXIT(jpeg, JWRN_JPEG_EOF);
+  return FALSE;
+}
+
+static void source_skip(j_decompress_ptr jpeg, long count) {
+  if (count <= 0)
+    return;
+  if ((size_t)count > jpeg->src->bytes_in_buffer)
+    source_ended(jpeg);
+  jpeg->src->next_input_byte += count;
+  jpeg->src->bytes_in_buffer -= (size_t)count;
+}
+
+static void while_decoding(j_common_ptr common) {
+  const struct decode_job *job = decoder_of(common)->job;
+  if (((j_decompress_ptr)common)->input_scan_number > job->scans)
+    give_up(common, TOO_MANY_SCANS);
+  check_wanted(common);
+}
+
+/* Where chroma is thinned and the picture is decoded small, libjpeg would rather decode chroma at a larger
+ * scale than upsample it afterwards. We want the thinned planes, each at the one scale. libjpeg decides
+ * during jpeg_start_decompress; its call to realize_virt_arrays lies between that decision and everything
+ * that depends on it (MCU widths, the choice of IDCT), and is part of the public memory manager. */
+static void realize_at_one_scale(j_common_ptr common) {
+  j_decompress_ptr jpeg = (j_decompress_ptr)common;
+  for (int i = 0; i < jpeg->num_components; i++)
+    jpeg->comp_info[i].DCT_scaled_size = jpeg->min_DCT_scaled_size;
+  decoder_of(common)->realize(common);
+}
+
+static void read_planes(struct decoder *decoder) {
+  j_decompress_ptr jpeg = &decoder->jpeg;
+  const struct plane *planes = decoder->job->planes;
+  const int size = jpeg->min_DCT_scaled_size;
+  const JDIMENSION band = (JDIMENSION)(jpeg->max_v_samp_factor * size);
+  JSAMPROW rows[MOST_COMPONENTS][MOST_BAND_ROWS];
+  JSAMPARRAY strips[MOST_COMPONENTS], image[MOST_COMPONENTS];
+  int direct[MOST_COMPONENTS];
+
+  for (int i = 0; i < jpeg->num_components; i++) {
+    const jpeg_component_info *component = &jpeg->comp_info[i];
+    JDIMENSION width = component->width_in_blocks * (JDIMENSION)size;
+    if (planes[i].width > width)
+      ERREXIT(jpeg, JERR_BAD_LENGTH);
+    /* Whole blocks fit: then libjpeg writes into the plane itself, but for rows below its foot. */
+    direct[i] = width == planes[i].width;
+    strips[i] = (*jpeg->mem->alloc_sarray)((j_common_ptr)jpeg, JPOOL_IMAGE, width,
+                                           (JDIMENSION)(component->v_samp_factor * size));
+    image[i] = rows[i];
+  }
+  while (jpeg->output_scanline < jpeg->output_height) {
+    const JDIMENSION index = jpeg->output_scanline / band;
+    for (int i = 0; i < jpeg->num_components; i++) {
+      const JDIMENSION count = (JDIMENSION)(jpeg->comp_info[i].v_samp_factor * size);
+      for (JDIMENSION r = 0; r < count; r++) {
+        const size_t y = (size_t)index * count + r;
+        rows[i][r] = direct[i] && y < planes[i].height ? planes[i].samples + y * planes[i].width
+                                                       : strips[i][r];
+      }
+    }
+    if (jpeg_read_raw_data(jpeg, image, band) == 0)
+      source_ended(jpeg);
+    for (int i = 0; i < jpeg->num_components; i++) {
+      const JDIMENSION count = (JDIMENSION)(jpeg->comp_info[i].v_samp_factor * size);
+      for (JDIMENSION r = 0; r < count && !direct[i]; r++) {
+        const size_t y = (size_t)index * count + r;
+        if (y < planes[i].height)
+          memcpy(planes[i].samples + y * planes[i].width, rows[i][r], planes[i].width);
+      }
+    }
+  }
+}
+
+static void read_pixels(struct decoder *decoder) {
+  j_decompress_ptr jpeg = &decoder->jpeg;
+  const struct plane *planes = decoder->job->planes;
+  const size_t step = (size_t)jpeg->output_components;
+  for (size_t i = 0; i < step; i++)
+    if ((int)i >= decoder->job->components || planes[i].width != jpeg->output_width ||
+        planes[i].height != jpeg->output_height)
+      ERREXIT(jpeg, JERR_BAD_LENGTH);
+  JSAMPARRAY row = (*jpeg->mem->alloc_sarray)((j_common_ptr)jpeg, JPOOL_IMAGE,
+                                              jpeg->output_width * (JDIMENSION)step, 1);
+  while (jpeg->output_scanline < jpeg->output_height) {
+    const size_t y = jpeg->output_scanline;
+    if (jpeg_read_scanlines(jpeg, row, 1) == 0)
+      source_ended(jpeg);
+    for (size_t i = 0; i < step; i++) {
+      uint8_t *samples = planes[i].samples + y * planes[i].width;
+      for (size_t x = 0; x < planes[i].width; x++)
+        samples[x] = row[0][x * step + i];
+    }
+  }
+}
+
+/* The planes were laid out from the header walk. Nothing may be written unless libjpeg has read the
+ * same header. */
+static int fits(const struct decode_job *job, j_decompress_ptr jpeg) {
+  if (jpeg->image_width != job->width || jpeg->image_height != job->height ||
+      jpeg->num_components != job->components || jpeg->data_precision != 8)
+    return 0;
+  for (int i = 0; i < job->components; i++)
+    if (jpeg->comp_info[i].h_samp_factor != job->planes[i].h ||
+        jpeg->comp_info[i].v_samp_factor != job->planes[i].v)
+      return 0;
+  return 1;
+}
+
+void andon_jpeg_decode(const struct decode_job *job, struct outcome *outcome) {
+  struct decoder decoder;
+  j_decompress_ptr jpeg = &decoder.jpeg;
+
+  memset(&decoder, 0, sizeof decoder);
+  decoder.job = job;
+  jpeg->err = prepare(&decoder.call, outcome, &job->watch);
+  jpeg->client_data = &decoder;
+  if (setjmp(decoder.call.escape)) {
+    jpeg_destroy_decompress(jpeg);
+    return;
+  }
+  jpeg_create_decompress(jpeg);
+  jpeg->mem->max_memory_to_use = (long)job->memory;
+  decoder.call.progress.progress_monitor = while_decoding;
+  jpeg->progress = &decoder.call.progress;
+  decoder.source.next_input_byte = job->bytes;
+  decoder.source.bytes_in_buffer = job->size;
+  decoder.source.init_source = source_nothing;
+  decoder.source.fill_input_buffer = source_ended;
+  decoder.source.skip_input_data = source_skip;
+  decoder.source.resync_to_restart = jpeg_resync_to_restart;
+  decoder.source.term_source = source_nothing;
+  jpeg->src = &decoder.source;
+
+  jpeg_read_header(jpeg, TRUE);
+  if (!fits(job, jpeg))
+    ERREXIT(jpeg, JERR_BAD_LENGTH);
+  jpeg->jpeg_color_space = stored_space(job->colour);
+  jpeg->out_color_space = job->colour == YCCK ? JCS_CMYK : jpeg->jpeg_color_space;
+  jpeg->scale_num = (unsigned int)job->eighths;
+  jpeg->scale_denom = 8;
+  jpeg->dct_method = JDCT_ISLOW;
+  jpeg->raw_data_out = job->raw != 0;
+  if (job->raw) {
+    decoder.realize = jpeg->mem->realize_virt_arrays;
+    jpeg->mem->realize_virt_arrays = realize_at_one_scale;
+  }
+  jpeg_start_decompress(jpeg);
+  if (job->raw)
+    read_planes(&decoder);
+  else
+    read_pixels(&decoder);
+  jpeg_finish_decompress(jpeg);
+  jpeg_destroy_decompress(jpeg);
+}
+
+/* ---- writing ---- */
+
+struct encoder {
+  struct call call; /* first: client_data is read as one */
+  struct jpeg_compress_struct jpeg;
+  struct jpeg_destination_mgr target;
+  uint8_t *bytes;
+  size_t size;
+};
+
+static void target_room(struct encoder *encoder, size_t used, size_t size) {
+  uint8_t *bytes = realloc(encoder->bytes, size);
+  if (bytes == NULL)
+    ERREXIT1(&encoder->jpeg, JERR_OUT_OF_MEMORY, 0);
+  encoder->bytes = bytes;
+  encoder->size = size;
+  encoder->target.next_output_byte = bytes + used;
+  encoder->target.free_in_buffer = size - used;
+}
+
+static void target_begin(j_compress_ptr jpeg) {
+  const size_t samples = (size_t)jpeg->image_width * jpeg->image_height;
+  /* A guess: most pictures take less than two bits a pixel. */
+  target_room((struct encoder *)jpeg->client_data, 0, 65536 + samples / 4);
+}
+
+static boolean target_full(j_compress_ptr jpeg) {
+  struct encoder *encoder = (struct encoder *)jpeg->client_data;
+  target_room(encoder, encoder->size, encoder->size * 2);
+  return TRUE;
+}
+
+static void target_end(j_compress_ptr jpeg) { (void)jpeg; }
+
+static void write_metadata(j_compress_ptr jpeg, const struct encode_job *job) {
+  static const char label[6] = "Exif\0";
+  if (job->exif_size > 0) {
+    jpeg_write_m_header(jpeg, JPEG_APP0 + 1, (unsigned int)(sizeof label + job->exif_size));
+    for (size_t i = 0; i < sizeof label; i++)
+      jpeg_write_m_byte(jpeg, label[i]);
+    for (size_t i = 0; i < job->exif_size; i++)
+      jpeg_write_m_byte(jpeg, job->exif[i]);
+  }
+  if (job->icc_size > 0)
+    jpeg_write_icc_profile(jpeg, job->icc, (unsigned int)job->icc_size);
+}
+
+/* Blocks that reach over the right edge are filled by repeating the last sample, which costs the fewest
+ * bits; rows below the foot are the last row again, by pointer. */
+static void write_planes(struct encoder *encoder, const struct encode_job *job) {
+  j_compress_ptr jpeg = &encoder->jpeg;
+  const JDIMENSION band = (JDIMENSION)(jpeg->max_v_samp_factor * DCTSIZE);
+  JSAMPROW rows[MOST_COMPONENTS][MOST_BAND_ROWS];
+  JSAMPARRAY strips[MOST_COMPONENTS], image[MOST_COMPONENTS];
+  int direct[MOST_COMPONENTS];
+
+  for (int i = 0; i < jpeg->num_components; i++) {
+    const jpeg_component_info *component = &jpeg->comp_info[i];
+    JDIMENSION width = component->width_in_blocks * DCTSIZE;
+    if (job->planes[i].width > width || job->planes[i].width == 0 || job->planes[i].height == 0)
+      ERREXIT(jpeg, JERR_BAD_LENGTH);
+    direct[i] = width == job->planes[i].width && !job->invert;
+    strips[i] = (*jpeg->mem->alloc_sarray)((j_common_ptr)jpeg, JPOOL_IMAGE, width,
+                                           (JDIMENSION)(component->v_samp_factor * DCTSIZE));
+    image[i] = rows[i];
+  }
+  while (jpeg->next_scanline < jpeg->image_height) {
+    const JDIMENSION index = jpeg->next_scanline / band;
+    for (int i = 0; i < jpeg->num_components; i++) {
+      const struct plane *plane = &job->planes[i];
+      const size_t width = jpeg->comp_info[i].width_in_blocks * DCTSIZE;
+      const JDIMENSION count = (JDIMENSION)(jpeg->comp_info[i].v_samp_factor * DCTSIZE);
+      for (JDIMENSION r = 0; r < count; r++) {
+        size_t y = (size_t)index * count + r;
+        if (y >= plane->height)
+          y = plane->height - 1;
+        uint8_t *samples = plane->samples + y * plane->width;
+        rows[i][r] = direct[i] ? samples : strips[i][r];
+        if (direct[i])
+          continue;
+        if (job->invert)
+          for (size_t x = 0; x < plane->width; x++)
+            rows[i][r][x] = (JSAMPLE)(255 - samples[x]);
+        else
+          memcpy(rows[i][r], samples, plane->width);
+        memset(rows[i][r] + plane->width, rows[i][r][plane->width - 1], width - plane->width);
+      }
+    }
+    jpeg_write_raw_data(jpeg, image, band);
+  }
+}
+
+void andon_jpeg_encode(const struct encode_job *job, struct encoded *encoded,
+                       struct outcome *outcome) {
+  struct encoder encoder;
+  j_compress_ptr jpeg = &encoder.jpeg;
+
+  memset(&encoder, 0, sizeof encoder);
+  encoded->bytes = NULL;
+  encoded->size = 0;
+  jpeg->err = prepare(&encoder.call, outcome, &job->watch);
+  jpeg->client_data = &encoder;
+  if (setjmp(encoder.call.escape)) {
+    jpeg_destroy_compress(jpeg);
+    free(encoder.bytes);
+    return;
+  }
+  jpeg_create_compress(jpeg);
+  encoder.call.progress.progress_monitor = check_wanted;
+  jpeg->progress = &encoder.call.progress;
+  encoder.target.init_destination = target_begin;
+  encoder.target.empty_output_buffer = target_full;
+  encoder.target.term_destination = target_end;
+  jpeg->dest = &encoder.target;
+
+  jpeg->image_width = job->width;
+  jpeg->image_height = job->height;
+  jpeg->input_components = job->components;
+  jpeg->in_color_space = stored_space(job->colour);
+  jpeg_set_defaults(jpeg);
+  jpeg_set_colorspace(jpeg, stored_space(job->colour));
+  jpeg_set_quality(jpeg, job->quality, TRUE);
+  for (int i = 0; i < job->components; i++) {
+    jpeg->comp_info[i].h_samp_factor = job->planes[i].h;
+    jpeg->comp_info[i].v_samp_factor = job->planes[i].v;
+  }
+  if (job->progressive)
+    jpeg_simple_progression(jpeg);
+  jpeg->optimize_coding = TRUE;
+  jpeg->dct_method = JDCT_ISLOW;
+  jpeg->raw_data_in = TRUE;
+
+  jpeg_start_compress(jpeg, TRUE);
+  write_metadata(jpeg, job);
+  write_planes(&encoder, job);
+  jpeg_finish_compress(jpeg);
+  encoded->bytes = encoder.bytes;
+  encoded->size = encoder.size - encoder.target.free_in_buffer;
+  jpeg_destroy_compress(jpeg);
+}
+
+void andon_jpeg_free(struct encoded *encoded) {
+  free(encoded->bytes);
+  encoded->bytes = NULL;
+}
