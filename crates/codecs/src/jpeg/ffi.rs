@@ -80,7 +80,7 @@ pub(super) struct Writing<'a> {
     pub(super) progressive: bool,
     /// Write 255 − sample.
     pub(super) invert: bool,
-    /// From the TIFF header on, at most [`MOST_EXIF_BYTES`].
+    /// From the TIFF header on; left out when longer than [`MOST_EXIF_BYTES`].
     pub(super) exif: &'a [u8],
     pub(super) icc: &'a [u8],
     pub(super) interrupt: &'a dyn Interrupt,
@@ -99,10 +99,9 @@ pub(super) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
             v: v.into(),
         };
     }
-    let exif = writing
-        .exif
-        .get(..MOST_EXIF_BYTES)
-        .map_or(writing.exif, |_| &[]);
+    // Nothing longer fits one segment, and EXIF knows no second.
+    let exif = Some(writing.exif).filter(|block| block.len() <= MOST_EXIF_BYTES);
+    let exif = exif.unwrap_or_default();
     let job = EncodeJob {
         width: writing.width,
         height: writing.height,
@@ -135,7 +134,7 @@ pub(super) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
 }
 
 /// What one APP1 segment holds beside its length and label.
-pub(super) const MOST_EXIF_BYTES: usize = 65_533 - 6;
+const MOST_EXIF_BYTES: usize = 65_533 - 6;
 
 const MOST_COMPONENTS: usize = 4;
 

@@ -1,0 +1,742 @@
+//! JPEG, through the trait: what is written comes back, small decodes are what averaging gives, and no
+//! damage passes for a picture or brings the process down.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use andon_pixels::{
+    Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata,
+    Model, Never, Orientation, Plane, Range, Result, Scale, Scales, Subsampling, Traits,
+};
+
+fn jpeg() -> &'static dyn Codec {
+    *andon_codecs::ALL
+        .iter()
+        .find(|codec| codec.name() == "jpeg")
+        .expect("JPEG is listed")
+}
+
+// ---- round trips ----
+
+#[test]
+fn planes_come_back_at_every_subsampling_and_size() {
+    for sub in SUBSAMPLINGS {
+        for (width, height) in SIZES {
+            for progressive in [false, true] {
+                let image = picture(Model::ycbcr(sub), width, height);
+                let how = Encode {
+                    quality: Some(97),
+                    progressive,
+                    ..Encode::default()
+                };
+                let file = encode(&image, &how);
+                let info = probe(&file);
+                assert_eq!((info.width, info.height), (width, height));
+                assert_eq!(info.model, Model::ycbcr(sub));
+                assert_eq!(info.progressive, progressive);
+                let back = decode(&file).expect("our own file");
+                assert_alike(&back.frames[0], &image.frames[0], 38.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn gray_comes_back() {
+    for (width, height) in SIZES {
+        let image = picture(Model::Gray, width, height);
+        let file = encode(
+            &image,
+            &Encode {
+                quality: Some(95),
+                ..Encode::default()
+            },
+        );
+        assert_eq!(probe(&file).model, Model::Gray);
+        assert_alike(
+            &decode(&file).expect("our own file").frames[0],
+            &image.frames[0],
+            38.0,
+        );
+    }
+}
+
+#[test]
+fn ink_comes_back_and_no_ink_is_zero() {
+    for (width, height) in SIZES {
+        let image = picture(Model::Cmyk, width, height);
+        let file = encode(
+            &image,
+            &Encode {
+                quality: Some(95),
+                ..Encode::default()
+            },
+        );
+        assert_eq!(probe(&file).model, Model::Cmyk);
+        assert_alike(
+            &decode(&file).expect("our own file").frames[0],
+            &image.frames[0],
+            38.0,
+        );
+    }
+    // Adobe's convention is what makes the file readable elsewhere.
+    let file = encode(&picture(Model::Cmyk, 8, 8), &Encode::default());
+    let adobe = file
+        .windows(5)
+        .position(|window| window == b"Adobe")
+        .expect("an Adobe marker");
+    assert_eq!(file[adobe + 11], 0, "no colour transform");
+}
+
+#[test]
+fn a_flat_picture_comes_back_flat() {
+    let (y, cb, cr) = (90, 40, 200);
+    for sub in SUBSAMPLINGS {
+        let model = Model::ycbcr(sub);
+        let planes = [y, cb, cr].into_iter().enumerate().map(|(index, value)| {
+            let (width, height) = model.plane_size(index, 37, 23);
+            Plane::filled(Depth::U8, width, height, value)
+        });
+        let image = Image::still(Frame::new(model, 37, 23, planes.collect(), None));
+        let file = encode(
+            &image,
+            &Encode {
+                quality: Some(95),
+                ..Encode::default()
+            },
+        );
+        for scale in SCALES {
+            let back = decode_at(&file, scale).expect("our own file");
+            for (plane, value) in back.frames[0].planes.iter().zip([y, cb, cr]) {
+                let samples = plane.as_u8().expect("8 bits").samples();
+                assert!(
+                    samples.iter().all(|&s| s.abs_diff(value as u8) <= 1),
+                    "{sub:?} {scale:?}"
+                );
+            }
+        }
+    }
+}
+
+// ---- scales ----
+
+#[test]
+fn a_small_decode_is_the_average_of_the_large_one() {
+    for sub in SUBSAMPLINGS {
+        for (width, height) in [(64, 48), (131, 97), (33, 70), (15, 9)] {
+            for progressive in [false, true] {
+                let how = Encode {
+                    quality: Some(95),
+                    progressive,
+                    ..Encode::default()
+                };
+                let file = encode(&picture(Model::ycbcr(sub), width, height), &how);
+                check_scales(&file, 33.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn sample_pictures_of_every_kind_scale_like_their_average() {
+    for path in jpegs(&root().join("samples/jpeg")) {
+        let file = std::fs::read(&path).expect("a sample");
+        match jpeg().probe(&file) {
+            Ok(_) => check_scales(&file, 24.0),
+            Err(Error::Unsupported { what, .. }) => eprintln!("{}: {what}", path.display()),
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+}
+
+#[test]
+fn photographs_scale_like_their_average() {
+    let photos = jpegs(&root().join("../shared/photos"));
+    if photos.is_empty() {
+        eprintln!("skipped: there are no photographs in ../shared/photos");
+    }
+    for path in photos.iter().take(3) {
+        check_scales(&std::fs::read(path).expect("a photograph"), 27.0);
+    }
+}
+
+/// Every scale offered has the promised size and lies near the box average of the full decode.
+fn check_scales(file: &[u8], psnr: f64) {
+    let info = probe(file);
+    let full = decode(file).expect("a whole picture");
+    assert_eq!(full.frames[0].model, info.model);
+    for &scale in jpeg().scales(&info) {
+        let small = decode_at(file, scale).expect("a whole picture");
+        let small = &small.frames[0];
+        assert_eq!((small.width, small.height), info.scaled(scale));
+        let traits = jpeg().decoded(&info, Scales::both(scale));
+        assert_eq!(small.model, traits.model);
+        let planes = full.frames[0].planes.iter().zip(&small.planes);
+        for (index, (full, small)) in planes.enumerate() {
+            let (full, small) = (
+                full.as_u8().expect("8 bits"),
+                small.as_u8().expect("8 bits"),
+            );
+            let average = box_average(full, 8 / u32::from(scale.0), small.width(), small.height());
+            let near = psnr_of(small.samples(), &average);
+            assert!(
+                near > psnr,
+                "plane {index} of {info:?} at {scale:?}: {near:.1} dB"
+            );
+        }
+    }
+}
+
+/// The oracle: each small sample is the mean of the large ones under it, in floats. Beyond the edges the
+/// last sample goes on, as writers fill their blocks.
+fn box_average(full: &Grid<u8>, factor: u32, width: u32, height: u32) -> Vec<f64> {
+    let (right, foot) = (full.width() - 1, full.height() - 1);
+    let mut means = Vec::new();
+    for y in 0..height {
+        for x in 0..width {
+            let mut sum = 0.0;
+            for yy in y * factor..(y + 1) * factor {
+                for xx in x * factor..(x + 1) * factor {
+                    sum += f64::from(full.row(yy.min(foot))[xx.min(right) as usize]);
+                }
+            }
+            means.push(sum / f64::from(factor * factor));
+        }
+    }
+    means
+}
+
+// ---- headers ----
+
+#[test]
+fn the_quality_is_told_exactly() {
+    for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
+        let image = picture(model, 16, 16);
+        for quality in 1..=100 {
+            let file = encode(
+                &image,
+                &Encode {
+                    quality: Some(quality),
+                    ..Encode::default()
+                },
+            );
+            assert_eq!(
+                probe(&file).quality.map(u16::from),
+                Some(quality),
+                "{model:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_quality_above_100_acts_as_100() {
+    let image = picture(Model::Gray, 16, 16);
+    let file = encode(
+        &image,
+        &Encode {
+            quality: Some(1000),
+            ..Encode::default()
+        },
+    );
+    assert_eq!(probe(&file).quality, Some(100));
+    assert_eq!(probe(&encode(&image, &Encode::default())).quality, Some(92));
+}
+
+#[test]
+fn profiles_travel_along_only_when_kept() {
+    let mut image = picture(Model::ycbcr(Subsampling::C420), 40, 30);
+    assert!(!probe(&encode(&image, &Encode::default())).metadata);
+    image.metadata = Metadata {
+        // Longer than one segment can hold.
+        icc: Some((0..150_000u32).map(|i| (i % 251) as u8).collect()),
+        exif: Some(exif(6)),
+    };
+    let file = encode(&image, &Encode::default());
+    let info = probe(&file);
+    assert!(info.metadata);
+    assert_eq!(info.orientation, Orientation::from_exif(6));
+
+    let limits = Limits::default();
+    let mut how = ask(Scale::FULL, &limits, &Never);
+    how.keep_metadata = true;
+    let kept = jpeg().decode(&file, &info, &how).expect("our own file");
+    assert_eq!(kept.metadata, image.metadata);
+    how.keep_metadata = false;
+    let bare = jpeg().decode(&file, &info, &how).expect("our own file");
+    assert_eq!(bare.metadata, Metadata::default());
+
+    let tight = Limits {
+        metadata_bytes: 1000,
+        ..Limits::default()
+    };
+    let mut how = ask(Scale::FULL, &tight, &Never);
+    how.keep_metadata = true;
+    let refused = jpeg().decode(&file, &info, &how);
+    assert!(matches!(
+        refused,
+        Err(Error::Limit {
+            name: "metadata_bytes",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn an_exif_block_that_fits_no_segment_is_left_out() {
+    let mut image = picture(Model::Gray, 8, 8);
+    for (length, fits) in [(65_527, true), (65_528, false)] {
+        let mut block = exif(3);
+        block.resize(length, 0);
+        image.metadata.exif = Some(block);
+        let file = encode(&image, &Encode::default());
+        assert_eq!(probe(&file).metadata, fits);
+        assert!(decode(&file).is_ok());
+    }
+}
+
+#[test]
+fn every_orientation_is_told() {
+    let mut image = picture(Model::Gray, 8, 8);
+    for value in 0..=9 {
+        image.metadata.exif = Some(exif(value));
+        let info = probe(&encode(&image, &Encode::default()));
+        assert_eq!(info.orientation, Orientation::from_exif(value));
+    }
+}
+
+#[test]
+fn stray_bytes_between_segments_are_passed_over() {
+    let file = encode(&picture(Model::Gray, 16, 16), &Encode::default());
+    let mut stray = file[..2].to_vec();
+    stray.extend([1, 2, 3, 0xff, 0, 0xff, 0xff]);
+    stray.extend(&file[2..]);
+    assert_eq!(decode(&stray), decode(&file));
+    let mut tail = file.clone();
+    tail.extend([0; 100]);
+    assert_eq!(decode(&tail), decode(&file));
+}
+
+#[test]
+fn what_no_browser_reads_is_refused_by_name() {
+    let file = encode(&picture(Model::Gray, 16, 16), &Encode::default());
+    let frame = file
+        .windows(2)
+        .position(|pair| pair == [0xff, 0xc0])
+        .expect("a frame");
+    let refusal = |at: usize, value: u8| {
+        let mut changed = file.clone();
+        changed[frame + at] = value;
+        jpeg()
+            .probe(&changed)
+            .expect_err("not supported")
+            .to_string()
+    };
+    assert!(refusal(1, 0xc3).contains("lossless"));
+    assert!(refusal(1, 0xc5).contains("hierarchical"));
+    assert!(refusal(4, 12).contains("12 bits"));
+}
+
+// ---- damage, limits, interrupts ----
+
+#[test]
+fn no_prefix_of_a_file_passes_for_the_whole() {
+    for progressive in [false, true] {
+        let how = Encode {
+            progressive,
+            ..Encode::default()
+        };
+        let file = encode(&picture(Model::ycbcr(Subsampling::C420), 40, 30), &how);
+        let info = probe(&file);
+        let limits = Limits::default();
+        for length in 0..file.len() {
+            let cut = &file[..length];
+            let decoded = jpeg().decode(cut, &info, &ask(Scale::FULL, &limits, &Never));
+            assert!(
+                matches!(decoded, Err(Error::Broken { .. })),
+                "{length} of {}",
+                file.len()
+            );
+            if let Err(error) = jpeg().probe(cut) {
+                assert!(matches!(error, Error::Broken { .. }));
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_bits_are_an_error_or_a_picture() {
+    let mut random = Random(7);
+    for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
+        for progressive in [false, true] {
+            let how = Encode {
+                progressive,
+                ..Encode::default()
+            };
+            let file = encode(&picture(model, 45, 37), &how);
+            for round in 0..1500 {
+                let mut damaged = file.clone();
+                for _ in 0..1 + random.below(3) {
+                    // Half of the rounds in the header, where the structure is.
+                    let reach = if round % 2 == 0 {
+                        file.len().min(700)
+                    } else {
+                        file.len()
+                    };
+                    damaged[random.below(reach)] ^= 1 << random.below(8);
+                }
+                for scale in [Scale::FULL, Scale::EIGHTH, Scale::HALF] {
+                    let _ = decode_within(&damaged, scale, &small_limits());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_segments_are_an_error_or_a_picture() {
+    let mut random = Random(11);
+    let file = encode(
+        &picture(Model::ycbcr(Subsampling::C420), 45, 37),
+        &Encode::default(),
+    );
+    for _ in 0..2000 {
+        let mut damaged = file.clone();
+        let start = random.below(file.len());
+        let end = (start + random.below(40)).min(file.len());
+        match random.below(3) {
+            0 => drop(damaged.drain(start..end)),
+            1 => damaged[start..end]
+                .iter_mut()
+                .for_each(|byte| *byte = random.below(256) as u8),
+            _ => {
+                let again = damaged[start..end].to_vec();
+                damaged.splice(start..start, again);
+            }
+        }
+        let _ = decode_within(&damaged, Scale::QUARTER, &small_limits());
+    }
+}
+
+#[test]
+fn a_header_that_has_changed_since_the_probe_is_no_danger() {
+    let small = encode(&picture(Model::Gray, 8, 8), &Encode::default());
+    let large = encode(
+        &picture(Model::ycbcr(Subsampling::C420), 80, 80),
+        &Encode::default(),
+    );
+    let limits = Limits::default();
+    let decoded = jpeg().decode(&large, &probe(&small), &ask(Scale::FULL, &limits, &Never));
+    assert_eq!(decoded.map(|image| image.frames[0].width), Ok(80));
+}
+
+#[test]
+fn limits_are_kept() {
+    let how = Encode {
+        progressive: true,
+        ..Encode::default()
+    };
+    let file = encode(&picture(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
+    let refused = |limits: Limits| match decode_within(&file, Scale::FULL, &limits) {
+        Err(Error::Limit { name, .. }) => name,
+        other => panic!("{:?}", other.map(|_| "a picture")),
+    };
+    let limits = Limits::default();
+    assert_eq!(
+        refused(Limits {
+            side: 299,
+            ..limits
+        }),
+        "side"
+    );
+    assert_eq!(
+        refused(Limits {
+            pixels: 59_999,
+            ..limits
+        }),
+        "pixels"
+    );
+    assert_eq!(refused(Limits { scans: 3, ..limits }), "scans");
+    assert_eq!(
+        refused(Limits {
+            memory: 200_000,
+            ..limits
+        }),
+        "memory"
+    );
+    assert!(
+        decode_within(
+            &file,
+            Scale::FULL,
+            &Limits {
+                scans: 10,
+                ..limits
+            }
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn a_side_that_the_format_cannot_hold_is_refused() {
+    let image = Image::still(Frame::new(
+        Model::Gray,
+        65_501,
+        1,
+        vec![Plane::filled(Depth::U8, 65_501, 1, 9)],
+        None,
+    ));
+    let refused = jpeg().encode(&image, &Encode::default(), &Never);
+    assert!(matches!(
+        refused,
+        Err(Error::Limit {
+            name: "side",
+            limit: 65_500,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn work_is_dropped_in_the_middle_when_nobody_waits() {
+    for progressive in [false, true] {
+        let how = Encode {
+            progressive,
+            ..Encode::default()
+        };
+        let image = picture(Model::ycbcr(Subsampling::C420), 200, 400);
+        let file = encode(&image, &how);
+        let info = probe(&file);
+        let limits = Limits::default();
+
+        let patient = After::asks(u32::MAX);
+        jpeg()
+            .decode(&file, &info, &ask(Scale::FULL, &limits, &patient))
+            .expect("a picture");
+        jpeg().encode(&image, &how, &patient).expect("a file");
+        assert!(
+            patient.asked.load(Ordering::Relaxed) > 50,
+            "asked once per band of 16 rows"
+        );
+
+        let decoded = jpeg().decode(&file, &info, &ask(Scale::FULL, &limits, &After::asks(10)));
+        assert_eq!(decoded, Err(Error::Interrupted));
+        let encoded = jpeg().encode(&image, &how, &After::asks(30));
+        assert_eq!(encoded, Err(Error::Interrupted));
+    }
+}
+
+// ---- what is accepted ----
+
+#[test]
+fn frames_are_brought_into_what_jpeg_holds() {
+    let accepts = |model, how: &Encode| {
+        let have = Traits {
+            model,
+            depth: Depth::U16,
+            alpha: true,
+        };
+        let want = jpeg().accepts(have, how).expect("JPEG is written");
+        assert_eq!((want.depth, want.alpha), (Depth::U8, false));
+        want.model
+    };
+    let at = |quality| Encode {
+        quality: Some(quality),
+        ..Encode::default()
+    };
+    let limited = Model::YCbCr {
+        sub: Subsampling::C420,
+        range: Range::Limited,
+    };
+    assert_eq!(accepts(Model::Gray, &at(50)), Model::Gray);
+    assert_eq!(accepts(Model::Cmyk, &at(50)), Model::Cmyk);
+    assert_eq!(
+        accepts(Model::Rgb, &at(89)),
+        Model::ycbcr(Subsampling::C420)
+    );
+    assert_eq!(accepts(limited, &at(90)), Model::ycbcr(Subsampling::NONE));
+    for chroma in SUBSAMPLINGS {
+        let how = Encode {
+            chroma: Some(chroma),
+            ..at(50)
+        };
+        assert_eq!(accepts(Model::Rgb, &how), Model::ycbcr(chroma));
+    }
+    let coarse = Encode {
+        chroma: Some(Subsampling { h: 4, v: 4 }),
+        ..at(50)
+    };
+    assert_eq!(
+        accepts(Model::Rgb, &coarse),
+        Model::ycbcr(Subsampling::C420)
+    );
+}
+
+#[test]
+fn a_frame_that_was_not_brought_into_shape_is_our_fault() {
+    let refused = jpeg().encode(&picture(Model::Rgb, 8, 8), &Encode::default(), &Never);
+    assert!(matches!(refused, Err(Error::Internal(_))));
+}
+
+// ---- the language of these tests ----
+
+const SUBSAMPLINGS: [Subsampling; 5] = [
+    Subsampling::NONE,
+    Subsampling { h: 2, v: 1 },
+    Subsampling::C420,
+    Subsampling { h: 1, v: 2 },
+    Subsampling { h: 4, v: 1 },
+];
+const SIZES: [(u32, u32); 8] = [
+    (1, 1),
+    (2, 3),
+    (7, 9),
+    (8, 8),
+    (16, 17),
+    (33, 31),
+    (64, 64),
+    (101, 75),
+];
+const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];
+
+/// Soft waves and a little noise: compressible like a photograph, and different in every plane.
+fn picture(model: Model, width: u32, height: u32) -> Image {
+    let mut random = Random(u64::from(width) << 20 | u64::from(height));
+    let planes = (0..model.planes()).map(|index| {
+        let (w, h) = model.plane_size(index, width, height);
+        // In units of the full size, so that thinned planes show the same scene.
+        let (dx, dy) = (
+            f64::from(width) / f64::from(w),
+            f64::from(height) / f64::from(h),
+        );
+        let phase = index as f64 * 1.3;
+        let mut samples = Vec::new();
+        for y in 0..h {
+            for x in 0..w {
+                let (x, y) = (f64::from(x) * dx, f64::from(y) * dy);
+                let wave = (x / 17.0 + phase).sin() * 50.0 + (y / 23.0 - phase).cos() * 40.0;
+                let noise = random.below(5) as f64 - 2.0;
+                samples.push((120.0 + wave + noise).clamp(0.0, 255.0) as u8);
+            }
+        }
+        Plane::U8(Grid::from_samples(w, h, samples))
+    });
+    Image::still(Frame::new(model, width, height, planes.collect(), None))
+}
+
+fn encode(image: &Image, how: &Encode) -> Vec<u8> {
+    jpeg()
+        .encode(image, how, &Never)
+        .expect("a frame that JPEG holds")
+}
+
+fn probe(file: &[u8]) -> Info {
+    jpeg().probe(file).expect("a whole header")
+}
+
+fn decode(file: &[u8]) -> Result<Image> {
+    decode_at(file, Scale::FULL)
+}
+
+fn decode_at(file: &[u8], scale: Scale) -> Result<Image> {
+    decode_within(file, scale, &Limits::default())
+}
+
+fn decode_within(file: &[u8], scale: Scale, limits: &Limits) -> Result<Image> {
+    let info = jpeg().probe(file)?;
+    jpeg().decode(file, &info, &ask(scale, limits, &Never))
+}
+
+fn ask<'a>(scale: Scale, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> Decode<'a> {
+    Decode {
+        scales: Scales::both(scale),
+        limits,
+        interrupt,
+        keep_metadata: false,
+    }
+}
+
+/// Damage must not be able to make a test slow.
+fn small_limits() -> Limits {
+    Limits {
+        pixels: 1_000_000,
+        memory: 16 << 20,
+        ..Limits::default()
+    }
+}
+
+fn assert_alike(have: &Frame, want: &Frame, psnr: f64) {
+    assert_eq!(
+        (have.model, have.width, have.height),
+        (want.model, want.width, want.height)
+    );
+    for (index, (have, want)) in have.planes.iter().zip(&want.planes).enumerate() {
+        let (have, want) = (have.as_u8().expect("8 bits"), want.as_u8().expect("8 bits"));
+        let want_samples: Vec<f64> = want.samples().iter().map(|&s| s.into()).collect();
+        let near = psnr_of(have.samples(), &want_samples);
+        let (width, height) = (want.width(), want.height());
+        assert!(near > psnr, "plane {index}, {width}×{height}: {near:.1} dB");
+    }
+}
+
+fn psnr_of(have: &[u8], want: &[f64]) -> f64 {
+    assert_eq!(have.len(), want.len());
+    let square = |(&have, want): (&u8, &f64)| (f64::from(have) - want).powi(2);
+    let error = have.iter().zip(want).map(square).sum::<f64>() / have.len() as f64;
+    10.0 * (255.0 * 255.0 / error.max(1e-9)).log10()
+}
+
+/// A little-endian block that holds nothing but an orientation.
+fn exif(orientation: u16) -> Vec<u8> {
+    let mut block = b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+    block.extend(orientation.to_le_bytes());
+    block.extend([0; 6]);
+    block
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn jpegs(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|ext| ext == "jpg"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// Patience for so many questions.
+struct After {
+    asks: u32,
+    asked: AtomicU32,
+}
+
+impl After {
+    fn asks(asks: u32) -> Self {
+        Self {
+            asks,
+            asked: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Interrupt for After {
+    fn interrupted(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.asks
+    }
+}
+
+/// xorshift64: the same damage on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound.max(1) as u64) as usize
+    }
+}
