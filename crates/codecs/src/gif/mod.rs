@@ -1,0 +1,70 @@
+//! GIF: the first frame in, composed on its logical screen; one picture with a good palette out.
+//!
+//! A frame that is smaller than its screen lands on it with clear surroundings, so that a page offset is
+//! spent in decoding and never reaches a region's x and y. ImageMagick would hand on the bare frame and
+//! its offset; what a browser shows is the screen.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Result, Scales, Traits,
+};
+
+mod decode;
+mod encode;
+mod header;
+mod palette;
+mod rows;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "gif";
+
+/// The GIF codec.
+#[derive(Debug)]
+pub(crate) struct Gif;
+
+impl Codec for Gif {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/gif"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        header::VERSIONS
+            .iter()
+            .any(|version| head.starts_with(*version))
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        Ok(header::Header::read(bytes)?.info())
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        decode::decode(bytes, info, how)
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        decode::cost(bytes, info)
+    }
+
+    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
+        Some(Traits {
+            model: Model::Rgb,
+            depth: Depth::U8,
+            alpha: have.alpha,
+        })
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, _traits: Traits, _how: &Encode) -> Cost {
+        encode::cost(width, height)
+    }
+}

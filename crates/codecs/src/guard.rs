@@ -1,0 +1,29 @@
+//! Ceilings and interrupts, asked in the same words by every codec.
+
+use andon_pixels::{Error, Interrupt, Limits, Result};
+
+/// Refuses a picture whose header declares more than the limits allow.
+pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
+    at_most("side", u64::from(width.max(height)), u64::from(limits.side))?;
+    at_most(
+        "pixels",
+        u64::from(width) * u64::from(height),
+        limits.pixels,
+    )
+}
+
+/// Refuses a value over its ceiling.
+pub(crate) fn at_most(name: &'static str, value: u64, limit: u64) -> Result<()> {
+    if value > limit {
+        return Err(Error::Limit { name, value, limit });
+    }
+    Ok(())
+}
+
+/// Stops when nobody wants the result any more.
+pub(crate) fn wanted(interrupt: &dyn Interrupt) -> Result<()> {
+    if interrupt.interrupted() {
+        return Err(Error::Interrupted);
+    }
+    Ok(())
+}

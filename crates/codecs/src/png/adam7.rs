@@ -1,0 +1,77 @@
+//! The seven passes of an interlaced PNG: which pixels each one holds.
+
+/// One pass: every `dx`th pixel of every `dy`th row, from (`x`, `y`) on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pass {
+    /// First column.
+    pub(super) x: u32,
+    /// First row.
+    pub(super) y: u32,
+    /// Columns from one pixel to the next.
+    pub(super) dx: u32,
+    /// Rows from one line to the next.
+    pub(super) dy: u32,
+}
+
+impl Pass {
+    /// A picture that is not interlaced: all of it at once.
+    pub(super) const WHOLE: Self = Self::new(0, 0, 1, 1);
+
+    /// In the order in which they are stored.
+    pub(super) const ADAM7: [Self; 7] = [
+        Self::new(0, 0, 8, 8),
+        Self::new(4, 0, 8, 8),
+        Self::new(0, 4, 4, 8),
+        Self::new(2, 0, 4, 4),
+        Self::new(0, 2, 2, 4),
+        Self::new(1, 0, 2, 2),
+        Self::new(0, 1, 1, 2),
+    ];
+
+    const fn new(x: u32, y: u32, dx: u32, dy: u32) -> Self {
+        Self { x, y, dx, dy }
+    }
+
+    /// The passes of a picture, interlaced or not.
+    pub(super) fn of(interlaced: bool) -> &'static [Self] {
+        if interlaced {
+            &Self::ADAM7
+        } else {
+            &[Self::WHOLE]
+        }
+    }
+
+    /// Pixels in each of its lines; 0 when a narrow picture has none.
+    pub(super) fn columns(self, width: u32) -> u32 {
+        width.saturating_sub(self.x).div_ceil(self.dx)
+    }
+
+    /// The rows it has lines in: none at all when it has no columns.
+    pub(super) fn rows(self, width: u32, height: u32) -> impl Iterator<Item = u32> {
+        let end = if self.columns(width) == 0 { 0 } else { height };
+        (self.y..end).step_by(self.dy as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_passes_visit_every_pixel_once() {
+        for (width, height) in [(1, 1), (2, 3), (5, 5), (8, 8), (9, 17), (33, 4)] {
+            let mut seen = vec![0u8; (width * height) as usize];
+            for pass in Pass::ADAM7 {
+                for y in pass.rows(width, height) {
+                    for column in 0..pass.columns(width) {
+                        seen[(y * width + pass.x + column * pass.dx) as usize] += 1;
+                    }
+                }
+            }
+            assert!(
+                seen.iter().all(|&times| times == 1),
+                "{width}×{height}: {seen:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! From a PNG to planes.
+
+use std::io::{Cursor, Read};
+
+use andon_pixels::{
+    Cost, Decode, Depth, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata, Plane,
+    Result,
+};
+use flate2::read::ZlibDecoder;
+use png::{DecodingError, Transformations};
+
+use super::adam7::Pass;
+use super::header::{self, Header};
+use super::{NAME, channels, sample_bytes};
+use crate::guard;
+
+/// Decodes the still picture (an animation's default image).
+pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let header = Header::read(bytes)?;
+    if (header.width, header.height) != (info.width, info.height) {
+        return Err(Error::Internal(
+            "these are not the bytes that were probed".to_owned(),
+        ));
+    }
+    guard::size(header.width, header.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    header::verify(bytes)?;
+    let metadata = if how.keep_metadata {
+        metadata(&header, how.limits)?
+    } else {
+        Metadata::default()
+    };
+    let frame = match info.depth {
+        Depth::U8 => frame::<u8>(bytes, info, how.interrupt)?,
+        Depth::U16 => frame::<u16>(bytes, info, how.interrupt)?,
+    };
+    Ok(Image {
+        metadata,
+        ..Image::still(frame)
+    })
+}
+
+/// Measured on photographs and drawings, one core: inflating costs by the byte, unfiltering and dealing
+/// into planes by the sample.
+pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
+    let samples =
+        info.pixels() * channels(info.model, info.alpha) as u64 * sample_bytes(info.depth) as u64;
+    let row = samples / u64::from(info.height.max(1));
+    Cost {
+        nanos: bytes * NANOS_PER_BYTE + samples * TENTHS_OF_NANOS_PER_SAMPLE / 10,
+        scratch: row * 4 + INFLATER_BYTES,
+    }
+}
+
+const NANOS_PER_BYTE: u64 = 3;
+const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 16;
+/// The inflater's window, tables and read-ahead.
+const INFLATER_BYTES: u64 = 1 << 20;
+
+fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
+    let mut decoder = png::Decoder::new_with_limits(
+        Cursor::new(bytes),
+        // Pictures were measured already; what is left are chunks, no longer than the file, and a few
+        // rows, each no longer than 8 bytes per column.
+        png::Limits {
+            bytes: bytes.len() * 2 + info.width as usize * 64 + (1 << 20),
+        },
+    );
+    decoder.set_transformations(if info.alpha {
+        Transformations::ALPHA
+    } else {
+        Transformations::EXPAND
+    });
+    decoder.ignore_checksums(true);
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let mut reader = decoder.read_info().map_err(broken)?;
+
+    let channels = channels(info.model, info.alpha);
+    let row_bytes = info.width as usize * channels * S::BYTES;
+    if reader.output_line_size(info.width) != Some(row_bytes) {
+        return Err(Error::broken(NAME, "its colours contradict its header"));
+    }
+    let mut planes = vec![Grid::filled(info.width, info.height, S::default()); channels];
+    let mut row = vec![0; row_bytes];
+    for pass in Pass::of(info.progressive) {
+        let line_bytes = pass.columns(info.width) as usize * channels * S::BYTES;
+        for (index, y) in pass.rows(info.width, info.height).enumerate() {
+            if index % BAND_ROWS == 0 {
+                guard::wanted(interrupt)?;
+            }
+            if reader.read_row(&mut row).map_err(broken)?.is_none() {
+                return Err(Error::broken(NAME, "it has too few rows"));
+            }
+            deal(&row[..line_bytes], &mut planes, *pass, y);
+        }
+    }
+
+    let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
+    let alpha = if info.alpha { planes.pop() } else { None };
+    Ok(Frame::new(
+        info.model,
+        info.width,
+        info.height,
+        planes,
+        alpha,
+    ))
+}
+
+/// Rows between two looks at the interrupt.
+const BAND_ROWS: usize = 16;
+
+/// A sample as a plane holds it and as a PNG row does: big-endian.
+trait Sample: Copy + Default {
+    const BYTES: usize;
+    fn read(bytes: &[u8]) -> Self;
+    fn plane(grid: Grid<Self>) -> Plane;
+}
+
+impl Sample for u8 {
+    const BYTES: usize = 1;
+
+    fn read(bytes: &[u8]) -> Self {
+        bytes[0]
+    }
+
+    fn plane(grid: Grid<Self>) -> Plane {
+        Plane::U8(grid)
+    }
+}
+
+impl Sample for u16 {
+    const BYTES: usize = 2;
+
+    fn read(bytes: &[u8]) -> Self {
+        Self::from_be_bytes([bytes[0], bytes[1]])
+    }
+
+    fn plane(grid: Grid<Self>) -> Plane {
+        Plane::U16(grid)
+    }
+}
+
+/// Deals the interleaved pixels of one line to the planes.
+fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
+    let pixel_bytes = planes.len() * S::BYTES;
+    for (channel, plane) in planes.iter_mut().enumerate() {
+        let row = &mut plane.row_mut(y)[pass.x as usize..];
+        let samples = line
+            .chunks_exact(pixel_bytes)
+            .map(|pixel| S::read(&pixel[channel * S::BYTES..]));
+        if pass.dx == 1 {
+            for (out, sample) in row.iter_mut().zip(samples) {
+                *out = sample;
+            }
+        } else {
+            for (out, sample) in row.iter_mut().step_by(pass.dx as usize).zip(samples) {
+                *out = sample;
+            }
+        }
+    }
+}
+
+fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+    let exif = match header.exif {
+        Some(exif) => {
+            guard::at_most("metadata_bytes", exif.len() as u64, limits.metadata_bytes)?;
+            Some(exif.to_vec())
+        }
+        None => None,
+    };
+    let icc = match header.iccp.and_then(deflated_profile) {
+        Some(deflated) => inflate(deflated, limits.metadata_bytes)?,
+        None => None,
+    };
+    Ok(Metadata { icc, exif })
+}
+
+/// The profile in an iCCP chunk: after a name of at most 79 bytes, a zero, and the method, which is 0.
+fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
+    let name = iccp.iter().take(80).position(|&byte| byte == 0)?;
+    iccp[name + 1..].strip_prefix(&[0])
+}
+
+/// Inflates no further than the limit. A profile that does not inflate is dropped: the pixels are whole
+/// without it.
+fn inflate(deflated: &[u8], limit: u64) -> Result<Option<Vec<u8>>> {
+    let mut profile = Vec::new();
+    let read = ZlibDecoder::new(deflated)
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut profile);
+    guard::at_most("metadata_bytes", profile.len() as u64, limit)?;
+    Ok(read.is_ok().then_some(profile))
+}
+
+fn broken(error: DecodingError) -> Error {
+    match error {
+        DecodingError::IoError(_) => Error::broken(NAME, "it is cut off"),
+        DecodingError::Format(why) => Error::broken(NAME, why.to_string()),
+        DecodingError::LimitsExceeded => Error::broken(NAME, "its chunks are too large"),
+        DecodingError::Parameter(why) => Error::Internal(why.to_string()),
+    }
+}

@@ -1,0 +1,114 @@
+//! Row filters for the interlaced writer, which the `png` crate does not have.
+
+/// How a row's filter is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Always the same.
+    Fixed(Filter),
+    /// The one whose residuals are smallest in sum: the usual good guess for photographs.
+    SmallestSum,
+}
+
+/// PNG's five filters, by their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    /// Bytes as they are.
+    None = 0,
+    /// Minus the pixel to the left.
+    Sub = 1,
+    /// Minus the pixel above.
+    Up = 2,
+    /// Minus the mean of both.
+    Average = 3,
+    /// Minus whichever of left, above and above-left predicts best.
+    Paeth = 4,
+}
+
+/// Filters rows one after another, keeping the row above.
+pub(super) struct Rows {
+    choice: Choice,
+    pixel_bytes: usize,
+    above: Vec<u8>,
+    best: Vec<u8>,
+    trial: Vec<u8>,
+}
+
+impl Rows {
+    /// For the rows of one pass, each `row_bytes` long.
+    pub(super) fn new(choice: Choice, pixel_bytes: usize, row_bytes: usize) -> Self {
+        Self {
+            choice,
+            pixel_bytes,
+            above: vec![0; row_bytes],
+            best: Vec::with_capacity(row_bytes + 1),
+            trial: Vec::with_capacity(row_bytes + 1),
+        }
+    }
+
+    /// The row as it goes into the zlib stream: the filter's number, then the residuals.
+    pub(super) fn filter(&mut self, row: &[u8]) -> &[u8] {
+        match self.choice {
+            Choice::Fixed(filter) => {
+                residuals(filter, self.pixel_bytes, &self.above, row, &mut self.best);
+            }
+            Choice::SmallestSum => {
+                let mut smallest = u64::MAX;
+                for filter in ALL {
+                    residuals(filter, self.pixel_bytes, &self.above, row, &mut self.trial);
+                    let sum = self.trial[1..]
+                        .iter()
+                        .map(|&byte| u64::from((byte as i8).unsigned_abs()))
+                        .sum();
+                    if sum < smallest {
+                        smallest = sum;
+                        std::mem::swap(&mut self.best, &mut self.trial);
+                    }
+                }
+            }
+        }
+        self.above.clear();
+        self.above.extend_from_slice(row);
+        &self.best
+    }
+}
+
+const ALL: [Filter; 5] = [
+    Filter::None,
+    Filter::Sub,
+    Filter::Up,
+    Filter::Average,
+    Filter::Paeth,
+];
+
+fn residuals(filter: Filter, pixel_bytes: usize, above: &[u8], row: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    out.push(filter as u8);
+    let left = |at: usize| at.checked_sub(pixel_bytes).map_or(0, |left| row[left]);
+    let corner = |at: usize| at.checked_sub(pixel_bytes).map_or(0, |left| above[left]);
+    let bytes = row.iter().zip(above).enumerate();
+    match filter {
+        Filter::None => out.extend_from_slice(row),
+        Filter::Sub => out.extend(bytes.map(|(at, (&byte, _))| byte.wrapping_sub(left(at)))),
+        Filter::Up => out.extend(bytes.map(|(_, (&byte, &up))| byte.wrapping_sub(up))),
+        Filter::Average => out.extend(bytes.map(|(at, (&byte, &up))| {
+            byte.wrapping_sub(((u16::from(left(at)) + u16::from(up)) / 2) as u8)
+        })),
+        Filter::Paeth => out.extend(
+            bytes.map(|(at, (&byte, &up))| byte.wrapping_sub(paeth(left(at), up, corner(at)))),
+        ),
+    }
+}
+
+/// Whichever neighbour lies nearest to left + up - corner; ties go in the standard's order.
+fn paeth(left: u8, up: u8, corner: u8) -> u8 {
+    let (a, b, c) = (i16::from(left), i16::from(up), i16::from(corner));
+    let guess = a + b - c;
+    let (to_a, to_b, to_c) = ((guess - a).abs(), (guess - b).abs(), (guess - c).abs());
+    if to_a <= to_b && to_a <= to_c {
+        left
+    } else if to_b <= to_c {
+        up
+    } else {
+        corner
+    }
+}

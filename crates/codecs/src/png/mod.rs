@@ -1,0 +1,80 @@
+//! PNG: every colour type and depth in, gray or RGB with optional alpha out.
+//!
+//! Headers and checksums are read here, chunk by chunk, because probing must not inflate anything and a
+//! file that lacks its end must be refused; inflation and row filters are the `png` crate's.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Result, Scales, Traits,
+};
+
+mod adam7;
+mod decode;
+mod encode;
+mod filter;
+mod header;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "png";
+
+/// The PNG codec.
+#[derive(Debug)]
+pub(crate) struct Png;
+
+impl Codec for Png {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["apng"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/png"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(header::SIGNATURE)
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        Ok(header::Header::read(bytes)?.info())
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        decode::decode(bytes, info, how)
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        decode::cost(bytes, info)
+    }
+
+    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
+        let model = match have.model {
+            Model::Gray => Model::Gray,
+            _ => Model::Rgb,
+        };
+        Some(Traits { model, ..have })
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        encode::cost(width, height, traits, how)
+    }
+}
+
+/// Bytes of one sample.
+fn sample_bytes(depth: Depth) -> usize {
+    match depth {
+        Depth::U8 => 1,
+        Depth::U16 => 2,
+    }
+}
+
+/// Samples of one pixel, alpha counted.
+fn channels(model: Model, alpha: bool) -> usize {
+    model.planes() + usize::from(alpha)
+}

@@ -1,0 +1,148 @@
+//! From a WebP to planes.
+
+use andon_pixels::{
+    Cost, Decode, Error, Frame, Grid, Image, Info, Limits, Metadata, Model, Plane, Result, Scale,
+    Scales, Subsampling,
+};
+
+use super::ffi;
+use super::header::Header;
+use super::{LOSSY, NAME};
+use crate::guard;
+
+/// Decodes the first frame on its canvas.
+pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let header = Header::read(bytes)?;
+    if (header.width, header.height) != (info.width, info.height) {
+        return Err(Error::Internal(
+            "these are not the bytes that were probed".to_owned(),
+        ));
+    }
+    guard::size(header.width, header.height, how.limits)?;
+    let features = header.frame.features;
+    guard::size(features.width, features.height, how.limits)?;
+    if !header.whole {
+        return Err(Error::broken(NAME, "it is cut off"));
+    }
+    let metadata = if how.keep_metadata {
+        metadata(&header, how.limits)?
+    } else {
+        Metadata::default()
+    };
+    let frame = if header.info().model == LOSSY {
+        lossy(&header, info.scaled(how.scales.luma), how)?
+    } else {
+        rgb(&header, how)?
+    };
+    Ok(Image {
+        metadata,
+        ..Image::still(frame)
+    })
+}
+
+/// Measured on photographs, one core. Scaling saves no decoding, only writing.
+pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
+    let pixels = info.pixels();
+    if info.model == LOSSY {
+        let shrunk = u64::from(scales.luma != Scale::FULL);
+        let alpha = u64::from(info.alpha);
+        Cost {
+            nanos: bytes * LOSSY_NANOS_PER_BYTE
+                + pixels
+                    * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + shrunk * SCALING_TENTHS)
+                    / 10,
+            // Rows in flight; a whole alpha plane when there is one.
+            scratch: u64::from(info.width) * 256 + alpha * pixels + DECODER_BYTES,
+        }
+    } else {
+        Cost {
+            nanos: bytes * LOSSLESS_NANOS_PER_BYTE + pixels * LOSSLESS_TENTHS_PER_PIXEL / 10,
+            // libwebp's own 32-bit pixels and the interleaved ones that are dealt into planes.
+            scratch: pixels * 8 + DECODER_BYTES,
+        }
+    }
+}
+
+const LOSSY_NANOS_PER_BYTE: u64 = 15;
+const LOSSY_TENTHS_PER_PIXEL: u64 = 50;
+const ALPHA_TENTHS: u64 = 30;
+const SCALING_TENTHS: u64 = 15;
+const LOSSLESS_NANOS_PER_BYTE: u64 = 8;
+const LOSSLESS_TENTHS_PER_PIXEL: u64 = 60;
+const DECODER_BYTES: u64 = 2 << 20;
+
+fn lossy(header: &Header<'_>, (width, height): (u32, u32), how: &Decode<'_>) -> Result<Frame> {
+    let (chroma_width, chroma_height) = Subsampling::C420.chroma_size(width, height);
+    let mut y = Grid::filled(width, height, 0);
+    let mut u = Grid::filled(chroma_width, chroma_height, 0);
+    let mut v = Grid::filled(chroma_width, chroma_height, 0);
+    let features = header.frame.features;
+    let mut alpha = features.alpha.then(|| Grid::filled(width, height, 0));
+    let planes = ffi::Planes {
+        y: &mut y,
+        u: &mut u,
+        v: &mut v,
+        alpha: alpha.as_mut(),
+    };
+    ffi::decode_planes(header.frame.data, features, planes, how.interrupt)?;
+    Ok(Frame::new(
+        LOSSY,
+        width,
+        height,
+        [y, u, v].map(Plane::U8).into(),
+        alpha.map(Plane::U8),
+    ))
+}
+
+/// A lossless picture, or a frame that is not the whole canvas: the rest of it is clear.
+fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
+    let part = &header.frame;
+    let covers = header.covers();
+    let alpha = part.features.alpha || !covers;
+    let pixels = ffi::decode_rgb(part.data, part.features, alpha, how.interrupt)?;
+    guard::wanted(how.interrupt)?;
+
+    let channels = if alpha { 4 } else { 3 };
+    let mut planes = vec![Grid::filled(header.width, header.height, 0u8); channels];
+    if covers {
+        for (channel, plane) in planes.iter_mut().enumerate() {
+            let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);
+            for (out, sample) in plane.samples_mut().iter_mut().zip(samples) {
+                *out = sample;
+            }
+        }
+    } else {
+        let rows = pixels.chunks_exact(part.features.width as usize * channels);
+        for (y, row) in (part.y..header.height).zip(rows) {
+            for (channel, plane) in planes.iter_mut().enumerate() {
+                let columns = plane.row_mut(y).iter_mut().skip(part.x as usize);
+                for (out, pixel) in columns.zip(row.chunks_exact(channels)) {
+                    *out = pixel[channel];
+                }
+            }
+        }
+    }
+    let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
+    let alpha = if alpha { planes.pop() } else { None };
+    Ok(Frame::new(
+        Model::Rgb,
+        header.width,
+        header.height,
+        planes,
+        alpha,
+    ))
+}
+
+fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+    let copy = |block: Option<&[u8]>| match block {
+        Some(block) => {
+            guard::at_most("metadata_bytes", block.len() as u64, limits.metadata_bytes)?;
+            Ok(Some(block.to_vec()))
+        }
+        None => Ok(None),
+    };
+    Ok(Metadata {
+        icc: copy(header.icc)?,
+        exif: copy(header.exif)?,
+    })
+}

@@ -1,0 +1,386 @@
+//! The only place that touches libwebp: safe functions over its advanced decoding and encoding calls.
+//! No call here starts a thread.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::slice;
+
+use andon_pixels::{Error, Grid, Interrupt, Result};
+use libwebp_sys as webp;
+use libwebp_sys::{VP8StatusCode, WEBP_CSP_MODE, WebPEncodingError};
+
+use super::NAME;
+use crate::guard;
+
+/// What a bitstream's header says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Features {
+    /// Width in px.
+    pub(super) width: u32,
+    /// Height in px.
+    pub(super) height: u32,
+    /// May a pixel be transparent?
+    pub(super) alpha: bool,
+    /// Are there frames inside? Then the rest is unknown.
+    pub(super) animation: bool,
+    /// VP8L rather than VP8.
+    pub(super) lossless: bool,
+}
+
+/// Reads the header of a file, or of a bare bitstream with its chunk header.
+pub(super) fn features(bytes: &[u8]) -> Result<Features> {
+    let mut features = webp::WebPBitstreamFeatures {
+        width: 0,
+        height: 0,
+        has_alpha: 0,
+        has_animation: 0,
+        format: 0,
+        pad: [0; 5],
+    };
+    // SAFETY: the pointer and length are those of one slice, and `features` is written only by the call.
+    let status = unsafe { webp::WebPGetFeatures(bytes.as_ptr(), bytes.len(), &raw mut features) };
+    if status != VP8StatusCode::VP8_STATUS_OK {
+        return Err(failed(status));
+    }
+    Ok(Features {
+        width: features.width as u32,
+        height: features.height as u32,
+        alpha: features.has_alpha != 0,
+        animation: features.has_animation != 0,
+        lossless: features.format == 2,
+    })
+}
+
+/// The planes of a lossy picture, to be written by the decoder. Their size is the size it scales to.
+pub(super) struct Planes<'a> {
+    /// Luma.
+    pub(super) y: &'a mut Grid<u8>,
+    /// Cb, half the size of `y`, rounded up.
+    pub(super) u: &'a mut Grid<u8>,
+    /// Cr, as `u`.
+    pub(super) v: &'a mut Grid<u8>,
+    /// Opacity, as `y`.
+    pub(super) alpha: Option<&'a mut Grid<u8>>,
+}
+
+/// Decodes a lossy picture into its planes, shrunk or grown to their size.
+pub(super) fn decode_planes(
+    bytes: &[u8],
+    features: Features,
+    planes: Planes<'_>,
+    interrupt: &dyn Interrupt,
+) -> Result<()> {
+    let mut config = decoder_config()?;
+    let (width, height) = (planes.y.width(), planes.y.height());
+    if (width, height) != (features.width, features.height) {
+        config.options.use_scaling = 1;
+        config.options.scaled_width = width as c_int;
+        config.options.scaled_height = height as c_int;
+    }
+    let (a, a_stride, a_size) = match planes.alpha {
+        Some(grid) => raw(grid),
+        None => (ptr::null_mut(), 0, 0),
+    };
+    let (y, y_stride, y_size) = raw(planes.y);
+    let (u, u_stride, u_size) = raw(planes.u);
+    let (v, v_stride, v_size) = raw(planes.v);
+    config.output.colorspace = if a.is_null() {
+        WEBP_CSP_MODE::MODE_YUV
+    } else {
+        WEBP_CSP_MODE::MODE_YUVA
+    };
+    config.output.is_external_memory = 1;
+    config.output.u.YUVA = webp::WebPYUVABuffer {
+        y,
+        u,
+        v,
+        a,
+        y_stride,
+        u_stride,
+        v_stride,
+        a_stride,
+        y_size,
+        u_size,
+        v_size,
+        a_size,
+    };
+    // SAFETY: the output points into grids that are borrowed mutably until this function returns, with
+    // their true sizes and strides, which libwebp compares with what it means to write.
+    unsafe { run_decoder(bytes, &mut config, interrupt) }
+}
+
+/// Decodes into interleaved RGB, or RGBA when `alpha`, of the picture's own size.
+pub(super) fn decode_rgb(
+    bytes: &[u8],
+    features: Features,
+    alpha: bool,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    let mut config = decoder_config()?;
+    let stride = features.width as usize * if alpha { 4 } else { 3 };
+    let mut pixels = vec![0; stride * features.height as usize];
+    config.output.colorspace = if alpha {
+        WEBP_CSP_MODE::MODE_RGBA
+    } else {
+        WEBP_CSP_MODE::MODE_RGB
+    };
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA = webp::WebPRGBABuffer {
+        rgba: pixels.as_mut_ptr(),
+        stride: stride as c_int,
+        size: pixels.len(),
+    };
+    // SAFETY: the output is `pixels`, which lives until the call is over, with its true length and
+    // stride, which libwebp compares with what it means to write.
+    unsafe { run_decoder(bytes, &mut config, interrupt) }?;
+    Ok(pixels)
+}
+
+/// How to encode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// 0–100; for lossless pictures how hard to try.
+    pub(super) quality: f32,
+    /// 0 (fast) to 6 (small).
+    pub(super) method: u8,
+}
+
+/// The planes of a picture, to be encoded lossily.
+pub(super) struct Source<'a> {
+    /// Luma.
+    pub(super) y: &'a Grid<u8>,
+    /// Cb, half the size of `y`, rounded up.
+    pub(super) u: &'a Grid<u8>,
+    /// Cr, as `u`.
+    pub(super) v: &'a Grid<u8>,
+    /// Opacity, as `y`.
+    pub(super) alpha: Option<&'a Grid<u8>>,
+}
+
+/// Encodes planes lossily into a file without metadata.
+pub(super) fn encode_planes(
+    source: &Source<'_>,
+    settings: Settings,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    let mut config = encoder_config(settings)?;
+    let mut picture = picture(source.y.width(), source.y.height())?;
+    // The encoder smooths what nobody sees, in place: it gets copies when there is something unseen.
+    let mut copies = source
+        .alpha
+        .map(|_| [source.y.clone(), source.u.clone(), source.v.clone()]);
+    (picture.y, picture.u, picture.v) = match &mut copies {
+        Some([y, u, v]) => (raw(y).0, raw(u).0, raw(v).0),
+        None => {
+            config.exact = 1;
+            (
+                read_only(source.y),
+                read_only(source.u),
+                read_only(source.v),
+            )
+        }
+    };
+    picture.y_stride = source.y.width() as c_int;
+    picture.uv_stride = source.u.width() as c_int;
+    if let Some(alpha) = source.alpha {
+        picture.colorspace = webp::WebPEncCSP::WEBP_YUV420A;
+        picture.a = read_only(alpha);
+        picture.a_stride = alpha.width() as c_int;
+    }
+    // Modes of a large and busy picture may outgrow the half megabyte that the format has for them; the
+    // limit makes the encoder choose cheaper ones.
+    for partition_limit in [0, 100] {
+        config.partition_limit = partition_limit;
+        // SAFETY: the planes outlive the call and have the sizes and strides that `picture` says.
+        // Without alpha or with `exact`, libwebp only reads them; with alpha and without `exact`, it
+        // writes Y, U and V, which are our own copies, and only reads the alpha plane.
+        match unsafe { run_encoder(&config, &mut picture, interrupt) } {
+            Err(WebPEncodingError::VP8_ENC_ERROR_PARTITION0_OVERFLOW) => {}
+            result => return result.map_err(encoding_failed),
+        }
+    }
+    Err(encoding_failed(
+        WebPEncodingError::VP8_ENC_ERROR_PARTITION0_OVERFLOW,
+    ))
+}
+
+/// Encodes 0xAARRGGBB pixels losslessly into a file without metadata. Wholly transparent pixels lose
+/// their colour.
+pub(super) fn encode_lossless(
+    width: u32,
+    height: u32,
+    mut pixels: Vec<u32>,
+    settings: Settings,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    if pixels.len() != width as usize * height as usize {
+        return Err(Error::Internal("pixels do not fill the picture".to_owned()));
+    }
+    let mut config = encoder_config(settings)?;
+    config.lossless = 1;
+    let mut picture = picture(width, height)?;
+    picture.use_argb = 1;
+    picture.argb = pixels.as_mut_ptr();
+    picture.argb_stride = width as c_int;
+    // SAFETY: `pixels` is ours, outlives the call, and was found to hold width × height pixels.
+    unsafe { run_encoder(&config, &mut picture, interrupt) }.map_err(encoding_failed)
+}
+
+fn decoder_config() -> Result<webp::WebPDecoderConfig> {
+    webp::WebPDecoderConfig::new()
+        .map_err(|()| Error::Internal("libwebp has another version".to_owned()))
+}
+
+fn encoder_config(settings: Settings) -> Result<webp::WebPConfig> {
+    let mut config = webp::WebPConfig::new()
+        .map_err(|()| Error::Internal("libwebp has another version".to_owned()))?;
+    config.quality = settings.quality;
+    config.method = c_int::from(settings.method);
+    Ok(config)
+}
+
+fn picture(width: u32, height: u32) -> Result<webp::WebPPicture> {
+    let mut picture = webp::WebPPicture::new()
+        .map_err(|()| Error::Internal("libwebp has another version".to_owned()))?;
+    picture.width = width as c_int;
+    picture.height = height as c_int;
+    Ok(picture)
+}
+
+/// A grid as C sees it: samples, stride, size in bytes.
+fn raw(grid: &mut Grid<u8>) -> (*mut u8, c_int, usize) {
+    let stride = grid.width() as c_int;
+    let samples = grid.samples_mut();
+    (samples.as_mut_ptr(), stride, samples.len())
+}
+
+/// A grid for a structure whose pointers are all mutable, though it is only read.
+fn read_only(grid: &Grid<u8>) -> *mut u8 {
+    grid.samples().as_ptr().cast_mut()
+}
+
+/// Feeds the bytes piece by piece, so that an interrupt is noticed between pieces.
+///
+/// # Safety
+/// The output in `config` is memory that may be written and that outlives the call.
+unsafe fn run_decoder(
+    bytes: &[u8],
+    config: &mut webp::WebPDecoderConfig,
+    interrupt: &dyn Interrupt,
+) -> Result<()> {
+    guard::wanted(interrupt)?;
+    // SAFETY: no data is handed over yet, and `config` outlives the decoder, which keeps pointers to it.
+    let decoder = unsafe { webp::WebPIDecode(ptr::null(), 0, config) };
+    if decoder.is_null() {
+        return Err(Error::Internal("libwebp has no memory".to_owned()));
+    }
+    let decoder = Decoder(decoder);
+    let step = (bytes.len() / PIECES).max(SMALLEST_PIECE);
+    let mut end = 0;
+    loop {
+        end = bytes.len().min(end + step);
+        // SAFETY: the decoder is alive and `bytes` outlives it; each update hands over a longer prefix
+        // of the same slice, as `WebPIUpdate` requires.
+        let status = unsafe { webp::WebPIUpdate(decoder.0, bytes.as_ptr(), end) };
+        match status {
+            VP8StatusCode::VP8_STATUS_OK => return Ok(()),
+            VP8StatusCode::VP8_STATUS_SUSPENDED if end < bytes.len() => {
+                guard::wanted(interrupt)?;
+            }
+            status => return Err(failed(status)),
+        }
+    }
+}
+
+const PIECES: usize = 32;
+const SMALLEST_PIECE: usize = 16 << 10;
+
+struct Decoder(*mut webp::WebPIDecoder);
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: made by `WebPIDecode`, deleted once.
+        unsafe { webp::WebPIDelete(self.0) };
+    }
+}
+
+fn failed(status: VP8StatusCode) -> Error {
+    match status {
+        VP8StatusCode::VP8_STATUS_SUSPENDED | VP8StatusCode::VP8_STATUS_NOT_ENOUGH_DATA => {
+            Error::broken(NAME, "it is cut off")
+        }
+        VP8StatusCode::VP8_STATUS_UNSUPPORTED_FEATURE => Error::Unsupported {
+            format: NAME,
+            what: "a feature of the bitstream".to_owned(),
+        },
+        VP8StatusCode::VP8_STATUS_BITSTREAM_ERROR => {
+            Error::broken(NAME, "its bitstream is invalid")
+        }
+        status => Error::Internal(format!("libwebp: {status:?}")),
+    }
+}
+
+/// What the encoder's callbacks work on.
+struct Job<'a> {
+    interrupt: &'a dyn Interrupt,
+    out: Vec<u8>,
+}
+
+/// # Safety
+/// The planes or pixels in `picture` fit its sizes and strides, may be used as libwebp uses them for
+/// this `config`, and outlive the call.
+unsafe fn run_encoder(
+    config: &webp::WebPConfig,
+    picture: &mut webp::WebPPicture,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>, WebPEncodingError> {
+    let mut job = Job {
+        interrupt,
+        out: Vec::new(),
+    };
+    let handle: *mut c_void = (&raw mut job).cast();
+    picture.writer = Some(write);
+    picture.custom_ptr = handle;
+    picture.progress_hook = Some(progress);
+    picture.user_data = handle;
+    // SAFETY: the caller vouches for the pixels; the callbacks get `job`, which outlives the call.
+    let done = unsafe { webp::WebPEncode(config, picture) };
+    if done == 0 {
+        Err(picture.error_code)
+    } else {
+        Ok(job.out)
+    }
+}
+
+/// # Safety
+/// Called by libwebp during `run_encoder` only.
+unsafe extern "C" fn write(
+    data: *const u8,
+    size: usize,
+    picture: *const webp::WebPPicture,
+) -> c_int {
+    if size > 0 {
+        // SAFETY: libwebp hands over `size` readable bytes and the picture that `run_encoder` gave it,
+        // whose pointer leads to the live `Job`; no other callback runs at the same time.
+        unsafe {
+            let job = &mut *(*picture).custom_ptr.cast::<Job<'_>>();
+            job.out.extend_from_slice(slice::from_raw_parts(data, size));
+        }
+    }
+    1
+}
+
+/// # Safety
+/// Called by libwebp during `run_encoder` only.
+unsafe extern "C" fn progress(_percent: c_int, picture: *const webp::WebPPicture) -> c_int {
+    // SAFETY: as in `write`.
+    let job = unsafe { &*(*picture).user_data.cast::<Job<'_>>() };
+    c_int::from(!job.interrupt.interrupted())
+}
+
+fn encoding_failed(error: WebPEncodingError) -> Error {
+    match error {
+        WebPEncodingError::VP8_ENC_ERROR_USER_ABORT => Error::Interrupted,
+        error => Error::Internal(format!("libwebp: {error:?}")),
+    }
+}
