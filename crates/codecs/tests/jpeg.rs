@@ -160,6 +160,65 @@ fn photographs_scale_like_their_average() {
     }
 }
 
+#[test]
+fn sample_pictures_of_every_kind_show_the_same_scene() {
+    let folder = root().join("samples/jpeg");
+    let scene = luma(&std::fs::read(folder.join("444.jpg")).expect("a sample"));
+    for name in [
+        "420",
+        "422",
+        "440",
+        "411",
+        "gray",
+        "gray-progressive",
+        "progressive-420",
+        "progressive-444",
+        "restart",
+        "rgb",
+        "cmyk",
+        "ycck",
+        "q55",
+    ] {
+        let file = std::fs::read(folder.join(name).with_extension("jpg")).expect("a sample");
+        let near = psnr_of(
+            &luma(&file),
+            &scene.iter().map(|&s| s.into()).collect::<Vec<_>>(),
+        );
+        assert!(near > 30.0, "{name}: {near:.1} dB");
+    }
+}
+
+#[test]
+fn rare_ways_of_storing_show_the_same_scene() {
+    let fixture = |name: &str| std::fs::read(here(name)).expect("a fixture");
+    let scene: Vec<f64> = luma(&fixture("plain.jpg"))
+        .into_iter()
+        .map(f64::from)
+        .collect();
+    let (full, c420) = (
+        Model::ycbcr(Subsampling::NONE),
+        Model::ycbcr(Subsampling::C420),
+    );
+    for (name, model, psnr) in [
+        ("mixed-sampling.jpg", full, 33.0),
+        ("thirds.jpg", full, 33.0),
+        // Here it is luma that was thinned.
+        ("fine-chroma.jpg", full, 20.0),
+        ("three-scans.jpg", c420, 33.0),
+        ("arithmetic.jpg", c420, 33.0),
+        ("gray-2x2.jpg", Model::Gray, 33.0),
+    ] {
+        let file = fixture(name);
+        assert_eq!(probe(&file).model, model, "{name}");
+        let near = psnr_of(&luma(&file), &scene);
+        assert!(near > psnr, "{name}: {near:.1} dB");
+        check_scales(&file, 22.0);
+        for length in (0..file.len()).step_by(97) {
+            assert!(decode(&file[..length]).is_err(), "{name} cut at {length}");
+        }
+    }
+}
+
 /// Every scale offered has the promised size and lies near the box average of the full decode.
 fn check_scales(file: &[u8], psnr: f64) {
     let info = probe(file);
@@ -361,6 +420,16 @@ fn no_prefix_of_a_file_passes_for_the_whole() {
                 assert!(matches!(error, Error::Broken { .. }));
             }
         }
+    }
+}
+
+#[test]
+fn broken_samples_are_refused() {
+    for path in jpegs(&root().join("samples/broken")) {
+        let file = std::fs::read(&path).expect("a sample");
+        let decoded = decode(&file).map(|image| image.frames.len());
+        let refused = matches!(decoded, Err(Error::Broken { .. } | Error::Limit { .. }));
+        assert!(refused, "{}: {decoded:?}", path.display());
     }
 }
 
@@ -686,6 +755,35 @@ fn psnr_of(have: &[u8], want: &[f64]) -> f64 {
     10.0 * (255.0 * 255.0 / error.max(1e-9)).log10()
 }
 
+/// Full-size luma, whatever the model.
+fn luma(file: &[u8]) -> Vec<u8> {
+    let image = decode(file).expect("a whole picture");
+    let frame = &image.frames[0];
+    let planes: Vec<&[u8]> = frame
+        .planes
+        .iter()
+        .map(|plane| plane.as_u8().expect("8 bits").samples())
+        .collect();
+    let weigh = |rgb: [f64; 3]| (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]).round() as u8;
+    match frame.model {
+        Model::Gray | Model::YCbCr { .. } => planes[0].to_vec(),
+        Model::Rgb => {
+            let pixels = 0..planes[0].len();
+            pixels
+                .map(|at| weigh([0, 1, 2].map(|p| planes[p][at].into())))
+                .collect()
+        }
+        Model::Cmyk => {
+            let light = |ink: u8| f64::from(255 - ink) / 255.0;
+            let mix = |at: usize, p: usize| 255.0 * light(planes[p][at]) * light(planes[3][at]);
+            let pixels = 0..planes[0].len();
+            pixels
+                .map(|at| weigh([0, 1, 2].map(|p| mix(at, p))))
+                .collect()
+        }
+    }
+}
+
 /// A little-endian block that holds nothing but an orientation.
 fn exif(orientation: u16) -> Vec<u8> {
     let mut block = b"II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
@@ -696,6 +794,12 @@ fn exif(orientation: u16) -> Vec<u8> {
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn here(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/jpeg")
+        .join(name)
 }
 
 fn jpegs(folder: &Path) -> Vec<PathBuf> {
