@@ -1,6 +1,7 @@
 //! Effects and geometry, one file each.
 
 pub mod canvas;
+mod lay;
 pub mod turn;
 
 use crate::stage::Op;

@@ -4,11 +4,22 @@
 //! which the decoder handed the planes over, so that one stage undoes the decoder's rounding, cuts the
 //! region out, thins chroma and scales, all in one pass over each plane.
 
+mod alpha;
+mod axis;
+mod plane;
+
 use std::fmt;
 
+pub(crate) use alpha::thinned;
+pub(crate) use axis::Axis;
+pub(crate) use plane::{Resizable, resample};
+
+use self::alpha::Weights;
 use crate::codec::{Scales, Traits};
+use crate::color::samples::{Planes, by_depth, bytes, thinning};
 use crate::error::Result;
-use crate::frame::{Frame, Subsampling};
+use crate::frame::{Depth, Frame, Grid, Model, Subsampling};
+use crate::limits::Interrupt;
 use crate::plan::Cost;
 use crate::stage::{Context, Stage};
 
@@ -62,22 +73,188 @@ pub struct Resample {
 
 impl Stage for Resample {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
-        let _ = (frame, context);
-        todo!()
+        by_depth!(frame, planes => Ok(self.resampled(planes, context)?.frame()))
+    }
+
+    fn after(&self, traits: Traits) -> Traits {
+        Traits {
+            model: self.model_after(traits.model),
+            ..traits
+        }
+    }
+
+    fn size_after(&self, _: u32, _: u32) -> (u32, u32) {
+        self.to
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        let _ = (width, height, traits);
-        Cost::default()
+        let planes = traits.model.planes() + usize::from(traits.alpha);
+        let mut cost = Cost::default();
+        for index in 0..planes {
+            let index = if index < traits.model.planes() { index } else { 0 };
+            let (have_w, have_h) = traits.model.plane_size(index, width, height);
+            let (x, y) = self.axes(traits.model, index, (have_w, have_h));
+            let plane = plane_cost(&x, &y, self.kernel, traits);
+            cost.nanos += plane.nanos;
+            cost.scratch = cost.scratch.max(plane.scratch);
+        }
+        cost
     }
 }
 
 impl fmt::Display for Resample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let _ = f;
-        todo!()
+        let (width, height) = self.to;
+        write!(f, "resize {width}x{height} {}", self.kernel)?;
+        let RegionF { x, y, w, h } = self.from;
+        if (x, y) != (0.0, 0.0) || (w, h) != (self.source.0.into(), self.source.1.into()) {
+            write!(f, " from {x},{y} {w}x{h}")?;
+        }
+        Ok(())
     }
 }
+
+impl Resample {
+    fn resampled<T: Resizable>(
+        &self,
+        planes: Planes<T>,
+        context: &Context<'_>,
+    ) -> Result<Planes<T>> {
+        let interrupt = context.interrupt;
+        let model = planes.model;
+        let (width, height) = (planes.width, planes.height);
+        let axes = |index| self.axes(model, index, model.plane_size(index, width, height));
+        let moves = |(x, y): (Axis, Axis)| !(x.is_copy() && y.is_copy());
+        let (luma, chroma) = (axes(0), axes(1));
+
+        let opacity = match &planes.alpha {
+            Some(alpha) if planes.translucent() && (moves(luma) || moves(chroma)) => {
+                Some(Opacity::new(alpha, model, luma, chroma, self.kernel, interrupt)?)
+            }
+            _ => None,
+        };
+        let mut colours = Vec::with_capacity(planes.colours.len());
+        for (index, grid) in planes.colours.into_iter().enumerate() {
+            context.check()?;
+            let (x, y) = axes(index);
+            colours.push(match &opacity {
+                Some(opacity) => opacity.over(index).colour(grid, &x, &y, interrupt)?,
+                None => resample(grid, &x, &y, self.kernel, interrupt)?,
+            });
+        }
+        let alpha = match (&opacity, planes.alpha) {
+            (Some(opacity), _) => Some(opacity.over(0).alpha()),
+            (None, Some(alpha)) => {
+                let (x, y) = luma;
+                Some(resample(alpha, &x, &y, self.kernel, interrupt)?)
+            }
+            (None, None) => None,
+        };
+        Ok(Planes {
+            model: self.model_after(model),
+            width: self.to.0,
+            height: self.to.1,
+            colours,
+            alpha,
+        })
+    }
+
+    fn model_after(&self, model: Model) -> Model {
+        match (model, self.chroma) {
+            (Model::YCbCr { range, .. }, Some(sub)) => Model::YCbCr { sub, range },
+            _ => model,
+        }
+    }
+
+    /// Where plane `index` of the result, full-size or thinned, lies on the incoming plane of `have`
+    /// samples.
+    fn axes(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
+        let (scale, stored, thin) = match model {
+            Model::YCbCr { sub, .. } if index > 0 => {
+                (self.scales.chroma, self.stored, self.chroma.unwrap_or(sub))
+            }
+            _ => (self.scales.luma, Subsampling::NONE, Subsampling::NONE),
+        };
+        let density = |stored: u8| scale.factor() / f64::from(stored);
+        let RegionF { x, y, w, h } = self.from;
+        (
+            Axis::new(have.0, density(stored.h), x, w, self.to.0, thin.h),
+            Axis::new(have.1, density(stored.v), y, h, self.to.1, thin.v),
+        )
+    }
+}
+
+/// The opacity over full-size planes and, where they differ, over thinned or thinnable ones.
+struct Opacity<T> {
+    luma: Weights<T>,
+    chroma: Option<Weights<T>>,
+}
+
+impl<T: Resizable> Opacity<T> {
+    fn new(
+        alpha: &Grid<T>,
+        model: Model,
+        luma: (Axis, Axis),
+        chroma: (Axis, Axis),
+        kernel: Kernel,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Self> {
+        let chroma = if chroma == luma {
+            None
+        } else {
+            let alpha = thinned(alpha, thinning(model, 1), interrupt)?;
+            Some(Weights::new(alpha, chroma, kernel, interrupt)?)
+        };
+        let luma = Weights::new(alpha.clone(), luma, kernel, interrupt)?;
+        Ok(Self { luma, chroma })
+    }
+
+    fn over(&self, index: usize) -> &Weights<T> {
+        match &self.chroma {
+            Some(chroma) if index > 0 => chroma,
+            _ => &self.luma,
+        }
+    }
+}
+
+/// Nanoseconds and scratch bytes of one plane.
+fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
+    let size = bytes(traits.depth);
+    let read = u64::from(x.count) * u64::from(y.count);
+    let written = u64::from(x.out) * u64::from(y.out);
+    if x.is_copy() && y.is_copy() {
+        return Cost {
+            nanos: (written * size) / COPIED_PER_NANO,
+            scratch: 0,
+        };
+    }
+    let support = kernel.support();
+    let tall = f64::from(x.count) * f64::from(y.out) * y.taps(support);
+    let wide = f64::from(x.out) * f64::from(y.out) * x.taps(support);
+    let per_tap = match (traits.depth, traits.alpha) {
+        (Depth::U8, false) => NANOS_PER_TAP,
+        _ => NANOS_PER_TAP_16,
+    };
+    let half = u64::from(x.count) * u64::from(y.out) * size;
+    let copies = match (traits.depth, traits.alpha) {
+        (Depth::U8, false) => 0,
+        (Depth::U16, false) => 2 * (read + written),
+        (_, true) => 8 * (read + written),
+    };
+    Cost {
+        nanos: ((tall + wide) * per_tap) as u64,
+        scratch: half + copies,
+    }
+}
+
+/// Measured on one core of an AVX2 machine at 2.x GHz; 8-bit planes.
+const NANOS_PER_TAP: f64 = 0.05;
+
+/// Likewise, 16-bit planes and planes under opacity.
+const NANOS_PER_TAP_16: f64 = 0.3;
+
+/// Bytes copied in a nanosecond.
+const COPIED_PER_NANO: u64 = 5;
 
 /// A part of an unscaled frame, in whole px. It must lie inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,21 +269,57 @@ pub struct Crop {
     pub height: u32,
 }
 
+impl Crop {
+    /// Cutting at an odd place moves chroma by half a sample against its grid, so a crop is a resampling
+    /// that leaves every plane alone that needs no such move.
+    fn of(&self, width: u32, height: u32, model: Model) -> Resample {
+        Resample {
+            source: (width, height),
+            from: RegionF {
+                x: self.x.into(),
+                y: self.y.into(),
+                w: self.width.into(),
+                h: self.height.into(),
+            },
+            scales: Scales::FULL,
+            stored: thinning(model, 1),
+            to: (self.width, self.height),
+            chroma: None,
+            kernel: Kernel::Lanczos3,
+        }
+    }
+}
+
 impl Stage for Crop {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
-        let _ = (frame, context);
-        todo!()
+        let resample = self.of(frame.width, frame.height, frame.model);
+        resample.apply(frame, context)
+    }
+
+    fn size_after(&self, _: u32, _: u32) -> (u32, u32) {
+        (self.width, self.height)
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        let _ = (width, height, traits);
-        Cost::default()
+        self.of(width, height, traits.model).cost(width, height, traits)
     }
 }
 
 impl fmt::Display for Crop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let _ = f;
-        todo!()
+        let Self { x, y, width, height } = self;
+        write!(f, "crop {x},{y} {width}x{height}")
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lanczos3 => "lanczos3",
+            Self::Mitchell => "mitchell",
+            Self::CatmullRom => "catmullrom",
+            Self::Bilinear => "bilinear",
+            Self::Box => "box",
+        })
     }
 }

@@ -1,0 +1,231 @@
+//! One way to write a loop for both depths: [`Sample`] is what 8- and 16-bit samples have in common,
+//! [`Planes`] a frame whose depth is known to the compiler.
+
+use crate::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
+
+/// A sample of a plane: `u8` or `u16`.
+pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
+    /// Full scale: white, opaque.
+    const MAX: Self;
+    /// One 8-bit level in this depth's units: 1 or 257.
+    const UNIT: u16;
+    /// The largest product that [`Sample::product`] yields, which stands for opaque white.
+    const ONE: u16;
+
+    /// As a number in this depth's units.
+    fn float(self) -> f32;
+
+    /// The nearest sample, clamped.
+    fn round(value: f32) -> Self;
+
+    /// From this depth's units; larger values are clamped.
+    fn of(value: u16) -> Self;
+
+    /// Colour times opacity: exact for 8 bits, rounded for 16.
+    fn product(self, alpha: Self) -> u16;
+
+    /// Undoes [`Sample::product`]: the colour, given the product and the opacity as a product with full
+    /// scale. Black where nothing is left of it.
+    fn quotient(product: u16, alpha: u16) -> Self;
+
+    /// The grid of a plane, brought to this depth if it is of the other.
+    fn grid(plane: Plane) -> Grid<Self>;
+
+    /// The plane of a grid.
+    fn plane(grid: Grid<Self>) -> Plane;
+}
+
+impl Sample for u8 {
+    const MAX: Self = Self::MAX;
+    const UNIT: u16 = 1;
+    const ONE: u16 = 255 * 255;
+
+    fn float(self) -> f32 {
+        f32::from(self)
+    }
+
+    fn round(value: f32) -> Self {
+        (value + 0.5) as Self
+    }
+
+    fn of(value: u16) -> Self {
+        value.min(255) as Self
+    }
+
+    fn product(self, alpha: Self) -> u16 {
+        u16::from(self) * u16::from(alpha)
+    }
+
+    fn quotient(product: u16, alpha: u16) -> Self {
+        let (product, alpha) = (u32::from(product), u32::from(alpha));
+        ((product * 255 + alpha / 2) / alpha.max(1)).min(255) as Self
+    }
+
+    fn grid(plane: Plane) -> Grid<Self> {
+        match plane {
+            Plane::U8(grid) => grid,
+            Plane::U16(grid) => map(&grid, |v| ((u32::from(v) + 128) / 257) as Self),
+        }
+    }
+
+    fn plane(grid: Grid<Self>) -> Plane {
+        Plane::U8(grid)
+    }
+}
+
+impl Sample for u16 {
+    const MAX: Self = Self::MAX;
+    const UNIT: u16 = 257;
+    const ONE: u16 = Self::MAX;
+
+    fn float(self) -> f32 {
+        f32::from(self)
+    }
+
+    fn round(value: f32) -> Self {
+        (value + 0.5) as Self
+    }
+
+    fn of(value: u16) -> Self {
+        value
+    }
+
+    fn product(self, alpha: Self) -> u16 {
+        ((u32::from(self) * u32::from(alpha) + 32_767) / 65_535) as Self
+    }
+
+    fn quotient(product: u16, alpha: u16) -> Self {
+        let (product, alpha) = (u64::from(product), u64::from(alpha));
+        ((product * 65_535 + alpha / 2) / alpha.max(1)).min(65_535) as Self
+    }
+
+    fn grid(plane: Plane) -> Grid<Self> {
+        match plane {
+            Plane::U8(grid) => map(&grid, |v| Self::from(v) * 257),
+            Plane::U16(grid) => grid,
+        }
+    }
+
+    fn plane(grid: Grid<Self>) -> Plane {
+        Plane::U16(grid)
+    }
+}
+
+/// A grid made sample by sample from another.
+pub(crate) fn map<A: Copy, B: Copy>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Grid<B> {
+    let samples = grid.samples().iter().map(|&sample| to(sample)).collect();
+    Grid::from_samples(grid.width(), grid.height(), samples)
+}
+
+/// A grid made from pairs of samples of two grids of one size.
+pub(crate) fn zip<A: Copy, B: Copy, C: Copy>(
+    a: &Grid<A>,
+    b: &Grid<B>,
+    to: impl Fn(A, B) -> C,
+) -> Grid<C> {
+    let samples = a.samples().iter().zip(b.samples());
+    let samples = samples.map(|(&a, &b)| to(a, b)).collect();
+    Grid::from_samples(a.width(), a.height(), samples)
+}
+
+/// A frame whose samples are `T`.
+pub(crate) struct Planes<T> {
+    pub(crate) model: Model,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) colours: Vec<Grid<T>>,
+    pub(crate) alpha: Option<Grid<T>>,
+}
+
+impl<T: Sample> Planes<T> {
+    /// The planes of a frame, brought to this depth if it is of the other.
+    pub(crate) fn of(frame: Frame) -> Self {
+        Self {
+            model: frame.model,
+            width: frame.width,
+            height: frame.height,
+            colours: frame.planes.into_iter().map(T::grid).collect(),
+            alpha: frame.alpha.map(T::grid),
+        }
+    }
+
+    /// Planes of one colour, given in this depth's units.
+    pub(crate) fn filled(model: Model, width: u32, height: u32, colour: [u16; 4]) -> Self {
+        let plane = |(index, value): (usize, &u16)| {
+            let (width, height) = model.plane_size(index, width, height);
+            Grid::filled(width, height, T::of(*value))
+        };
+        Self {
+            model,
+            width,
+            height,
+            colours: colour[..model.planes()].iter().enumerate().map(plane).collect(),
+            alpha: None,
+        }
+    }
+
+    /// As a frame again.
+    pub(crate) fn frame(self) -> Frame {
+        Frame::new(
+            self.model,
+            self.width,
+            self.height,
+            self.colours.into_iter().map(T::plane).collect(),
+            self.alpha.map(T::plane),
+        )
+    }
+
+    /// Thinning of plane `index`.
+    pub(crate) fn thinning(&self, index: usize) -> Subsampling {
+        thinning(self.model, index)
+    }
+
+    /// Is there a sample that one can see through?
+    pub(crate) fn translucent(&self) -> bool {
+        let alpha = self.alpha.as_ref();
+        alpha.is_some_and(|alpha| alpha.samples().iter().any(|&a| a != T::MAX))
+    }
+}
+
+/// Thinning of plane `index` of a model: of Cb and Cr only.
+pub(crate) fn thinning(model: Model, index: usize) -> Subsampling {
+    match model {
+        Model::YCbCr { sub, .. } if index > 0 => sub,
+        _ => Subsampling::NONE,
+    }
+}
+
+/// The size of one sample in bytes.
+pub(crate) fn bytes(depth: Depth) -> u64 {
+    match depth {
+        Depth::U8 => 1,
+        Depth::U16 => 2,
+    }
+}
+
+/// Samples of all planes of a frame, alpha included: what costs are counted in.
+pub(crate) fn count(width: u32, height: u32, model: Model, alpha: bool) -> u64 {
+    let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
+    let colours = (0..model.planes()).map(|index| area(model.plane_size(index, width, height)));
+    colours.sum::<u64>() + if alpha { area((width, height)) } else { 0 }
+}
+
+/// Runs `$body` with `$planes` bound to the frame's [`Planes`] of its own depth.
+macro_rules! by_depth {
+    ($frame:expr, $planes:ident => $body:expr) => {{
+        let frame = $frame;
+        match frame.depth() {
+            crate::frame::Depth::U8 => {
+                #[allow(unused_mut)]
+                let mut $planes = crate::color::samples::Planes::<u8>::of(frame);
+                $body
+            }
+            crate::frame::Depth::U16 => {
+                #[allow(unused_mut)]
+                let mut $planes = crate::color::samples::Planes::<u16>::of(frame);
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use by_depth;

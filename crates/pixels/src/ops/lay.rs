@@ -1,0 +1,217 @@
+//! Laying one picture over another, in the planes of the one below.
+//!
+//! Both have one model, but chroma may be thinned differently and the upper picture may lie at any px:
+//! each chroma sample below takes the mean of what lies over the px it spans, weighted by how much of
+//! it one sees. That is what thinning the finished RGB picture would give.
+
+use std::ops::Range;
+
+use crate::color::samples::{Planes, Sample};
+use crate::frame::{Grid, Subsampling};
+
+/// Lays `picture` over `ground` with its upper left corner at (`x`, `y`). What hangs over is cut off.
+pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64, y: i64) {
+    let Some(overlap) = Overlap::new(ground, picture, x, y) else {
+        return;
+    };
+    for index in 0..ground.colours.len() {
+        let over = Over {
+            overlap: &overlap,
+            size: (ground.width, ground.height),
+            below: ground.thinning(index),
+            above: picture.thinning(index),
+            colour: &picture.colours[index],
+            alpha: picture.alpha.as_ref(),
+        };
+        over.lay(&mut ground.colours[index], ground.alpha.as_ref());
+    }
+    if let Some(alpha) = &mut ground.alpha {
+        overlap.lay_alpha(alpha, picture.alpha.as_ref());
+    }
+}
+
+/// A sample of colour `above`, seen by `cover` (0 to 1), over one that is seen by `opacity`.
+pub(super) fn blend(below: f32, opacity: f32, above: f32, cover: f32) -> f32 {
+    let rest = opacity * (1.0 - cover);
+    let seen = cover + rest;
+    if seen > 0.0 {
+        (above * cover + below * rest) / seen
+    } else {
+        below
+    }
+}
+
+/// The mean opacity of the px (`columns` × `rows`) of a ground; all of it where there is no alpha.
+pub(super) fn opacity<T: Sample>(
+    alpha: Option<&Grid<T>>,
+    columns: Range<u32>,
+    rows: Range<u32>,
+) -> f32 {
+    let Some(alpha) = alpha else { return 1.0 };
+    let mut sum = 0.0;
+    for row in rows.clone() {
+        let row = &alpha.row(row)[columns.start as usize..columns.end as usize];
+        sum += row.iter().map(|alpha| alpha.float()).sum::<f32>();
+    }
+    sum / (columns.len() * rows.len()) as f32 / T::MAX.float()
+}
+
+/// The px that sample `at` of a plane thinned by `thin` spans, of `length` there are.
+pub(super) fn span(at: u32, thin: u8, length: u32) -> Range<u32> {
+    let start = at * u32::from(thin);
+    start..length.min(start + u32::from(thin))
+}
+
+/// Where ground and picture meet, in px of the ground.
+struct Overlap {
+    columns: Range<u32>,
+    rows: Range<u32>,
+    x: i64,
+    y: i64,
+}
+
+impl Overlap {
+    fn new<T>(ground: &Planes<T>, picture: &Planes<T>, x: i64, y: i64) -> Option<Self> {
+        let meet = |at: i64, length: u32, room: u32| {
+            let end = at.saturating_add(length.into()).min(room.into());
+            let start = at.max(0);
+            (start < end).then_some(start as u32..end as u32)
+        };
+        Some(Self {
+            columns: meet(x, picture.width, ground.width)?,
+            rows: meet(y, picture.height, ground.height)?,
+            x,
+            y,
+        })
+    }
+
+    /// The picture's column under column `x` of the ground, and its row.
+    fn column(&self, x: u32) -> usize {
+        (i64::from(x) - self.x) as usize
+    }
+
+    fn row(&self, y: u32) -> u32 {
+        (i64::from(y) - self.y) as u32
+    }
+
+    fn lay_alpha<T: Sample>(&self, below: &mut Grid<T>, above: Option<&Grid<T>>) {
+        let full = T::MAX.float();
+        let first = self.column(self.columns.start);
+        for y in self.rows.clone() {
+            let out = &mut below.row_mut(y)[self.columns.start as usize..self.columns.end as usize];
+            match above {
+                None => out.fill(T::MAX),
+                Some(above) => {
+                    for (below, above) in out.iter_mut().zip(&above.row(self.row(y))[first..]) {
+                        let above = above.float();
+                        *below = T::round(above + below.float() * (1.0 - above / full));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One plane of a picture over one plane of a ground.
+struct Over<'a, T> {
+    overlap: &'a Overlap,
+    size: (u32, u32),
+    below: Subsampling,
+    above: Subsampling,
+    colour: &'a Grid<T>,
+    alpha: Option<&'a Grid<T>>,
+}
+
+impl<T: Sample> Over<'_, T> {
+    fn lay(&self, plane: &mut Grid<T>, ground_alpha: Option<&Grid<T>>) {
+        let samples = |px: &Range<u32>, thin: u8| {
+            px.start / u32::from(thin)..px.end.div_ceil(u32::from(thin))
+        };
+        let columns = samples(&self.overlap.columns, self.below.h);
+        let rows = samples(&self.overlap.rows, self.below.v);
+        let mut seen = vec![0.0; columns.len()];
+        let mut colour = vec![0.0; columns.len()];
+        for row in rows {
+            let copied = self.copied(row, &columns);
+            if !copied.is_empty() {
+                let from = self.first_copied(row, &copied);
+                plane.row_mut(row)[copied.start as usize..copied.end as usize]
+                    .copy_from_slice(from);
+            }
+            for edge in [columns.start..copied.start, copied.end..columns.end] {
+                self.gather(row, &edge, &mut seen, &mut colour);
+                let out = &mut plane.row_mut(row)[edge.start as usize..edge.end as usize];
+                for (index, below) in out.iter_mut().enumerate() {
+                    let opacity = match ground_alpha {
+                        None => 1.0,
+                        alpha => opacity(
+                            alpha,
+                            span(edge.start + index as u32, self.below.h, self.size.0),
+                            span(row, self.below.v, self.size.1),
+                        ),
+                    };
+                    *below = T::round(blend(below.float(), opacity, colour[index], seen[index]));
+                }
+            }
+        }
+    }
+
+    /// The columns of a row of samples that are wholly covered by opaque samples on the same grid:
+    /// copied, as most are. Empty, at the row's start, if there are none.
+    fn copied(&self, row: u32, columns: &Range<u32>) -> Range<u32> {
+        let none = columns.start..columns.start;
+        let Overlap { x, y, .. } = *self.overlap;
+        let (h, v) = (i64::from(self.below.h), i64::from(self.below.v));
+        if self.alpha.is_some() || self.below != self.above || x % h != 0 || y % v != 0 {
+            return none;
+        }
+        let covered = |px: Range<u32>, by: &Range<u32>| px.start >= by.start && px.end <= by.end;
+        if !covered(span(row, self.below.v, self.size.1), &self.overlap.rows) {
+            return none;
+        }
+        let whole = |column| covered(span(column, self.below.h, self.size.0), &self.overlap.columns);
+        let start = columns.start + u32::from(!whole(columns.start));
+        let end = columns.end - u32::from(!whole(columns.end - 1));
+        if start < end { start..end } else { none }
+    }
+
+    fn first_copied(&self, row: u32, copied: &Range<u32>) -> &[T] {
+        let at = |sample: u32, thin: u8, shift: i64| (i64::from(sample) - shift / i64::from(thin)) as usize;
+        let row = self.colour.row(at(row, self.below.v, self.overlap.y) as u32);
+        &row[at(copied.start, self.below.h, self.overlap.x)..][..copied.len()]
+    }
+
+    /// What lies over the samples `columns` of `row`: how much of it is seen (0 to 1) and its colour.
+    fn gather(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
+        let count = columns.len();
+        seen[..count].fill(0.0);
+        colour[..count].fill(0.0);
+        if count == 0 {
+            return;
+        }
+        let (overlap, full) = (self.overlap, T::MAX.float());
+        let thin = u32::from(self.below.h);
+        let rows = span(row, self.below.v, self.size.1);
+        let first = overlap.columns.start.max(columns.start * thin);
+        let last = overlap.columns.end.min(columns.end * thin);
+        for y in rows.start.max(overlap.rows.start)..rows.end.min(overlap.rows.end) {
+            let y = overlap.row(y);
+            let colours = self.colour.row(y / u32::from(self.above.v));
+            let alphas = self.alpha.map(|alpha| alpha.row(y));
+            for x in first..last {
+                let at = overlap.column(x);
+                let alpha = alphas.map_or(1.0, |alphas| alphas[at].float() / full);
+                let sample = (x / thin - columns.start) as usize;
+                seen[sample] += alpha;
+                colour[sample] += alpha * colours[at / usize::from(self.above.h)].float();
+            }
+        }
+        for (index, (seen, colour)) in seen.iter_mut().zip(colour).enumerate().take(count) {
+            if *seen > 0.0 {
+                *colour /= *seen;
+                let columns = span(columns.start + index as u32, self.below.h, self.size.0);
+                *seen /= (columns.len() * rows.len()) as f32;
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Resampling under opacity: colours count as much as they are visible.
+//!
+//! Plane by plane: colour times opacity is resampled in 16 bits, opacity likewise, and the one divided
+//! by the other. That is a weighted mean, so it is right for planes with an offset (chroma, limited
+//! range) too.
+
+use super::axis::Axis;
+use super::plane::{Resizable, resample, window};
+use super::Kernel;
+use crate::color::samples::{map, zip};
+use crate::error::Result;
+use crate::frame::{Grid, Subsampling};
+use crate::limits::Interrupt;
+
+/// The opacity over one kind of plane (full size or thinned), before and after resampling.
+pub(super) struct Weights<T> {
+    before: Grid<T>,
+    after: Grid<u16>,
+    x: Axis,
+    y: Axis,
+    kernel: Kernel,
+}
+
+impl<T: Resizable> Weights<T> {
+    /// For planes that the axes speak of; `alpha` has as many samples as they.
+    pub(super) fn new(
+        alpha: Grid<T>,
+        (x, y): (Axis, Axis),
+        kernel: Kernel,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Self> {
+        let before = window(alpha, &x, &y);
+        let (x, y) = (x.windowed(), y.windowed());
+        let wide = map(&before, |alpha| T::MAX.product(alpha));
+        let after = resample(wide, &x, &y, kernel, interrupt)?;
+        Ok(Self {
+            before,
+            after,
+            x,
+            y,
+            kernel,
+        })
+    }
+
+    /// A colour plane resampled; `x` and `y` are those that `new` was given.
+    pub(super) fn colour(
+        &self,
+        grid: Grid<T>,
+        x: &Axis,
+        y: &Axis,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Grid<T>> {
+        let grid = window(grid, x, y);
+        let product = zip(&grid, &self.before, T::product);
+        let product = resample(product, &self.x, &self.y, self.kernel, interrupt)?;
+        Ok(zip(&product, &self.after, T::quotient))
+    }
+
+    /// The opacity itself, resampled.
+    pub(super) fn alpha(&self) -> Grid<T> {
+        map(&self.after, |alpha| T::quotient(alpha, T::ONE))
+    }
+}
+
+/// The mean opacity over each sample of a thinned plane.
+pub(crate) fn thinned<T: Resizable>(
+    alpha: &Grid<T>,
+    sub: Subsampling,
+    interrupt: &dyn Interrupt,
+) -> Result<Grid<T>> {
+    let axis = |length: u32, thin| Axis::new(length, 1.0, 0.0, f64::from(length), length, thin);
+    let (x, y) = (axis(alpha.width(), sub.h), axis(alpha.height(), sub.v));
+    resample(alpha.clone(), &x, &y, Kernel::Box, interrupt)
+}

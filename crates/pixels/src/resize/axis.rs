@@ -1,0 +1,129 @@
+//! Where the samples of a resized plane lie on the incoming one, along one axis.
+
+/// How far from a whole number a position may be and still mean it: decoders' scales and layouts are
+/// exact in binary but for their last digits.
+const SNAP: f64 = 1e-6;
+
+/// One axis of a plane being resampled, in samples of the incoming plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Axis {
+    /// First sample that may be read.
+    pub(crate) start: u32,
+    /// How many may be read from there on; at least 1.
+    pub(crate) count: u32,
+    /// Where the first output sample's left edge lies, from `start` on.
+    pub(crate) left: f64,
+    /// What all output samples together cover; may reach beyond `count`.
+    pub(crate) length: f64,
+    /// Output samples.
+    pub(crate) out: u32,
+}
+
+impl Axis {
+    /// For a plane of `have` samples, `density` of them to a source px, when source px `from` to
+    /// `from + length` become `to` px, of which `thin` share an output sample.
+    ///
+    /// The last output sample of an odd size covers px that are not there. It still covers `thin` px, so
+    /// that no sample moves: colour is placed by luma's extent, not by the rounded-up plane's.
+    pub(crate) fn new(have: u32, density: f64, from: f64, length: f64, to: u32, thin: u8) -> Self {
+        let out = to.div_ceil(u32::from(thin));
+        let begin = snap((from * density).max(0.0));
+        let end = snap((from + length) * density);
+        let covered = f64::from(out) * f64::from(thin) / f64::from(to);
+        let start = (begin.floor() as u32).min(have.saturating_sub(1));
+        let stop = (end.ceil() as u32).clamp(start + 1, have.max(start + 1));
+        Self {
+            start,
+            count: stop - start,
+            left: begin - f64::from(start),
+            length: snap((end - begin) * covered),
+            out,
+        }
+    }
+
+    /// The same samples, moved: sample `i` of the result lies at `i + shift` of `have`.
+    pub(crate) fn shifted(have: u32, shift: f64) -> Self {
+        Self {
+            start: 0,
+            count: have,
+            left: shift,
+            length: f64::from(have),
+            out: have,
+        }
+    }
+
+    /// Every sample as it is.
+    pub(crate) fn same(have: u32) -> Self {
+        Self::shifted(have, 0.0)
+    }
+
+    /// Are output samples input samples, unfiltered?
+    pub(crate) fn is_copy(&self) -> bool {
+        self.left == 0.0 && self.length == f64::from(self.out) && self.out == self.count
+    }
+
+    /// Samples that are covered beyond the last that may be read.
+    pub(crate) fn beyond(&self) -> u32 {
+        let reach = (self.left + self.length - SNAP).ceil() as u32;
+        reach.saturating_sub(self.count)
+    }
+
+    /// The same axis on a plane cut down to what may be read, `beyond` included.
+    pub(crate) fn windowed(&self) -> Self {
+        Self {
+            start: 0,
+            count: self.count + self.beyond(),
+            ..*self
+        }
+    }
+
+    /// Input samples that one output sample weighs, for a kernel that reaches `support` samples.
+    pub(crate) fn taps(&self, support: f64) -> f64 {
+        if self.is_copy() {
+            return 0.0;
+        }
+        2.0 * support * (self.length / f64::from(self.out)).max(1.0)
+    }
+}
+
+fn snap(value: f64) -> f64 {
+    let whole = value.round();
+    if (value - whole).abs() < SNAP {
+        whole
+    } else {
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_plane_at_its_own_size_is_a_copy() {
+        assert!(Axis::new(67, 0.5, 0.0, 133.0, 133, 2).is_copy());
+        assert!(Axis::new(133, 1.0, 0.0, 133.0, 133, 1).is_copy());
+    }
+
+    #[test]
+    fn chroma_of_an_odd_width_covers_one_px_more_than_luma() {
+        let axis = Axis::new(2000, 0.5, 0.0, 4000.0, 133, 2);
+        assert_eq!(axis.out, 67);
+        assert!((axis.length - 2000.0 * 134.0 / 133.0).abs() < 1e-9);
+        assert_eq!(axis.beyond(), 16);
+    }
+
+    #[test]
+    fn an_odd_offset_lies_between_chroma_samples() {
+        let axis = Axis::new(50, 0.5, 11.0, 20.0, 20, 2);
+        assert_eq!((axis.start, axis.count, axis.left), (5, 11, 0.5));
+        assert_eq!(axis.length, 10.0);
+        assert_eq!(axis.beyond(), 0);
+    }
+
+    #[test]
+    fn a_region_beyond_the_plane_reads_only_what_is_there() {
+        let axis = Axis::new(10, 1.0, 8.0, 5.0, 5, 1);
+        assert_eq!((axis.start, axis.count, axis.beyond()), (8, 2, 3));
+    }
+}
