@@ -1,1 +1,19 @@
-//! Placeholder.
+//! Picture formats behind one trait: one folder per format, one entry in [`ALL`].
+//!
+//! ```
+//! use andon_codecs::ALL;
+//! let png = ALL.iter().find(|codec| codec.name() == "png");
+//! assert!(png.is_some_and(|codec| codec.sniff(b"\x89PNG\r\n\x1a\n")));
+//! ```
+
+use andon_pixels::Codec;
+
+mod exif;
+mod gif;
+mod guard;
+mod jpeg;
+mod png;
+mod webp;
+
+/// Every format there is. Tests walk this list.
+pub static ALL: &[&dyn Codec] = &[&jpeg::Jpeg, &png::Png, &webp::Webp, &gif::Gif];
