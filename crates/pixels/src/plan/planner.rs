@@ -55,6 +55,10 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
 
     // What comes after resampling is known first, for it tells which planes the encoder will need.
     let full = source.decoded(&info, Scales::FULL);
+    if skip_identity::hides_canvas(&wanted, full.alpha) {
+        fired.note(&skip_identity::RULE);
+        wanted.canvas = None;
+    }
     let later = Later::new(recipe, full, orientation, &wanted, effects, target, &encode)?;
     if later.turns {
         fired.note(&turn_late::RULE);
@@ -74,7 +78,7 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
     }
 
     let first = first_stage(&info, &stored, scales, chroma);
-    if !matches!(first, First::Resample(_)) {
+    if layout.scaling.is_some() && matches!(first, First::Nothing | First::Crop(_)) {
         fired.note(&skip_identity::RULE);
     }
     let mut stages: Vec<Box<dyn Stage>> = first.into_stage().into_iter().collect();
@@ -340,7 +344,7 @@ fn first_stage(info: &Info, stored: &Stored, scales: Scales, chroma: Option<Subs
     let Some(from) = stored.from else {
         return First::Blank(Blank { width, height });
     };
-    match skip_identity::cheapest(info, stored, scales) {
+    match skip_identity::cheapest(info, stored, scales, chroma) {
         skip_identity::Move::None => First::Nothing,
         skip_identity::Move::Crop { x, y } => First::Crop(Crop {
             x,

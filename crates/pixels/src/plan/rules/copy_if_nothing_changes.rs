@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     reason: "decoding and encoding again would cost time and quality and change nothing that was \
              asked for",
     example: Example {
-        source: "jpeg 400x300 ycbcr420",
+        source: "jpeg 400x300 ycbcr420 q90",
         recipe: "fit:800x800",
         plan: "copy jpeg",
     },

@@ -9,10 +9,9 @@ pub(crate) static RULE: Rule = Rule {
     reason: "what a canvas cuts off need not be resampled, turned or converted: only the part that \
              shows is",
     example: Example {
-        source: "jpeg 400x300 ycbcr420",
-        recipe: "cover:200x200,canvas:200x200",
-        plan: "decode jpeg ycbcr420 | resize 200x200 from 300x300+50+0 lanczos3 | canvas 200x200 | \
-               encode jpeg q90",
+        source: "jpeg 800x400 ycbcr420 q90",
+        recipe: "cover:200x200,canvas:200x200:ffffff",
+        plan: "decode jpeg ycbcr420 | resize 200x200 lanczos3 from 200,0 400x400 | encode jpeg q92",
     },
 };
 

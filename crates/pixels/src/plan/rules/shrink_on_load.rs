@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     reason: "a JPEG decodes at 1/2, 1/4 or 1/8 for a fraction of the work; enough pixels are kept for \
              the resampler to decide the sharpness, and thinner chroma is decoded smaller still",
     example: Example {
-        source: "jpeg 4000x3000 ycbcr420",
+        source: "jpeg 4000x3000 ycbcr420 q90",
         recipe: "fit:400x300",
         plan: "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q90",
     },

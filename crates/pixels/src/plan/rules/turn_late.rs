@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     reason: "turning walks memory against its grain, so it is done after resampling, on the few \
              pixels that are left; lengths are mapped back to the picture as stored",
     example: Example {
-        source: "jpeg 4000x3000 ycbcr420 turned:6",
+        source: "jpeg 4000x3000 ycbcr420 q90 turned:6",
         recipe: "orient,fit:400x400",
         plan: "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | turn 90 | encode jpeg q90",
     },

@@ -1,0 +1,393 @@
+//! Codecs whose files are a line of words and raw planes, so that planner and engine are tested without
+//! any real format: `jpeg 400x300 ycbcr420 q90 turned:6`, a line feed, and the samples. A plan needs the
+//! line only.
+
+use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales, Traits};
+use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Range, Subsampling};
+use andon_pixels::limits::Interrupt;
+use andon_pixels::{Codec, Cost, Error, Result, color};
+
+/// All of them.
+pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &GIF];
+
+static JPEG: Fake = Fake {
+    name: "jpeg",
+    aliases: &["jpg"],
+    scales: &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL],
+};
+
+/// A JPEG decoder that knows every N/8, as libjpeg does.
+static FINE_JPEG: Fake = Fake {
+    name: "finejpeg",
+    aliases: &[],
+    scales: &[
+        Scale(1),
+        Scale(2),
+        Scale(3),
+        Scale(4),
+        Scale(5),
+        Scale(6),
+        Scale(7),
+        Scale(8),
+    ],
+};
+
+static PNG: Fake = Fake {
+    name: "png",
+    aliases: &[],
+    scales: &[Scale::FULL],
+};
+
+static WEBP: Fake = Fake {
+    name: "webp",
+    aliases: &[],
+    scales: &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL],
+};
+
+/// Can be read but not written.
+static GIF: Fake = Fake {
+    name: "gif",
+    aliases: &[],
+    scales: &[Scale::FULL],
+};
+
+/// The file of a frame: `words` are the rest of its line, such as `q90 turned:6`.
+pub(crate) fn file(format: &str, frame: &Frame, words: &str) -> Vec<u8> {
+    let traits = Traits {
+        model: frame.model,
+        depth: frame.depth(),
+        alpha: frame.alpha.is_some(),
+    };
+    let mut bytes = format!(
+        "{format} {}x{} {} {words}\n",
+        frame.width,
+        frame.height,
+        color::name(traits)
+    )
+    .into_bytes();
+    for plane in frame.planes.iter().chain(&frame.alpha) {
+        match plane {
+            Plane::U8(grid) => bytes.extend(grid.samples()),
+            Plane::U16(grid) => {
+                bytes.extend(
+                    grid.samples()
+                        .iter()
+                        .flat_map(|sample| sample.to_le_bytes()),
+                );
+            }
+        }
+    }
+    bytes
+}
+
+struct Fake {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    scales: &'static [Scale],
+}
+
+impl Fake {
+    fn is_jpeg(&self) -> bool {
+        self.name.ends_with("jpeg")
+    }
+}
+
+impl Codec for Fake {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn media_type(&self) -> &'static str {
+        match self.name {
+            "png" => "image/png",
+            "webp" => "image/webp",
+            "gif" => "image/gif",
+            _ => "image/jpeg",
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.strip_prefix(self.name.as_bytes())
+            .is_some_and(|rest| rest.first() == Some(&b' '))
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let line = bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let line = std::str::from_utf8(line).map_err(|_| Error::broken(self.name, "no text"))?;
+        let mut info = Info {
+            format: self.name,
+            width: 0,
+            height: 0,
+            model: Model::Rgb,
+            depth: Depth::U8,
+            alpha: false,
+            palette: false,
+            frames: 1,
+            orientation: Orientation::default(),
+            quality: None,
+            lossless: !self.is_jpeg(),
+            progressive: false,
+            metadata: false,
+            page_offset: (0, 0),
+        };
+        for word in line.split_whitespace().skip(1) {
+            self.read_word(word, &mut info)?;
+        }
+        Ok(info)
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let start = bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let mut rest = &bytes[start..];
+        let (width, height) = info.scaled(how.scales.luma);
+        let traits = self.decoded(info, how.scales);
+        let mut planes = Vec::new();
+        for index in 0..info.model.planes() {
+            let size = info.model.plane_size(index, info.width, info.height);
+            let plane = self.read_plane(&mut rest, info.depth, size)?;
+            let scale = match info.model {
+                Model::YCbCr { .. } if index > 0 => how.scales.chroma,
+                _ => how.scales.luma,
+            };
+            let size = traits.model.plane_size(index, width, height);
+            planes.push(shrunk(&plane, scale, size));
+        }
+        let alpha = if info.alpha {
+            let plane = self.read_plane(&mut rest, info.depth, (info.width, info.height))?;
+            Some(shrunk(&plane, how.scales.luma, (width, height)))
+        } else {
+            None
+        };
+        Ok(Image::still(Frame::new(
+            traits.model,
+            width,
+            height,
+            planes,
+            alpha,
+        )))
+    }
+
+    fn scales(&self, _: &Info) -> &'static [Scale] {
+        self.scales
+    }
+
+    fn splits_chroma(&self, info: &Info) -> bool {
+        self.is_jpeg() && matches!(info.model, Model::YCbCr { .. })
+    }
+
+    fn decoded(&self, info: &Info, scales: Scales) -> Traits {
+        let model = match info.model {
+            Model::YCbCr { sub, range } => Model::YCbCr {
+                sub: scales.subsampling(sub),
+                range,
+            },
+            other => other,
+        };
+        Traits {
+            model,
+            depth: info.depth,
+            alpha: info.alpha,
+        }
+    }
+
+    fn decode_cost(&self, _: u64, info: &Info, scales: Scales) -> Cost {
+        let (width, height) = info.scaled(scales.luma);
+        Cost {
+            nanos: info.pixels() + u64::from(width) * u64::from(height),
+            scratch: u64::from(info.width) * 64,
+        }
+    }
+
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        let quality = how.quality.unwrap_or(92);
+        let plain = |model| Traits {
+            model,
+            depth: Depth::U8,
+            alpha: false,
+        };
+        Some(match self.name {
+            "gif" => return None,
+            "png" => Traits {
+                model: match have.model {
+                    Model::Gray => Model::Gray,
+                    _ => Model::Rgb,
+                },
+                ..have
+            },
+            "webp" => Traits {
+                model: if how.quality.is_some_and(|quality| quality >= 100) {
+                    Model::Rgb
+                } else {
+                    Model::YCbCr {
+                        sub: Subsampling::C420,
+                        range: Range::Limited,
+                    }
+                },
+                depth: Depth::U8,
+                alpha: have.alpha,
+            },
+            _ => match have.model {
+                Model::Gray | Model::Cmyk => plain(have.model),
+                _ => {
+                    let by_quality = if quality >= 90 {
+                        Subsampling::NONE
+                    } else {
+                        Subsampling::C420
+                    };
+                    plain(Model::ycbcr(how.chroma.unwrap_or(by_quality)))
+                }
+            },
+        })
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, _: &dyn Interrupt) -> Result<Vec<u8>> {
+        let words = how.quality.map_or(String::new(), |q| format!("q{q}"));
+        Ok(file(self.name, &image.frames[0], &words))
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, _: Traits, _: &Encode) -> Cost {
+        Cost {
+            nanos: 2 * u64::from(width) * u64::from(height),
+            scratch: u64::from(width) * 16,
+        }
+    }
+}
+
+impl Fake {
+    fn read_word(&self, word: &str, info: &mut Info) -> Result<()> {
+        let broken = || Error::broken(self.name, format!("the word `{word}`"));
+        if let Some((width, height)) = word.split_once('x')
+            && let (Ok(width), Ok(height)) = (width.parse(), height.parse())
+        {
+            (info.width, info.height) = (width, height);
+        } else if let Some(number) = word.strip_prefix("turned:") {
+            info.orientation = Orientation::from_exif(number.parse().map_err(|_| broken())?);
+        } else if let Some(number) = word.strip_prefix("frames:") {
+            info.frames = number.parse().map_err(|_| broken())?;
+        } else if let Some(traits) = named_traits(word) {
+            (info.model, info.depth, info.alpha) = (traits.model, traits.depth, traits.alpha);
+        } else if let Some(Ok(quality)) = word.strip_prefix('q').map(str::parse) {
+            info.quality = Some(quality);
+        } else {
+            match word {
+                "palette" => info.palette = true,
+                "progressive" => info.progressive = true,
+                "metadata" => info.metadata = true,
+                _ => return Err(broken()),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_plane(&self, rest: &mut &[u8], depth: Depth, (w, h): (u32, u32)) -> Result<Plane> {
+        let count = w as usize * h as usize;
+        let length = match depth {
+            Depth::U8 => count,
+            Depth::U16 => count * 2,
+        };
+        let Some((bytes, after)) = rest.split_at_checked(length) else {
+            return Err(Error::broken(self.name, "samples are missing"));
+        };
+        *rest = after;
+        Ok(match depth {
+            Depth::U8 => Plane::U8(Grid::from_samples(w, h, bytes.to_vec())),
+            Depth::U16 => {
+                let samples = bytes
+                    .chunks_exact(2)
+                    .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+                    .collect();
+                Plane::U16(Grid::from_samples(w, h, samples))
+            }
+        })
+    }
+}
+
+/// The traits that print as `word`.
+fn named_traits(word: &str) -> Option<Traits> {
+    let mut models = vec![Model::Gray, Model::Rgb, Model::Cmyk];
+    for h in [1, 2, 4] {
+        for v in [1, 2, 4] {
+            for range in [Range::Full, Range::Limited] {
+                let sub = Subsampling { h, v };
+                models.push(Model::YCbCr { sub, range });
+            }
+        }
+    }
+    for model in models {
+        for depth in [Depth::U8, Depth::U16] {
+            for alpha in [false, true] {
+                let traits = Traits {
+                    model,
+                    depth,
+                    alpha,
+                };
+                if color::name(traits) == word {
+                    return Some(traits);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A plane at N/8, each sample the mean of the 8/N × 8/N it stands for, clipped at the edges.
+fn shrunk(plane: &Plane, scale: Scale, (width, height): (u32, u32)) -> Plane {
+    if scale == Scale::FULL {
+        return plane.clone();
+    }
+    let sample = |x: u32, y: u32| match plane {
+        Plane::U8(grid) => f64::from(grid.row(y)[x as usize]),
+        Plane::U16(grid) => f64::from(grid.row(y)[x as usize]),
+    };
+    let step = 1.0 / scale.factor();
+    let means = (0..height).flat_map(|y| {
+        let down = shares(f64::from(y) * step, step, plane.height());
+        (0..width).map(move |x| {
+            let across = shares(f64::from(x) * step, step, plane.width());
+            let (mut sum, mut weight) = (0.0, 0.0);
+            for (row, down) in &down {
+                for (column, across) in across.iter() {
+                    sum += sample(*column, *row) * across * down;
+                    weight += across * down;
+                }
+            }
+            sum / weight
+        })
+    });
+    match plane.depth() {
+        Depth::U8 => Plane::U8(Grid::from_samples(
+            width,
+            height,
+            means.map(|mean| mean.round() as u8).collect(),
+        )),
+        Depth::U16 => Plane::U16(Grid::from_samples(
+            width,
+            height,
+            means.map(|mean| mean.round() as u16).collect(),
+        )),
+    }
+}
+
+/// The samples that `start..start + length` covers, each with its share.
+fn shares(start: f64, length: f64, side: u32) -> Vec<(u32, f64)> {
+    let end = (start + length).min(f64::from(side));
+    let first = (start as u32).min(side - 1);
+    (first..side)
+        .take_while(|sample| f64::from(*sample) < end)
+        .map(|sample| {
+            let (from, to) = (f64::from(sample), f64::from(sample) + 1.0);
+            (sample, (to.min(end) - from.max(start)).max(0.0))
+        })
+        .filter(|(_, share)| *share > 0.0)
+        .collect()
+}
