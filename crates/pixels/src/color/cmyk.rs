@@ -40,7 +40,12 @@ pub(super) fn mix(light: [f32; 3], full: f32) -> [f32; 4] {
             0.0
         }
     };
-    [ink(light[0]), ink(light[1]), ink(light[2]), full - brightest]
+    [
+        ink(light[0]),
+        ink(light[1]),
+        ink(light[2]),
+        full - brightest,
+    ]
 }
 
 /// sRGB planes of CMYK ones by an ICC profile; `None` when it is broken or not one of CMYK.
@@ -84,7 +89,8 @@ impl Managed for u8 {
         to: &ColorProfile,
     ) -> Option<std::sync::Arc<dyn TransformExecutor<Self> + Send + Sync>> {
         let options = TransformOptions::default();
-        from.create_transform_8bit(Layout::Rgba, to, Layout::Rgb, options).ok()
+        from.create_transform_8bit(Layout::Rgba, to, Layout::Rgb, options)
+            .ok()
     }
 }
 
@@ -94,6 +100,7 @@ impl Managed for u16 {
         to: &ColorProfile,
     ) -> Option<std::sync::Arc<dyn TransformExecutor<Self> + Send + Sync>> {
         let options = TransformOptions::default();
-        from.create_transform_16bit(Layout::Rgba, to, Layout::Rgb, options).ok()
+        from.create_transform_16bit(Layout::Rgba, to, Layout::Rgb, options)
+            .ok()
     }
 }

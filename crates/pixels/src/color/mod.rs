@@ -46,18 +46,27 @@ impl Stage for Convert {
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let pixels = u64::from(width) * u64::from(height);
         let size = bytes(self.to.depth);
-        let touched = if traits.model == self.to.model { 0 } else { pixels };
+        let touched = if traits.model == self.to.model {
+            0
+        } else {
+            pixels
+        };
         let picos = match (traits.model, self.to.model) {
             _ if self.icc.is_some() && traits.model == Model::Cmyk => PICOS_MANAGED,
             (Model::YCbCr { .. } | Model::Gray, Model::YCbCr { .. }) => PICOS_PLANEWISE,
             _ => PICOS_MIXED,
         };
-        let narrowed = if traits.depth == self.to.depth { 0 } else { pixels };
+        let narrowed = if traits.depth == self.to.depth {
+            0
+        } else {
+            pixels
+        };
         Cost {
             nanos: (touched * picos + narrowed * PICOS_PLANEWISE) / 1000,
             // Intermediate RGB planes at full size.
             scratch: if touched > 0 { 3 * pixels * size } else { 0 }
-                + count(width, height, traits.model, traits.alpha) * if narrowed > 0 { size } else { 0 },
+                + count(width, height, traits.model, traits.alpha)
+                    * if narrowed > 0 { size } else { 0 },
         }
     }
 }
@@ -211,9 +220,19 @@ pub fn name(traits: Traits) -> String {
         name.push('a');
     }
     if traits.depth == Depth::U16 {
-        name.push_str(if name.ends_with(|c: char| c.is_ascii_digit()) { "-16" } else { "16" });
+        name.push_str(if name.ends_with(|c: char| c.is_ascii_digit()) {
+            "-16"
+        } else {
+            "16"
+        });
     }
-    if matches!(traits.model, Model::YCbCr { range: Range::Limited, .. }) {
+    if matches!(
+        traits.model,
+        Model::YCbCr {
+            range: Range::Limited,
+            ..
+        }
+    ) {
         name.push_str("-limited");
     }
     name

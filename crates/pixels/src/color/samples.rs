@@ -159,7 +159,11 @@ impl<T: Sample> Planes<T> {
             model,
             width,
             height,
-            colours: colour[..model.planes()].iter().enumerate().map(plane).collect(),
+            colours: colour[..model.planes()]
+                .iter()
+                .enumerate()
+                .map(plane)
+                .collect(),
             alpha: None,
         }
     }

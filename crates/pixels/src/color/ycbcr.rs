@@ -50,7 +50,10 @@ impl Scale {
 
     fn rgb(&self, y: f32, cb: f32, cr: f32) -> [f32; 3] {
         let y = (y - self.black) / self.luma;
-        let (cb, cr) = ((cb - self.neutral) / self.chroma, (cr - self.neutral) / self.chroma);
+        let (cb, cr) = (
+            (cb - self.neutral) / self.chroma,
+            (cr - self.neutral) / self.chroma,
+        );
         [
             y + 1.402 * cr,
             y - 0.344_136_3 * cb - 0.714_136_3 * cr,
@@ -90,7 +93,13 @@ pub(super) fn change_thinning<T: Resizable>(
     };
     let x = axis(grid.width(), width, from.h, to.h);
     let y = axis(grid.height(), height, from.v, to.v);
-    let thinner = |from: u8, to: u8| if to > from { Kernel::Box } else { Kernel::Bilinear };
+    let thinner = |from: u8, to: u8| {
+        if to > from {
+            Kernel::Box
+        } else {
+            Kernel::Bilinear
+        }
+    };
     let (across, down) = (thinner(from.h, to.h), thinner(from.v, to.v));
     if across == down || x.is_copy() {
         return resample(grid, &x, &y, down, interrupt);
@@ -109,8 +118,16 @@ pub(super) fn to_rgb<T: Sample>(planes: &[Grid<T>], range: Range) -> Vec<Grid<T>
         return rgb;
     };
     for row in 0..height {
-        let out = r.row_mut(row).iter_mut().zip(g.row_mut(row)).zip(b.row_mut(row));
-        let input = planes[0].row(row).iter().zip(planes[1].row(row)).zip(planes[2].row(row));
+        let out = r
+            .row_mut(row)
+            .iter_mut()
+            .zip(g.row_mut(row))
+            .zip(b.row_mut(row));
+        let input = planes[0]
+            .row(row)
+            .iter()
+            .zip(planes[1].row(row))
+            .zip(planes[2].row(row));
         for (((r, g), b), ((y, cb), cr)) in out.zip(input) {
             let colour = scale.rgb(y.float(), cb.float(), cr.float());
             *r = T::round(colour[0]);
@@ -134,7 +151,13 @@ pub(super) fn from_rgb<T: Resizable>(
     // The mean of colours has the mean of their chromas, so colours are thinned first.
     let mut thin = Vec::with_capacity(3);
     for grid in rgb {
-        thin.push(change_thinning(grid, size, Subsampling::NONE, sub, interrupt)?);
+        thin.push(change_thinning(
+            grid,
+            size,
+            Subsampling::NONE,
+            sub,
+            interrupt,
+        )?);
     }
     let cb = mixed(&thin, |r, g, b| scale.cb(r, g, b));
     let cr = mixed(&thin, |r, g, b| scale.cr(r, g, b));
@@ -143,7 +166,11 @@ pub(super) fn from_rgb<T: Resizable>(
 
 /// One plane out of three.
 pub(super) fn mixed<T: Sample>(rgb: &[Grid<T>], mix: impl Fn(f32, f32, f32) -> f32) -> Grid<T> {
-    let samples = rgb[0].samples().iter().zip(rgb[1].samples()).zip(rgb[2].samples());
+    let samples = rgb[0]
+        .samples()
+        .iter()
+        .zip(rgb[1].samples())
+        .zip(rgb[2].samples());
     let samples = samples.map(|((r, g), b)| T::round(mix(r.float(), g.float(), b.float())));
     Grid::from_samples(rgb[0].width(), rgb[0].height(), samples.collect())
 }

@@ -58,7 +58,11 @@ impl Stage for OnCanvas {
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let filled = count(self.width, self.height, traits.model, false) * bytes(traits.depth);
         let laid = count(width, height, traits.model, traits.alpha);
-        let picos = if traits.alpha { PICOS_BLENDED } else { PICOS_COPIED };
+        let picos = if traits.alpha {
+            PICOS_BLENDED
+        } else {
+            PICOS_COPIED
+        };
         Cost {
             nanos: (filled * PICOS_COPIED + laid * picos) / 1000,
             scratch: 0,
@@ -74,9 +78,18 @@ const PICOS_BLENDED: u64 = 5_000;
 
 impl fmt::Display for OnCanvas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { width, height, x, y, colour } = self;
+        let Self {
+            width,
+            height,
+            x,
+            y,
+            colour,
+        } = self;
         let Colour { r, g, b, .. } = colour;
-        write!(f, "canvas {width}x{height} at {x},{y} {r:02x}{g:02x}{b:02x}")
+        write!(
+            f,
+            "canvas {width}x{height} at {x},{y} {r:02x}{g:02x}{b:02x}"
+        )
     }
 }
 
@@ -101,7 +114,12 @@ impl Blank {
 impl Stage for Blank {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
-        let black = Colour { r: 0, g: 0, b: 0, a: 0 };
+        let black = Colour {
+            r: 0,
+            g: 0,
+            b: 0,
+            a: 0,
+        };
         let black = color::sample(black, frame.model, frame.depth());
         by_depth!(frame, like => Ok(self.planes(&like, black).frame()))
     }

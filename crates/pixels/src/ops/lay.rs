@@ -169,15 +169,24 @@ impl<T: Sample> Over<'_, T> {
         if !covered(span(row, self.below.v, self.size.1), &self.overlap.rows) {
             return none;
         }
-        let whole = |column| covered(span(column, self.below.h, self.size.0), &self.overlap.columns);
+        let whole = |column| {
+            covered(
+                span(column, self.below.h, self.size.0),
+                &self.overlap.columns,
+            )
+        };
         let start = columns.start + u32::from(!whole(columns.start));
         let end = columns.end - u32::from(!whole(columns.end - 1));
         if start < end { start..end } else { none }
     }
 
     fn first_copied(&self, row: u32, copied: &Range<u32>) -> &[T] {
-        let at = |sample: u32, thin: u8, shift: i64| (i64::from(sample) - shift / i64::from(thin)) as usize;
-        let row = self.colour.row(at(row, self.below.v, self.overlap.y) as u32);
+        let at = |sample: u32, thin: u8, shift: i64| {
+            (i64::from(sample) - shift / i64::from(thin)) as usize
+        };
+        let row = self
+            .colour
+            .row(at(row, self.below.v, self.overlap.y) as u32);
         &row[at(copied.start, self.below.h, self.overlap.x)..][..copied.len()]
     }
 

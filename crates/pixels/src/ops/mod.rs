@@ -1,10 +1,36 @@
 //! Effects and geometry, one file each.
+//!
+//! Effects are the words of [`ALL`]: a new one is a file here and a line there. Geometry ([`turn`],
+//! [`canvas`]) is not in the list because recipes hold it in a typed form that the planner reasons about.
 
+mod blur;
+mod border;
 pub mod canvas;
+mod gaussian;
+mod geometry;
 mod lay;
+mod over;
+mod sharpen;
 pub mod turn;
+mod unsharp;
+
+use andon_recipe::Effect;
 
 use crate::stage::Op;
 
 /// Every effect that a recipe can name.
-pub const ALL: &[&dyn Op] = &[];
+pub const ALL: &[&dyn Op] = &[
+    &unsharp::Unsharp,
+    &sharpen::Sharpen,
+    &blur::Blur,
+    &border::Border,
+    &over::Over,
+];
+
+/// An effect as it stood in the recipe, for its stage to print.
+fn effect(op: &dyn Op, args: &[String]) -> Effect {
+    Effect {
+        name: op.name().to_owned(),
+        args: args.to_vec(),
+    }
+}

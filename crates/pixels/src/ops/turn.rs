@@ -41,7 +41,11 @@ impl Stage for Turned {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let samples = count(width, height, traits.model, traits.alpha);
-        let picos = if self.transposes() { PICOS_TRANSPOSED } else { PICOS_REVERSED };
+        let picos = if self.transposes() {
+            PICOS_TRANSPOSED
+        } else {
+            PICOS_REVERSED
+        };
         Cost {
             nanos: samples * bytes(traits.depth) * picos / 1000,
             scratch: 0,
@@ -67,11 +71,7 @@ impl fmt::Display for Turned {
 }
 
 impl Turned {
-    fn turned<T: Resizable>(
-        &self,
-        planes: Planes<T>,
-        context: &Context<'_>,
-    ) -> Result<Planes<T>> {
+    fn turned<T: Resizable>(&self, planes: Planes<T>, context: &Context<'_>) -> Result<Planes<T>> {
         let model = self.model_after(planes.model);
         let (width, height) = self.orientation.size(planes.width, planes.height);
         let mut colours = Vec::with_capacity(planes.colours.len());

@@ -4,9 +4,9 @@
 //! by the other. That is a weighted mean, so it is right for planes with an offset (chroma, limited
 //! range) too.
 
+use super::Kernel;
 use super::axis::Axis;
 use super::plane::{Resizable, resample, window};
-use super::Kernel;
 use crate::color::samples::{map, zip};
 use crate::error::Result;
 use crate::frame::{Grid, Subsampling};

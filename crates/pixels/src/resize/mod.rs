@@ -91,7 +91,11 @@ impl Stage for Resample {
         let planes = traits.model.planes() + usize::from(traits.alpha);
         let mut cost = Cost::default();
         for index in 0..planes {
-            let index = if index < traits.model.planes() { index } else { 0 };
+            let index = if index < traits.model.planes() {
+                index
+            } else {
+                0
+            };
             let (have_w, have_h) = traits.model.plane_size(index, width, height);
             let (x, y) = self.axes(traits.model, index, (have_w, have_h));
             let plane = plane_cost(&x, &y, self.kernel, traits);
@@ -128,9 +132,9 @@ impl Resample {
         let (luma, chroma) = (axes(0), axes(1));
 
         let opacity = match &planes.alpha {
-            Some(alpha) if planes.translucent() && (moves(luma) || moves(chroma)) => {
-                Some(Opacity::new(alpha, model, luma, chroma, self.kernel, interrupt)?)
-            }
+            Some(alpha) if planes.translucent() && (moves(luma) || moves(chroma)) => Some(
+                Opacity::new(alpha, model, luma, chroma, self.kernel, interrupt)?,
+            ),
             _ => None,
         };
         let mut colours = Vec::with_capacity(planes.colours.len());
@@ -301,13 +305,19 @@ impl Stage for Crop {
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        self.of(width, height, traits.model).cost(width, height, traits)
+        self.of(width, height, traits.model)
+            .cost(width, height, traits)
     }
 }
 
 impl fmt::Display for Crop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { x, y, width, height } = self;
+        let Self {
+            x,
+            y,
+            width,
+            height,
+        } = self;
         write!(f, "crop {x},{y} {width}x{height}")
     }
 }

@@ -6,8 +6,8 @@ use fast_image_resize::images::{TypedCroppedImage, TypedImage, TypedImageRef};
 use fast_image_resize::pixels::{U8, U16};
 use fast_image_resize::{FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
-use super::axis::Axis;
 use super::Kernel;
+use super::axis::Axis;
 use crate::color::samples::Sample;
 use crate::error::{Error, Result};
 use crate::frame::Grid;
@@ -84,8 +84,8 @@ impl Resizable for u8 {
         let mut out = Grid::filled(x.out, y.out, 0);
         let from = TypedImageRef::<U8>::from_buffer(grid.width(), grid.height(), grid.samples())
             .map_err(internal)?;
-        let mut to = TypedImage::<U8>::from_buffer(x.out, y.out, out.samples_mut())
-            .map_err(internal)?;
+        let mut to =
+            TypedImage::<U8>::from_buffer(x.out, y.out, out.samples_mut()).map_err(internal)?;
         filter(&from, to.pixels_mut(), x, y, kernel, interrupt)?;
         Ok(out)
     }
@@ -102,8 +102,7 @@ impl Resizable for u16 {
         interrupt: &dyn Interrupt,
     ) -> Result<Grid<Self>> {
         let pixels: Vec<U16> = grid.samples().iter().copied().map(U16::new).collect();
-        let from =
-            TypedImageRef::new(grid.width(), grid.height(), &pixels).map_err(internal)?;
+        let from = TypedImageRef::new(grid.width(), grid.height(), &pixels).map_err(internal)?;
         let mut to = vec![U16::new(0); x.out as usize * y.out as usize];
         filter(&from, &mut to, x, y, kernel, interrupt)?;
         let samples = to.into_iter().map(|pixel| pixel.0).collect();
@@ -120,8 +119,8 @@ fn filter<P: PixelTrait>(
     kernel: Kernel,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
-    let view = TypedCroppedImage::from_ref(from, x.start, y.start, x.count, y.count)
-        .map_err(internal)?;
+    let view =
+        TypedCroppedImage::from_ref(from, x.start, y.start, x.count, y.count).map_err(internal)?;
     // Sums of fractions may end a hair beyond the plane, which the library refuses.
     let width = x.length.min(f64::from(x.count) - x.left);
     let height = y.length.min(f64::from(y.count) - y.left);
