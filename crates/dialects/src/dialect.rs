@@ -1,0 +1,135 @@
+//! What a dialect is, and what comes out of it.
+
+use std::fmt;
+
+use andon_recipe::{Original, Recipe};
+
+use crate::percent;
+
+/// One URL language: one file or folder, one entry in [`crate::ALL`].
+pub trait Dialect: fmt::Debug + Send + Sync {
+    /// Its name in the configuration.
+    fn name(&self) -> &'static str;
+
+    /// A target in its language; tests read it.
+    fn example(&self) -> &'static str;
+
+    /// What the target asks for; `None` when it is not in this language.
+    ///
+    /// # Errors
+    /// A target in this language that asks for what may not be.
+    fn wish(&self, target: &Target<'_>) -> Result<Option<Wish>, Refusal>;
+}
+
+/// The target of a request, as received: nothing is decoded yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// Path and query.
+    pub whole: &'a str,
+    /// The path, up to the first `?`.
+    pub path: &'a str,
+    /// The query after it.
+    pub query: Option<&'a str>,
+}
+
+impl<'a> Target<'a> {
+    /// Splits a target.
+    #[must_use]
+    pub fn new(whole: &'a str) -> Self {
+        match whole.split_once('?') {
+            Some((path, query)) => Self {
+                whole,
+                path,
+                query: Some(query),
+            },
+            None => Self {
+                whole,
+                path: whole,
+                query: None,
+            },
+        }
+    }
+}
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// The file, relative to the origin's root: percent-decoded exactly once, no leading slash. It may
+    /// be empty, and may hold `..`; the origin decides what it reaches.
+    pub source: String,
+    /// What is wanted of it.
+    pub recipe: Recipe,
+    /// Warnings for the operator: options that were ignored, or whose meaning upstream is undefined.
+    pub notes: Vec<String>,
+    /// False for a plain file, which need not be a picture.
+    pub transformed: bool,
+    /// Answer with the module's quirks, in everything the server decides.
+    pub strict: bool,
+    /// Label the result with the media type of the source's file name, even where that is wrong.
+    pub keep_source_type: bool,
+}
+
+impl Wish {
+    /// A request for a file as it is.
+    ///
+    /// # Errors
+    /// A path that does not decode.
+    pub fn plain_file(raw_path: &str) -> Result<Self, Refusal> {
+        Ok(Self {
+            source: relative(&percent::decode(raw_path)?).to_owned(),
+            recipe: Recipe {
+                original: Original::Always,
+                ..Recipe::default()
+            },
+            notes: Vec::new(),
+            transformed: false,
+            strict: false,
+            keep_source_type: false,
+        })
+    }
+}
+
+/// A decoded path without its leading slashes.
+pub(crate) fn relative(path: &str) -> &str {
+    path.trim_start_matches('/')
+}
+
+/// A target that cannot be served, through the client's fault. `Display` is one plain sentence that may
+/// be shown to the public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The offending value, shortened.
+    pub value: String,
+    /// What is wrong and what would do.
+    pub why: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(value: &str, why: impl Into<String>) -> Self {
+        Self {
+            value: shorten(value),
+            why: why.into(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` cannot be served: {}", self.value, self.why)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A value from a URL as messages may show it.
+pub(crate) fn shorten(value: &str) -> String {
+    shorten_to(60, value)
+}
+
+/// The first `most` characters of a text.
+pub(crate) fn shorten_to(most: usize, text: &str) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

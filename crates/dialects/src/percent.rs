@@ -1,0 +1,61 @@
+//! Percent decoding, exactly once: decoding twice would let `%252e%252e` become a way out of a folder.
+
+use crate::dialect::Refusal;
+
+/// Decodes a raw path.
+///
+/// # Errors
+/// A `%` without two hex digits, a NUL, or bytes that are no UTF-8.
+pub(crate) fn decode(raw: &str) -> Result<String, Refusal> {
+    let mut decoded = Vec::with_capacity(raw.len());
+    let mut bytes = raw.bytes();
+    while let Some(byte) = bytes.next() {
+        let byte = match byte {
+            b'%' => {
+                let mut digit = || bytes.next().and_then(|b| char::from(b).to_digit(16));
+                let pair = digit().zip(digit());
+                let (high, low) = pair.ok_or_else(|| {
+                    Refusal::new(
+                        raw,
+                        "every `%` must stand before two hex digits (`%25` is a `%`)",
+                    )
+                })?;
+                (high << 4 | low) as u8
+            }
+            byte => byte,
+        };
+        if byte == 0 {
+            return Err(Refusal::new(raw, "no file's name holds a NUL (`%00`)"));
+        }
+        decoded.push(byte);
+    }
+    String::from_utf8(decoded)
+        .map_err(|_| Refusal::new(raw, "the path must be UTF-8 when it is decoded"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn escapes_are_decoded_exactly_once() {
+        assert_eq!(decode("/a%20b%2Fc+d").unwrap(), "/a b/c+d");
+        assert_eq!(decode("/%252e").unwrap(), "/%2e");
+        assert_eq!(decode("/%E3%81%82").unwrap(), "/あ");
+    }
+
+    #[test]
+    fn what_no_file_can_be_called_is_refused() {
+        for (raw, why) in [
+            ("/a%", "two hex digits"),
+            ("/a%2", "two hex digits"),
+            ("/a%zz", "two hex digits"),
+            ("/a%00.jpg", "NUL"),
+            ("/a\0.jpg", "NUL"),
+            ("/%FF", "UTF-8"),
+        ] {
+            let refusal = decode(raw).unwrap_err();
+            assert!(refusal.why.contains(why), "{raw}: {refusal}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Rewrite rules: old URL shapes brought into a dialect's.
+
+use std::borrow::Cow;
+
+use regex::{Captures, Regex};
+
+use crate::ConfigError;
+
+/// One rule, as configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// A regular expression over the raw path (not decoded, without the query).
+    pub from: String,
+    /// The new path; `$1` to `$9` are the expression's groups. A query in it goes before the request's.
+    pub to: String,
+}
+
+/// Rules, compiled.
+#[derive(Debug)]
+pub(crate) struct Rewriter {
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    from: Regex,
+    to: Vec<Piece>,
+}
+
+/// A piece of a new path.
+#[derive(Debug)]
+enum Piece {
+    Text(String),
+    Group(usize),
+}
+
+impl Rewriter {
+    pub(crate) fn new(rewrites: &[Rewrite]) -> Result<Self, ConfigError> {
+        let rules = rewrites.iter().map(Rule::new).collect::<Result<_, _>>()?;
+        Ok(Self { rules })
+    }
+
+    /// The target after the first rule that matches its path. Only one acts, so that no rule has to be
+    /// written with the results of the others in mind.
+    pub(crate) fn apply<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let Some(mut new) = self.rules.iter().find_map(|rule| rule.apply(path)) else {
+            return Cow::Borrowed(target);
+        };
+        if let Some(query) = query {
+            new.push(if new.contains('?') { '&' } else { '?' });
+            new.push_str(query);
+        }
+        Cow::Owned(new)
+    }
+}
+
+impl Rule {
+    fn new(rewrite: &Rewrite) -> Result<Self, ConfigError> {
+        let from = Regex::new(&rewrite.from).map_err(|error| ConfigError {
+            knob: "rewrite.from",
+            value: rewrite.from.clone(),
+            why: error.to_string(),
+        })?;
+        let to = pieces(&rewrite.to);
+        let groups = from.captures_len() - 1;
+        for piece in &to {
+            if let Piece::Group(group) = piece
+                && *group > groups
+            {
+                return Err(ConfigError {
+                    knob: "rewrite.to",
+                    value: rewrite.to.clone(),
+                    why: format!("there is no ${group}: `from` has {groups} groups"),
+                });
+            }
+        }
+        Ok(Self { from, to })
+    }
+
+    fn apply(&self, path: &str) -> Option<String> {
+        let captures: Captures<'_> = self.from.captures(path)?;
+        Some(
+            self.to
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text.as_str(),
+                    Piece::Group(group) => captures.get(*group).map_or("", |found| found.as_str()),
+                })
+                .collect(),
+        )
+    }
+}
+
+/// Splits a new path at its groups. Own code because the `regex` crate reads `$1x` as a group named
+/// `1x`, which is not what nginx users mean.
+fn pieces(to: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut chars = to.chars().peekable();
+    while let Some(char) = chars.next() {
+        let group = match (char, chars.peek()) {
+            ('$', Some(digit @ '1'..='9')) => digit.to_digit(10),
+            _ => None,
+        };
+        match group {
+            Some(group) => {
+                chars.next();
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                pieces.push(Piece::Group(group as usize));
+            }
+            None => text.push(char),
+        }
+    }
+    pieces.push(Piece::Text(text));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rewrite, Rewriter};
+
+    fn rule(from: &str, to: &str) -> Rewrite {
+        Rewrite {
+            from: from.to_owned(),
+            to: to.to_owned(),
+        }
+    }
+
+    #[test]
+    fn groups_are_put_where_they_are_named() {
+        let rewriter = Rewriter::new(&[rule(
+            r"^/resize/w/(\d+)/h/(\d+)/(.+)$",
+            "/small_light(dw=$1,dh=$2,da=l)/$3",
+        )])
+        .unwrap();
+        assert_eq!(
+            rewriter.apply("/resize/w/150/h/100/a%20b.jpg?v=2"),
+            "/small_light(dw=150,dh=100,da=l)/a%20b.jpg?v=2"
+        );
+        assert_eq!(rewriter.apply("/other.jpg"), "/other.jpg");
+    }
+
+    #[test]
+    fn a_group_ends_after_its_digit_and_a_lone_dollar_is_itself() {
+        let rewriter = Rewriter::new(&[rule("^/(.)(.)$", "/$1x$2$/$0")]).unwrap();
+        assert_eq!(rewriter.apply("/ab"), "/axb$/$0");
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_is_the_only_one_that_acts() {
+        let rewriter = Rewriter::new(&[rule("^/a$", "/b"), rule("^/[ab]$", "/c")]).unwrap();
+        assert_eq!(rewriter.apply("/a"), "/b");
+        assert_eq!(rewriter.apply("/b"), "/c");
+    }
+
+    #[test]
+    fn a_query_in_the_rule_goes_before_the_requests_own() {
+        let rewriter = Rewriter::new(&[rule("^/w(.+)/(.+)$", "/$2?dw=$1")]).unwrap();
+        assert_eq!(rewriter.apply("/w10/a.jpg"), "/a.jpg?dw=10");
+        assert_eq!(rewriter.apply("/w10/a.jpg?dh=5"), "/a.jpg?dw=10&dh=5");
+    }
+
+    #[test]
+    fn rules_that_cannot_work_are_named() {
+        let error = Rewriter::new(&[rule("(", "/")]).unwrap_err();
+        assert_eq!(error.knob, "rewrite.from");
+        let error = Rewriter::new(&[rule("^/(a)$", "/$2")]).unwrap_err();
+        assert_eq!(error.why, "there is no $2: `from` has 1 groups");
+    }
+}

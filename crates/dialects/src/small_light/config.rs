@@ -1,0 +1,92 @@
+//! The dialect's knobs, named after the module's directives.
+
+use std::collections::BTreeMap;
+
+use super::options::MAX_TEXT;
+use crate::ConfigError;
+
+/// How the dialect is configured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SmallLightConfig {
+    /// Whether targets are read at all.
+    pub enabled: bool,
+    /// Options come from the query, and every path is a picture.
+    pub getparam_mode: bool,
+    /// Whether there is a folder of icons; without one `embedicon` does nothing.
+    pub material_dir_set: bool,
+    /// Effects with a larger radius are left out.
+    pub radius_max: f64,
+    /// Effects with a larger sigma are left out.
+    pub sigma_max: f64,
+    /// How far the module's quirks are followed.
+    pub compat: Compat,
+    /// Named option strings, for `p=name`.
+    pub patterns: BTreeMap<String, String>,
+}
+
+/// How far the module's quirks are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compat {
+    /// What the module means, with its accidents mended.
+    #[default]
+    Sane,
+    /// What the module does, short of crashes and undefined behaviour.
+    Strict,
+}
+
+impl Default for SmallLightConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            getparam_mode: false,
+            material_dir_set: false,
+            radius_max: 10.0,
+            sigma_max: 10.0,
+            compat: Compat::default(),
+            patterns: BTreeMap::new(),
+        }
+    }
+}
+
+impl SmallLightConfig {
+    /// Itself, checked, with patterns under the names by which requests reach them.
+    pub(super) fn checked(&self) -> Result<Self, ConfigError> {
+        let mut patterns = BTreeMap::new();
+        for (name, pattern) in &self.patterns {
+            let wrong = |why: String| ConfigError {
+                knob: "small_light.patterns",
+                value: name.clone(),
+                why,
+            };
+            if pattern.len() > MAX_TEXT {
+                return Err(wrong(format!("it is longer than {MAX_TEXT} bytes")));
+            }
+            let reached_by = match self.compat {
+                Compat::Sane => name.clone(),
+                // nginx lowers the names of its hashes' keys, but not what it looks up.
+                Compat::Strict => name.to_ascii_lowercase(),
+            };
+            if patterns.insert(reached_by, pattern.clone()).is_some() {
+                return Err(wrong(
+                    "another pattern has the same name but for capitals".to_owned(),
+                ));
+            }
+        }
+        for (knob, value) in [
+            ("small_light.radius_max", self.radius_max),
+            ("small_light.sigma_max", self.sigma_max),
+        ] {
+            if !(0.0..=1000.0).contains(&value) {
+                return Err(ConfigError {
+                    knob,
+                    value: value.to_string(),
+                    why: "it must be from 0 to 1000".to_owned(),
+                });
+            }
+        }
+        Ok(Self {
+            patterns,
+            ..self.clone()
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
+//! `/trip/a.jpg?dw=250&dh=250`.
+//!
+//! A target becomes a wish in three steps: [`options`] cuts it into raw options as the module does,
+//! [`values`] gives each its type, [`recipe`] says what they mean together.
+
+mod config;
+mod engine;
+mod options;
+mod params;
+mod path;
+mod recipe;
+mod values;
+
+pub use config::{Compat, SmallLightConfig};
+pub use params::{PARAMETERS, Parameter};
+
+use crate::dialect::{Dialect, Refusal, Target, Wish, shorten_to};
+use crate::{Config, ConfigError};
+use options::Options;
+
+/// The dialect, if it is switched on.
+///
+/// # Errors
+/// Patterns that could not be used.
+pub fn make(config: &Config) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+    let config = &config.small_light;
+    if !config.enabled {
+        return Ok(None);
+    }
+    let config = config.checked()?;
+    Ok(Some(Box::new(SmallLight { config })))
+}
+
+#[derive(Debug)]
+struct SmallLight {
+    config: SmallLightConfig,
+}
+
+impl Dialect for SmallLight {
+    fn name(&self) -> &'static str {
+        "small_light"
+    }
+
+    fn example(&self) -> &'static str {
+        if self.config.getparam_mode {
+            "/trip/a.jpg?dw=250&dh=250&da=l&q=95"
+        } else {
+            "/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg"
+        }
+    }
+
+    fn wish(&self, target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
+        let strict = self.config.compat == Compat::Strict;
+        let mut notes = Notes::default();
+        let (source, mut options) = if self.config.getparam_mode {
+            let options = Options::from_query(target.query.unwrap_or_default(), &mut notes);
+            (path::whole(target)?, options)
+        } else {
+            let Some(text) = path::option_text(target, strict) else {
+                return path::disguised(target);
+            };
+            let options = Options::from_text(text, &mut notes)?;
+            (path::after_options(target, strict)?, options)
+        };
+        if let Some(name) = options.pattern() {
+            match self.config.patterns.get(name) {
+                Some(pattern) => options.complete(pattern, &mut notes)?,
+                None => notes.add(|| format!("p: there is no pattern `{name}`; it is ignored")),
+            }
+        }
+        let recipe = recipe::recipe(&options, &self.config, &mut notes)?;
+        Ok(Some(Wish {
+            source,
+            recipe,
+            notes: notes.0,
+            transformed: true,
+            strict,
+            keep_source_type: strict && recipe::keeps_source_type(&options),
+        }))
+    }
+}
+
+/// Warnings, as many as anybody would read: a hostile target must not fill the log.
+#[derive(Debug, Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    const MAX: usize = 16;
+    const LENGTH: usize = 200;
+
+    fn add(&mut self, note: impl FnOnce() -> String) {
+        if self.0.len() < Self::MAX {
+            self.0.push(shorten_to(Self::LENGTH, &note()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Where options and file stand in a target.
+
+use crate::dialect::{Refusal, Target, Wish, relative, shorten};
+use crate::percent;
+
+/// What options follow.
+const OPEN: &str = "small_light(";
+
+/// The text between the first `small_light(` and the next `)`, raw: `%28` is no parenthesis. Strictly the
+/// query is searched too.
+pub(super) fn option_text<'a>(target: &Target<'a>, strict: bool) -> Option<&'a str> {
+    let searched = if strict { target.whole } else { target.path };
+    let (_, rest) = searched.split_once(OPEN)?;
+    let (text, _) = rest.split_once(')')?;
+    Some(text)
+}
+
+/// The file after the last segment of options. Strictly any segment with `small_light` in it counts, as
+/// in the rewrite that the module's manual gives.
+pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String, Refusal> {
+    let path = percent::decode(target.path)?;
+    if strict && !path.contains(OPEN) {
+        return Ok(relative(&path).to_owned());
+    }
+    let mark = if strict { "small_light" } else { OPEN };
+    match file_after(&path, mark) {
+        // A segment with options but without their end: a slash stands among them.
+        Some((segment, _)) if segment.contains(OPEN) && !segment.contains(')') => {
+            Err(Refusal::new(segment, "options may not contain `/`"))
+        }
+        Some((_, file)) => Ok(file.to_owned()),
+        None => Err(Refusal::new(
+            target.path,
+            "no file follows the options: it must be `/small_light(…)/file`",
+        )),
+    }
+}
+
+/// A target whose options are percent-encoded: the file, untouched, as upstream. `None` when there is
+/// nothing like options in it.
+pub(super) fn disguised(target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
+    let path = percent::decode(target.path)?;
+    let Some((segment, file)) = file_after(&path, OPEN) else {
+        return Ok(None);
+    };
+    // The file is decoded already; a `%` in it must not be taken for an escape again.
+    let mut wish = Wish::plain_file("")?;
+    wish.source = file.to_owned();
+    wish.notes.push(format!(
+        "`{}` is ignored: its parentheses must not be percent-encoded, and must be closed",
+        shorten(segment)
+    ));
+    Ok(Some(wish))
+}
+
+/// The whole path as a file.
+pub(super) fn whole(target: &Target<'_>) -> Result<String, Refusal> {
+    Ok(relative(&percent::decode(target.path)?).to_owned())
+}
+
+/// The last segment that holds `mark` and is followed by something, and what follows it.
+fn file_after<'a>(path: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let mut end = path.len();
+    while let Some(at) = path[..end].rfind(mark) {
+        let start = path[..at].rfind('/').map_or(0, |slash| slash + 1);
+        if let Some((rest, file)) = path[at..].split_once('/') {
+            let file = relative(file);
+            if !file.is_empty() {
+                return Some((&path[start..at + rest.len()], file));
+            }
+        }
+        end = start;
+    }
+    None
+}

@@ -1,0 +1,394 @@
+//! What options mean together: the recipe.
+
+use andon_recipe::{
+    Canvas, Colour, Effect, Fit, FormatName, Length, Original, Output, Recipe, Region, Size, Turn,
+};
+
+use super::engine::Engine;
+use super::options::Options;
+use super::values::{Coord, Geometry, colour, float, int};
+use super::{Compat, Notes, SmallLightConfig};
+use crate::dialect::{Refusal, shorten};
+
+/// The recipe that options ask for.
+///
+/// # Errors
+/// An icon outside its folder, a canvas without pixels, an output that the engine cannot write (strict).
+pub(super) fn recipe(
+    options: &Options<'_>,
+    config: &SmallLightConfig,
+    notes: &mut Notes,
+) -> Result<Recipe, Refusal> {
+    let engine = engine(options, notes);
+    let mut reader = Reader {
+        options,
+        config,
+        engine,
+        notes,
+    };
+    reader.mention_ignored();
+    let flag = |name| engine == Engine::ImageMagick && options.flag(name);
+    let loses_metadata = engine != Engine::ImageMagick;
+    let mut recipe = Recipe {
+        original: reader.original(),
+        hint: None,
+        strip: loses_metadata || flag("rmprof"),
+        orient: flag("autoorient"),
+        turn: reader.turn(),
+        region: reader.region(),
+        size: reader.size(),
+        canvas: reader.canvas()?,
+        srgb: loses_metadata || flag("cmyk2rgb"),
+        effects: reader.effects()?,
+        output: reader.output()?,
+    };
+    recipe.hint = reader.hint(&recipe);
+    Ok(recipe)
+}
+
+/// Does the result keep the source's media type? Strictly so when no format is named, but in GD.
+pub(super) fn keeps_source_type(options: &Options<'_>) -> bool {
+    options.text("of").is_empty() && Engine::named(options.text("e")) != Some(Engine::Gd)
+}
+
+fn engine(options: &Options<'_>, notes: &mut Notes) -> Engine {
+    let name = options.get("e").unwrap_or("imagemagick");
+    Engine::named(name).unwrap_or_else(|| {
+        notes.add(|| format!("e: there is no engine `{name}`; imagemagick stands for it"));
+        Engine::default()
+    })
+}
+
+struct Reader<'a, 'b> {
+    options: &'a Options<'a>,
+    config: &'a SmallLightConfig,
+    engine: Engine,
+    notes: &'b mut Notes,
+}
+
+impl Reader<'_, '_> {
+    fn strict(&self) -> bool {
+        self.config.compat == Compat::Strict
+    }
+
+    fn note(&mut self, name: &str, what: &str) {
+        let value = shorten(self.options.text(name));
+        self.notes.add(|| format!("{name}={value}: {what}"));
+    }
+
+    fn mention_ignored(&mut self) {
+        for name in self.engine.ignores() {
+            if self.options.get(name).is_some() {
+                self.note(name, "this engine does not know it; it is ignored");
+            }
+        }
+    }
+
+    fn original(&mut self) -> Original {
+        match self.options.get("pt") {
+            // Only a query can hold an empty value; the module then takes the first case.
+            Some("" | "ptss") => Original::IfSmaller,
+            Some("ptls") => Original::IfLarger,
+            None | Some("n") => Original::Never,
+            Some(_) => {
+                self.note("pt", "only ptss and ptls act; it is ignored");
+                Original::Never
+            }
+        }
+    }
+
+    fn turn(&mut self) -> Turn {
+        match int(self.options.text("angle")) {
+            0 => Turn::R0,
+            90 => Turn::R90,
+            180 => Turn::R180,
+            270 => Turn::R270,
+            _ => {
+                self.note("angle", "only 90, 180 and 270 turn; it is ignored");
+                Turn::R0
+            }
+        }
+    }
+
+    fn length(&mut self, name: &str) -> Option<Length> {
+        match Coord::read(self.options.text(name)) {
+            Coord::Unset => None,
+            Coord::Given(length) => Some(length),
+            Coord::Clamped(length) => {
+                self.note(name, &format!("{length} stands for it"));
+                Some(length)
+            }
+            Coord::Undefined => {
+                self.note(
+                    name,
+                    "neither pixels nor percent, so undefined in the module; it is ignored",
+                );
+                None
+            }
+        }
+    }
+
+    fn region(&mut self) -> Region {
+        Region {
+            x: self.length("sx"),
+            y: self.length("sy"),
+            w: self.length("sw"),
+            h: self.length("sh"),
+        }
+    }
+
+    fn size(&mut self) -> Size {
+        let (w, h) = (self.length("dw"), self.length("dh"));
+        let fit = match (w.and(h), self.options.text("da").bytes().next()) {
+            (None, _) | (_, None | Some(b'l')) => Fit::Inside,
+            (_, Some(b's')) => Fit::Cover,
+            (_, Some(_)) => Fit::Exact,
+        };
+        Size {
+            w,
+            h,
+            fit,
+            enlarge: self.options.text("ds").starts_with('s'),
+        }
+    }
+
+    fn canvas(&mut self) -> Result<Option<Canvas>, Refusal> {
+        let (cw, ch) = (
+            float(self.options.text("cw")),
+            float(self.options.text("ch")),
+        );
+        if cw <= 0.0 || ch <= 0.0 {
+            return Ok(None);
+        }
+        let (w, h) = (cw.min(Length::MAX_PX) as u32, ch.min(Length::MAX_PX) as u32);
+        if w == 0 || h == 0 {
+            return Err(Refusal::new(
+                &format!("cw={cw},ch={ch}"),
+                "a canvas needs at least one pixel on each side",
+            ));
+        }
+        // Its alpha has no visible effect: one meaning, one recipe.
+        let colour = Colour {
+            a: 255,
+            ..self.colour("cc")
+        };
+        Ok(Some(Canvas {
+            w,
+            h,
+            x: self.length("dx"),
+            y: self.length("dy"),
+            colour,
+        }))
+    }
+
+    fn colour(&mut self, name: &str) -> Colour {
+        let black = Colour {
+            r: 0,
+            g: 0,
+            b: 0,
+            a: 255,
+        };
+        let Some(text) = self.options.get(name) else {
+            return black;
+        };
+        let Some(read) = colour(text, self.config.compat) else {
+            self.note(
+                name,
+                "no colour of 6 or 8 hex digits, so undefined in the module; black stands for it",
+            );
+            return black;
+        };
+        match self.engine {
+            // GD counts alpha from 0, opaque, to 127. More is out of its range, and means opaque here.
+            Engine::Gd if read.a <= 127 => Colour {
+                a: 255 - (u16::from(read.a) * 255 / 127) as u8,
+                ..read
+            },
+            Engine::Gd => Colour { a: 255, ..read },
+            Engine::ImageMagick | Engine::Imlib2 => read,
+        }
+    }
+
+    /// The effects, in the module's order.
+    fn effects(&mut self) -> Result<Vec<Effect>, Refusal> {
+        let mut effects = Vec::new();
+        match self.engine {
+            Engine::ImageMagick => {
+                effects.extend(self.geometry("unsharp"));
+                effects.extend(self.geometry("sharpen"));
+                effects.extend(self.geometry("blur"));
+            }
+            // GD's sharpen takes r/400 of each neighbour away: r % of a mask over the four neighbours,
+            // whose standard deviation is √½.
+            Engine::Gd => effects.extend(
+                self.radius("sharpen")
+                    .map(|radius| effect("unsharp", vec![format!("1x0.7+{}+0", radius / 100.0)])),
+            ),
+            Engine::Imlib2 => {
+                // Imlib2's takes r of each neighbour away.
+                effects
+                    .extend(self.radius("sharpen").map(|radius| {
+                        effect("unsharp", vec![format!("1x0.7+{}+0", radius * 4.0)])
+                    }));
+                // Its blur is a box of 2r + 1 px: the Gaussian of the same standard deviation.
+                effects.extend(self.radius("blur").map(|radius| {
+                    let sigma = (radius * (radius + 1.0) / 3.0).sqrt();
+                    effect(
+                        "blur",
+                        vec![format!("0x{}", (sigma * 100.0).round() / 100.0)],
+                    )
+                }));
+            }
+        }
+        effects.extend(self.border());
+        if self.engine == Engine::ImageMagick {
+            effects.extend(self.icon()?);
+        }
+        Ok(effects)
+    }
+
+    fn geometry(&mut self, name: &'static str) -> Option<Effect> {
+        let text = self.options.get(name).filter(|text| !text.is_empty())?;
+        let Geometry {
+            radius,
+            sigma,
+            amount,
+            threshold,
+        } = Geometry::read(text);
+        if radius > self.config.radius_max || sigma > self.config.sigma_max {
+            let (radius, sigma) = (self.config.radius_max, self.config.sigma_max);
+            self.note(
+                name,
+                &format!("larger than {radius}x{sigma}; it is ignored"),
+            );
+            return None;
+        }
+        if sigma == 0.0 {
+            self.note(name, "no sigma (RADIUSxSIGMA), so nothing happens");
+            return None;
+        }
+        if name != "unsharp" {
+            return Some(effect(name, vec![format!("{radius}x{sigma}")]));
+        }
+        if amount == 0.0 {
+            self.note(name, "no amount (RADIUSxSIGMA+AMOUNT), so nothing happens");
+            return None;
+        }
+        Some(effect(
+            name,
+            vec![format!("{radius}x{sigma}{amount:+}+{threshold}")],
+        ))
+    }
+
+    /// A strength in whole pixels, as GD and Imlib2 take it.
+    fn radius(&mut self, name: &str) -> Option<f64> {
+        self.options.get(name)?;
+        let radius = f64::from(int(self.options.text(name)));
+        let most = self.config.radius_max.trunc();
+        if (1.0..=most).contains(&radius) {
+            Some(radius)
+        } else {
+            self.note(name, &format!("not from 1 to {most}; it is ignored"));
+            None
+        }
+    }
+
+    fn border(&mut self) -> Option<Effect> {
+        let side = |name| float(self.options.text(name)).clamp(0.0, Length::MAX_PX);
+        let (mut bw, mut bh) = (side("bw"), side("bh"));
+        if bw == 0.0 && bh == 0.0 {
+            return None;
+        }
+        if self.strict() {
+            // ImageMagick strokes the empty rectangles too.
+            bw = bw.max(1.0);
+            bh = bh.max(1.0);
+        }
+        let colour = self.colour("bc");
+        Some(effect(
+            "border",
+            vec![format!("{bw}x{bh}"), colour.to_string()],
+        ))
+    }
+
+    fn icon(&mut self) -> Result<Option<Effect>, Refusal> {
+        let name = self.options.text("embedicon");
+        if name.is_empty() {
+            return Ok(None);
+        }
+        if !self.config.material_dir_set {
+            self.note("embedicon", "no material_dir is configured; it is ignored");
+            return Ok(None);
+        }
+        if name.contains('/') || name.contains("..") || name.len() > 255 {
+            return Err(Refusal::new(
+                name,
+                "embedicon is the name of a file in material_dir, without `/` and `..`, up to 255 bytes",
+            ));
+        }
+        let at = |name| int(self.options.text(name)).to_string();
+        Ok(Some(effect(
+            Effect::OVER,
+            vec![name.to_owned(), at("ix"), at("iy")],
+        )))
+    }
+
+    fn output(&mut self) -> Result<Output, Refusal> {
+        let of = self.options.text("of");
+        let format = match of {
+            "" => None,
+            "gif" if self.engine == Engine::Imlib2 && self.strict() => {
+                return Err(Refusal::new("of=gif", "imlib2 writes no GIF"));
+            }
+            "webp" if self.engine == Engine::Imlib2 && self.strict() => {
+                self.note("of", "imlib2 writes no WebP; the source's format is kept");
+                None
+            }
+            "jpeg" | "jpg" => Some("jpeg"),
+            "gif" | "png" | "webp" => Some(of),
+            _ => {
+                self.note(
+                    "of",
+                    "not jpeg, jpg, gif, png or webp; the source's format is kept",
+                );
+                None
+            }
+        };
+        Ok(Output {
+            format: format.and_then(|name| FormatName::new(name).ok()),
+            quality: self.engine.quality(float(self.options.text("q"))),
+            progressive: match self.engine {
+                Engine::ImageMagick => self.options.flag("progressive"),
+                Engine::Gd => true,
+                Engine::Imlib2 => false,
+            },
+            chroma: None,
+            effort: None,
+        })
+    }
+
+    /// The size below which a JPEG is not shrunk while it is decoded: what would be asked of a picture
+    /// of 10000 × 10000 px. Unless strict the planner chooses for itself, and better.
+    fn hint(&self, recipe: &Recipe) -> Option<(u32, u32)> {
+        let sized = recipe.size.w.is_some() || recipe.size.h.is_some();
+        let asked_for = self.options.flag("jpeghint") && self.engine != Engine::Gd;
+        if !self.strict() || !sized || !asked_for {
+            return None;
+        }
+        let geometry = Recipe {
+            region: recipe.region,
+            size: recipe.size,
+            ..Recipe::default()
+        };
+        let (dw, dh) = geometry.layout(10_000, 10_000).ok()?.asked;
+        let side = |length: f64| Some(length.min(Length::MAX_PX) as u32).filter(|side| *side > 0);
+        side(dw).zip(side(dh))
+    }
+}
+
+fn effect(name: &str, args: Vec<String>) -> Effect {
+    Effect {
+        name: name.to_owned(),
+        args,
+    }
+}

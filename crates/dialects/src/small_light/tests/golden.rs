@@ -1,0 +1,184 @@
+//! What the module answered, run with ImageMagick 6.9.11.
+
+use andon_recipe::Layout;
+
+use super::{Compat, sane, strict, wish};
+
+/// A source's size, options, and what came of them: the result's size with the picture's place on its
+/// canvas, if it has one; `original`; or `nothing`.
+const VECTORS: &[(&str, &str, &str)] = &[
+    ("400x300", "dw=200,dh=200", "200x150"),
+    ("400x300", "dw=200,dh=200,da=s", "266x200"),
+    ("400x300", "dw=200,dh=200,da=n", "200x200"),
+    ("400x300", "dw=200", "200x150"),
+    ("400x300", "dh=100", "133x100"),
+    ("400x300", "dw=133", "133x99"),
+    ("400x300", "dw=50p", "200x150"),
+    ("400x300", "dw=300px", "400x300"),
+    ("400x300", "dw=50p,dh=50p,da=n", "200x150"),
+    ("400x300", "dw=50,dh=500,da=n", "50x500"),
+    ("400x300", "dw=0", "nothing"),
+    ("400x300", "dw=200,dw=100", "200x150"),
+    ("400x300", "dw=,dh=100", "400x300"),
+    ("400x300", "dh=100,dw=", "133x100"),
+    ("400x300", "dw=100=200", "100x75"),
+    ("400x300", "p=nope,dw=100", "100x75"),
+    ("400x300", "p=a,dw=100", "66x50"),
+    ("400x300", "", "400x300"),
+    // Crops.
+    ("400x300", "sx=10,sy=10,sw=100,sh=100", "400x300"),
+    ("400x300", "sx=10,sy=10,sw=100,sh=100,ds=s", "100x100"),
+    ("400x300", "sw=100,sh=100,dw=100,dh=100", "400x300"),
+    ("400x300", "sx=200,dw=100", "100x75"),
+    (
+        "400x300",
+        "sx=25p,sy=25p,sw=50p,sh=50p,dw=100,dh=100",
+        "400x300",
+    ),
+    // Canvases.
+    ("400x300", "cw=100", "400x300"),
+    ("400x300", "cw=100,ch=100", "100x100 at -150,-100"),
+    ("400x300", "dw=200,dh=200,cw=200,ch=200", "200x200 at 0,25"),
+    (
+        "400x300",
+        "dw=200,dh=200,cw=200,ch=200,da=s",
+        "200x200 at -33,0",
+    ),
+    // Others.
+    ("400x300", "angle=90,dw=200,dh=200", "150x200"),
+    ("400x300", "angle=45,dw=200,dh=200", "200x150"),
+    ("400x300", "pt=ptss", "original"),
+    ("400x300", "dw=100,pt=ptls", "original"),
+    ("400x300", "pt=y,dw=100", "100x75"),
+    ("401x301", "dw=100,dh=100", "100x75"),
+    // Small pictures.
+    ("50x40", "dw=100,dh=100", "50x40"),
+    ("50x40", "dw=100,dh=100,ds=s", "100x80"),
+    ("50x40", "dw=100,dh=100,pt=ptss", "original"),
+    ("50x40", "dw=100,dh=100,cw=100,ch=100", "100x100 at 0,10"),
+    (
+        "50x40",
+        "dw=100,dh=100,cw=100,ch=100,ds=s",
+        "100x100 at 0,10",
+    ),
+    // With a hint that the source is smaller than, upstream decodes at twice the size: not copied.
+    ("50x40", "dw=100,dh=100,jpeghint=y", "50x40"),
+    ("400x300", "dw=100,dh=50,jpeghint=y", "66x50"),
+    ("400x300", "dw=100,jpeghint=y", "100x75"),
+    ("400x300", "dw=320,dh=320,jpeghint=y", "320x240"),
+    ("400x300", "dw=50p,jpeghint=y", "200x150"),
+];
+
+#[test]
+fn results_have_the_modules_sizes() {
+    for compat in [Compat::Sane, Compat::Strict] {
+        for (source, options, expected) in VECTORS {
+            assert_eq!(
+                result(compat, source, options),
+                *expected,
+                "{source} {options} {compat:?}"
+            );
+        }
+    }
+}
+
+fn result(compat: Compat, source: &str, options: &str) -> String {
+    let config = match compat {
+        Compat::Sane => sane(),
+        Compat::Strict => strict(),
+    };
+    let recipe = wish(config, options).recipe;
+    let (mut width, mut height) = size(source);
+    if options.contains("angle=90") {
+        (width, height) = (height, width);
+    }
+    // The hint shrinks what lengths are measured on.
+    if let Some(hint) = recipe.hint {
+        (width, height) = hinted((width, height), hint);
+    }
+    match recipe.layout(width, height) {
+        Err(_) => "nothing".to_owned(),
+        Ok(Layout { original: true, .. }) => "original".to_owned(),
+        Ok(Layout {
+            width,
+            height,
+            canvas,
+            ..
+        }) => match canvas {
+            Some(canvas) => format!("{width}x{height} at {},{}", canvas.x, canvas.y),
+            None => format!("{width}x{height}"),
+        },
+    }
+}
+
+/// Source, options, the size it is decoded at, and the result's.
+const HINTED: &[(&str, &str, &str, &str)] = &[
+    ("400x300", "dw=100,dh=50", "100x75", "66x50"),
+    ("400x300", "dw=100", "150x113", "100x75"),
+    (
+        "1600x1200",
+        "sx=100,sy=100,sw=400,sh=400,dw=100,dh=100",
+        "200x150",
+        "100x100",
+    ),
+];
+
+#[test]
+fn strict_hints_decode_what_the_module_decodes() {
+    for (source, options, decoded, expected) in HINTED {
+        let recipe = wish(strict(), &format!("{options},jpeghint=y")).recipe;
+        let hint = recipe.hint.expect("a hint");
+        let (width, height) = hinted(size(source), hint);
+        assert_eq!(format!("{width}x{height}"), *decoded, "{options}");
+        let layout = recipe.layout(width, height).expect("a layout");
+        assert_eq!(
+            format!("{}x{}", layout.width, layout.height),
+            *expected,
+            "{options}"
+        );
+    }
+}
+
+#[test]
+fn a_crop_of_a_hinted_picture_is_clipped_then_stretched() {
+    let options = "sx=100,sy=100,sw=400,sh=400,dw=100,dh=100,jpeghint=y";
+    let layout = wish(strict(), options).recipe.layout(200, 150).unwrap();
+    let from = layout.scaling.unwrap().from.unwrap();
+    assert_eq!((from.x, from.y, from.w, from.h), (100, 100, 100, 50));
+}
+
+#[test]
+fn hints_are_reckoned_for_a_picture_of_10000_by_10000() {
+    for (options, hint) in [
+        ("dw=100", Some((100, 100))),
+        ("dh=100", Some((100, 100))),
+        ("dw=100,dh=50", Some((50, 50))),
+        ("dw=100,dh=50,da=s", Some((100, 100))),
+        ("dw=100,dh=50,da=n", Some((100, 50))),
+        ("dw=50p", Some((5000, 5000))),
+        ("sw=400,sh=200,dw=100", Some((100, 50))),
+        ("ds=s", None),
+        ("dw=0.5", None),
+    ] {
+        let asked = |config| wish(config, &format!("{options},jpeghint=y")).recipe.hint;
+        assert_eq!(asked(strict()), hint, "{options}");
+        assert_eq!(asked(sane()), None, "{options}: the planner chooses");
+        assert_eq!(wish(strict(), options).recipe.hint, None, "{options}");
+    }
+}
+
+fn size(text: &str) -> (u32, u32) {
+    let (w, h) = text.split_once('x').expect(text);
+    (w.parse().expect(text), h.parse().expect(text))
+}
+
+/// The size at which libjpeg decodes when ImageMagick is given `hint` (its denominator, brought to
+/// eighths and rounded up), without the doubling of pictures that are smaller.
+fn hinted((width, height): (u32, u32), hint: (u32, u32)) -> (u32, u32) {
+    let denominator = (width / hint.0).min(height / hint.1).max(1);
+    let eighths = 8u32.div_ceil(denominator);
+    (
+        (width * eighths).div_ceil(8),
+        (height * eighths).div_ceil(8),
+    )
+}

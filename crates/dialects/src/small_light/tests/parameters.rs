@@ -1,0 +1,275 @@
+//! Every parameter by itself, and together with its engine.
+
+use super::{SmallLightConfig, ask, getparam, sane, strict, text, wish};
+use crate::small_light::PARAMETERS;
+
+#[test]
+fn every_parameter_changes_the_recipe() {
+    for parameter in PARAMETERS {
+        let (before, after) = match parameter.name {
+            "p" => ("q=1", "q=1,p=a"),
+            "e" => ("q=1", "q=1,e=gd"),
+            "sx" => ("dw=1", "dw=1,sx=5"),
+            "sy" => ("dw=1", "dw=1,sy=5"),
+            "sw" => ("dw=1", "dw=1,sw=5"),
+            "sh" => ("dw=1", "dw=1,sh=5"),
+            "dx" => ("cw=9,ch=9", "cw=9,ch=9,dx=5"),
+            "dy" => ("cw=9,ch=9", "cw=9,ch=9,dy=5"),
+            "dw" => ("q=1", "q=1,dw=5"),
+            "dh" => ("q=1", "q=1,dh=5"),
+            "da" => ("dw=1,dh=1", "dw=1,dh=1,da=s"),
+            "ds" => ("dw=1", "dw=1,ds=s"),
+            "cw" => ("ch=9", "ch=9,cw=9"),
+            "ch" => ("cw=9", "cw=9,ch=9"),
+            "cc" => ("cw=9,ch=9", "cw=9,ch=9,cc=ff0000"),
+            "bw" => ("q=1", "q=1,bw=2"),
+            "bh" => ("q=1", "q=1,bh=2"),
+            "bc" => ("bw=2", "bw=2,bc=ff0000"),
+            "pt" => ("dw=1", "dw=1,pt=ptss"),
+            "q" => ("dw=1", "dw=1,q=80"),
+            "of" => ("dw=1", "dw=1,of=png"),
+            "jpeghint" => ("dw=1", "dw=1,jpeghint=y"),
+            "rmprof" => ("q=1", "q=1,rmprof=y"),
+            "embedicon" => ("q=1", "q=1,embedicon=i.png"),
+            "ix" => ("embedicon=i.png", "embedicon=i.png,ix=3"),
+            "iy" => ("embedicon=i.png", "embedicon=i.png,iy=3"),
+            "angle" => ("q=1", "q=1,angle=90"),
+            "progressive" => ("q=1", "q=1,progressive=y"),
+            "cmyk2rgb" => ("q=1", "q=1,cmyk2rgb=y"),
+            "autoorient" => ("q=1", "q=1,autoorient=y"),
+            "unsharp" => ("q=1", "q=1,unsharp=0x1+1+0"),
+            "sharpen" => ("q=1", "q=1,sharpen=0x1"),
+            "blur" => ("q=1", "q=1,blur=0x1"),
+            other => panic!("{other} has no example"),
+        };
+        let differs =
+            |config: fn() -> SmallLightConfig| text(config(), before) != text(config(), after);
+        assert!(differs(strict), "{}", parameter.name);
+        // Sanely the planner shrinks while decoding without being told.
+        assert_eq!(
+            differs(sane),
+            parameter.name != "jpeghint",
+            "{}",
+            parameter.name
+        );
+    }
+    assert_eq!(PARAMETERS.len(), 33);
+}
+
+#[test]
+fn everything_at_once_keeps_the_modules_order() {
+    assert_eq!(
+        text(
+            sane(),
+            "blur=1x2,sharpen=0x1,unsharp=0x1+0.5+0.05,embedicon=i.png,ix=-3,iy=4,bw=2,bh=1,\
+             bc=ff000080,cw=300,ch=200,cc=0000ff00,dx=5,dw=250,dh=250,da=s,ds=s,sx=10p,sw=50p,\
+             angle=270,autoorient=y,rmprof=y,cmyk2rgb=y,of=jpg,q=80,progressive=y,pt=ptss"
+        ),
+        "original:smaller,strip,orient,turn:270,crop:10%:_:50%x_,cover:250x250,enlarge,\
+         canvas:300x200:0000ff:5:_,srgb,unsharp:0x1+0.5+0.05,sharpen:0x1,blur:1x2,\
+         border:2x1:ff000080,over:i.png:-3:4,as:jpeg,q:80,progressive"
+    );
+}
+
+#[test]
+fn flags_go_by_their_first_letter_and_only_y_is_yes() {
+    for (value, set) in [("y", true), ("yes", true), ("Y", false), ("1", false)] {
+        let recipe = wish(sane(), &format!("rmprof={value}")).recipe;
+        assert_eq!(recipe.strip, set, "{value}");
+    }
+}
+
+#[test]
+fn da_and_ds_go_by_their_first_letter() {
+    assert_eq!(text(sane(), "dw=1,dh=2,da=large"), "fit:1x2");
+    assert_eq!(
+        text(sane(), "dw=1,dh=2,da=small,ds=so"),
+        "cover:1x2,enlarge"
+    );
+    assert_eq!(text(sane(), "dw=1,dh=2,da=x,ds=x"), "exact:1x2");
+    assert_eq!(text(sane(), "dw=1,da=s"), "fit:1x", "no box to cover");
+}
+
+#[test]
+fn coordinates_without_a_unit_upstream_count_as_not_given_with_a_note() {
+    let wish = wish(sane(), "dw=-5,dh=100");
+    assert_eq!(wish.recipe.to_string(), "fit:x100");
+    assert!(wish.notes[0].contains("undefined"), "{:?}", wish.notes);
+}
+
+#[test]
+fn a_length_beyond_what_recipes_say_is_cut_with_a_note() {
+    let wish = wish(sane(), "dw=99999999");
+    assert_eq!(wish.recipe.to_string(), "fit:1000000x");
+    assert_eq!(wish.notes, ["dw=99999999: 1000000 stands for it"]);
+}
+
+#[test]
+fn a_canvas_needs_both_sides_and_a_pixel_on_each() {
+    assert_eq!(text(sane(), "cw=10"), "same");
+    assert_eq!(text(sane(), "cw=10,ch=-5"), "same");
+    assert_eq!(text(sane(), "cw=300p,ch=10.9"), "canvas:300x10:000000");
+    let refusal = ask(sane(), "/small_light(cw=0.5,ch=10)/a.jpg").unwrap_err();
+    assert_eq!(refusal.value, "cw=0.5,ch=10");
+}
+
+#[test]
+fn short_colours_are_shorthand_unless_strict() {
+    assert_eq!(text(sane(), "bw=1,bh=1,bc=fff"), "border:1x1:ffffff");
+    assert_eq!(text(strict(), "bw=1,bh=1,bc=fff"), "border:1x1:0f0f0f");
+    let wish = wish(sane(), "bw=1,bh=1,bc=red");
+    assert_eq!(wish.recipe.to_string(), "border:1x1:000000");
+    assert!(wish.notes[0].starts_with("bc=red: no colour"));
+}
+
+#[test]
+fn a_border_on_one_axis_leaves_a_line_on_the_other_when_strict() {
+    assert_eq!(text(sane(), "bw=5"), "border:5x0:000000");
+    assert_eq!(text(strict(), "bw=5"), "border:5x1:000000");
+}
+
+#[test]
+fn effects_without_sigma_or_over_the_ceiling_are_left_out_with_a_note() {
+    for (options, why) in [
+        ("blur=5", "no sigma"),
+        ("sharpen=5x0", "no sigma"),
+        ("unsharp=0x1", "no amount"),
+        ("blur=11x1", "larger than 10x10"),
+        ("blur=1x10.1", "larger than 10x10"),
+        ("unsharp=0x11+1+0", "larger than 10x10"),
+    ] {
+        let wish = wish(sane(), options);
+        assert_eq!(wish.recipe.to_string(), "same", "{options}");
+        assert!(wish.notes[0].contains(why), "{:?}", wish.notes);
+    }
+    assert_eq!(text(sane(), "blur=10x10"), "blur:10x10");
+}
+
+#[test]
+fn icons_stay_in_their_folder() {
+    for name in ["..", "a..b"] {
+        let refusal = ask(sane(), &format!("/small_light(embedicon={name})/a.jpg"));
+        assert_eq!(refusal.unwrap_err().value, name);
+    }
+    let refusal = ask(getparam(), "/a.jpg?embedicon=../x").unwrap_err();
+    assert_eq!(refusal.value, "../x");
+    let config = SmallLightConfig {
+        material_dir_set: false,
+        ..sane()
+    };
+    let wish = wish(config, "embedicon=i.png");
+    assert_eq!(wish.recipe.to_string(), "same");
+    assert!(wish.notes[0].contains("material_dir"), "{:?}", wish.notes);
+}
+
+#[test]
+fn formats_are_exact_words() {
+    for (of, expected) in [
+        ("jpeg", "as:jpeg"),
+        ("jpg", "as:jpeg"),
+        ("png", "as:png"),
+        ("gif", "as:gif"),
+        ("webp", "as:webp"),
+        ("JPG", "same"),
+        ("avif", "same"),
+    ] {
+        assert_eq!(text(sane(), &format!("of={of}")), expected);
+    }
+}
+
+#[test]
+fn quality_has_its_engines_default() {
+    for (engine, q, quality) in [
+        ("imagemagick", "", None),
+        ("imagemagick", "q=0", None),
+        ("imagemagick", "q=-5", None),
+        ("imagemagick", "q=0.9", None),
+        ("imagemagick", "q=80.9", Some(80)),
+        ("imagemagick", "q=9999", Some(1000)),
+        ("gd", "", Some(100)),
+        ("gd", "q=0", Some(100)),
+        ("gd", "q=80", Some(80)),
+        ("gd", "q=500", Some(100)),
+        ("imlib2", "", Some(75)),
+        ("imlib2", "q=80", Some(80)),
+    ] {
+        let recipe = wish(sane(), &format!("e={engine},{q}")).recipe;
+        assert_eq!(recipe.output.quality, quality, "{engine} {q}");
+    }
+}
+
+#[test]
+fn gd_and_imlib2_do_what_they_can_and_ignore_the_rest_with_a_note() {
+    let all = "unsharp=0x1+1+0,sharpen=2,blur=3,embedicon=i.png,autoorient=y,progressive=y,\
+               bw=1,bh=1,bc=ff000000";
+    let gd = wish(sane(), &format!("e=gd,{all}"));
+    assert_eq!(
+        gd.recipe.to_string(),
+        "strip,srgb,unsharp:1x0.7+0.02+0,border:1x1:ff0000,q:100,progressive"
+    );
+    assert_eq!(gd.notes.len(), 5, "{:?}", gd.notes);
+    let imlib2 = wish(sane(), &format!("e=imlib2,{all}"));
+    assert_eq!(
+        imlib2.recipe.to_string(),
+        "strip,srgb,unsharp:1x0.7+8+0,blur:0x2,border:1x1:ff000000,q:75"
+    );
+    assert_eq!(imlib2.notes.len(), 4, "{:?}", imlib2.notes);
+    let over = wish(sane(), "e=imlib2,blur=11");
+    assert_eq!(over.recipe.to_string(), "strip,srgb,q:75");
+}
+
+#[test]
+fn imlib2_writes_gif_and_webp_unless_strict() {
+    assert!(text(sane(), "e=imlib2,of=gif").contains("as:gif"));
+    assert!(text(sane(), "e=imlib2,of=webp").contains("as:webp"));
+    assert!(!text(strict(), "e=imlib2,of=webp").contains("as:"));
+    let refusal = ask(strict(), "/small_light(e=imlib2,of=gif)/a.jpg").unwrap_err();
+    assert_eq!(refusal.value, "of=gif");
+}
+
+#[test]
+fn an_unknown_engine_is_imagemagick_with_a_note() {
+    let wish = wish(sane(), "e=vips,blur=0x1");
+    assert_eq!(wish.recipe.to_string(), "blur:0x1");
+    assert_eq!(wish.notes.len(), 1);
+}
+
+#[test]
+fn patterns_give_what_the_url_does_not_wherever_p_stands() {
+    assert_eq!(text(sane(), "p=a,dw=100"), "fit:100x50");
+    assert_eq!(text(sane(), "dw=100,p=a"), "fit:100x50");
+    assert_eq!(text(sane(), "p=chain"), "q:7", "patterns do not chain");
+    assert_eq!(text(sane(), "p=Big"), "fit:900x");
+    assert_eq!(text(strict(), "p=Big"), "same");
+    assert_eq!(text(strict(), "p=big"), "fit:900x");
+}
+
+#[test]
+fn an_unknown_pattern_is_no_error() {
+    let wish = wish(sane(), "p=nope,q=5");
+    assert_eq!(wish.recipe.to_string(), "q:5");
+    assert_eq!(wish.notes.len(), 1);
+}
+
+#[test]
+fn the_source_type_is_kept_only_when_strict_and_no_format_is_named() {
+    assert!(wish(strict(), "q=1").keep_source_type);
+    assert!(wish(strict(), "q=1").strict);
+    assert!(!wish(strict(), "of=png").keep_source_type);
+    assert!(!wish(strict(), "of=PNG").keep_source_type);
+    assert!(!wish(strict(), "e=gd").keep_source_type);
+    assert!(!wish(sane(), "q=1").keep_source_type);
+}
+
+#[test]
+fn getparam_takes_options_in_any_case_and_processes_every_path() {
+    assert_eq!(text(getparam(), "DW=200&dw=100&q=5"), "fit:200x,q:5");
+    assert_eq!(text(getparam(), "p=a&dh=10"), "fit:50x10");
+    assert_eq!(text(getparam(), "pt=&dw=5"), "original:smaller,fit:5x");
+    let wish = ask(getparam(), "/trip/a%20b.jpg").unwrap();
+    assert_eq!(wish.source, "trip/a b.jpg");
+    assert!(wish.transformed);
+    let wish = ask(getparam(), "/small_light(dw=5)/a.jpg").unwrap();
+    assert_eq!(wish.source, "small_light(dw=5)/a.jpg");
+    assert_eq!(wish.recipe.to_string(), "same");
+}

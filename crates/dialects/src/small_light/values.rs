@@ -1,0 +1,248 @@
+//! Typed values, read as the module's C functions read them: a number is as much of one as the text
+//! begins with.
+
+use andon_recipe::{Colour, Length};
+
+use super::Compat;
+
+/// A coordinate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Coord {
+    /// Not given.
+    Unset,
+    /// Given, within what a recipe can say.
+    Given(Length),
+    /// Given, but so large that the largest length stands for it.
+    Clamped(Length),
+    /// Neither pixels nor percent: upstream reads memory that was never written.
+    Undefined,
+}
+
+impl Coord {
+    /// Digits and dots, then the end for pixels, or `p` and anything for percent: `300px` is 300 %.
+    pub(super) fn read(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::Unset;
+        }
+        let digits = text
+            .find(|char: char| !char.is_ascii_digit() && char != '.')
+            .unwrap_or(text.len());
+        let number = float(&text[..digits]);
+        let (length, most) = match text[digits..].chars().next() {
+            None => (Length::px(number), Length::Px(Length::MAX_PX)),
+            Some('p') => (
+                Length::percent(number),
+                Length::Percent(Length::MAX_PERCENT),
+            ),
+            Some(_) => return Self::Undefined,
+        };
+        length.map_or(Self::Clamped(most), Self::Given)
+    }
+}
+
+/// As C's `atof` for decimals: blanks, sign, digits, exponent; 0 when there is no number. Hexadecimal
+/// and `inf`, which it also takes, are none.
+pub(super) fn float(text: &str) -> f64 {
+    prefix(text).0
+}
+
+/// The number that a text begins with, and what follows it.
+pub(super) fn prefix(text: &str) -> (f64, &str) {
+    let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
+    let bytes = trimmed.as_bytes();
+    let digits = |from: usize| {
+        let run = bytes.iter().skip(from).take_while(|b| b.is_ascii_digit());
+        from + run.count()
+    };
+    let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    let whole = digits(sign);
+    let mut end = whole;
+    let mut count = whole - sign;
+    if bytes.get(whole) == Some(&b'.') {
+        end = digits(whole + 1);
+        count += end - whole - 1;
+    }
+    if count == 0 {
+        return (0.0, text);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            end = exponent;
+        }
+    }
+    // Only ASCII was stepped over, so `end` is a character's edge.
+    (trimmed[..end].parse().unwrap_or_default(), &trimmed[end..])
+}
+
+/// As C's `atoi`, but saturating where that is undefined.
+pub(super) fn int(text: &str) -> i32 {
+    let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
+    let (negative, digits) = match trimmed.as_bytes() {
+        [b'-', ..] => (true, &trimmed[1..]),
+        [b'+', ..] => (false, &trimmed[1..]),
+        _ => (false, trimmed),
+    };
+    let magnitude = digits
+        .bytes()
+        .map_while(|byte| char::from(byte).to_digit(10))
+        .fold(0i32, |sum, digit| {
+            sum.saturating_mul(10).saturating_add(digit as i32)
+        });
+    if negative { -magnitude } else { magnitude }
+}
+
+/// A colour of 3, 4, 6 or 8 hex digits; `None` for what upstream makes garbage of. Short forms are
+/// shorthand, but strictly each digit is a channel's whole value: `fff` is nearly black.
+pub(super) fn colour(text: &str, compat: Compat) -> Option<Colour> {
+    let digits: Vec<u8> = text
+        .chars()
+        .take(9)
+        .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
+        .collect::<Option<_>>()?;
+    let short = match compat {
+        Compat::Sane => 17,
+        Compat::Strict => 1,
+    };
+    let channels: Vec<u8> = match digits.len() {
+        3 | 4 => digits.iter().map(|digit| digit * short).collect(),
+        6 | 8 => digits
+            .chunks_exact(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect(),
+        _ => return None,
+    };
+    match channels[..] {
+        [r, g, b] => Some(Colour { r, g, b, a: 255 }),
+        [r, g, b, a] => Some(Colour { r, g, b, a }),
+        _ => None,
+    }
+}
+
+/// An effect's strength, `RADIUSxSIGMA+AMOUNT+THRESHOLD`; what is missing is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Geometry {
+    /// Radius in px; 0 lets sigma choose it.
+    pub(super) radius: f64,
+    /// Standard deviation in px.
+    pub(super) sigma: f64,
+    /// How much of the difference is added back.
+    pub(super) amount: f64,
+    /// Differences below this part of the full range are left alone.
+    pub(super) threshold: f64,
+}
+
+impl Geometry {
+    pub(super) fn read(text: &str) -> Self {
+        let (radius, rest) = prefix(text);
+        let (sigma, rest) = match rest.strip_prefix(['x', 'X']) {
+            Some(rest) => prefix(rest),
+            None => (0.0, rest),
+        };
+        let signed = |rest: &str| rest.starts_with(['+', '-']);
+        let (amount, rest) = if signed(rest) {
+            prefix(rest)
+        } else {
+            (0.0, "")
+        };
+        let (threshold, _) = if signed(rest) {
+            prefix(rest)
+        } else {
+            (0.0, "")
+        };
+        Self {
+            radius: radius.max(0.0),
+            sigma: sigma.max(0.0),
+            amount,
+            threshold: threshold.max(0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Colour, Compat, Coord, Geometry, Length, colour, float, int};
+
+    #[test]
+    fn coordinates_are_pixels_or_percent() {
+        let px = |px| Coord::Given(Length::Px(px));
+        let percent = |percent| Coord::Given(Length::Percent(percent));
+        for (text, coord) in [
+            ("", Coord::Unset),
+            ("100", px(100.0)),
+            ("12.5", px(12.5)),
+            (".5", px(0.5)),
+            ("1.2.3", px(1.2)),
+            ("50p", percent(50.0)),
+            ("300px", percent(300.0)),
+            ("p", percent(0.0)),
+            ("-5", Coord::Undefined),
+            ("1e3", Coord::Undefined),
+            ("abc", Coord::Undefined),
+            ("50%", Coord::Undefined),
+            (" 5", Coord::Undefined),
+            ("é", Coord::Undefined),
+            ("2000000", Coord::Clamped(Length::Px(Length::MAX_PX))),
+        ] {
+            assert_eq!(Coord::read(text), coord, "{text}");
+        }
+        let endless = "9".repeat(60_000);
+        assert!(matches!(Coord::read(&endless), Coord::Clamped(_)));
+    }
+
+    #[test]
+    fn a_number_is_as_much_of_one_as_the_text_begins_with() {
+        for (text, number) in [
+            ("300p", 300.0),
+            ("-1.5x", -1.5),
+            ("+7", 7.0),
+            ("1e2z", 100.0),
+            ("1e", 1.0),
+            ("1e+", 1.0),
+            (".", 0.0),
+            ("5.", 5.0),
+            ("inf", 0.0),
+            ("x9", 0.0),
+            (" 4", 4.0),
+        ] {
+            assert_eq!(float(text), number, "{text}");
+        }
+        assert_eq!(int("-12.9"), -12);
+        assert_eq!(int("+90deg"), 90);
+        assert_eq!(int("99999999999"), i32::MAX);
+        assert_eq!(int("x"), 0);
+    }
+
+    #[test]
+    fn short_colours_are_shorthand_unless_strict() {
+        let rgba = |r, g, b, a| Some(Colour { r, g, b, a });
+        assert_eq!(colour("f80", Compat::Sane), rgba(255, 136, 0, 255));
+        assert_eq!(colour("f80", Compat::Strict), rgba(15, 8, 0, 255));
+        assert_eq!(colour("f808", Compat::Sane), rgba(255, 136, 0, 136));
+        assert_eq!(colour("f808", Compat::Strict), rgba(15, 8, 0, 8));
+        assert_eq!(colour("FF8800", Compat::Strict), rgba(255, 136, 0, 255));
+        assert_eq!(colour("ff880080", Compat::Sane), rgba(255, 136, 0, 128));
+        for garbage in ["", "ff", "fffff", "ggg", "red", "fffffffff"] {
+            assert_eq!(colour(garbage, Compat::Sane), None, "{garbage}");
+        }
+    }
+
+    #[test]
+    fn a_geometry_without_a_sigma_has_none() {
+        let geometry = Geometry::read("5");
+        assert_eq!((geometry.radius, geometry.sigma), (5.0, 0.0));
+        assert_eq!(
+            Geometry::read("1.5x2+0.7-0.1z"),
+            Geometry {
+                radius: 1.5,
+                sigma: 2.0,
+                amount: 0.7,
+                threshold: 0.0
+            }
+        );
+        assert_eq!(Geometry::read("0X1-2").amount, -2.0);
+        assert_eq!(Geometry::read("x3").sigma, 3.0);
+        assert_eq!(Geometry::read("junk"), Geometry::default());
+    }
+}
