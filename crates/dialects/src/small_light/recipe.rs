@@ -270,13 +270,17 @@ impl Reader<'_, '_> {
         if name != "unsharp" {
             return Some(effect(name, vec![format!("{radius}x{sigma}")]));
         }
-        if amount == 0.0 {
-            self.note(name, "no amount (RADIUSxSIGMA+AMOUNT), so nothing happens");
+        if amount <= 0.0 {
+            self.note(
+                name,
+                "no amount above 0 (RADIUSxSIGMA+AMOUNT), so nothing happens",
+            );
             return None;
         }
+        let (amount, threshold) = (amount.min(MOST), threshold.min(MOST));
         Some(effect(
             name,
-            vec![format!("{radius}x{sigma}{amount:+}+{threshold}")],
+            vec![format!("{radius}x{sigma}+{amount}+{threshold}")],
         ))
     }
 
@@ -295,14 +299,16 @@ impl Reader<'_, '_> {
 
     fn border(&mut self) -> Option<Effect> {
         let side = |name| float(self.options.text(name)).clamp(0.0, Length::MAX_PX);
-        let (mut bw, mut bh) = (side("bw"), side("bh"));
-        if bw == 0.0 && bh == 0.0 {
-            return None;
-        }
-        if self.strict() {
+        let (bw, bh) = (side("bw"), side("bh"));
+        let least = match self.config.compat {
+            Compat::Sane => 0,
             // ImageMagick strokes the empty rectangles too.
-            bw = bw.max(1.0);
-            bh = bh.max(1.0);
+            Compat::Strict if bw > 0.0 || bh > 0.0 => 1,
+            Compat::Strict => 0,
+        };
+        let (bw, bh) = ((bw as u32).max(least), (bh as u32).max(least));
+        if bw == 0 && bh == 0 {
+            return None;
         }
         let colour = self.colour("bc");
         Some(effect(
@@ -385,6 +391,9 @@ impl Reader<'_, '_> {
         side(dw).zip(side(dh))
     }
 }
+
+/// The most that an effect's amount or threshold may be.
+const MOST: f64 = 1000.0;
 
 fn effect(name: &str, args: Vec<String>) -> Effect {
     Effect {

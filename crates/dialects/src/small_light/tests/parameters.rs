@@ -126,6 +126,8 @@ fn short_colours_are_shorthand_unless_strict() {
 fn a_border_on_one_axis_leaves_a_line_on_the_other_when_strict() {
     assert_eq!(text(sane(), "bw=5"), "border:5x0:000000");
     assert_eq!(text(strict(), "bw=5"), "border:5x1:000000");
+    assert_eq!(text(sane(), "bw=5.9,bh=0.5"), "border:5x0:000000");
+    assert_eq!(text(strict(), "bw=0,bh=-2"), "same");
 }
 
 #[test]
@@ -134,6 +136,7 @@ fn effects_without_sigma_or_over_the_ceiling_are_left_out_with_a_note() {
         ("blur=5", "no sigma"),
         ("sharpen=5x0", "no sigma"),
         ("unsharp=0x1", "no amount"),
+        ("unsharp=0x1-1", "no amount"),
         ("blur=11x1", "larger than 10x10"),
         ("blur=1x10.1", "larger than 10x10"),
         ("unsharp=0x11+1+0", "larger than 10x10"),
