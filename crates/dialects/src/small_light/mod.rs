@@ -1,8 +1,8 @@
 //! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
-//! A target becomes a wish in three steps: [`options`] cuts it into raw options as the module does,
-//! [`values`] gives each its type, [`recipe`] says what they mean together.
+//! A target becomes a wish in three steps: `options` cuts it into raw options as the module does,
+//! `values` gives each its type, `recipe` says what they mean together.
 
 mod config;
 mod engine;
