@@ -1,1 +1,59 @@
-fn main() {}
+//! `andon`: resize, crop, composite and convert pictures, by URL or in a batch.
+
+mod completions;
+mod convert;
+mod explain;
+mod place;
+mod render;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Returns memory to the system and does not slow down when many threads free what others allocated.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[derive(Parser)]
+#[command(name = "andon", version, about, after_help = AFTER, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Render(render::Args),
+    Explain(explain::Args),
+    Convert(convert::Args),
+    Completions(completions::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Serve(args) => serve::run(&args),
+        Command::Render(args) => render::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("andon: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+const AFTER: &str = "\
+Examples:
+  andon serve ~/photos
+  curl 'http://127.0.0.1:8080/small_light(dw=250,dh=250,q=90)/trip/a.jpg' -o small.jpg
+  andon render '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos -o small.jpg
+  andon explain '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos
+  andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
+
+Exit codes: 0 done, 1 it failed and the message says why, 2 the command line was not understood.";

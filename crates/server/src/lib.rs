@@ -1,1 +1,29 @@
-//! Placeholder.
+//! The image server: one request from socket to socket.
+//!
+//! [`Server`] binds and runs; `handler` is one request read from top to bottom. What a request target
+//! means and which files it needs is [`Resolver`]'s, which works without any socket: `render` and
+//! `explain` on the command line use the very same. Sockets and files are tokio's; pixels are worked
+//! on by a fixed set of threads behind a queue with an end (`workers`).
+
+mod access_log;
+mod app;
+mod clock;
+pub mod conditional;
+pub mod config;
+pub mod error;
+mod fetch;
+mod handler;
+mod http;
+pub mod materials;
+pub mod media_type;
+pub mod origins;
+mod resolver;
+mod response;
+mod server;
+mod workers;
+
+pub use config::{Config, ConfigError, Listen};
+pub use error::Error;
+pub use http::Address;
+pub use resolver::{Found, Read, Resolver};
+pub use server::{Server, runtime};

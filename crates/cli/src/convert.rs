@@ -1,0 +1,113 @@
+//! `andon convert`: one recipe, many files, all cores.
+
+mod outputs;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use andon_pixels::{Engine, Limits, Never};
+use andon_recipe::Recipe;
+use andon_server::materials::MaterialFolder;
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::outputs::Outputs;
+
+/// Bring many pictures to one recipe
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// What to make of each, as `andon explain` prints it, such as fit:1200x1200,as:webp,q:80
+    recipe: Recipe,
+    /// The pictures; they are never overwritten
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<PathBuf>,
+    /// The folder for the results; made if it is missing. Older results in it are replaced
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// The folder of pictures to compose with
+    #[arg(long, value_name = "DIR")]
+    materials: Option<PathBuf>,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
+  andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
+
+A result is named after its picture, with the extension of its format. A picture that fails is
+reported and the others go on; the exit code is then 1.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    std::fs::create_dir_all(&args.output)
+        .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
+    let batch = Batch {
+        recipe: &args.recipe,
+        engine: Engine::new(andon_codecs::ALL, Limits::default()),
+        materials: MaterialFolder::open(args.materials.as_deref())?,
+        outputs: Outputs::new(&args.output, &args.inputs),
+    };
+    let failed = batch.run(&args.inputs);
+    match failed {
+        0 => Ok(()),
+        1 => bail!("one of {} pictures failed", args.inputs.len()),
+        _ => bail!("{failed} of {} pictures failed", args.inputs.len()),
+    }
+}
+
+struct Batch<'a> {
+    recipe: &'a Recipe,
+    engine: Engine,
+    materials: MaterialFolder,
+    outputs: Outputs,
+}
+
+impl Batch<'_> {
+    /// Converts every input and says how many failed.
+    fn run(&self, inputs: &[PathBuf]) -> usize {
+        let progress = progress_bar(inputs.len());
+        let next = AtomicUsize::new(0);
+        let failed = Mutex::new(0);
+        let work = || {
+            while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.convert(input) {
+                    progress.suspend(|| eprintln!("{}: {error:#}", input.display()));
+                    if let Ok(mut failed) = failed.lock() {
+                        *failed += 1;
+                    }
+                }
+                progress.inc(1);
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        thread::scope(|scope| {
+            for _ in 0..threads.min(inputs.len()) {
+                scope.spawn(work);
+            }
+        });
+        progress.finish_and_clear();
+        failed.into_inner().unwrap_or(inputs.len())
+    }
+
+    fn convert(&self, input: &Path) -> anyhow::Result<()> {
+        let source = std::fs::read(input).context("cannot be read")?;
+        let materials = self
+            .materials
+            .open_for(self.recipe)?
+            .read(Limits::default().source_bytes)?;
+        let plan = self.engine.plan(self.recipe, &source)?;
+        let output = self.outputs.claim(input, plan.format())?;
+        let picture = self.engine.run(&plan, &source, &materials, &Never)?.body;
+        output.write(&picture.unwrap_or(source))
+    }
+}
+
+/// Drawn on a terminal only.
+fn progress_bar(length: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {per_sec}  {eta} left");
+    ProgressBar::new(length as u64)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

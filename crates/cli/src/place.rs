@@ -1,0 +1,41 @@
+//! Where the pictures of `render` and `explain` are: a folder, or a server's configuration.
+
+use std::path::PathBuf;
+
+use andon_pixels::Engine;
+use andon_server::{Config, ConfigError, Resolver};
+use clap::Args;
+
+/// A folder or a configuration; the current folder when neither is given.
+#[derive(Args)]
+#[group(multiple = false)]
+pub(crate) struct Place {
+    /// The folder that the server would serve
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// The server's configuration
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Place {
+    /// What a server here would resolve targets and make pictures with.
+    pub(crate) fn open(&self) -> Result<(Resolver, Engine), ConfigError> {
+        let config = match (&self.root, &self.config) {
+            (_, Some(file)) => Config::read(file)?,
+            (Some(root), None) => Config::for_folder(root),
+            (None, None) => Config::default(),
+        };
+        let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
+        Ok((Resolver::new(&config)?, engine))
+    }
+}
+
+/// What would stand in the request line for what was typed: shells make a leading slash easy to lose.
+pub(crate) fn target(typed: &str) -> String {
+    if typed.starts_with('/') {
+        typed.to_owned()
+    } else {
+        format!("/{typed}")
+    }
+}

@@ -1,0 +1,57 @@
+//! `andon render`: what the server would answer, without a server.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use andon_pixels::Never;
+use anyhow::Context;
+
+use crate::place::{self, Place};
+
+/// Make the picture that a URL path asks for, without a server
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The path as it would stand in the URL
+    #[arg(value_name = "URL-PATH")]
+    target: String,
+    #[command(flatten)]
+    place: Place,
+    /// Where to write the picture; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon render '/small_light(dw=300,dh=300,da=s,cw=300,ch=300)/a.jpg' --root ~/photos -o square.jpg
+  andon render '/resize/w/150/h/150/a.jpg' --config andon.toml -o - | file -";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let (resolver, engine) = args.place.open()?;
+    let wish = resolver.wish(&place::target(&args.target))?;
+    for note in &wish.notes {
+        eprintln!("note: {note}");
+    }
+    let read = resolver.open(&wish)?.read()?;
+    let picture = if wish.transformed {
+        let plan = engine.plan(&wish.recipe, &read.source)?;
+        engine
+            .run(&plan, &read.source, &read.materials, &Never)?
+            .body
+    } else {
+        None
+    };
+    write(&args.output, &picture.unwrap_or(read.source))
+}
+
+fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {
+    if output == Path::new("-") {
+        let mut out = std::io::stdout().lock();
+        return out
+            .write_all(picture)
+            .and_then(|()| out.flush())
+            .context("cannot write to standard output");
+    }
+    std::fs::write(output, picture).with_context(|| format!("cannot write {}", output.display()))
+}

@@ -1,0 +1,90 @@
+//! `andon serve`: the server, until it is told to stop.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use andon_server::config::OriginConfig;
+use andon_server::{Config, Listen, Server};
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Serve a folder of pictures over HTTP
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The folder to serve; replaces the origins of the configuration [default: the current folder]
+    dir: Option<PathBuf>,
+    /// A configuration file
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where to listen: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces
+    /// the list of the configuration [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<Listen>,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon serve ~/photos
+  andon serve --config andon.toml
+  andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
+
+Once it listens, one line with its addresses goes to standard output; requests are logged to standard
+error. SIGTERM or SIGINT stops it after the requests it has accepted are answered; a second one stops
+it at once.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let config = configuration(args)?;
+    let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
+    runtime.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut asked_to_stop = async move || {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        };
+
+        let server = Server::bind(&config, andon_codecs::ALL).await?;
+        announce(&server)?;
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let running = server.run(async {
+            // The sender goes only with this whole block.
+            let _ = stopped.await;
+        });
+        tokio::pin!(running);
+        tokio::select! {
+            () = &mut running => return Ok(()),
+            () = asked_to_stop() => {}
+        }
+        let _ = stop.send(());
+        tokio::select! {
+            () = running => Ok(()),
+            () = asked_to_stop() => Err(anyhow::anyhow!("stopped at once, as asked a second time")),
+        }
+    })
+}
+
+fn configuration(args: &Args) -> anyhow::Result<Config> {
+    let mut config = match &args.config {
+        Some(file) => Config::read(file)?,
+        None => Config::default(),
+    };
+    if let Some(dir) = &args.dir {
+        config.origin = vec![OriginConfig::folder(dir)];
+    }
+    if !args.listen.is_empty() {
+        config.listen.clone_from(&args.listen);
+    }
+    Ok(config)
+}
+
+/// One line, flushed: scripts wait for it.
+fn announce(server: &Server) -> anyhow::Result<()> {
+    let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "listening on {}", addresses.join(" "))
+        .and_then(|()| out.flush())
+        .context("cannot write to standard output")
+}

@@ -1,0 +1,237 @@
+//! Conditional requests, answered without reading the source, let alone decoding it.
+//!
+//! The entity tag is strong: it is made from everything that the bytes depend on.
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hyper::HeaderMap;
+use hyper::header::{self, HeaderName};
+
+use crate::origins::Identity;
+
+/// What a client may hold its copy against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Validators {
+    /// The entity tag, quotes included.
+    pub etag: String,
+    /// When the source was last changed, in whole seconds and never in the future.
+    pub modified: SystemTime,
+}
+
+impl Validators {
+    /// The validators of what `recipe` makes of a file and the materials it is composed with.
+    #[must_use]
+    pub fn new(recipe: &str, source: &Identity, materials: &[(String, Identity)]) -> Self {
+        let mut digest = Digest::default();
+        digest.text(ENGINE);
+        digest.text(recipe);
+        digest.identity(source);
+        for (name, identity) in materials {
+            digest.text(name);
+            digest.identity(identity);
+        }
+        let newest = materials
+            .iter()
+            .map(|(_, identity)| identity.modified())
+            .fold(source.modified(), SystemTime::max);
+        Self {
+            etag: format!("\"{digest}\""),
+            modified: whole_seconds(newest.min(SystemTime::now())),
+        }
+    }
+
+    /// Does the client hold this very answer already? `If-None-Match` decides when it is there,
+    /// `If-Modified-Since` otherwise.
+    #[must_use]
+    pub fn unchanged(&self, headers: &HeaderMap) -> bool {
+        if headers.contains_key(header::IF_NONE_MATCH) {
+            return texts(headers, &header::IF_NONE_MATCH).any(|list| names(list, &self.etag));
+        }
+        texts(headers, &header::IF_MODIFIED_SINCE)
+            .next()
+            .and_then(|date| httpdate::parse_http_date(date).ok())
+            .is_some_and(|since| self.modified <= since)
+    }
+}
+
+/// What the bytes depend on beside recipe and files.
+const ENGINE: &str = concat!("andon ", env!("CARGO_PKG_VERSION"));
+
+fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    headers
+        .get_all(name)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok())
+}
+
+/// Is `etag` in the list, or is the list `*`? The comparison is weak, as it is for If-None-Match.
+fn names(list: &str, etag: &str) -> bool {
+    let mut rest = list.trim();
+    if rest == "*" {
+        return true;
+    }
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', ',']);
+        let opaque = rest.strip_prefix("W/").unwrap_or(rest);
+        // A tag may hold commas: its end is the second quote, not the next comma.
+        let Some(length) = opaque
+            .strip_prefix('"')
+            .and_then(|inside| inside.find('"'))
+            .map(|inside| inside + 2)
+        else {
+            return false;
+        };
+        if &opaque[..length] == etag {
+            return true;
+        }
+        rest = &opaque[length..];
+    }
+}
+
+fn whole_seconds(time: SystemTime) -> SystemTime {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => UNIX_EPOCH + std::time::Duration::from_secs(since.as_secs()),
+        Err(_) => UNIX_EPOCH,
+    }
+}
+
+/// FNV-1a over 128 bits. It keeps no secret and guards against nobody: a tag is only ever compared
+/// with other states of the same URL, and it has to be the same after an upgrade of the compiler.
+struct Digest(u128);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+}
+
+impl Digest {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u128::from(*byte))
+                .wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+    }
+
+    /// With its length in front, so that two texts never run into one another.
+    fn text(&mut self, text: &str) {
+        self.bytes(&(text.len() as u64).to_le_bytes());
+        self.bytes(text.as_bytes());
+    }
+
+    fn identity(&mut self, identity: &Identity) {
+        self.bytes(&identity.modified_ns.to_le_bytes());
+        self.bytes(&identity.size.to_le_bytes());
+        self.bytes(&identity.inode.to_le_bytes());
+        self.bytes(&identity.device.to_le_bytes());
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    const SOURCE: Identity = Identity {
+        modified_ns: 1_700_000_000_500_000_000,
+        size: 10,
+        inode: 3,
+        device: 1,
+    };
+
+    fn validators() -> Validators {
+        Validators::new("fit:10x10", &SOURCE, &[])
+    }
+
+    fn unchanged(headers: &[(HeaderName, &str)]) -> bool {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        validators().unchanged(&map)
+    }
+
+    #[test]
+    fn the_tag_changes_with_the_recipe_and_with_every_part_of_a_file() {
+        let tag = |recipe: &str, source: Identity, materials: &[(String, Identity)]| {
+            Validators::new(recipe, &source, materials).etag
+        };
+        let icon = ("icon.png".to_owned(), SOURCE);
+        let tags = [
+            tag("fit:10x10", SOURCE, &[]),
+            tag("fit:10x11", SOURCE, &[]),
+            tag(
+                "fit:10x10",
+                Identity {
+                    modified_ns: 1_700_000_000_500_000_001,
+                    ..SOURCE
+                },
+                &[],
+            ),
+            tag("fit:10x10", Identity { size: 11, ..SOURCE }, &[]),
+            tag("fit:10x10", Identity { inode: 4, ..SOURCE }, &[]),
+            tag("fit:10x10", SOURCE, &[icon.clone()]),
+            tag(
+                "fit:10x10",
+                SOURCE,
+                &[(icon.0.clone(), Identity { size: 9, ..SOURCE })],
+            ),
+        ];
+        for (index, one) in tags.iter().enumerate() {
+            assert!(!tags[..index].contains(one), "tag {index} is not new");
+        }
+        assert_eq!(tags[0], tag("fit:10x10", SOURCE, &[]));
+    }
+
+    #[test]
+    fn if_none_match_reads_lists_weak_tags_and_the_star() {
+        let etag = validators().etag;
+        let name = || header::IF_NONE_MATCH;
+        assert!(unchanged(&[(name(), &etag)]));
+        assert!(unchanged(&[(name(), "*")]));
+        assert!(unchanged(&[(name(), &format!("W/{etag}"))]));
+        assert!(unchanged(&[(
+            name(),
+            &format!("\"a,b\" ,W/\"c\",, {etag}")
+        )]));
+        assert!(unchanged(&[(name(), "\"a\""), (name(), &etag)]));
+        assert!(!unchanged(&[(name(), "\"a\", W/\"b\"")]));
+        assert!(!unchanged(&[(name(), etag.trim_matches('"'))]));
+        assert!(!unchanged(&[(name(), "\"unfinished")]));
+        assert!(!unchanged(&[(name(), "")]));
+    }
+
+    #[test]
+    fn if_modified_since_counts_only_without_if_none_match() {
+        let date = |seconds: u64| {
+            httpdate::fmt_http_date(UNIX_EPOCH + std::time::Duration::from_secs(seconds))
+        };
+        let since = |seconds| (header::IF_MODIFIED_SINCE, date(seconds));
+        let (name, same) = since(1_700_000_000);
+        assert!(unchanged(&[(name.clone(), &same)]));
+        assert!(unchanged(&[(name.clone(), &since(1_700_000_001).1)]));
+        assert!(!unchanged(&[(name.clone(), &since(1_699_999_999).1)]));
+        assert!(!unchanged(&[(name.clone(), "yesterday")]));
+        assert!(!unchanged(&[
+            (name, &same),
+            (header::IF_NONE_MATCH, "\"other\"")
+        ]));
+    }
+
+    #[test]
+    fn the_last_change_is_never_in_the_future() {
+        let future = Identity {
+            modified_ns: 99_999_999_999_000_000_000,
+            ..SOURCE
+        };
+        assert!(Validators::new("", &future, &[]).modified <= SystemTime::now());
+    }
+}

@@ -1,0 +1,90 @@
+//! `[limits]`: what a request may cost. The first eight keys are the pixel engine's own.
+
+use andon_pixels::Limits;
+use serde::Deserialize;
+
+use super::{Bytes, ConfigError};
+
+/// `[limits]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitsConfig {
+    /// Bytes of a source file.
+    pub source_bytes: Bytes,
+    /// Pixels of a source picture.
+    pub pixels: u64,
+    /// Longest side of a source picture, in px.
+    pub side: u32,
+    /// Pixels of a result.
+    pub result_pixels: u64,
+    /// Longest side of a result, in px.
+    pub result_side: u32,
+    /// Bytes that one picture's work may hold at its peak.
+    pub memory: Bytes,
+    /// Scans of a progressive JPEG.
+    pub scans: u32,
+    /// Bytes of one metadata block after inflation.
+    pub metadata_bytes: Bytes,
+    /// Open connections; the next one waits in the kernel's backlog.
+    pub connections: usize,
+    /// Files read at the same time, apart from the pixel threads.
+    pub fetches: usize,
+    /// Bytes of source files held at the same time, waiting and being worked on.
+    pub held_bytes: Bytes,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        let pixels = Limits::default();
+        Self {
+            source_bytes: Bytes(pixels.source_bytes),
+            pixels: pixels.pixels,
+            side: pixels.side,
+            result_pixels: pixels.result_pixels,
+            result_side: pixels.result_side,
+            memory: Bytes(pixels.memory),
+            scans: pixels.scans,
+            metadata_bytes: Bytes(pixels.metadata_bytes),
+            connections: 1024,
+            fetches: 4,
+            held_bytes: Bytes(256 << 20),
+        }
+    }
+}
+
+impl LimitsConfig {
+    /// The pixel engine's share.
+    #[must_use]
+    pub fn pixels(&self) -> Limits {
+        Limits {
+            source_bytes: self.source_bytes.0,
+            pixels: self.pixels,
+            side: self.side,
+            result_pixels: self.result_pixels,
+            result_side: self.result_side,
+            memory: self.memory.0,
+            scans: self.scans,
+            metadata_bytes: self.metadata_bytes.0,
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        for (key, value) in [("connections", self.connections), ("fetches", self.fetches)] {
+            if !(1..=MOST).contains(&value) {
+                return Err(ConfigError::new(format!(
+                    "`limits.{key} = {value}` must be between 1 and {MOST}"
+                )));
+            }
+        }
+        if self.held_bytes < self.source_bytes {
+            return Err(ConfigError::new(format!(
+                "`limits.held_bytes` ({}) is below `limits.source_bytes` ({}): the largest file could never be read",
+                self.held_bytes, self.source_bytes
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Far more than one machine serves.
+const MOST: usize = 1_000_000;

@@ -1,0 +1,292 @@
+//! `andon.toml`: every key has a default, an unknown key is an error that names the nearest known one,
+//! relative paths are relative to the file.
+//!
+//! ```
+//! let config: andon_server::Config = andon_server::Config::parse("workers = 2", "/srv".as_ref()).unwrap();
+//! assert_eq!(config.workers(), 2);
+//! ```
+
+mod dialects;
+mod error;
+mod limits;
+mod listen;
+mod log;
+mod origin;
+mod small_light;
+mod timeouts;
+mod units;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use serde::Deserialize;
+
+pub use error::ConfigError;
+pub use limits::LimitsConfig;
+pub use listen::{Listen, SocketMode};
+pub use log::{LogConfig, LogFormat};
+pub use origin::{FsConfig, OriginConfig};
+pub use small_light::{Compat, SmallLightConfig};
+pub use timeouts::Timeouts;
+pub use units::{Bytes, Span};
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen: `127.0.0.1:8080` or `unix:/path`.
+    pub listen: Vec<Listen>,
+    /// Permissions of Unix sockets, in octal.
+    pub socket_mode: SocketMode,
+    /// Pixel threads; 0 is one per core. See [`Config::workers`].
+    pub workers: usize,
+    /// Requests that may wait for a pixel thread; one more is answered with 503.
+    pub queue: usize,
+    /// Where pictures come from; the longest prefix wins.
+    pub origin: Vec<OriginConfig>,
+    /// Changes to the request path before any dialect reads it; the first that matches acts.
+    pub rewrite: Vec<RewriteConfig>,
+    /// The small_light dialect.
+    pub small_light: SmallLightConfig,
+    /// What a request may cost.
+    pub limits: LimitsConfig,
+    /// How long things may take.
+    pub timeouts: Timeouts,
+    /// The access log.
+    pub log: LogConfig,
+    /// What helps while setting up and is off in production.
+    pub debug: DebugConfig,
+}
+
+/// One `[[rewrite]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RewriteConfig {
+    /// A regular expression over the raw path, not decoded and without the query.
+    pub from: String,
+    /// The new path; `$1` is the first group.
+    pub to: String,
+}
+
+/// `[debug]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DebugConfig {
+    /// Send every picture's plan in an `Andon-Plan` header.
+    pub plan_header: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
+            socket_mode: SocketMode::default(),
+            workers: 0,
+            queue: 64,
+            origin: vec![OriginConfig::folder(".")],
+            rewrite: Vec::new(),
+            small_light: SmallLightConfig::default(),
+            limits: LimitsConfig::default(),
+            timeouts: Timeouts::default(),
+            log: LogConfig::default(),
+            debug: DebugConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads and validates a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the file, the line and the key.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            ConfigError::new(format!("it cannot be read: {error}")).in_file(path)
+        })?;
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        Self::parse(&text, folder).map_err(|error| error.in_file(path))
+    }
+
+    /// Parses and validates a text whose relative paths are relative to `folder`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the line and the key.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let mut config: Self =
+            toml::from_str(text).map_err(|error| ConfigError::from_toml(&error, text))?;
+        config.resolve_paths(folder);
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// The configuration of a server without a file: the folder `root` at `/`.
+    #[must_use]
+    pub fn for_folder(root: &Path) -> Self {
+        Self {
+            origin: vec![OriginConfig::folder(root)],
+            ..Self::default()
+        }
+    }
+
+    /// Pixel threads: as configured, or one per core.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        match self.workers {
+            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            workers => workers,
+        }
+    }
+
+    /// Looks for values that parse and yet make no sense.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the key.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.listen.is_empty() {
+            return Err(ConfigError::new(
+                "`listen` is empty: name at least one address, such as \"127.0.0.1:8080\"",
+            ));
+        }
+        if self.workers > MOST_WORKERS {
+            return Err(ConfigError::new(format!(
+                "`workers = {}` is over {MOST_WORKERS}: one per core is best, and 0 means that",
+                self.workers
+            )));
+        }
+        if self.origin.is_empty() {
+            return Err(ConfigError::new(
+                "there is no `[[origin]]`: name at least one, such as prefix = \"/\" and fs.root = \"photos\"",
+            ));
+        }
+        origin::validate(&self.origin)?;
+        self.small_light.validate()?;
+        self.limits.validate()?;
+        self.timeouts.validate()
+    }
+
+    fn resolve_paths(&mut self, folder: &Path) {
+        for listen in &mut self.listen {
+            listen.resolve(folder);
+        }
+        for origin in &mut self.origin {
+            origin.resolve(folder);
+        }
+        self.small_light.resolve(folder);
+    }
+}
+
+/// More threads than this only add memory.
+const MOST_WORKERS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::parse(text, Path::new("/etc/andon"))
+    }
+
+    fn message(text: &str) -> String {
+        parse(text).expect_err("an error").to_string()
+    }
+
+    #[test]
+    fn an_empty_file_is_the_default() {
+        let mut expected = Config::default();
+        expected.resolve_paths(Path::new("/etc/andon"));
+        assert_eq!(parse("").unwrap(), expected);
+    }
+
+    #[test]
+    fn the_file_of_the_design_is_understood() {
+        let config = parse(
+            r#"
+            listen  = ["127.0.0.1:8080", "unix:/run/andon.sock"]
+            workers = 0
+            [[origin]]
+            prefix  = "/"
+            fs.root = "photos"
+            [[rewrite]]
+            from = '^/resize/w/(\d+)/h/(\d+)/(.+)$'
+            to   = '/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3'
+            [small_light]
+            enabled       = true
+            getparam_mode = false
+            material_dir  = "icons"
+            radius_max    = 10
+            sigma_max     = 10
+            compat        = "strict"
+            [small_light.patterns]
+            msize = "dw=500,dh=500,da=l,q=95,jpeghint=y"
+            [limits]
+            source_bytes = "16MiB"
+            [timeouts]
+            header = "5s"
+            [log]
+            format = "json"
+            [debug]
+            plan_header = true
+            "#,
+        )
+        .unwrap();
+        assert_eq!(config.origin[0].fs.root, Path::new("/etc/andon/photos"));
+        assert_eq!(
+            config.small_light.material_dir.as_deref(),
+            Some(Path::new("/etc/andon/icons"))
+        );
+        assert_eq!(config.small_light.compat, Compat::Strict);
+        assert_eq!(config.small_light.patterns["msize"].len(), 34);
+        assert_eq!(config.limits.pixels().source_bytes, 16 << 20);
+        assert_eq!(config.log.format, LogFormat::Json);
+        assert!(config.debug.plan_header);
+    }
+
+    #[test]
+    fn an_unknown_key_names_its_line_and_the_nearest_known_one() {
+        let message = message("queue = 3\nworker = 2\n");
+        assert!(message.contains("line 2"), "{message}");
+        assert!(message.contains("`worker`"), "{message}");
+        assert!(message.contains("`workers`"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_key_in_a_table_is_found_too() {
+        let message = message("[small_light]\n\nmaterials_dir = \"x\"\n");
+        assert!(message.contains("line 3"), "{message}");
+        assert!(message.contains("`material_dir`"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_key_unlike_any_other_lists_them_all() {
+        let message = message("[debug]\nzzzzzzzz = 1\n");
+        assert!(message.contains("plan_header"), "{message}");
+    }
+
+    #[test]
+    fn a_wrong_value_names_its_line() {
+        let message = message("\n\nworkers = \"many\"\n");
+        assert!(message.contains("line 3"), "{message}");
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_refused() {
+        for text in [
+            "listen = []",
+            "listen = [\"8080\"]",
+            "listen = [\"unix:\"]",
+            "workers = 100000",
+            "origin = []",
+            "[[origin]]\nprefix = \"photos\"\nfs.root = \".\"",
+            "[[origin]]\nfs.root = \".\"\n[[origin]]\nfs.root = \"x\"",
+            "[limits]\nfetches = 0",
+            "[limits]\nheld_bytes = \"1KiB\"",
+            "[limits]\nsource_bytes = \"3 parsecs\"",
+            "[timeouts]\nrequest = \"0s\"",
+            "[timeouts]\nrequest = 30",
+            "socket_mode = \"0999\"",
+            "[small_light]\ncompat = \"loose\"",
+        ] {
+            assert!(parse(text).is_err(), "{text} was accepted");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `[timeouts]`: how long things may take.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{ConfigError, Span};
+
+/// `[timeouts]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timeouts {
+    /// From the first byte of a request to the end of its headers (on a new connection: from its
+    /// opening). A slower client is dropped.
+    pub header: Span,
+    /// How long a connection may idle between two requests.
+    pub keep_alive: Span,
+    /// How long a client may take no byte of a reply that waits for it. A slower one is dropped.
+    pub write: Span,
+    /// For one answer: waiting, reading and pixel work together. Then 503.
+    pub request: Span,
+    /// How long accepted requests may take to finish once the server is told to stop.
+    pub shutdown: Span,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = |seconds| Span(Duration::from_secs(seconds));
+        Self {
+            header: seconds(10),
+            keep_alive: seconds(75),
+            write: seconds(30),
+            request: seconds(30),
+            shutdown: seconds(30),
+        }
+    }
+}
+
+impl Timeouts {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        for (key, span) in [
+            ("header", self.header),
+            ("keep_alive", self.keep_alive),
+            ("write", self.write),
+            ("request", self.request),
+            ("shutdown", self.shutdown),
+        ] {
+            if span.0.is_zero() || span.0 > LONGEST {
+                return Err(ConfigError::new(format!(
+                    "`timeouts.{key}` must be more than nothing and at most a day"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+const LONGEST: Duration = Duration::from_secs(24 * 3600);

@@ -1,0 +1,174 @@
+//! Why a request is not answered with what it asked for: whose fault, which status, one public
+//! sentence, and a label for logs.
+
+use std::io;
+use std::time::Duration;
+
+use andon_dialects::Refusal;
+use hyper::{Method, StatusCode};
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Whoever asked.
+    Client,
+    /// Whoever keeps the pictures.
+    Origin,
+    /// Ourselves, or more work than we can carry.
+    Us,
+}
+
+/// What went wrong. `Display` is the public sentence: it names the offending value and never a path
+/// of this machine.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each sentence says it")]
+pub enum Error {
+    #[error("{0}")]
+    Wish(Refusal),
+    #[error("there is no file /{path}")]
+    Missing { path: String },
+    #[error("the file /{path} may not be read")]
+    Forbidden { path: String },
+    #[error("the folder is at {to}")]
+    Moved { to: String },
+    #[error("{0}")]
+    Pixels(#[from] andon_pixels::Error),
+    #[error("the file is being changed right now; try again")]
+    Changing,
+    #[error("the file could not be read: {}", .0.kind())]
+    Io(#[from] io::Error),
+    #[error("too many requests are waiting already; try again in a moment")]
+    Busy,
+    #[error("the answer was not ready after {:?}; try again later", .0)]
+    Late(Duration),
+    #[error("something broke while this picture was worked on; it was written down for us to mend")]
+    Panicked,
+    #[error("{0} is not done here; use GET or HEAD")]
+    Method(Method),
+    #[error("the request target has {length} bytes, more than the {limit} that are read")]
+    TargetTooLong { length: usize, limit: usize },
+}
+
+impl Error {
+    /// Everything a reply and a log line say beside the sentence: the whole table in one place.
+    fn facts(&self) -> (StatusCode, Fault, &'static str) {
+        use andon_pixels::Error as P;
+        match self {
+            Self::Wish(_) => (StatusCode::BAD_REQUEST, Fault::Client, "wish"),
+            Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "missing"),
+            Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
+            Self::Moved { .. } => (StatusCode::MOVED_PERMANENTLY, Fault::Client, "moved"),
+            Self::Pixels(P::Recipe { .. }) => (StatusCode::BAD_REQUEST, Fault::Client, "recipe"),
+            Self::Pixels(P::UnknownFormat) => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Fault::Origin,
+                "unknown_format",
+            ),
+            Self::Pixels(P::Broken { .. }) => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, Fault::Origin, "broken")
+            }
+            Self::Pixels(P::Unsupported { .. }) => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Fault::Origin,
+                "unsupported",
+            ),
+            Self::Pixels(P::Limit { .. }) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "limit")
+            }
+            Self::Pixels(P::Interrupted) => {
+                (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "interrupted")
+            }
+            Self::Pixels(P::Internal(_)) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "internal")
+            }
+            Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
+            Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "busy"),
+            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "late"),
+            Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "panic"),
+            Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
+        }
+    }
+
+    /// The status of the reply.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.facts().0
+    }
+
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        self.facts().1
+    }
+
+    /// One word for logs and metrics.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        self.facts().2
+    }
+
+    /// The sentence for the public: our own insides stay in the log.
+    #[must_use]
+    pub fn public(&self) -> String {
+        match self {
+            Self::Pixels(andon_pixels::Error::Internal(_)) => Self::Panicked.to_string(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Seconds after which trying again makes sense.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u32> {
+        (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1)
+    }
+}
+
+impl Fault {
+    /// One word for logs.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Origin => "origin",
+            Self::Us => "us",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_insides_of_an_internal_error_stay_inside() {
+        let error = Error::Pixels(andon_pixels::Error::Internal("plane 3 of 2".to_owned()));
+        assert_eq!(error.status(), 500);
+        assert!(!error.public().contains("plane"));
+    }
+
+    #[test]
+    fn every_503_says_when_to_come_back() {
+        for error in [
+            Error::Busy,
+            Error::Late(Duration::from_secs(1)),
+            Error::Changing,
+        ] {
+            assert_eq!(error.status(), 503);
+            assert!(error.retry_after().is_some());
+        }
+        assert!(Error::Panicked.retry_after().is_none());
+    }
+
+    #[test]
+    fn a_limit_is_named_with_its_value() {
+        let error = Error::Pixels(andon_pixels::Error::Limit {
+            name: "pixels",
+            value: 10,
+            limit: 5,
+        });
+        assert_eq!(error.status(), 422);
+        assert_eq!(error.public(), "pixels 10 is over the limit of 5");
+    }
+}

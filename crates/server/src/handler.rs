@@ -1,0 +1,202 @@
+//! One request, top to bottom.
+
+mod visit;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_dialects::Wish;
+use andon_pixels::Rendered;
+use bytes::Bytes;
+use hyper::{HeaderMap, Method, Request};
+
+use self::visit::Visit;
+use crate::app::App;
+use crate::error::Error;
+use crate::media_type;
+use crate::resolver::{Found, Read};
+use crate::response::{self, Reply};
+use crate::workers::Wanted;
+
+impl App {
+    /// Answers a request; there is an answer to everything.
+    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Reply {
+        let mut visit = Visit::begin(&self.log, &request);
+        let reply = match self.reply(&request, &mut visit).await {
+            Ok(reply) => reply,
+            Err(error) => visit.failed(&error),
+        };
+        visit.answered(&reply);
+        reply
+    }
+
+    async fn reply<B>(&self, request: &Request<B>, visit: &mut Visit<'_>) -> Result<Reply, Error> {
+        check_method(request.method())?;
+        let target = target(request)?;
+        if target == HEALTH {
+            return Ok(response::healthy());
+        }
+        let deadline = Instant::now() + self.patience;
+        let answer = self.look_up(target, request.headers(), deadline, visit);
+        match tokio::time::timeout_at(deadline.into(), answer).await {
+            Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
+                Err(Error::Late(self.patience))
+            }
+            Ok(answer) => answer,
+        }
+    }
+
+    async fn look_up(
+        &self,
+        target: &str,
+        headers: &HeaderMap,
+        deadline: Instant,
+        visit: &mut Visit<'_>,
+    ) -> Result<Reply, Error> {
+        let wish = Arc::new(self.resolver.wish(target)?);
+        visit.wishes(&wish);
+
+        let began = Instant::now();
+        let found = self.open(&wish).await?;
+        if found.validators.unchanged(headers) {
+            return Ok(response::not_modified(&found.validators));
+        }
+        if wish.transformed {
+            self.picture(&wish, found, began, deadline, visit).await
+        } else {
+            self.file(found, began, visit).await
+        }
+    }
+
+    /// A file as it is.
+    async fn file(
+        &self,
+        found: Found,
+        began: Instant,
+        visit: &mut Visit<'_>,
+    ) -> Result<Reply, Error> {
+        let _hold = self.fetcher.hold(found.size()).await?;
+        let (found, read) = self.read(found).await?;
+        visit.took("fetch", began.elapsed());
+
+        let media_type = media_type::of(self.codecs, &found.path, &read.source);
+        let mut reply = response::found(read.source.into(), media_type, &found.validators);
+        response::set_timing(&mut reply, visit.stages());
+        Ok(reply)
+    }
+
+    /// A picture made to a recipe.
+    async fn picture(
+        &self,
+        wish: &Arc<Wish>,
+        found: Found,
+        began: Instant,
+        deadline: Instant,
+        visit: &mut Visit<'_>,
+    ) -> Result<Reply, Error> {
+        // Before anything is read: whoever finds no place must cost next to nothing.
+        let place = self.workers.admit().ok_or(Error::Busy)?;
+        let hold = self.fetcher.hold(found.size()).await?;
+        let (found, read) = self.read(found).await?;
+        visit.took("fetch", began.elapsed());
+
+        let waits = Instant::now();
+        let wanted = Arc::new(Wanted::until(deadline));
+        let job = {
+            let (engine, wish, wanted) = (self.engine.clone(), wish.clone(), wanted.clone());
+            let explain = self.plan_header;
+            move || {
+                let waited = waits.elapsed();
+                let Read { source, materials } = read;
+                let plan = engine.plan(&wish.recipe, &source)?;
+                let rendered = engine.run(&plan, &source, &materials, &*wanted)?;
+                drop(hold);
+                Ok::<_, Error>(Picture {
+                    plan: explain.then(|| plan.to_string()),
+                    media_type: media_type_of(&wish, &found, &rendered),
+                    timings: rendered.timings,
+                    body: rendered.body.unwrap_or(source).into(),
+                    validators: found.validators,
+                    waited,
+                })
+            }
+        };
+        let picture = self
+            .workers
+            .run(place, wanted, job)
+            .await
+            .map_err(|_| Error::Panicked)??;
+
+        visit.took("queue", picture.waited);
+        visit.took("decode", picture.timings.decode);
+        visit.took("resize", picture.timings.stages);
+        visit.took("encode", picture.timings.encode);
+        let mut reply = response::found(picture.body, picture.media_type, &picture.validators);
+        response::set_timing(&mut reply, visit.stages());
+        if let Some(plan) = picture.plan {
+            response::set_plan(&mut reply, &plan);
+        }
+        Ok(reply)
+    }
+
+    async fn open(&self, wish: &Arc<Wish>) -> Result<Found, Error> {
+        let (resolver, wish) = (self.resolver.clone(), wish.clone());
+        self.fetcher.run(move || resolver.open(&wish)).await
+    }
+
+    async fn read(&self, found: Found) -> Result<(Found, Read), Error> {
+        self.fetcher
+            .run(move || {
+                let read = found.read()?;
+                Ok((found, read))
+            })
+            .await
+    }
+}
+
+/// What a pixel thread hands back.
+struct Picture {
+    body: Bytes,
+    media_type: &'static str,
+    validators: crate::conditional::Validators,
+    plan: Option<String>,
+    timings: andon_pixels::Timings,
+    waited: Duration,
+}
+
+/// Always answered, whatever the origins hold.
+const HEALTH: &str = "/healthz";
+
+/// Bytes of a request target; longer ones are answered with 414.
+const MOST_TARGET_BYTES: usize = 16 << 10;
+
+fn check_method(method: &Method) -> Result<(), Error> {
+    match *method {
+        Method::GET | Method::HEAD => Ok(()),
+        _ => Err(Error::Method(method.clone())),
+    }
+}
+
+/// Path and query as they came, not decoded.
+fn target<B>(request: &Request<B>) -> Result<&str, Error> {
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or("/", hyper::http::uri::PathAndQuery::as_str);
+    if target.len() > MOST_TARGET_BYTES {
+        return Err(Error::TargetTooLong {
+            length: target.len(),
+            limit: MOST_TARGET_BYTES,
+        });
+    }
+    Ok(target)
+}
+
+/// The result's true type; in the module's strict mode the source's name decides where no format was
+/// asked for.
+fn media_type_of(wish: &Wish, found: &Found, rendered: &Rendered) -> &'static str {
+    let promised = wish
+        .keep_source_type
+        .then(|| media_type::by_name(&found.path));
+    promised.flatten().unwrap_or(rendered.media_type)
+}

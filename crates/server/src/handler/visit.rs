@@ -1,0 +1,91 @@
+//! What is written down about one request while it is answered.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use andon_dialects::Wish;
+use hyper::body::Body;
+use hyper::{Method, Request, StatusCode};
+
+use crate::access_log::{AccessLog, Entry};
+use crate::error::Error;
+use crate::response::{self, Reply};
+
+/// One request; its log line is written when it goes, answered or not.
+pub(super) struct Visit<'a> {
+    log: &'a AccessLog,
+    began: Instant,
+    entry: Entry,
+    /// Every error is a 415, as in the module.
+    strict: bool,
+}
+
+impl<'a> Visit<'a> {
+    pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>) -> Self {
+        Self {
+            log,
+            began: Instant::now(),
+            entry: Entry {
+                time: SystemTime::now(),
+                method: request.method().clone(),
+                target: request.uri().to_string(),
+                status: client_left(),
+                bytes: 0,
+                total: Duration::ZERO,
+                stages: Vec::new(),
+                recipe: None,
+                error: None,
+            },
+            strict: false,
+        }
+    }
+
+    /// The wish is known.
+    pub(super) fn wishes(&mut self, wish: &Wish) {
+        if wish.transformed {
+            self.entry.recipe = Some(wish.recipe.to_string());
+            self.strict = wish.strict;
+        }
+    }
+
+    /// A stage is over.
+    pub(super) fn took(&mut self, stage: &'static str, time: Duration) {
+        self.entry.stages.push((stage, time));
+    }
+
+    /// The stages so far.
+    pub(super) fn stages(&self) -> &[(&'static str, Duration)] {
+        &self.entry.stages
+    }
+
+    /// The reply to an error.
+    pub(super) fn failed(&mut self, error: &Error) -> Reply {
+        self.entry.error = Some((error.label(), error.fault().label(), error.to_string()));
+        let status = match error.status() {
+            // Overload is the one thing the module does not know.
+            StatusCode::SERVICE_UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
+            _ if self.strict => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            status => status,
+        };
+        response::error(error, status)
+    }
+
+    /// The reply is ready.
+    pub(super) fn answered(&mut self, reply: &Reply) {
+        self.entry.status = reply.status();
+        if self.entry.method != Method::HEAD {
+            self.entry.bytes = reply.body().size_hint().exact().unwrap_or(0);
+        }
+    }
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        self.entry.total = self.began.elapsed();
+        self.log.record(&self.entry);
+    }
+}
+
+/// Never sent: the line of a request whose client left before its answer.
+fn client_left() -> StatusCode {
+    StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT)
+}

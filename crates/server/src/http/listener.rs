@@ -1,0 +1,137 @@
+//! Listening on TCP and on Unix sockets.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+
+use crate::config::{Listen, SocketMode};
+
+/// A bound address.
+#[derive(Debug)]
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, SocketFile),
+}
+
+/// A new connection.
+#[derive(Debug)]
+pub(crate) enum Accepted {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// Where a server listens, its port known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// TCP.
+    Tcp(SocketAddr),
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "http://{address}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl Listener {
+    /// Binds; a socket file that no process listens on any more is replaced.
+    ///
+    /// # Errors
+    /// The system's, its text naming the address.
+    pub(crate) async fn bind(listen: &Listen, mode: SocketMode) -> io::Result<Self> {
+        let bound = match listen {
+            Listen::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
+            Listen::Unix(path) => bind_unix(path, mode)
+                .await
+                .map(|(listener, file)| Self::Unix(listener, file)),
+        };
+        bound.map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot listen on {listen}: {error}"))
+        })
+    }
+
+    pub(crate) fn address(&self) -> io::Result<Address> {
+        match self {
+            Self::Tcp(listener) => listener.local_addr().map(Address::Tcp),
+            Self::Unix(_, file) => Ok(Address::Unix(file.path.clone())),
+        }
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // A reply is written whole: waiting to fill packets only delays its end. A stream
+                // that refuses works all the same.
+                let _ = stream.set_nodelay(true);
+                Ok(Accepted::Tcp(stream))
+            }
+            Self::Unix(listener, _) => listener
+                .accept()
+                .await
+                .map(|(stream, _)| Accepted::Unix(stream)),
+        }
+    }
+}
+
+async fn bind_unix(path: &Path, mode: SocketMode) -> io::Result<(UnixListener, SocketFile)> {
+    remove_stale(path).await?;
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode.0))?;
+    let file = SocketFile {
+        path: path.to_owned(),
+        inode: std::fs::symlink_metadata(path)?.ino(),
+    };
+    Ok((listener, file))
+}
+
+/// Removes a socket whose server is gone, and nothing else.
+async fn remove_stale(path: &Path) -> io::Result<()> {
+    let found = match std::fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if !found.file_type().is_socket() {
+        return Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "there is a file that is no socket; choose another path or remove it",
+        ));
+    }
+    match UnixStream::connect(path).await {
+        Ok(_) => Err(io::Error::new(
+            io::ErrorKind::AddrInUse,
+            "another server is listening there",
+        )),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A socket's file: removed with its server, unless another server has put its own there meanwhile.
+#[derive(Debug)]
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let ours = std::fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
+        if ours {
+            // A file that stays behind is found to be stale by the next server.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! A stream whose patience ends: a client that does not finish its request's head, or does not take
+//! its reply, is dropped, so that it holds a connection no longer than it may.
+
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+/// What the service tells the stream beneath it.
+#[derive(Debug, Default)]
+pub(super) struct Attention {
+    answering: AtomicBool,
+    asked: AtomicBool,
+}
+
+impl Attention {
+    /// A request's head is complete; an answer is being made until the guard goes.
+    pub(super) fn answering(self: &Arc<Self>) -> Answering {
+        self.answering.store(true, Ordering::Relaxed);
+        self.asked.store(true, Ordering::Relaxed);
+        Answering(self.clone())
+    }
+
+    /// Has the connection carried any request yet?
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// An answer is being made.
+#[derive(Debug)]
+pub(super) struct Answering(Arc<Attention>);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.answering.store(false, Ordering::Relaxed);
+    }
+}
+
+/// The stream.
+#[derive(Debug)]
+pub(super) struct Patience<S> {
+    stream: S,
+    attention: Arc<Attention>,
+    head: Timer,
+    write: Timer,
+}
+
+impl<S> Patience<S> {
+    /// `head`: from a request's first byte (a connection's opening) to the end of its head. `write`:
+    /// how long the stream may take no byte.
+    pub(super) fn new(
+        stream: S,
+        attention: Arc<Attention>,
+        head: Duration,
+        write: Duration,
+    ) -> Self {
+        let mut patience = Self {
+            stream,
+            attention,
+            head: Timer::new(head),
+            write: Timer::new(write),
+        };
+        patience.head.start();
+        patience
+    }
+
+    /// Passes a write's outcome on, or the end of our patience with it.
+    fn waited<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        outcome: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        match outcome {
+            Poll::Ready(result) => {
+                self.write.stop();
+                Poll::Ready(result)
+            }
+            Poll::Pending => {
+                self.write.start();
+                self.write
+                    .poll(cx)
+                    .map(|()| Err(timed_out("the reply is not taken")))
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        if this.attention.answering.load(Ordering::Relaxed) {
+            this.head.stop();
+            return outcome;
+        }
+        if buffer.filled().len() > before {
+            this.head.start();
+        }
+        if outcome.is_pending() && this.head.poll(cx).is_ready() {
+            return Poll::Ready(Err(timed_out("the request's head is not finished")));
+        }
+        outcome
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        // The reply is on its way: the head that asked for it is done.
+        self.head.stop();
+        let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.waited(cx, outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.head.stop();
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.waited(cx, outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_flush(cx);
+        self.waited(cx, outcome)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.waited(cx, outcome)
+    }
+}
+
+/// A timer that costs nothing until it is first started.
+#[derive(Debug)]
+struct Timer {
+    length: Duration,
+    running: bool,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Timer {
+    fn new(length: Duration) -> Self {
+        Self {
+            length,
+            running: false,
+            sleep: None,
+        }
+    }
+
+    /// Starts it, unless it runs already.
+    fn start(&mut self) {
+        if self.running {
+            return;
+        }
+        self.running = true;
+        let end = Instant::now() + self.length;
+        match &mut self.sleep {
+            Some(sleep) => sleep.as_mut().reset(end),
+            None => self.sleep = Some(Box::pin(tokio::time::sleep_until(end))),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.running = false;
+    }
+
+    /// Ready when it runs and its time is up.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.sleep {
+            Some(sleep) if self.running => sleep.as_mut().poll(cx),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+fn timed_out(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(10);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_trickles_in_is_given_up() {
+        let (mut client, server) = duplex(1024);
+        let mut server = Patience::new(server, Arc::default(), TIME, TIME);
+        let trickle = tokio::spawn(async move {
+            while client.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+            }
+        });
+        let error = server.read_to_end(&mut Vec::new()).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(server);
+        trickle.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_may_take_longer_than_a_head() {
+        let (mut client, server) = duplex(1024);
+        let attention = Arc::new(Attention::default());
+        let mut server = Patience::new(server, attention.clone(), TIME, TIME);
+        client.write_all(b"GET").await.unwrap();
+        server.read_exact(&mut [0; 3]).await.unwrap();
+        let answering = attention.answering();
+        let waiting = tokio::time::timeout(5 * TIME, server.read_u8()).await;
+        assert!(waiting.is_err(), "it went on waiting for the client");
+        drop(answering);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reply_that_nobody_takes_is_given_up() {
+        let (_client, server) = duplex(16);
+        let mut server = Patience::new(server, Arc::default(), TIME, TIME);
+        let error = server.write_all(&[0; 64]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_that_goes_on_reading_gets_its_reply() {
+        let (mut client, server) = duplex(16);
+        let mut server = Patience::new(server, Arc::default(), TIME, TIME);
+        let reader = tokio::spawn(async move {
+            let mut taken = 0;
+            while taken < 64 {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+                taken += client.read(&mut [0; 16]).await.unwrap();
+            }
+        });
+        server.write_all(&[0; 64]).await.unwrap();
+        reader.await.unwrap();
+    }
+}

@@ -1,0 +1,76 @@
+//! Media types of files that are served as they are: pictures by their first bytes, whatever their
+//! name says; a few others by extension; the rest is `application/octet-stream`.
+
+use andon_pixels::Codec;
+
+/// The type of a file by its content and its name.
+#[must_use]
+pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    if let Some(codec) = codecs.iter().find(|codec| codec.sniff(head)) {
+        return codec.media_type();
+    }
+    // What calls itself a picture that we know and is none must not be taken for one.
+    by_name(path)
+        .filter(|media_type| codecs.iter().all(|codec| codec.media_type() != *media_type))
+        .unwrap_or(UNKNOWN)
+}
+
+/// The type that a file's extension promises.
+#[must_use]
+pub fn by_name(path: &str) -> Option<&'static str> {
+    let name = path.rsplit('/').next()?;
+    let (_, extension) = name.rsplit_once('.')?;
+    let extension = extension.to_ascii_lowercase();
+    EXTENSIONS
+        .iter()
+        .find(|(known, _)| *known == extension)
+        .map(|(_, media_type)| *media_type)
+}
+
+/// Nothing is known about it.
+pub const UNKNOWN: &str = "application/octet-stream";
+
+/// Bytes that any format is known by.
+const HEAD: usize = 64;
+
+const EXTENSIONS: &[(&str, &str)] = &[
+    ("avif", "image/avif"),
+    ("css", "text/css; charset=utf-8"),
+    ("gif", "image/gif"),
+    ("htm", "text/html; charset=utf-8"),
+    ("html", "text/html; charset=utf-8"),
+    ("ico", "image/x-icon"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("js", "text/javascript; charset=utf-8"),
+    ("json", "application/json"),
+    ("jxl", "image/jxl"),
+    ("md", "text/markdown; charset=utf-8"),
+    ("mjs", "text/javascript; charset=utf-8"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("svg", "image/svg+xml"),
+    ("txt", "text/plain; charset=utf-8"),
+    ("webp", "image/webp"),
+    ("woff2", "font/woff2"),
+    ("xml", "application/xml"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_is_that_of_the_last_segment() {
+        assert_eq!(by_name("a/b.html"), Some("text/html; charset=utf-8"));
+        assert_eq!(by_name("B.JPG"), Some("image/jpeg"));
+        assert_eq!(by_name("a.html/b"), None);
+        assert_eq!(by_name("html"), None);
+    }
+
+    #[test]
+    fn the_table_is_sorted_and_has_no_doubles() {
+        assert!(EXTENSIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

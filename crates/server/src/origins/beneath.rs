@@ -1,0 +1,296 @@
+//! Files beneath one folder, and never any other: the kernel itself refuses to resolve a path that
+//! leaves it (`openat2` with `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic
+//! link. Links that stay inside are followed.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
+use rustix::io::Errno;
+
+use crate::error::Error;
+
+/// A folder that is opened once and cannot be left.
+#[derive(Debug)]
+pub struct Root {
+    folder: OwnedFd,
+}
+
+/// What a path names.
+#[derive(Debug)]
+pub enum Entry {
+    /// A regular file, open for reading.
+    File(OpenFile),
+    /// A folder.
+    Folder,
+}
+
+/// A regular file, opened but not read yet.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    /// What tells this state of the file from any other.
+    pub identity: Identity,
+}
+
+/// What tells one state of a file from another, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Time of the last change, in nanoseconds since 1970.
+    pub modified_ns: i128,
+    /// Bytes.
+    pub size: u64,
+    /// The file's number on its device.
+    pub inode: u64,
+    /// The device's number.
+    pub device: u64,
+}
+
+impl Root {
+    /// Opens the folder.
+    ///
+    /// # Errors
+    /// When there is no such folder, or the system is too old (Linux before 5.6) or too closed to
+    /// resolve paths safely.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let folder = rustix::fs::open(
+            path,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let root = Self { folder };
+        match root.resolve(Path::new(".")) {
+            Err(Errno::NOSYS) => Err(io::Error::other(
+                "this system cannot confine paths to a folder (openat2 needs Linux 5.6)",
+            )),
+            Err(error) => Err(error.into()),
+            Ok(_) => Ok(root),
+        }
+    }
+
+    /// Opens what `path` names beneath the folder. Slashes in front mean nothing.
+    ///
+    /// # Errors
+    /// `Missing`, also for what lies outside; `Forbidden`; `Io`.
+    pub fn entry(&self, path: &str) -> Result<Entry, Error> {
+        let relative = match path.trim_start_matches('/') {
+            "" => ".",
+            relative => relative,
+        };
+        let missing = || Error::Missing {
+            path: path.to_owned(),
+        };
+        let fd = self
+            .resolve(Path::new(relative))
+            .map_err(|errno| match errno {
+                // No such file; a file where a folder is needed; out of the folder (EXDEV); a circle of
+                // links; a name that cannot be; a socket.
+                Errno::NOENT
+                | Errno::NOTDIR
+                | Errno::XDEV
+                | Errno::LOOP
+                | Errno::NAMETOOLONG
+                | Errno::INVAL
+                | Errno::NXIO => missing(),
+                Errno::ACCESS | Errno::PERM => Error::Forbidden {
+                    path: path.to_owned(),
+                },
+                other => Error::Io(other.into()),
+            })?;
+        let stat = fstat(&fd).map_err(|errno| Error::Io(errno.into()))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Entry::File(OpenFile {
+                file: File::from(fd),
+                identity: Identity::of(&stat),
+            })),
+            FileType::Directory => Ok(Entry::Folder),
+            _ => Err(missing()),
+        }
+    }
+
+    fn resolve(&self, path: &Path) -> rustix::io::Result<OwnedFd> {
+        let mut tries = 0;
+        loop {
+            let opened = openat2(
+                self.folder.as_fd(),
+                path,
+                // NONBLOCK: opening a named pipe must not wait for its writer.
+                OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK,
+                Mode::empty(),
+                ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
+            );
+            // The kernel asks to try again when a folder was renamed while it looked.
+            match opened {
+                Err(Errno::AGAIN | Errno::INTR) if tries < MOST_TRIES => tries += 1,
+                other => return other,
+            }
+        }
+    }
+}
+
+impl OpenFile {
+    /// Reads the whole file.
+    ///
+    /// # Errors
+    /// `Limit` beyond `limit` bytes; `Changing` when somebody writes to it meanwhile, because half a
+    /// file must not become a whole answer; `Io`.
+    pub fn read(&self, limit: u64) -> Result<Vec<u8>, Error> {
+        let Identity { size, .. } = self.identity;
+        if size > limit {
+            return Err(Error::Pixels(andon_pixels::Error::Limit {
+                name: "source_bytes",
+                value: size,
+                limit,
+            }));
+        }
+        let mut bytes = Vec::with_capacity(size as usize + 1);
+        (&self.file).take(size + 1).read_to_end(&mut bytes)?;
+        let now = fstat(&self.file).map_err(|errno| Error::Io(errno.into()))?;
+        if bytes.len() as u64 == size && Identity::of(&now) == self.identity {
+            Ok(bytes)
+        } else {
+            Err(Error::Changing)
+        }
+    }
+}
+
+impl Identity {
+    fn of(stat: &Stat) -> Self {
+        Self {
+            modified_ns: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            inode: stat.st_ino,
+            device: stat.st_dev,
+        }
+    }
+
+    /// Time of the last change; 1970 for anything earlier.
+    #[must_use]
+    pub fn modified(&self) -> SystemTime {
+        let nanos = u64::try_from(self.modified_ns).unwrap_or(0);
+        UNIX_EPOCH + Duration::from_nanos(nanos)
+    }
+}
+
+const MOST_TRIES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A folder `root` with `a.jpg` and `inside/b.jpg`, beside a `secret` that must stay so.
+    fn house() -> (tempfile::TempDir, Root) {
+        let house = tempfile::tempdir().unwrap();
+        let root = house.path().join("root");
+        std::fs::create_dir_all(root.join("inside")).unwrap();
+        std::fs::write(root.join("a.jpg"), "a").unwrap();
+        std::fs::write(root.join("inside/b.jpg"), "b").unwrap();
+        std::fs::write(house.path().join("secret"), "secret").unwrap();
+        let opened = Root::open(&root).unwrap();
+        (house, opened)
+    }
+
+    fn text(root: &Root, path: &str) -> Result<String, Error> {
+        match root.entry(path)? {
+            Entry::File(file) => Ok(String::from_utf8(file.read(1 << 20)?).unwrap()),
+            Entry::Folder => Ok("folder".to_owned()),
+        }
+    }
+
+    #[test]
+    fn files_inside_are_read() {
+        let (_house, root) = house();
+        for (path, expected) in [
+            ("a.jpg", "a"),
+            ("/a.jpg", "a"),
+            ("inside/b.jpg", "b"),
+            ("inside/../a.jpg", "a"),
+            ("inside", "folder"),
+            ("", "folder"),
+        ] {
+            assert_eq!(text(&root, path).unwrap(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn nothing_outside_is_reached_by_any_spelling() {
+        let (house, root) = house();
+        let inside = house.path().join("root");
+        symlink("../secret", inside.join("relative-link")).unwrap();
+        symlink(house.path().join("secret"), inside.join("absolute-link")).unwrap();
+        symlink("..", inside.join("up")).unwrap();
+        symlink("/proc/self/root", inside.join("magic")).unwrap();
+        let absolute = house.path().join("secret").display().to_string();
+        for path in [
+            "../secret",
+            "inside/../../secret",
+            "relative-link",
+            "absolute-link",
+            "up/secret",
+            "magic/etc/hostname",
+            "..\\secret",
+            "a.jpg\0.png",
+            &absolute,
+            &"x".repeat(5000),
+        ] {
+            let result = text(&root, path);
+            assert!(
+                matches!(result, Err(Error::Missing { .. })),
+                "{path}: {result:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn links_that_stay_inside_are_followed() {
+        let (house, root) = house();
+        symlink("inside/b.jpg", house.path().join("root/link")).unwrap();
+        assert_eq!(text(&root, "link").unwrap(), "b");
+    }
+
+    #[test]
+    fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+        let (house, root) = house();
+        let pipe = house.path().join("root/pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        assert!(matches!(text(&root, "pipe"), Err(Error::Missing { .. })));
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_not_read() {
+        let (_house, root) = house();
+        let Entry::File(file) = root.entry("a.jpg").unwrap() else {
+            panic!("a file")
+        };
+        assert!(matches!(
+            file.read(0),
+            Err(Error::Pixels(andon_pixels::Error::Limit {
+                value: 1,
+                limit: 0,
+                ..
+            }))
+        ));
+    }
+
+    #[test]
+    fn a_file_that_changes_between_opening_and_reading_is_not_served() {
+        let (house, root) = house();
+        let Entry::File(file) = root.entry("a.jpg").unwrap() else {
+            panic!("a file")
+        };
+        std::fs::write(house.path().join("root/a.jpg"), "longer").unwrap();
+        assert!(matches!(file.read(1 << 20), Err(Error::Changing)));
+    }
+}

@@ -1,0 +1,109 @@
+//! Replies and their headers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+
+use crate::conditional::Validators;
+use crate::error::Error;
+
+/// A reply: its body whole, or no reply at all.
+pub(crate) type Reply = Response<Full<Bytes>>;
+
+/// 200 with a picture or a file.
+pub(crate) fn found(body: Bytes, media_type: &'static str, validators: &Validators) -> Reply {
+    let mut reply = with_type(StatusCode::OK, body, media_type);
+    set_validators(&mut reply, validators);
+    reply
+}
+
+/// 304: the client's copy is still good.
+pub(crate) fn not_modified(validators: &Validators) -> Reply {
+    let mut reply = Response::new(Full::default());
+    *reply.status_mut() = StatusCode::NOT_MODIFIED;
+    set_validators(&mut reply, validators);
+    reply
+}
+
+/// An error as one plain sentence.
+pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
+    let sentence = format!("{}\n", error.public());
+    let mut reply = with_type(status, sentence.into(), "text/plain; charset=utf-8");
+    let headers = reply.headers_mut();
+    // A fault may be mended at any moment: nobody should keep it for long.
+    let cache = if status.is_server_error() {
+        "no-store"
+    } else {
+        "max-age=60"
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Some(seconds) = error.retry_after() {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    match error {
+        Error::Method(_) => {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        Error::Moved { to } => set(headers, header::LOCATION, to),
+        _ => {}
+    }
+    reply
+}
+
+/// `/healthz`.
+pub(crate) fn healthy() -> Reply {
+    let mut reply = with_type(StatusCode::OK, "ok\n".into(), "text/plain; charset=utf-8");
+    let headers = reply.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// `Server-Timing`, in milliseconds.
+pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)]) {
+    let text: Vec<String> = stages
+        .iter()
+        .map(|(name, time)| format!("{name};dur={:.1}", time.as_secs_f64() * 1e3))
+        .collect();
+    set(
+        reply.headers_mut(),
+        HeaderName::from_static("server-timing"),
+        &text.join(", "),
+    );
+}
+
+/// `Andon-Plan`: how the picture was made.
+pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
+    set(
+        reply.headers_mut(),
+        HeaderName::from_static("andon-plan"),
+        plan,
+    );
+}
+
+fn with_type(status: StatusCode, body: Bytes, media_type: &'static str) -> Reply {
+    let mut reply = Response::new(Full::new(body));
+    *reply.status_mut() = status;
+    let headers = reply.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    reply
+}
+
+fn set_validators(reply: &mut Reply, validators: &Validators) {
+    let modified = httpdate::fmt_http_date(validators.modified);
+    set(reply.headers_mut(), header::ETAG, &validators.etag);
+    set(reply.headers_mut(), header::LAST_MODIFIED, &modified);
+}
+
+/// Leaves out what cannot be a header's value: no header is worth a failed answer.
+fn set(headers: &mut hyper::HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
