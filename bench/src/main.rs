@@ -1,1 +1,101 @@
-fn main() {}
+//! Measures Andon against its peers on the same photographs, in one process: `./dev bench`.
+
+mod compare;
+mod engines;
+mod http;
+mod memory;
+mod peers;
+mod photos;
+mod proc;
+mod quality;
+mod raw;
+mod reference;
+mod stats;
+mod table;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use engines::{Contestant, Format};
+
+// As the `andon` binary has it, so that Andon is measured as it is shipped.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[derive(Parser)]
+#[command(
+    name = "./dev bench",
+    about = "Andon against libvips, ImageMagick and GD"
+)]
+struct Cli {
+    #[command(subcommand)]
+    task: Option<Task>,
+    #[command(flatten)]
+    compare: CompareArgs,
+    /// Folder of JPEG photographs.
+    #[arg(long, global = true, default_value = "../shared/photos")]
+    photos: PathBuf,
+    /// Folder for the raw results.
+    #[arg(long, global = true, default_value = "runs")]
+    runs: PathBuf,
+    /// What the raw results' names begin with: the date.
+    #[arg(long, global = true, hide = true, default_value = "undated")]
+    stamp: String,
+}
+
+#[derive(Args)]
+struct CompareArgs {
+    /// Fewer repeats: a first look, not a result to publish.
+    #[arg(long)]
+    quick: bool,
+    /// Only these longest sides (150, 400, 1200).
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<u32>,
+    /// Only this output format.
+    #[arg(long)]
+    format: Option<Format>,
+    /// Only these contestants (libvips is always among them: its size is everyone's).
+    #[arg(long, value_delimiter = ',')]
+    against: Vec<Contestant>,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// The server under a closed loop of ten connections: throughput, threads, memory, processes.
+    Http(http::HttpArgs),
+    /// One contestant alone, for its memory (started by the comparison itself).
+    #[command(hide = true)]
+    Alone(memory::AloneArgs),
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    peers::init()?;
+    let photos = photos::Folder::open(&cli.photos)?;
+    match cli.task {
+        None => {
+            let setup = compare::Setup {
+                sides: if cli.compare.only.is_empty() {
+                    vec![150, 400, 1200]
+                } else {
+                    cli.compare.only
+                },
+                formats: cli
+                    .compare
+                    .format
+                    .map_or(Format::ALL.to_vec(), |one| vec![one]),
+                contestants: Contestant::chosen(&cli.compare.against),
+                rounds: if cli.compare.quick { 2 } else { 6 },
+            };
+            let run = compare::run(&setup, &photos)?;
+            table::print(&run);
+            raw::save(&cli.runs, &cli.stamp, "bench", &run)
+        }
+        Some(Task::Http(args)) => {
+            let run = http::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-http", &run)
+        }
+        Some(Task::Alone(args)) => memory::alone(&args, &photos),
+    }
+}

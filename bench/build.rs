@@ -1,0 +1,37 @@
+//! Compiles the shim over the peers and links their libraries as Debian ships them.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed=peers.c");
+    println!("cargo::rerun-if-changed=peers.h");
+    let mut shim = cc::Build::new();
+    shim.file("peers.c").warnings(true).extra_warnings(true);
+    // The shim before the libraries: the linker drops shared libraries that nothing asked for yet.
+    let mut includes = Vec::new();
+    let mut defines = Vec::new();
+    let mut libraries = Vec::new();
+    for name in ["vips", "MagickWand-6.Q16", "gdlib"] {
+        let found = pkg_config::Config::new()
+            .cargo_metadata(false)
+            .probe(name)?;
+        includes.extend(found.include_paths);
+        defines.extend(found.defines);
+        libraries.extend(found.libs);
+    }
+    for path in includes {
+        // As system headers: their warnings are not ours.
+        shim.flag("-isystem").flag(path.display().to_string());
+    }
+    for (name, value) in defines {
+        shim.define(&name, value.as_deref());
+    }
+    shim.compile("andon_bench_peers");
+    libraries.sort();
+    libraries.dedup();
+    for library in libraries {
+        println!("cargo::rustc-link-lib=dylib={library}");
+    }
+    // Andon brings its own libjpeg-turbo and libwebp. Without this the peers' shared libraries would be
+    // bound to those, and the comparison would be one of nothing with itself.
+    println!("cargo::rustc-link-arg-bins=-Wl,--exclude-libs,ALL");
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! The server under load: ten connections in a closed loop over the photographs.
+//!
+//! Answers four questions: how near the throughput comes to cores × one thread's rate, how many threads
+//! want to run at once, whether memory stays flat, and whether any process is ever started.
+
+mod client;
+mod server;
+mod strace;
+
+use std::num::NonZero;
+use std::thread;
+use std::time::Instant;
+
+use andon_pixels::{Never, NoMaterials};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde::Serialize;
+
+use crate::engines::engine;
+use crate::photos::Folder;
+use crate::raw;
+use server::Server;
+
+/// Options of `./dev bench http`.
+#[derive(Args)]
+pub(crate) struct HttpArgs {
+    /// Requests after which memory is looked at the second time (the first time at a tenth).
+    #[arg(long, default_value_t = 10_000)]
+    requests: usize,
+    /// Connections, each in a closed loop.
+    #[arg(long, default_value_t = 10)]
+    connections: usize,
+    /// Leave out the run under strace.
+    #[arg(long)]
+    no_strace: bool,
+}
+
+/// All that was measured, as it is saved.
+#[derive(Serialize)]
+pub(crate) struct Run {
+    machine: raw::Machine,
+    urls: usize,
+    requests: usize,
+    connections: usize,
+    /// Images/s of the engine alone on one thread, before and after the server's run.
+    one_thread_rates: [f64; 2],
+    /// Replies/s of the server.
+    throughput: f64,
+    /// `throughput / (cores × mean of one_thread_rates)`.
+    of_ideal: f64,
+    /// Most threads that were running or wanted to, and how many threads there were.
+    most_runnable: usize,
+    threads: usize,
+    /// Resident bytes after a tenth of the requests and after all.
+    rss_early_bytes: u64,
+    rss_late_bytes: u64,
+    /// What strace saw during as many requests again.
+    processes: Option<strace::Seen>,
+}
+
+/// One kind of request.
+pub(crate) struct Wish {
+    /// As it is asked for.
+    pub(crate) url: String,
+    /// The photograph and the recipe that the URL means: for the engine alone.
+    photo: String,
+    recipe: String,
+}
+
+/// Measures, prints, hands the numbers back.
+pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
+    let machine = raw::Machine::here()?;
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let wishes = wishes(photos);
+    let urls: Vec<String> = wishes.iter().map(|wish| wish.url.clone()).collect();
+
+    println!(
+        "{} photographs × 3 sizes × 2 formats, {} connections",
+        photos.names.len(),
+        args.connections
+    );
+    let before = one_thread_rate(&wishes, photos)?;
+    println!("engine alone, one thread:  {before:.1} images/s");
+
+    let server = Server::start(&photos.path)?;
+    same_bodies(&wishes, photos, &server)?;
+    let early = args.requests / 10;
+    let first = client::load(&server, &urls, args.connections, 0, early)?;
+    let rss_early_bytes = server.rss()?;
+    let second = client::load(
+        &server,
+        &urls,
+        args.connections,
+        early,
+        args.requests - early,
+    )?;
+    let rss_late_bytes = server.rss()?;
+    server.stop()?;
+    let after = one_thread_rate(&wishes, photos)?;
+    println!("engine alone, once more:   {after:.1} images/s");
+
+    let throughput = args.requests as f64 / (first.seconds + second.seconds);
+    let of_ideal = throughput / (cores as f64 * f64::midpoint(before, after));
+    let most_runnable = first.most_runnable.max(second.most_runnable);
+    let threads = first.threads.max(second.threads);
+    println!(
+        "server, {cores} cores:           {throughput:.1} replies/s = {:.0} % of cores × one thread",
+        of_ideal * 100.0
+    );
+    println!("threads:                   {threads}, at most {most_runnable} runnable at once");
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    println!(
+        "resident memory:           {:.0} MiB after {early} requests, {:.0} MiB after {} ({:+.1} %)",
+        mib(rss_early_bytes),
+        mib(rss_late_bytes),
+        args.requests,
+        (rss_late_bytes as f64 / rss_early_bytes as f64 - 1.0) * 100.0
+    );
+
+    let processes = if args.no_strace {
+        None
+    } else {
+        let seen = strace::watch(&photos.path, &urls, args.connections, args.requests)?;
+        println!(
+            "under strace:              {} requests, {} processes started, {} execve, {} threads started",
+            args.requests, seen.processes, seen.execs, seen.threads
+        );
+        Some(seen)
+    };
+    Ok(Run {
+        machine,
+        urls: urls.len(),
+        requests: args.requests,
+        connections: args.connections,
+        one_thread_rates: [before, after],
+        throughput,
+        of_ideal,
+        most_runnable,
+        threads,
+        rss_early_bytes,
+        rss_late_bytes,
+        processes,
+    })
+}
+
+/// Every photograph in three sizes and two formats, neighbours as different as can be.
+fn wishes(photos: &Folder) -> Vec<Wish> {
+    let mut wishes = Vec::new();
+    for (format, of) in [("jpeg", "jpg"), ("webp", "webp")] {
+        for side in [150, 400, 1200] {
+            for photo in &photos.names {
+                wishes.push(Wish {
+                    url: format!("/small_light(dw={side},dh={side},da=l,q=80,of={of})/{photo}"),
+                    photo: photo.clone(),
+                    recipe: format!("fit:{side}x{side},as:{format},q:80"),
+                });
+            }
+        }
+    }
+    wishes
+}
+
+/// Images/s of the engine alone on this thread, every wish once.
+fn one_thread_rate(wishes: &[Wish], photos: &Folder) -> Result<f64> {
+    let mut seconds = 0.0;
+    for wish in wishes {
+        let photo = photos.read(&wish.photo)?;
+        let start = Instant::now();
+        render(wish, &photo)?;
+        seconds += start.elapsed().as_secs_f64();
+    }
+    Ok(wishes.len() as f64 / seconds)
+}
+
+fn render(wish: &Wish, photo: &[u8]) -> Result<Vec<u8>> {
+    let engine = engine();
+    let plan = engine.plan(&wish.recipe.parse()?, photo)?;
+    let rendered = engine.run(&plan, photo, &NoMaterials, &Never)?;
+    rendered.body.context("the original was passed through")
+}
+
+/// The server does the very work that the engine alone does: the same bytes for every wish.
+fn same_bodies(wishes: &[Wish], photos: &Folder, server: &Server) -> Result<()> {
+    let mut connection = client::Connection::open(server)?;
+    for wish in wishes {
+        let expected = render(wish, &photos.read(&wish.photo)?)?;
+        let body = connection.get(&wish.url)?;
+        ensure!(
+            body == expected,
+            "{} is not what {} gives",
+            wish.url,
+            wish.recipe
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! A client that costs next to nothing: blocking sockets, one thread per connection, kept alive.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::server::Server;
+use crate::proc;
+
+/// What one load did.
+pub(crate) struct Load {
+    pub(crate) seconds: f64,
+    pub(crate) most_runnable: usize,
+    pub(crate) threads: usize,
+}
+
+/// Sends `count` requests, the `first` one and those after it in the URLs' round, and watches the server's
+/// threads meanwhile. Every reply must be a whole 200.
+pub(crate) fn load(
+    server: &Server,
+    urls: &[String],
+    connections: usize,
+    first: usize,
+    count: usize,
+) -> Result<Load> {
+    let next = AtomicUsize::new(first);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(server.pid(), &done));
+        let start = Instant::now();
+        let workers: Vec<_> = (0..connections)
+            .map(|_| scope.spawn(|| closed_loop(server, urls, &next, first + count)))
+            .collect();
+        let mut outcome = Ok(());
+        for worker in workers {
+            let one = worker
+                .join()
+                .unwrap_or_else(|_| bail!("a client thread panicked"));
+            outcome = outcome.and(one);
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        done.store(true, Ordering::Relaxed);
+        let (most_runnable, threads) = watcher.join().unwrap_or_default();
+        outcome.map(|()| Load {
+            seconds,
+            most_runnable,
+            threads,
+        })
+    })
+}
+
+fn closed_loop(server: &Server, urls: &[String], next: &AtomicUsize, end: usize) -> Result<()> {
+    let mut connection = Connection::open(server)?;
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if index >= end {
+            return Ok(());
+        }
+        connection.get(&urls[index % urls.len()])?;
+    }
+}
+
+/// The most threads that wanted to run at one moment, and the most there were.
+fn watch(pid: u32, done: &AtomicBool) -> (usize, usize) {
+    let (mut most_runnable, mut most) = (0, 0);
+    while !done.load(Ordering::Relaxed) {
+        if let Ok(threads) = proc::threads(pid) {
+            most_runnable = most_runnable.max(threads.runnable);
+            most = most.max(threads.all);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    (most_runnable, most)
+}
+
+/// One kept-alive connection.
+pub(crate) struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    pub(crate) fn open(server: &Server) -> Result<Self> {
+        let stream = TcpStream::connect(server.address())?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+        })
+    }
+
+    /// Asks and reads the whole body; anything but a 200 is an error.
+    pub(crate) fn get(&mut self, url: &str) -> Result<Vec<u8>> {
+        let request = format!("GET {url} HTTP/1.1\r\nHost: bench\r\n\r\n");
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        ensure!(line.starts_with("HTTP/1.1 200"), "{url}: {}", line.trim());
+        let mut length = None;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            let header = line.trim_end().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = Some(value.trim().parse::<usize>()?);
+            }
+        }
+        let mut body = vec![0; length.with_context(|| format!("{url}: no Content-Length"))?];
+        self.stream.read_exact(&mut body)?;
+        Ok(body)
+    }
+}

@@ -1,0 +1,108 @@
+//! Does the server ever start a process? strace watches every clone, fork and exec of all its threads.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::client;
+use super::server::{Server, terminate};
+
+/// What the server asked the kernel for, from its start to its end.
+#[derive(Serialize)]
+pub(crate) struct Seen {
+    /// `fork`, `vfork`, and `clone` of anything but a thread.
+    pub(crate) processes: usize,
+    /// `execve` and `execveat`, the server's own start not counted.
+    pub(crate) execs: usize,
+    /// Threads.
+    pub(crate) threads: usize,
+}
+
+/// Starts the server under strace, sends the requests, stops it and reads what strace wrote.
+pub(crate) fn watch(
+    photos: &Path,
+    urls: &[String],
+    connections: usize,
+    requests: usize,
+) -> Result<Seen> {
+    let andon = env::current_exe()?.with_file_name("andon");
+    let log = env::temp_dir().join(format!("andon-bench-strace-{}", std::process::id()));
+    let mut strace = Command::new("strace");
+    strace
+        // Only the calls in question stop the server; all others run at full speed.
+        .args([
+            "-f",
+            "--seccomp-bpf",
+            "-e",
+            "trace=execve,execveat,fork,vfork,clone,clone3",
+            "-o",
+        ])
+        .arg(&log)
+        .arg(andon);
+    let server = Server::spawn(strace, photos).context("strace")?;
+    client::load(&server, urls, connections, 0, requests)?;
+    // strace ends with the server, its only child.
+    terminate(only_child(server.pid())?)?;
+    server.wait()?;
+    let text = fs::read_to_string(&log)?;
+    fs::remove_file(&log)?;
+    Ok(count(&text))
+}
+
+fn only_child(pid: u32) -> Result<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+    Ok(children
+        .split_whitespace()
+        .next()
+        .context("strace has no child")?
+        .parse()?)
+}
+
+fn count(log: &str) -> Seen {
+    let mut seen = Seen {
+        processes: 0,
+        execs: 0,
+        threads: 0,
+    };
+    for line in log.lines() {
+        // "PID call(…", or "PID <... call resumed>…" for the second half of one already counted.
+        let call = line
+            .split_once(' ')
+            .map_or("", |(_, rest)| rest.trim_start());
+        if call.starts_with("execve") {
+            seen.execs += 1;
+        } else if call.starts_with("clone") && call.contains("CLONE_THREAD") {
+            seen.threads += 1;
+        } else if ["clone", "fork", "vfork"]
+            .iter()
+            .any(|name| call.starts_with(name))
+        {
+            seen.processes += 1;
+        }
+    }
+    // The first is strace starting the server.
+    seen.execs = seen.execs.saturating_sub(1);
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_told_from_processes() {
+        let seen = count(
+            "7 execve(\"andon\", [\"andon\"], 0x7ffd /* 9 vars */) = 0\n\
+             7 clone3({flags=CLONE_VM|CLONE_FS|CLONE_THREAD, child_tid=0x7f} => {parent_tid=[8]}, 88) = 8\n\
+             7 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD, child_tidptr=0x7f) = 9\n\
+             9 execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 9 vars */) = 0\n\
+             8 <... clone3 resumed> => {parent_tid=[10]}, 88) = 10\n\
+             7 +++ exited with 0 +++\n",
+        );
+        assert_eq!((seen.processes, seen.execs, seen.threads), (1, 1, 1));
+    }
+}

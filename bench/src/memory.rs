@@ -1,0 +1,98 @@
+//! Peak memory: one contestant alone in a fresh process, all photographs at one size.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::compare::Setup;
+use crate::engines::{Contestant, Format, Job, engine};
+use crate::photos::Folder;
+use crate::proc::status_bytes;
+
+/// The most that one contestant held.
+#[derive(Serialize)]
+pub(crate) struct Peak {
+    pub(crate) contestant: Contestant,
+    pub(crate) side: u32,
+    pub(crate) format: Format,
+    /// Resident before the first photograph: all contestants' libraries, loaded and idle.
+    pub(crate) idle_bytes: u64,
+    /// The peak (`VmHWM`), the above included.
+    pub(crate) peak_bytes: u64,
+}
+
+/// The hidden task `alone`.
+#[derive(Args)]
+pub(crate) struct AloneArgs {
+    contestant: Contestant,
+    side: u32,
+    output: Format,
+}
+
+/// Starts one process per contestant, side and format.
+pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
+    let mut peaks = Vec::new();
+    for &format in &setup.formats {
+        for &side in &setup.sides {
+            for &contestant in &setup.contestants {
+                let child = Command::new(env::current_exe()?)
+                    .args([
+                        "alone",
+                        &word(&contestant),
+                        &side.to_string(),
+                        &word(&format),
+                    ])
+                    .arg("--photos")
+                    .arg(&photos.path)
+                    .output()?;
+                let errors = String::from_utf8_lossy(&child.stderr);
+                ensure!(child.status.success(), "{}: {errors}", contestant.name());
+                let text = String::from_utf8(child.stdout)?;
+                let (idle, peak) = text.trim().split_once(' ').context("two numbers")?;
+                peaks.push(Peak {
+                    contestant,
+                    side,
+                    format,
+                    idle_bytes: idle.parse()?,
+                    peak_bytes: peak.parse()?,
+                });
+            }
+        }
+    }
+    Ok(peaks)
+}
+
+/// The child: runs every photograph twice, prints what was resident before, and its peak.
+pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
+    let idle = status_bytes("self", "VmRSS")?;
+    for name in photos.names.iter().chain(&photos.names) {
+        let photo = photos.read(name)?;
+        // The size is reckoned, not asked of libvips: its memory is not this contestant's.
+        let header = engine().probe(&photo)?;
+        let longest = f64::from(header.width.max(header.height));
+        let scaled = |length: u32| {
+            let exact = f64::from(length) * f64::from(args.side) / longest;
+            (exact.round() as u32).max(1)
+        };
+        let job = Job {
+            photo: &photo,
+            side: args.side,
+            size: (scaled(header.width), scaled(header.height)),
+            format: args.output,
+        };
+        args.contestant.run(&job)?;
+    }
+    println!("{idle} {}", status_bytes("self", "VmHWM")?);
+    Ok(())
+}
+
+/// A value as it is typed on the command line.
+fn word(value: &impl ValueEnum) -> String {
+    value
+        .to_possible_value()
+        .map(|word| word.get_name().to_owned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,180 @@
+//! The C shim's safe face (`peers.c`).
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
+use std::slice;
+
+use anyhow::{Result, bail};
+
+use crate::engines::Format;
+use crate::quality::Rgb;
+
+/// Starts the libraries; once, before anything else.
+pub(crate) fn init() -> Result<()> {
+    // SAFETY: called once, from the only thread.
+    check(unsafe { peer_init() })
+}
+
+/// Names and versions of the three libraries.
+pub(crate) fn versions() -> Vec<String> {
+    (0..3)
+        .map(|index| {
+            // SAFETY: the text is static and ends with a zero.
+            let text = unsafe { CStr::from_ptr(peer_version(index)) };
+            text.to_string_lossy().into_owned()
+        })
+        .collect()
+}
+
+/// libvips' thumbnail: the longest side becomes `side`.
+pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
+    let mut out = PeerBytes::default();
+    // SAFETY: the slice outlives the call, `out` is the shim's to fill.
+    check(unsafe {
+        peer_vips(
+            photo.as_ptr(),
+            photo.len(),
+            side as c_int,
+            webp(format),
+            &raw mut out,
+        )
+    })?;
+    Ok(out.take())
+}
+
+/// ImageMagick with `jpeg:size`; 0 threads: as many as it likes.
+pub(crate) fn magick(
+    photo: &[u8],
+    size: (u32, u32),
+    threads: u32,
+    format: Format,
+) -> Result<Vec<u8>> {
+    let mut out = PeerBytes::default();
+    // SAFETY: as above.
+    check(unsafe {
+        peer_magick(
+            photo.as_ptr(),
+            photo.len(),
+            size.0 as c_int,
+            size.1 as c_int,
+            threads as c_int,
+            webp(format),
+            &raw mut out,
+        )
+    })?;
+    Ok(out.take())
+}
+
+/// GD's resampling of a full decode.
+pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u8>> {
+    let mut out = PeerBytes::default();
+    // SAFETY: as above.
+    check(unsafe {
+        peer_gd(
+            photo.as_ptr(),
+            photo.len(),
+            size.0 as c_int,
+            size.1 as c_int,
+            webp(format),
+            &raw mut out,
+        )
+    })?;
+    Ok(out.take())
+}
+
+/// Any picture, decoded in full: the judge of everyone's output, and the reference's source.
+pub(crate) fn decode(picture: &[u8]) -> Result<Rgb> {
+    let (mut width, mut height, mut out) = (0, 0, PeerBytes::default());
+    // SAFETY: as above, and the two sides are the shim's to fill.
+    check(unsafe {
+        peer_decode(
+            picture.as_ptr(),
+            picture.len(),
+            &raw mut width,
+            &raw mut height,
+            &raw mut out,
+        )
+    })?;
+    Ok(Rgb {
+        width: width as usize,
+        height: height as usize,
+        samples: out.take(),
+    })
+}
+
+fn webp(format: Format) -> c_int {
+    c_int::from(format == Format::Webp)
+}
+
+fn check(code: c_int) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    // SAFETY: the text is static and ends with a zero.
+    let text = unsafe { CStr::from_ptr(peer_error()) };
+    bail!("{}", text.to_string_lossy().trim())
+}
+
+#[repr(C)]
+struct PeerBytes {
+    data: *mut u8,
+    size: usize,
+}
+
+impl Default for PeerBytes {
+    fn default() -> Self {
+        Self {
+            data: ptr::null_mut(),
+            size: 0,
+        }
+    }
+}
+
+impl PeerBytes {
+    fn take(self) -> Vec<u8> {
+        // SAFETY: the shim succeeded, so `data` holds `size` bytes from malloc, owned by us alone.
+        unsafe {
+            let bytes = slice::from_raw_parts(self.data, self.size).to_vec();
+            free(self.data.cast());
+            bytes
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn peer_init() -> c_int;
+    fn peer_error() -> *const c_char;
+    fn peer_version(index: c_int) -> *const c_char;
+    fn peer_vips(
+        data: *const u8,
+        size: usize,
+        side: c_int,
+        webp: c_int,
+        out: *mut PeerBytes,
+    ) -> c_int;
+    fn peer_magick(
+        data: *const u8,
+        size: usize,
+        width: c_int,
+        height: c_int,
+        threads: c_int,
+        webp: c_int,
+        out: *mut PeerBytes,
+    ) -> c_int;
+    fn peer_gd(
+        data: *const u8,
+        size: usize,
+        width: c_int,
+        height: c_int,
+        webp: c_int,
+        out: *mut PeerBytes,
+    ) -> c_int;
+    fn peer_decode(
+        data: *const u8,
+        size: usize,
+        width: *mut c_int,
+        height: *mut c_int,
+        out: *mut PeerBytes,
+    ) -> c_int;
+    fn free(pointer: *mut std::ffi::c_void);
+}

@@ -1,0 +1,45 @@
+//! The photographs that everything is measured on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// A folder of JPEG files.
+pub(crate) struct Folder {
+    /// Where it lies.
+    pub(crate) path: PathBuf,
+    /// Names of its files, sorted.
+    pub(crate) names: Vec<String>,
+}
+
+impl Folder {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(path).with_context(|| {
+            format!(
+                "no photographs at {}; --photos names another folder",
+                path.display()
+            )
+        })? {
+            if let Ok(name) = entry?.file_name().into_string()
+                && name.ends_with(".jpg")
+            {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            bail!("no .jpg files in {}", path.display());
+        }
+        names.sort();
+        Ok(Self {
+            path: path.to_owned(),
+            names,
+        })
+    }
+
+    /// One photograph's bytes.
+    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
+        fs::read(self.path.join(name)).with_context(|| name.to_owned())
+    }
+}

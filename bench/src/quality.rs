@@ -1,0 +1,145 @@
+//! How near one picture is to another: PSNR over R, G and B, SSIM on luma. Shared by every bench.
+
+/// Interleaved 8-bit RGB.
+pub(crate) struct Rgb {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) samples: Vec<u8>,
+}
+
+/// Interleaved RGB in floats, 0 to 255: the reference keeps its fractions.
+pub(crate) struct RgbF {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) samples: Vec<f32>,
+}
+
+/// Peak signal-to-noise ratio in dB; infinite for equal pictures. The sizes must be equal.
+pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
+    assert_eq!(
+        (reference.width, reference.height),
+        (picture.width, picture.height),
+        "only pictures of one size can be compared"
+    );
+    let squares: f64 = reference
+        .samples
+        .iter()
+        .zip(&picture.samples)
+        .map(|(&a, &b)| f64::from(a - f32::from(b)).powi(2))
+        .sum();
+    let mean = squares / reference.samples.len() as f64;
+    10.0 * (255.0 * 255.0 / mean).log10()
+}
+
+/// Structural similarity of luma (BT.601), Gaussian window of 11 px with sigma 1.5, K1 0.01, K2 0.03; the
+/// mean over all places where the window lies inside. 1 for equal pictures.
+pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
+    let (width, height) = (reference.width, reference.height);
+    let x = luma(
+        reference
+            .samples
+            .chunks_exact(3)
+            .map(|p| [p[0], p[1], p[2]]),
+    );
+    let y = luma(
+        picture
+            .samples
+            .chunks_exact(3)
+            .map(|p| [p[0], p[1], p[2]].map(f32::from)),
+    );
+    let blur = |values: Vec<f64>| window(&values, width, height);
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<_>>();
+    let (xx, yy, xy) = (product(&x, &x), product(&y, &y), product(&x, &y));
+    let (mx, my, xx, yy, xy) = (blur(x), blur(y), blur(xx), blur(yy), blur(xy));
+    let (c1, c2) = ((0.01_f64 * 255.0).powi(2), (0.03_f64 * 255.0).powi(2));
+    let total: f64 = (0..mx.len())
+        .map(|i| {
+            let (mx, my) = (mx[i], my[i]);
+            let (vx, vy, cov) = (xx[i] - mx * mx, yy[i] - my * my, xy[i] - mx * my);
+            ((2.0 * mx * my + c1) * (2.0 * cov + c2)) / ((mx * mx + my * my + c1) * (vx + vy + c2))
+        })
+        .sum();
+    total / mx.len() as f64
+}
+
+const TAPS: usize = 11;
+
+fn luma(pixels: impl Iterator<Item = [f32; 3]>) -> Vec<f64> {
+    pixels
+        .map(|[r, g, b]| 0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b))
+        .collect()
+}
+
+/// Gaussian means at every place where the window lies inside (at least one).
+fn window(values: &[f64], width: usize, height: usize) -> Vec<f64> {
+    let (tx, ty) = (TAPS.min(width), TAPS.min(height));
+    let (gx, gy) = (gaussian(tx), gaussian(ty));
+    let out_width = width - tx + 1;
+    let mut rows = Vec::with_capacity(out_width * height);
+    for row in values.chunks_exact(width) {
+        rows.extend(row.windows(tx).map(|part| dot(part.iter(), &gx)));
+    }
+    let mut out = Vec::with_capacity(out_width * (height - ty + 1));
+    for top in 0..=height - ty {
+        for x in 0..out_width {
+            let column = rows[top * out_width + x..].iter().step_by(out_width);
+            out.push(dot(column, &gy));
+        }
+    }
+    out
+}
+
+fn dot<'a>(values: impl Iterator<Item = &'a f64>, weights: &[f64]) -> f64 {
+    values.zip(weights).map(|(v, w)| v * w).sum()
+}
+
+fn gaussian(taps: usize) -> Vec<f64> {
+    let middle = (taps as f64 - 1.0) / 2.0;
+    let raw: Vec<f64> = (0..taps)
+        .map(|i| (-(i as f64 - middle).powi(2) / (2.0 * 1.5 * 1.5)).exp())
+        .collect();
+    let sum: f64 = raw.iter().sum();
+    raw.iter().map(|w| w / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(add: u8) -> (RgbF, Rgb) {
+        let plain: Vec<u8> = (0..20 * 20 * 3).map(|i| (i % 200) as u8).collect();
+        let reference = RgbF {
+            width: 20,
+            height: 20,
+            samples: plain.iter().map(|&v| f32::from(v)).collect(),
+        };
+        let picture = Rgb {
+            width: 20,
+            height: 20,
+            samples: plain.iter().map(|v| v + add).collect(),
+        };
+        (reference, picture)
+    }
+
+    #[test]
+    fn equal_pictures_are_perfect() {
+        let (reference, picture) = ramp(0);
+        assert!(psnr(&reference, &picture).is_infinite());
+        assert!((ssim(&reference, &picture) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_error_of_one_everywhere_is_48_db() {
+        let (reference, picture) = ramp(1);
+        assert!((psnr(&reference, &picture) - 48.1308).abs() < 1e-3);
+    }
+
+    #[test]
+    fn ssim_falls_with_noise() {
+        let (reference, mut picture) = ramp(0);
+        for (i, value) in picture.samples.iter_mut().enumerate() {
+            *value = value.wrapping_add((i * 7919 % 41) as u8);
+        }
+        assert!(ssim(&reference, &picture) < 0.99);
+    }
+}

@@ -1,0 +1,44 @@
+//! The few statistics that are needed. Pure.
+
+/// The middle value; of an even number the mean of the two middle ones. NaN for none.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+/// The geometric mean: the right one for rates and ratios. NaN for none.
+pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), v: f64| {
+        (sum + v.ln(), count + 1.0)
+    });
+    (sum / count).exp()
+}
+
+/// The arithmetic mean. NaN for none.
+pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = values
+        .into_iter()
+        .fold((0.0, 0.0), |(sum, count), v| (sum + v, count + 1.0));
+    sum / count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        assert!((median(&[4.0, 1.0, 3.0, 2.0]) - 2.5).abs() < 1e-12);
+        assert!((median(&[9.0, 1.0, 3.0]) - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn doubling_and_halving_cancel_out() {
+        assert!((geometric_mean([2.0, 0.5]) - 1.0).abs() < 1e-12);
+    }
+}

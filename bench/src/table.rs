@@ -1,0 +1,109 @@
+//! The comparison in one screen.
+
+use crate::compare::{Measured, Run};
+use crate::engines::{Contestant, Format};
+use crate::memory::Peak;
+use crate::stats::{geometric_mean, mean};
+
+const LEGEND: &str = "\
+One thread unless said otherwise; all at q 80, 4:2:0, without metadata, of equal size.
+images/s  geometric mean over the photographs of 1 / median time; runs interleaved there and back
+Andon ×   how many times as many images Andon makes (lowest and highest photograph); CPU × the same
+          by processor time, which other programs on the machine disturb less
+PSNR      of R, G and B in dB, SSIM of luma: mean, against a full decode and Lanczos3 in floats
+peak RSS  of a process of its own; idle: what was there before the first photograph";
+
+/// One table per format and side.
+pub(crate) fn print(run: &Run) {
+    let machine = &run.machine;
+    println!(
+        "{} × {} cores, Linux {}; {}; load before: {}",
+        machine.processor,
+        machine.cores,
+        machine.kernel,
+        machine.peers.join(", "),
+        machine.load_before
+    );
+    println!("{LEGEND}");
+    for format in Format::ALL {
+        for side in sides(run, format) {
+            print_one(run, format, side);
+        }
+    }
+}
+
+fn sides(run: &Run, format: Format) -> Vec<u32> {
+    let mut sides: Vec<u32> = run
+        .results
+        .iter()
+        .filter(|one| one.format == format)
+        .map(|one| one.side)
+        .collect();
+    sides.sort_unstable();
+    sides.dedup();
+    sides
+}
+
+fn print_one(run: &Run, format: Format, side: u32) {
+    let of = |contestant: Contestant| -> Vec<&Measured> {
+        run.results
+            .iter()
+            .filter(|one| (one.contestant, one.format, one.side) == (contestant, format, side))
+            .collect()
+    };
+    let ours = of(Contestant::Andon);
+    println!(
+        "\nJPEG → {}, longest side {side} px, {} photographs",
+        format.name(),
+        ours.len()
+    );
+    println!(
+        "{:29}{:>9}{:>9}  {:14}{:>6}{:>7}{:>8}{:>8}  {}",
+        "", "images/s", "Andon ×", "(range)", "CPU ×", "PSNR", "SSIM", "bytes", "peak RSS"
+    );
+    for &contestant in Contestant::ALL {
+        let theirs = of(contestant);
+        if theirs.is_empty() {
+            continue;
+        }
+        let rate = geometric_mean(theirs.iter().map(|one| 1.0 / one.median_seconds));
+        // Both lists run over the photographs in the same order.
+        let ratios: Vec<f64> = ours
+            .iter()
+            .zip(&theirs)
+            .map(|(our, their)| their.median_seconds / our.median_seconds)
+            .collect();
+        let cpu_ratios = ours
+            .iter()
+            .zip(&theirs)
+            .map(|(our, their)| their.median_cpu_seconds / our.median_cpu_seconds);
+        let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ratios.iter().copied().fold(0.0, f64::max);
+        println!(
+            "{:29}{:>9.1}{:>9.2}  {:14}{:>6.2}{:>7.2}{:>8.4}{:>8.0}  {}",
+            contestant.name(),
+            rate,
+            geometric_mean(ratios.iter().copied()),
+            format!("({low:.2}–{high:.2})"),
+            geometric_mean(cpu_ratios),
+            mean(theirs.iter().map(|one| one.psnr)),
+            mean(theirs.iter().map(|one| one.ssim)),
+            mean(theirs.iter().map(|one| one.bytes as f64)),
+            memory(&run.memory, contestant, format, side),
+        );
+    }
+}
+
+fn memory(peaks: &[Peak], contestant: Contestant, format: Format, side: u32) -> String {
+    peaks
+        .iter()
+        .find(|peak| (peak.contestant, peak.format, peak.side) == (contestant, format, side))
+        .map_or_else(String::new, |peak| {
+            let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+            format!(
+                "{:.0} MiB ({:.0} idle)",
+                mib(peak.peak_bytes),
+                mib(peak.idle_bytes)
+            )
+        })
+}
