@@ -4,4 +4,5 @@
 //! for the baseline and, on x86-64, once more for AVX2, chosen at run time; tests hold both to a float
 //! version.
 
+pub mod cpu;
 pub mod idct;

@@ -1,6 +1,9 @@
 //! A most-significant-bit-first reader over unstuffed entropy-coded bytes.
 
 /// Reads bits of `data`; past its end it reads zeros, and [`Bits::overrun`] tells.
+///
+/// It is copied in and out of rarely called functions instead of lent to them, because a reader whose
+/// address is known elsewhere cannot live in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
     data: &'a [u8],
@@ -25,22 +28,11 @@ impl<'a> Bits<'a> {
     pub(super) fn refill(&mut self) {
         let word = match self.data.get(self.position..).and_then(|rest| rest.first_chunk::<8>()) {
             Some(bytes) => u64::from_be_bytes(*bytes),
-            None => self.last_bytes(),
+            None => last_bytes(self.data, self.position),
         };
         self.buffer |= word >> self.count;
         self.position += ((63 - self.count) >> 3) as usize;
         self.count |= 56;
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn last_bytes(&self) -> u64 {
-        let mut word = [0u8; 8];
-        let rest = self.data.get(self.position..).unwrap_or_default();
-        for (to, from) in word.iter_mut().zip(rest) {
-            *to = *from;
-        }
-        u64::from_be_bytes(word)
     }
 
     /// The next `n` bits (1 to 32), not consumed.
@@ -65,13 +57,11 @@ impl<'a> Bits<'a> {
     /// The next `n` bits (0 to 32) as a number; refills by itself.
     #[inline(always)]
     pub(super) fn take(&mut self, n: u32) -> u32 {
-        if n == 0 {
-            return 0;
-        }
         if self.count < n {
             self.refill();
         }
-        let value = self.peek(n) as u32;
+        // In two steps, because n = 0 would shift by 64.
+        let value = (self.buffer >> 1 >> (63 - n)) as u32;
         self.consume(n);
         value
     }
@@ -80,6 +70,18 @@ impl<'a> Bits<'a> {
     pub(super) fn overrun(&self) -> bool {
         (self.position as u64) * 8 - u64::from(self.count) > self.data.len() as u64 * 8
     }
+}
+
+/// The 8 bytes from `position`, with zeros beyond the end.
+#[cold]
+#[inline(never)]
+fn last_bytes(data: &[u8], position: usize) -> u64 {
+    let mut word = [0u8; 8];
+    let rest = data.get(position..).unwrap_or_default();
+    for (to, from) in word.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    u64::from_be_bytes(word)
 }
 
 /// A JPEG magnitude: `size` bits (1 to 15) whose leading zero means negative (T.81, F.2.2.1 EXTEND).

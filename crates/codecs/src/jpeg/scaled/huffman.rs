@@ -143,22 +143,24 @@ impl Table {
         if entry.pending() == 0 && entry.0 != 0 {
             return Ok((entry.advance(), entry.value()));
         }
-        self.decode_long(bits, entry)
+        let (after, decoded) = self.decode_long(*bits, entry);
+        *bits = after;
+        decoded
     }
 
     #[inline(never)]
-    fn decode_long(&self, bits: &mut Bits<'_>, entry: Entry) -> Result<(u32, i32), Refused> {
+    fn decode_long<'a>(&self, mut bits: Bits<'a>, entry: Entry) -> (Bits<'a>, Result<(u32, i32), Refused>) {
         let (advance, size) = if entry.0 == 0 {
-            split(self.long_symbol(bits)?, self.meaning)
+            match self.long_symbol(&mut bits) {
+                Ok(symbol) => split(symbol, self.meaning),
+                Err(refused) => return (bits, Err(refused)),
+            }
         } else {
             (entry.advance(), entry.pending())
         };
-        if size == 0 {
-            return Ok((advance, 0));
-        }
-        let value = extend(bits.peek(size) as u32, size);
+        let value = if size == 0 { 0 } else { extend(bits.peek(size) as u32, size) };
         bits.consume(size);
-        Ok((advance, value))
+        (bits, Ok((advance, value)))
     }
 
     /// Decodes a code longer than the window, canonically (T.81, F.2.2.3).
@@ -224,20 +226,105 @@ impl Symbols {
             bits.consume(length.into());
             return Ok(symbol);
         }
-        self.decode_long(bits)
+        let (symbol, length) = self.long(bits.peek(16) as u32)?;
+        bits.consume(length);
+        Ok(symbol)
     }
 
     #[cold]
-    fn decode_long(&self, bits: &mut Bits<'_>) -> Result<u8, Refused> {
-        let code = bits.peek(16) as u32;
+    fn long(&self, code: u32) -> Result<(u8, u32), Refused> {
         for length in SYMBOL_WINDOW + 1..=16 {
             if code < self.too_large[length as usize] {
                 let index = (code >> (16 - length)) as i32 + self.offset[length as usize];
-                bits.consume(length);
-                return self.symbols.get(index as usize).copied().ok_or(BAD_CODE);
+                return self.symbols.get(index as usize).map(|&symbol| (symbol, length)).ok_or(BAD_CODE);
             }
         }
         Err(BAD_CODE)
+    }
+}
+
+/// Window of the pair tables, in bits: 16 KiB each.
+const PAIR_WINDOW: u32 = 11;
+
+/// What a window's first one or two AC symbols amount to, packed: bits 0–4 the bits to consume, 5–11
+/// the first symbol's advance, 12–19 both symbols', 32–47 the first value, 48–63 the second. A window
+/// with one whole symbol repeats it as its second. 0: not even one symbol fits with its value.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pair(u64);
+
+impl Pair {
+    #[inline(always)]
+    pub(super) fn consumed(self) -> u32 {
+        self.0 as u32 & 31
+    }
+
+    #[inline(always)]
+    pub(super) fn first_advance(self) -> u32 {
+        (self.0 >> 5) as u32 & 127
+    }
+
+    #[inline(always)]
+    pub(super) fn advance(self) -> u32 {
+        (self.0 >> 12) as u32 & 255
+    }
+
+    #[inline(always)]
+    pub(super) fn first(self) -> i16 {
+        (self.0 >> 32) as i16
+    }
+
+    #[inline(always)]
+    pub(super) fn second(self) -> i16 {
+        (self.0 >> 48) as i16
+    }
+
+    /// Nothing, or a block end between its two symbols?
+    #[inline(always)]
+    pub(super) fn is_unfit(self, k: u32) -> bool {
+        self.0 == 0 || (k + self.first_advance() >= 64 && self.advance() != self.first_advance())
+    }
+}
+
+/// A table that gives up to two AC coefficients a look-up.
+pub(super) struct PairTable {
+    window: Box<[Pair; 1 << PAIR_WINDOW]>,
+}
+
+impl PairTable {
+    pub(super) fn new(table: &Table) -> Self {
+        let mut window = Box::new([Pair::default(); 1 << PAIR_WINDOW]);
+        for (bits, pair) in window.iter_mut().enumerate() {
+            let whole = |consumed: u32| {
+                let shifted = (bits << consumed) & ((1 << PAIR_WINDOW) - 1);
+                let entry = table.window[shifted << (WINDOW - PAIR_WINDOW)];
+                let fits = entry.0 != 0 && entry.pending() == 0 && consumed + entry.consumed() <= PAIR_WINDOW;
+                fits.then_some(entry)
+            };
+            let Some(first) = whole(0) else { continue };
+            let second = (first.advance() < END_OF_BLOCK).then(|| whole(first.consumed())).flatten();
+            let (consumed, advance, value) = match second {
+                Some(second) => (
+                    first.consumed() + second.consumed(),
+                    first.advance() + second.advance(),
+                    second.value(),
+                ),
+                None => (first.consumed(), first.advance(), first.value()),
+            };
+            *pair = Pair(
+                u64::from(consumed)
+                    | u64::from(first.advance()) << 5
+                    | u64::from(advance) << 12
+                    | u64::from(first.value() as u16) << 32
+                    | u64::from(value as u16) << 48,
+            );
+        }
+        Self { window }
+    }
+
+    /// The pair at the reader's place; nothing is consumed.
+    #[inline(always)]
+    pub(super) fn peek(&self, bits: &Bits<'_>) -> Pair {
+        self.window[bits.peek(PAIR_WINDOW)]
     }
 }
 

@@ -19,19 +19,23 @@ pub(super) struct Kept {
     pub(super) side: usize,
     /// The highest zigzag position that is kept.
     pub(super) last: u32,
-    /// Zigzag position → place in the N×N block; 255: not kept.
-    pub(super) place: [u8; 64],
+    /// Zigzag position → place in the N×N block; `NOWHERE`: not kept. As long as an end of block can
+    /// carry a position.
+    place: [u32; 128],
 }
+
+/// The place of coefficients that are not kept: beyond any row of blocks.
+const NOWHERE: u32 = 1 << 31;
 
 impl Kept {
     const fn new(side: usize) -> Self {
-        let mut place = [255; 64];
+        let mut place = [NOWHERE; 128];
         let mut last = 0;
         let mut k = 0;
         while k < 64 {
             let (u, v) = (ZIGZAG[k] as usize % 8, ZIGZAG[k] as usize / 8);
             if u < side && v < side {
-                place[k] = (v * side + u) as u8;
+                place[k] = (v * side + u) as u32;
                 last = k as u32;
             }
             k += 1;
@@ -40,13 +44,25 @@ impl Kept {
     }
 
     /// For 1, 2 or 4 samples per block side.
-    pub(super) fn of(side: u8) -> &'static Self {
-        static KEPT: [Kept; 3] = [Kept::new(1), Kept::new(2), Kept::new(4)];
+    pub(super) const fn of(side: u8) -> &'static Self {
+        const KEPT: &[Kept; 3] = &[Kept::new(1), Kept::new(2), Kept::new(4)];
         match side {
             1 => &KEPT[0],
             2 => &KEPT[1],
             _ => &KEPT[2],
         }
+    }
+
+    /// Where the coefficient at zigzag position `k` goes in its block; beyond any row of blocks if it is
+    /// not kept.
+    #[inline(always)]
+    pub(super) fn place(&self, k: u32) -> usize {
+        self.place[k as usize & 127] as usize
+    }
+
+    /// Is the coefficient at zigzag position `k` kept?
+    pub(super) fn keeps(&self, k: u32) -> bool {
+        self.place(k) < self.count()
     }
 
     /// Coefficients per block.
@@ -122,9 +138,9 @@ impl PlaneDecoder {
     /// The quantisation factors in the order of the kept coefficients.
     fn factors(&self, quant: &[u16; 64]) -> [i32; 16] {
         let mut factors = [0; 16];
-        for (&place, &factor) in self.kept.place.iter().zip(quant) {
-            if let Some(slot) = factors.get_mut(usize::from(place)) {
-                *slot = factor.into();
+        for (k, &factor) in (0..).zip(quant) {
+            if self.kept.keeps(k) {
+                factors[self.kept.place(k)] = factor.into();
             }
         }
         factors
@@ -153,13 +169,13 @@ mod tests {
     #[test]
     fn the_kept_coefficients_are_the_lowest_square() {
         assert_eq!((Kept::of(1).last, Kept::of(2).last, Kept::of(4).last), (0, 4, 24));
-        assert_eq!(&Kept::of(2).place[..6], &[0, 1, 2, 255, 3, 255]);
+        assert_eq!(&Kept::of(2).place[..6], &[0, 1, 2, NOWHERE, 3, NOWHERE]);
         for side in [1, 2, 4] {
             let kept = Kept::of(side);
-            let mut places: Vec<_> = kept.place.iter().filter(|&&p| p != 255).collect();
+            let mut places: Vec<_> = (0..64).filter(|&k| kept.keeps(k)).map(|k| kept.place(k)).collect();
             places.sort_unstable();
             assert_eq!(places.len(), kept.count());
-            assert!(places.iter().enumerate().all(|(i, &&p)| i == usize::from(p)));
+            assert!(places.iter().enumerate().all(|(i, &place)| i == place));
         }
     }
 }

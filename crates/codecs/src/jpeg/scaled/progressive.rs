@@ -5,11 +5,13 @@
 //! those whose values are not kept. A mask of 64 bits per block holds them: how many correction bits stand
 //! between two symbols is one population count, where libjpeg walks coefficient by coefficient.
 
+use andon_kernels::cpu::with_modern_instructions;
+
 use super::bits::Bits;
 use super::entropy::{self, Unstuffed};
 use super::huffman::{Codes, END_OF_BLOCK, Meaning, Symbols, Table};
 use super::plane::{Kept, PlaneDecoder, quant_of};
-use super::scan::{Intervals, mcus};
+use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
 use super::{Refused, Wanted};
 
@@ -148,11 +150,21 @@ fn decode_scan(
     let codes = tables.ac[component.ac_table].as_ref().ok_or(MISSING_TABLE)?;
     let store = &mut stores[component.index];
     let mut intervals = Intervals::new(data, tables.restart);
-    let mut coder: Box<dyn BlockCoder> = if scan.high == 0 {
-        Box::new(AcFirst::new(scan, codes, plane.kept))
+    if scan.high == 0 {
+        decode_ac(AcFirst::new(scan, codes, plane.kept), plane, store, &mut intervals, wanted)
     } else {
-        Box::new(AcRefine::new(scan, codes, plane.kept))
-    };
+        decode_ac(AcRefine::new(scan, codes, plane.kept), plane, store, &mut intervals, wanted)
+    }
+}
+
+fn decode_ac<'a>(
+    mut coder: impl BlockCoder,
+    plane: &PlaneDecoder,
+    store: &mut Store,
+    intervals: &mut Intervals<'a>,
+    wanted: &Wanted<'_>,
+) -> Result<(), Refused> {
+    let mut bits = Bits::new(&[]);
     for row in 0..plane.blocks_high as usize {
         if (wanted.interrupted)() {
             return Err(Refused::Interrupted);
@@ -162,8 +174,11 @@ fn decode_scan(
         let count = plane.kept.count();
         let values = &mut store.values[blocks.start * count..blocks.end * count];
         let masks = if store.masks.is_empty() { &mut [] } else { &mut store.masks[blocks] };
-        coder.row(&mut intervals, values, masks)?;
-        intervals.check()?;
+        bits = with_modern_instructions(
+            #[inline(always)]
+            || coder.row(intervals, bits, values, masks),
+        )?;
+        check(&bits)?;
     }
     Ok(())
 }
@@ -193,12 +208,13 @@ fn decode_dc(
     }
     let mut predictions = [0i32; 3];
     let mut intervals = Intervals::new(data, tables.restart);
+    let mut bits = Bits::new(&[]);
     for mcu_row in 0..down as usize {
         if (wanted.interrupted)() {
             return Err(Refused::Interrupted);
         }
         for mcu in 0..across as usize {
-            if intervals.begin_mcu()? {
+            if intervals.begin_mcu(&mut bits)? {
                 predictions = [0; 3];
             }
             for ((component, table), prediction) in scan.components.iter().zip(&codes).zip(&mut predictions) {
@@ -210,24 +226,30 @@ fn decode_dc(
                         let block = (mcu_row * v + y) * plane.stride + mcu * h + x;
                         let value = &mut stores[component.index].values[block * count];
                         if let Some(table) = table {
-                            intervals.bits.refill();
-                            *prediction = prediction.wrapping_add(table.decode(&mut intervals.bits)?.1);
+                            bits.refill();
+                            *prediction = prediction.wrapping_add(table.decode(&mut bits)?.1);
                             *value = (*prediction << scan.low) as i16;
                         } else {
-                            *value |= (intervals.bits.take(1) as i16) << scan.low;
+                            *value |= (bits.take(1) as i16) << scan.low;
                         }
                     }
                 }
             }
         }
-        intervals.check()?;
+        check(&bits)?;
     }
     Ok(())
 }
 
 /// Decodes one row of blocks of an AC scan.
 trait BlockCoder {
-    fn row(&mut self, intervals: &mut Intervals<'_>, values: &mut [i16], masks: &mut [u64]) -> Result<(), Refused>;
+    fn row<'a>(
+        &mut self,
+        intervals: &mut Intervals<'a>,
+        bits: Bits<'a>,
+        values: &mut [i16],
+        masks: &mut [u64],
+    ) -> Result<Bits<'a>, Refused>;
 }
 
 /// The first scan of a band (T.81, G.1.2.2).
@@ -267,7 +289,7 @@ impl AcFirst {
                 return Err(Refused::broken("a run of coefficients leaves its band"));
             }
             mask |= u64::from(value != 0) << (k - 1);
-            if let Some(slot) = values.get_mut(usize::from(self.kept.place[k as usize - 1])) {
+            if let Some(slot) = values.get_mut(self.kept.place(k - 1)) {
                 *slot = (value << self.low) as i16;
             }
         }
@@ -276,21 +298,28 @@ impl AcFirst {
 }
 
 impl BlockCoder for AcFirst {
-    fn row(&mut self, intervals: &mut Intervals<'_>, values: &mut [i16], masks: &mut [u64]) -> Result<(), Refused> {
+    #[inline(always)]
+    fn row<'a>(
+        &mut self,
+        intervals: &mut Intervals<'a>,
+        mut bits: Bits<'a>,
+        values: &mut [i16],
+        masks: &mut [u64],
+    ) -> Result<Bits<'a>, Refused> {
         for (index, values) in values.chunks_exact_mut(self.kept.count()).enumerate() {
-            if intervals.begin_mcu()? {
+            if intervals.begin_mcu(&mut bits)? {
                 self.empty_blocks = 0;
             }
             if self.empty_blocks > 0 {
                 self.empty_blocks -= 1;
                 continue;
             }
-            let mask = self.block(&mut intervals.bits, values)?;
+            let mask = self.block(&mut bits, values)?;
             if let Some(slot) = masks.get_mut(index) {
                 *slot |= mask;
             }
         }
-        Ok(())
+        Ok(bits)
     }
 }
 
@@ -311,7 +340,7 @@ struct AcRefine {
 impl AcRefine {
     fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
         let kept_places =
-            (0..64).filter(|&k| kept.place[k] != 255).fold(0, |places, k| places | 1u64 << k);
+            (0..64).filter(|&k| kept.keeps(k)).fold(0, |places, k| places | 1u64 << k);
         Self {
             symbols: Symbols::new(codes),
             kept,
@@ -325,6 +354,9 @@ impl AcRefine {
 
     #[inline(always)]
     fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<(), Refused> {
+        let old = *mask & places(self.first, self.last);
+        // Correction bits come in the order of the old places: gathered here, applied at the end.
+        let mut corrections = 0u64;
         let mut k = self.first;
         while self.empty_blocks == 0 && k <= self.last {
             bits.refill();
@@ -334,68 +366,80 @@ impl AcRefine {
                 self.empty_blocks = (1 << run) + bits.take(run);
                 break;
             }
-            let positive = size != 0 && bits.take(1) == 1;
             // The place after `run` zeros: where a new coefficient goes, or the last of 16 zeros.
-            let mut zeros = !*mask & places(k, self.last);
+            let mut zeros = !old & places(k, self.last);
             for _ in 0..run {
                 zeros &= zeros.wrapping_sub(1);
             }
             let place = if zeros == 0 { self.last + 1 } else { zeros.trailing_zeros() };
-            self.correct(bits, values, *mask & places(k, place - 1));
             if size != 0 {
                 if place > self.last {
                     return Err(Refused::broken("a run of coefficients leaves its band"));
                 }
                 *mask |= 1 << place;
-                if let Some(slot) = values.get_mut(usize::from(self.kept.place[place as usize])) {
-                    *slot = if positive { self.bit } else { -self.bit };
+                let value = if bits.take(1) == 1 { self.bit } else { -self.bit };
+                if let Some(slot) = values.get_mut(self.kept.place(place)) {
+                    *slot = value;
                 }
             }
+            corrections = take_corrections(bits, corrections, old & places(k, place - 1));
             k = place + 1;
         }
         if self.empty_blocks > 0 {
-            self.correct(bits, values, *mask & places(k, self.last));
+            corrections = take_corrections(bits, corrections, old & places(k, self.last));
             self.empty_blocks -= 1;
         }
+        self.apply(values, old, corrections);
         Ok(())
     }
 
-    /// Reads a correction bit for each of `places` and applies those of kept coefficients.
+    /// Applies the corrections of kept coefficients: one bit for each of `old`, the last one lowest.
     #[inline(always)]
-    fn correct(&self, bits: &mut Bits<'_>, values: &mut [i16], places: u64) {
-        if places == 0 {
+    fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
+        let mut kept = old & self.kept_places;
+        if corrections == 0 {
             return;
         }
-        // 32 at most come from one refill.
-        let count = places.count_ones();
-        let high = count.min(32);
-        let mut corrections = u64::from(bits.take(high)) << (64 - high);
-        if count > high {
-            corrections |= u64::from(bits.take(count - high)) << (64 - count);
-        }
-        let mut kept = places & self.kept_places;
         while kept != 0 {
             let k = kept.trailing_zeros();
-            let before = (places & ((1 << k) - 1)).count_ones();
-            if corrections << before >> 63 != 0
-                && let Some(slot) = values.get_mut(usize::from(self.kept.place[k as usize]))
+            let after = (old >> k).count_ones() - 1;
+            let correction = self.bit * (corrections >> after & 1) as i16;
+            if let Some(slot) = values.get_mut(self.kept.place(k))
                 && *slot & self.bit == 0
             {
-                *slot = slot.wrapping_add(if *slot >= 0 { self.bit } else { -self.bit });
+                *slot = slot.wrapping_add(if *slot >= 0 { correction } else { -correction });
             }
             kept &= kept - 1;
         }
     }
 }
 
+/// Appends a bit for each of `places` to `corrections`.
+#[inline(always)]
+fn take_corrections(bits: &mut Bits<'_>, corrections: u64, places: u64) -> u64 {
+    let count = places.count_ones();
+    if count > 32 {
+        let upper = corrections << 32 | u64::from(bits.take(32));
+        return upper << (count - 32) | u64::from(bits.take(count - 32));
+    }
+    corrections << count | u64::from(bits.take(count))
+}
+
 impl BlockCoder for AcRefine {
-    fn row(&mut self, intervals: &mut Intervals<'_>, values: &mut [i16], masks: &mut [u64]) -> Result<(), Refused> {
+    #[inline(always)]
+    fn row<'a>(
+        &mut self,
+        intervals: &mut Intervals<'a>,
+        mut bits: Bits<'a>,
+        values: &mut [i16],
+        masks: &mut [u64],
+    ) -> Result<Bits<'a>, Refused> {
         for (values, mask) in values.chunks_exact_mut(self.kept.count()).zip(masks) {
-            if intervals.begin_mcu()? {
+            if intervals.begin_mcu(&mut bits)? {
                 self.empty_blocks = 0;
             }
-            self.block(&mut intervals.bits, values, mask)?;
+            self.block(&mut bits, values, mask)?;
         }
-        Ok(())
+        Ok(bits)
     }
 }

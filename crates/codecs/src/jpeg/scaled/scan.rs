@@ -21,41 +21,39 @@ pub(super) struct Intervals<'a> {
     length: u32,
     left: u32,
     next: usize,
-    pub(super) bits: Bits<'a>,
 }
 
 impl<'a> Intervals<'a> {
     pub(super) fn new(data: &'a Unstuffed, restart: u32) -> Self {
         let length = if restart == 0 { u32::MAX } else { restart };
-        Self { data, length, left: 0, next: 0, bits: Bits::new(&[]) }
+        Self { data, length, left: 0, next: 0 }
     }
 
-    /// To be called before each MCU. True at the beginning of an interval, where every prediction
-    /// starts anew.
+    /// To be called before each MCU. True at the beginning of an interval: `bits` was moved there, and
+    /// every prediction starts anew.
     #[inline(always)]
-    pub(super) fn begin_mcu(&mut self) -> Result<bool, Refused> {
+    pub(super) fn begin_mcu(&mut self, bits: &mut Bits<'a>) -> Result<bool, Refused> {
         if self.left > 0 {
             self.left -= 1;
             return Ok(false);
         }
-        self.begin_interval()?;
+        *bits = self.begin_interval(*bits)?;
         Ok(true)
     }
 
     #[cold]
-    fn begin_interval(&mut self) -> Result<(), Refused> {
-        self.check()?;
+    fn begin_interval(&mut self, bits: Bits<'a>) -> Result<Bits<'a>, Refused> {
+        check(&bits)?;
         let data = self.data.interval(self.next).ok_or(ENDS_EARLY)?;
-        self.bits = Bits::new(data);
         self.next += 1;
         self.left = self.length - 1;
-        Ok(())
+        Ok(Bits::new(data))
     }
+}
 
-    /// Did the interval hold all the bits that were read from it?
-    pub(super) fn check(&self) -> Result<(), Refused> {
-        if self.bits.overrun() { Err(ENDS_EARLY) } else { Ok(()) }
-    }
+/// Did the data hold all the bits that were read from them?
+pub(super) fn check(bits: &Bits<'_>) -> Result<(), Refused> {
+    if bits.overrun() { Err(ENDS_EARLY) } else { Ok(()) }
 }
 
 const ENDS_EARLY: Refused = Refused::Broken("its entropy-coded data end early");

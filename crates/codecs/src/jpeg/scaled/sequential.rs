@@ -1,10 +1,12 @@
 //! Sequential (baseline and extended) scans: each row of MCUs goes straight to samples.
 
+use andon_kernels::cpu::with_modern_instructions;
+
 use super::bits::Bits;
 use super::entropy::Unstuffed;
-use super::huffman::{Meaning, SkipTable, Table};
+use super::huffman::{Meaning, PairTable, SkipTable, Table};
 use super::plane::{Kept, PlaneDecoder, quant_of};
-use super::scan::{Intervals, mcus};
+use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
 use super::{Refused, Wanted};
 
@@ -31,13 +33,18 @@ struct Coder<'a> {
     index: usize,
     dc: Table,
     ac: Table,
+    pairs: PairTable,
     skip: SkipTable,
     quant: &'a [u16; 64],
     prediction: i32,
+    /// Samples per block side.
+    side: usize,
+    /// Blocks per row.
+    stride: usize,
     /// Blocks per MCU; 1 × 1 in a scan of one component.
     h: usize,
     v: usize,
-    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks.
+    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot.
     row: Vec<i16>,
 }
 
@@ -61,16 +68,20 @@ fn decode_scan(
         coders.push(Coder {
             index: component.index,
             dc: Table::new(dc, Meaning::Dc),
+            pairs: PairTable::new(&ac),
             skip: SkipTable::new(&ac),
             ac,
             quant: quant_of(tables, frame, component.index)?,
             prediction: 0,
+            side: plane.kept.side,
+            stride: plane.stride,
             h,
             v,
-            row: vec![0; v * plane.stride * plane.kept.count()],
+            row: vec![0; v * plane.stride * plane.kept.count() + 1],
         });
     }
     let mut intervals = Intervals::new(data, tables.restart);
+    let mut bits = Bits::new(&[]);
     for mcu_row in 0..down {
         if (wanted.interrupted)() {
             return Err(Refused::Interrupted);
@@ -78,18 +89,11 @@ fn decode_scan(
         for coder in &mut coders {
             coder.row.fill(0);
         }
-        for mcu in 0..across as usize {
-            if intervals.begin_mcu()? {
-                for coder in &mut coders {
-                    coder.prediction = 0;
-                }
-            }
-            for coder in &mut coders {
-                let plane = &planes[coder.index];
-                coder.decode_mcu(&mut intervals.bits, plane.kept, plane.stride, mcu)?;
-            }
-        }
-        intervals.check()?;
+        bits = with_modern_instructions(
+            #[inline(always)]
+            || decode_row(&mut coders, across, &mut intervals, bits),
+        )?;
+        check(&bits)?;
         for coder in &coders {
             let plane = &mut planes[coder.index];
             let length = plane.stride * plane.kept.count();
@@ -101,46 +105,76 @@ fn decode_scan(
     Ok(())
 }
 
+#[inline(always)]
+fn decode_row<'a>(
+    coders: &mut [Coder<'_>],
+    across: u32,
+    intervals: &mut Intervals<'a>,
+    mut bits: Bits<'a>,
+) -> Result<Bits<'a>, Refused> {
+    for mcu in 0..across as usize {
+        if intervals.begin_mcu(&mut bits)? {
+            for coder in &mut *coders {
+                coder.prediction = 0;
+            }
+        }
+        for coder in &mut *coders {
+            match coder.side {
+                1 => coder.decode_mcu::<1>(&mut bits, mcu)?,
+                2 => coder.decode_mcu::<2>(&mut bits, mcu)?,
+                _ => coder.decode_mcu::<4>(&mut bits, mcu)?,
+            }
+        }
+    }
+    Ok(bits)
+}
+
 impl Coder<'_> {
+    /// Decodes this component's blocks of one MCU. Made once per `SIDE`, so that the way to a
+    /// coefficient's place is known when it is compiled.
     #[inline(always)]
-    fn decode_mcu(&mut self, bits: &mut Bits<'_>, kept: &Kept, stride: usize, mcu: usize) -> Result<(), Refused> {
-        let count = kept.count();
+    fn decode_mcu<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, mcu: usize) -> Result<(), Refused> {
         for v in 0..self.v {
+            let first = (v * self.stride + mcu * self.h) * SIDE * SIDE;
             for h in 0..self.h {
-                let at = (v * stride + mcu * self.h + h) * count;
+                let at = first + h * SIDE * SIDE;
                 bits.refill();
                 self.prediction = self.prediction.wrapping_add(self.dc.decode(bits)?.1);
-                let block = &mut self.row[at..at + count];
-                block[0] = self.prediction as i16;
-                if count == 1 {
+                self.row[at] = self.prediction as i16;
+                if SIDE == 1 {
                     self.skip.skip_block(&self.ac, bits, 1)?;
                 } else {
-                    decode_ac(&self.ac, &self.skip, bits, kept, block)?;
+                    self.decode_ac::<SIDE>(bits, at)?;
                 }
             }
         }
         Ok(())
     }
-}
 
-/// Reads the AC coefficients that are kept and passes over the rest.
-#[inline(always)]
-fn decode_ac(ac: &Table, skip: &SkipTable, bits: &mut Bits<'_>, kept: &Kept, block: &mut [i16]) -> Result<(), Refused> {
-    let mut k = 1;
-    loop {
-        if bits.available() < 32 {
+    /// Reads the AC coefficients that are kept into the block at `at` and passes over the rest.
+    #[inline(always)]
+    fn decode_ac<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, at: usize) -> Result<(), Refused> {
+        let kept = const { Kept::of(SIDE as u8) };
+        // Every value is stored, those that are not kept in the row's last slot, which nobody reads: no
+        // branch depends on where a coefficient lies.
+        let row = &mut self.row[..];
+        let nowhere = row.len() - 1;
+        let mut store = |k: u32, value: i16| row[(at + kept.place(k)).min(nowhere)] = value;
+        let mut k = 1;
+        while k <= kept.last {
             bits.refill();
+            let pair = self.pairs.peek(bits);
+            if pair.is_unfit(k) {
+                let (advance, value) = self.ac.decode(bits)?;
+                k += advance;
+                store(k - 1, value as i16);
+            } else {
+                bits.consume(pair.consumed());
+                store(k + pair.first_advance() - 1, pair.first());
+                k += pair.advance();
+                store(k - 1, pair.second());
+            }
         }
-        let (advance, value) = ac.decode(bits)?;
-        k += advance;
-        if k > 64 {
-            return Ok(());
-        }
-        if let Some(slot) = block.get_mut(usize::from(kept.place[k as usize - 1])) {
-            *slot = value as i16;
-        }
-        if k > kept.last {
-            return if k < 64 { skip.skip_block(ac, bits, k) } else { Ok(()) };
-        }
+        if k < 64 { self.skip.skip_block(&self.ac, bits, k) } else { Ok(()) }
     }
 }
