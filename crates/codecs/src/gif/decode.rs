@@ -3,10 +3,10 @@
 use andon_pixels::{
     Cost, Decode, Error, Frame, Grid, Image, Info, Interrupt, Model, Plane, Result,
 };
-use gif::{ColorOutput, DecodeOptions, DecodingError, MemoryLimit};
 
 use super::NAME;
 use super::header::Header;
+use super::lzw;
 use super::rows::stored_order;
 use crate::guard;
 
@@ -25,52 +25,38 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
         return Err(Error::broken(NAME, "it is cut off"));
     }
     let alpha = header.info().alpha;
-    frame(bytes, &header, alpha, how.interrupt).map(Image::still)
+    frame(&header, alpha, how.interrupt).map(Image::still)
 }
 
 /// Measured on photographs and drawings, one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL,
-        scratch: DECODER_BYTES,
+        // One index per pixel.
+        scratch: info.pixels() + DICTIONARY_BYTES,
     }
 }
 
 const NANOS_PER_BYTE: u64 = 8;
 const NANOS_PER_PIXEL: u64 = 4;
-/// The LZW tables, the reader's buffer, a row.
-const DECODER_BYTES: u64 = 256 << 10;
+const DICTIONARY_BYTES: u64 = 128 << 10;
 
-fn frame(bytes: &[u8], header: &Header, alpha: bool, interrupt: &dyn Interrupt) -> Result<Frame> {
-    let mut options = DecodeOptions::new();
-    options.set_color_output(ColorOutput::Indexed);
-    // Nothing but extensions is collected, and they are no longer than the file.
-    options.set_memory_limit(MemoryLimit::Unlimited);
-    let mut decoder = options.read_info(bytes).map_err(broken)?;
-    let stored = decoder.next_frame_info().map_err(broken)?;
-    let part = header.frame;
-    if stored.is_none_or(|stored| {
-        (u32::from(stored.width), u32::from(stored.height)) != (part.width, part.height)
-    }) {
-        return Err(Error::broken(NAME, "its blocks are out of order"));
-    }
-    let table = Table::new(decoder.palette().map_err(broken)?, part.transparent);
+fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<Frame> {
+    let part = &header.frame;
+    let (width, height) = (part.width as usize, part.height as usize);
+    let indices = lzw::unpack(part.data, part.index_bits, width * height, interrupt)?;
+    guard::wanted(interrupt)?;
 
+    let table = Table::new(part.palette, part.transparent);
     let channels = if alpha { 4 } else { 3 };
     let mut planes = vec![Grid::filled(header.width, header.height, 0u8); channels];
-    let mut row = vec![0; part.width as usize];
-    for (index, y) in stored_order(part.height, part.interlaced).enumerate() {
-        if index % BAND_ROWS == 0 {
-            guard::wanted(interrupt)?;
-        }
-        if !decoder.fill_buffer(&mut row).map_err(broken)? {
-            return Err(Error::broken(NAME, "it has too few pixels"));
-        }
+    let rows = indices.chunks_exact(width);
+    for (y, row) in stored_order(part.height, part.interlaced).zip(rows) {
         let y = part.y + y;
         if y < header.height {
             for (plane, values) in planes.iter_mut().zip(&table.channels) {
                 let columns = plane.row_mut(y).iter_mut().skip(part.x as usize);
-                for (out, &index) in columns.zip(&row) {
+                for (out, &index) in columns.zip(row) {
                     *out = values[usize::from(index)];
                 }
             }
@@ -86,8 +72,6 @@ fn frame(bytes: &[u8], header: &Header, alpha: bool, interrupt: &dyn Interrupt) 
         alpha,
     ))
 }
-
-const BAND_ROWS: usize = 16;
 
 /// Red, green, blue and alpha by index. Indices past the palette are opaque black.
 struct Table {
@@ -108,12 +92,5 @@ impl Table {
             }
         }
         Self { channels }
-    }
-}
-
-fn broken(error: DecodingError) -> Error {
-    match error {
-        DecodingError::Io(_) => Error::broken(NAME, "it is cut off"),
-        error => Error::broken(NAME, error.to_string()),
     }
 }

@@ -9,13 +9,13 @@ pub(super) const VERSIONS: [&[u8]; 2] = [b"GIF87a", b"GIF89a"];
 
 /// All that is known before a pixel is unpacked.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct Header<'a> {
     /// Width of the logical screen in px, at least 1.
     pub(super) width: u32,
     /// Height of the logical screen in px, at least 1.
     pub(super) height: u32,
     /// The first frame.
-    pub(super) frame: Part,
+    pub(super) frame: Part<'a>,
     frames: u32,
     metadata: bool,
     /// No block is cut off. A missing trailer alone is forgiven: browsers forgive it.
@@ -23,8 +23,8 @@ pub(super) struct Header {
 }
 
 /// The first frame's place on the screen and how it is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
     /// Left edge in px.
     pub(super) x: u32,
     /// Top edge in px.
@@ -37,11 +37,17 @@ pub(super) struct Part {
     pub(super) interlaced: bool,
     /// The index that stands for a clear pixel.
     pub(super) transparent: Option<u8>,
+    /// Its own colour table, else the file's: red, green, blue of each index.
+    pub(super) palette: &'a [u8],
+    /// Bits of an index before packing.
+    pub(super) index_bits: u8,
+    /// The sub-blocks of packed indices, and the rest of the file.
+    pub(super) data: &'a [u8],
 }
 
-impl Header {
+impl<'a> Header<'a> {
     /// Walks the blocks of the file; hops over the data between them.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let cut = || Error::broken(NAME, "it is cut off");
         let rest = VERSIONS
             .iter()
@@ -49,9 +55,10 @@ impl Header {
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
         let mut walk = Walk { rest };
         let screen: [u8; 7] = walk.take().ok_or_else(cut)?;
-        walk.skip(table_bytes(screen[4])).ok_or_else(cut)?;
-
-        let mut found = Found::default();
+        let mut found = Found {
+            palette: walk.slice(table_bytes(screen[4])).ok_or_else(cut)?,
+            ..Found::default()
+        };
         let whole = loop {
             match found.take_block(&mut walk) {
                 Some(true) => {}
@@ -68,6 +75,9 @@ impl Header {
         })?;
         if frame.width == 0 || frame.height == 0 {
             return Err(Error::broken(NAME, "its first frame is empty"));
+        }
+        if frame.palette.is_empty() {
+            return Err(Error::broken(NAME, "its first frame has no colours"));
         }
         // Some writers leave the screen empty: then the frame is the screen.
         let side = |at: usize, end: u32| match u16::from_le_bytes([screen[at], screen[at + 1]]) {
@@ -128,16 +138,17 @@ fn table_bytes(flags: u8) -> usize {
 }
 
 #[derive(Default)]
-struct Found {
-    first: Option<Part>,
+struct Found<'a> {
+    palette: &'a [u8],
+    first: Option<Part<'a>>,
     frames: u32,
     metadata: bool,
     transparent: Option<u8>,
 }
 
-impl Found {
+impl<'a> Found<'a> {
     /// Reads one block. `Some(false)`: the picture has ended; `None`: it is cut off.
-    fn take_block(&mut self, walk: &mut Walk<'_>) -> Option<bool> {
+    fn take_block(&mut self, walk: &mut Walk<'a>) -> Option<bool> {
         if walk.rest.is_empty() && self.frames > 0 {
             return Some(false);
         }
@@ -163,6 +174,8 @@ impl Found {
             [IMAGE] => {
                 let [x0, x1, y0, y1, w0, w1, h0, h1, flags] = walk.take()?;
                 let length = |low, high| u32::from(u16::from_le_bytes([low, high]));
+                let own = walk.slice(table_bytes(flags))?;
+                let [index_bits] = walk.take()?;
                 self.first.get_or_insert(Part {
                     x: length(x0, x1),
                     y: length(y0, y1),
@@ -170,10 +183,12 @@ impl Found {
                     height: length(h0, h1),
                     interlaced: flags & 0x40 != 0,
                     transparent: self.transparent,
+                    palette: if own.is_empty() { self.palette } else { own },
+                    index_bits,
+                    data: walk.rest,
                 });
                 self.transparent = None;
                 self.frames = self.frames.saturating_add(1);
-                walk.skip(table_bytes(flags) + 1)?;
                 walk.skip_sub_blocks()?;
                 Some(true)
             }
@@ -188,16 +203,17 @@ struct Walk<'a> {
     rest: &'a [u8],
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
         Some(*taken)
     }
 
-    fn skip(&mut self, bytes: usize) -> Option<()> {
-        self.rest = self.rest.get(bytes..)?;
-        Some(())
+    fn slice(&mut self, bytes: usize) -> Option<&'a [u8]> {
+        let (slice, rest) = self.rest.split_at_checked(bytes)?;
+        self.rest = rest;
+        Some(slice)
     }
 
     fn skip_sub_blocks(&mut self) -> Option<()> {
@@ -206,7 +222,7 @@ impl Walk<'_> {
             if length == 0 {
                 return Some(());
             }
-            self.skip(usize::from(length))?;
+            self.slice(usize::from(length))?;
         }
     }
 }

@@ -11,6 +11,7 @@ use andon_pixels::{
 mod decode;
 mod encode;
 mod header;
+mod lzw;
 mod palette;
 mod rows;
 
@@ -37,7 +38,7 @@ impl Codec for Gif {
     fn sniff(&self, head: &[u8]) -> bool {
         header::VERSIONS
             .iter()
-            .any(|version| head.starts_with(*version))
+            .any(|version| head.starts_with(version))
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {

@@ -83,19 +83,38 @@ const ALL: [Filter; 5] = [
 fn residuals(filter: Filter, pixel_bytes: usize, above: &[u8], row: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.push(filter as u8);
-    let left = |at: usize| at.checked_sub(pixel_bytes).map_or(0, |left| row[left]);
-    let corner = |at: usize| at.checked_sub(pixel_bytes).map_or(0, |left| above[left]);
-    let bytes = row.iter().zip(above).enumerate();
+    // The first pixel has nothing to its left: there every filter but `Average` is `None` or `Up`.
+    let first = pixel_bytes.min(row.len());
+    let (head, tail) = row.split_at(first);
+    let (above_head, above_tail) = above.split_at(first);
+    let tail_left_up = tail.iter().zip(row).zip(above_tail);
     match filter {
         Filter::None => out.extend_from_slice(row),
-        Filter::Sub => out.extend(bytes.map(|(at, (&byte, _))| byte.wrapping_sub(left(at)))),
-        Filter::Up => out.extend(bytes.map(|(_, (&byte, &up))| byte.wrapping_sub(up))),
-        Filter::Average => out.extend(bytes.map(|(at, (&byte, &up))| {
-            byte.wrapping_sub(((u16::from(left(at)) + u16::from(up)) / 2) as u8)
-        })),
-        Filter::Paeth => out.extend(
-            bytes.map(|(at, (&byte, &up))| byte.wrapping_sub(paeth(left(at), up, corner(at)))),
-        ),
+        Filter::Sub => {
+            out.extend_from_slice(head);
+            out.extend(
+                tail.iter()
+                    .zip(row)
+                    .map(|(&it, &left)| it.wrapping_sub(left)),
+            );
+        }
+        Filter::Up => out.extend(row.iter().zip(above).map(|(&it, &up)| it.wrapping_sub(up))),
+        Filter::Average => {
+            let head = head.iter().zip(above_head);
+            out.extend(head.map(|(&it, &up)| it.wrapping_sub(up / 2)));
+            out.extend(
+                tail_left_up.map(|((&it, &left), &up)| it.wrapping_sub(u8::midpoint(left, up))),
+            );
+        }
+        Filter::Paeth => {
+            let head = head.iter().zip(above_head);
+            out.extend(head.map(|(&it, &up)| it.wrapping_sub(up)));
+            let pixels = tail_left_up.zip(above);
+            out.extend(
+                pixels
+                    .map(|(((&it, &left), &up), &corner)| it.wrapping_sub(paeth(left, up, corner))),
+            );
+        }
     }
 }
 

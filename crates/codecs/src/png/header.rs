@@ -51,12 +51,15 @@ impl<'a> Header<'a> {
         }
         let mut header = Self::from_ihdr(first.data)?;
         let mut pixels = false;
-        for chunk in chunks {
+        while let Some(chunk) = chunks.next() {
             match chunk {
                 Ok(chunk) if &chunk.kind == b"IDAT" => pixels = true,
                 Ok(chunk) => header.take(&chunk, pixels),
                 // A probe may be handed the beginning of a file only.
-                Err(_) if pixels => break,
+                Err(_) if pixels || chunks.is_inside(b"IDAT") => {
+                    pixels = true;
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -234,6 +237,11 @@ impl<'a> Chunks<'a> {
             .strip_prefix(SIGNATURE)
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
         Ok(Self { rest, ended: false })
+    }
+
+    /// Does the rest begin with a chunk of this kind, whole or not?
+    fn is_inside(&self, kind: &[u8]) -> bool {
+        self.rest.get(4..8) == Some(kind)
     }
 }
 

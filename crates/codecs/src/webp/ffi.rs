@@ -313,7 +313,8 @@ fn failed(status: VP8StatusCode) -> Error {
             format: NAME,
             what: "a feature of the bitstream".to_owned(),
         },
-        VP8StatusCode::VP8_STATUS_BITSTREAM_ERROR => {
+        // An abort is libwebp's word for an alpha plane that does not decode: nobody else aborts.
+        VP8StatusCode::VP8_STATUS_BITSTREAM_ERROR | VP8StatusCode::VP8_STATUS_USER_ABORT => {
             Error::broken(NAME, "its bitstream is invalid")
         }
         status => Error::Internal(format!("libwebp: {status:?}")),

@@ -1,0 +1,209 @@
+//! What the tests of every lossless and container format share: test pictures, the trait's calls in one
+//! word each, and the attacks that no decoder may fall to.
+
+// Each test crate uses its own part of this.
+#![allow(dead_code)]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use andon_pixels::{
+    Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata,
+    Model, Never, Plane, Result, Scale, Scales,
+};
+
+/// The codec of this name.
+pub(crate) fn codec(name: &str) -> &'static dyn Codec {
+    *andon_codecs::ALL
+        .iter()
+        .find(|codec| codec.name() == name)
+        .expect("it is listed")
+}
+
+/// A small deterministic generator: tests must fail the same way twice.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    /// From a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// Any number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+}
+
+/// A picture of slopes with some noise: `index` makes its planes differ.
+pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plane {
+    let mut dice = Dice::new(index as u64 + 7);
+    let mut value = |most: usize| {
+        let mut samples = Vec::new();
+        for y in 0..height as usize {
+            for x in 0..width as usize {
+                let slope = (x * (index + 2) + y * (5 - index)) * most / 300;
+                samples.push((slope + dice.below(most / 16)) % (most + 1));
+            }
+        }
+        samples
+    };
+    match depth {
+        Depth::U8 => {
+            let samples = value(255).into_iter().map(|v| v as u8).collect();
+            Plane::U8(Grid::from_samples(width, height, samples))
+        }
+        Depth::U16 => {
+            let samples = value(65_535).into_iter().map(|v| v as u16).collect();
+            Plane::U16(Grid::from_samples(width, height, samples))
+        }
+    }
+}
+
+/// A test picture of a model whose planes are all of full size.
+pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, height: u32) -> Image {
+    let planes = (0..model.planes())
+        .map(|index| {
+            let (w, h) = model.plane_size(index, width, height);
+            plane(depth, w, h, index)
+        })
+        .collect();
+    let alpha = alpha.then(|| plane(depth, width, height, 3));
+    Image::still(Frame::new(model, width, height, planes, alpha))
+}
+
+/// Profiles that survive a round trip: the second byte order's TIFF block says "turn a quarter".
+pub(crate) fn metadata() -> Metadata {
+    let mut exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
+    exif.push(7);
+    Metadata {
+        icc: Some((0..1_001u32).map(|n| (n * n) as u8).collect()),
+        exif: Some(exif),
+    }
+}
+
+/// Everything in full, default limits, metadata kept.
+pub(crate) fn decode(codec: &dyn Codec, file: &[u8]) -> Result<Image> {
+    decode_within(codec, file, &Limits::default())
+}
+
+/// As `decode`, with these limits.
+pub(crate) fn decode_within(codec: &dyn Codec, file: &[u8], limits: &Limits) -> Result<Image> {
+    let info = codec.probe(file)?;
+    decode_at(codec, file, &info, Scale::FULL, limits, &Never)
+}
+
+/// As `decode`, with everything said.
+pub(crate) fn decode_at(
+    codec: &dyn Codec,
+    file: &[u8],
+    info: &Info,
+    scale: Scale,
+    limits: &Limits,
+    interrupt: &dyn Interrupt,
+) -> Result<Image> {
+    let how = Decode {
+        scales: Scales::both(scale),
+        limits,
+        interrupt,
+        keep_metadata: true,
+    };
+    codec.decode(file, info, &how)
+}
+
+/// Encodes without interruption.
+pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> {
+    codec
+        .encode(image, how, &Never)
+        .expect("a picture as the codec accepts it")
+}
+
+/// A picture that agrees with what its header promised.
+pub(crate) fn assert_keeps_promises(info: &Info, image: &Image) {
+    let frame = &image.frames[0];
+    assert_eq!((frame.width, frame.height), (info.width, info.height));
+    assert_eq!(frame.model, info.model);
+    assert_eq!(frame.depth(), info.depth);
+    assert_eq!(frame.alpha.is_some(), info.alpha);
+}
+
+/// Peak signal to noise in dB over two 8-bit planes.
+pub(crate) fn psnr(a: &Plane, b: &Plane) -> f64 {
+    let (a, b) = (a.as_u8().expect("8-bit"), b.as_u8().expect("8-bit"));
+    assert_eq!((a.width(), a.height()), (b.width(), b.height()));
+    let squares: f64 = a
+        .samples()
+        .iter()
+        .zip(b.samples())
+        .map(|(&a, &b)| f64::from(a.abs_diff(b)).powi(2))
+        .sum();
+    let mean = squares / a.samples().len() as f64;
+    10.0 * (255.0 * 255.0 / mean.max(1e-9)).log10()
+}
+
+/// No prefix of a file brings the decoder down, and those that lack more than `forgiven` bytes are
+/// refused.
+pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiven: usize) {
+    for end in 0..file.len() {
+        let result = decode(codec, &file[..end]);
+        if let Ok(image) = &result {
+            assert!(
+                end + forgiven >= file.len(),
+                "{end} of {} bytes pass for a picture of {}×{}",
+                file.len(),
+                image.frames[0].width,
+                image.frames[0].height
+            );
+        }
+        if let Err(Error::Internal(why)) = result {
+            panic!("{end} of {} bytes: {why}", file.len());
+        }
+    }
+}
+
+/// Thousands of damaged files bring no decoder down; a picture that comes out all the same is what the
+/// damaged header promises.
+pub(crate) fn assert_survives_damage(codec: &dyn Codec, file: &[u8], times: usize) {
+    let mut dice = Dice::new(file.len() as u64);
+    let limits = Limits {
+        pixels: 1_000_000,
+        ..Limits::default()
+    };
+    for _ in 0..times {
+        let mut damaged = file.to_vec();
+        for _ in 0..=dice.below(3) {
+            let at = dice.below(damaged.len());
+            damaged[at] ^= 1 << dice.below(8);
+        }
+        let Ok(info) = codec.probe(&damaged) else {
+            continue;
+        };
+        match decode_at(codec, &damaged, &info, Scale::FULL, &limits, &Never) {
+            Ok(image) => assert_keeps_promises(&info, &image),
+            Err(Error::Internal(why)) => panic!("a damaged file is not our fault: {why}"),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Says stop after a number of looks.
+pub(crate) struct After(AtomicU32);
+
+impl After {
+    /// Stop after `looks`.
+    pub(crate) fn looks(looks: u32) -> Self {
+        Self(AtomicU32::new(looks))
+    }
+}
+
+impl Interrupt for After {
+    fn interrupted(&self) -> bool {
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            })
+            .is_err()
+    }
+}

@@ -1,0 +1,489 @@
+//! WebP, through the trait: lossless pictures come back to the bit and lossy ones close, in the planes
+//! they are stored in and at every scale; no damage passes for a picture or brings the process down.
+
+mod support;
+
+use andon_pixels::{
+    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model, Never, Orientation,
+    Plane, Range, Scale, Subsampling, Traits,
+};
+use support::{
+    After, assert_keeps_promises, assert_prefixes_are_refused, assert_survives_damage, decode,
+    decode_at, decode_within, encode, metadata, picture, psnr,
+};
+
+fn webp() -> &'static dyn Codec {
+    support::codec("webp")
+}
+
+const LOSSY: Model = Model::YCbCr {
+    sub: Subsampling::C420,
+    range: Range::Limited,
+};
+
+const SIZES: [(u32, u32); 6] = [(1, 1), (2, 3), (17, 15), (33, 64), (100, 1), (161, 99)];
+
+const fn quality(quality: u16) -> Encode {
+    Encode {
+        quality: Some(quality),
+        progressive: false,
+        chroma: None,
+        effort: None,
+    }
+}
+
+const LOSSLESS: Encode = quality(100);
+
+// ---- what is written comes back ----
+
+#[test]
+fn lossless_comes_back_to_the_bit() {
+    for (width, height) in SIZES {
+        for effort in [None, Some(0), Some(5), Some(9)] {
+            let how = Encode { effort, ..LOSSLESS };
+            let image = picture(Model::Rgb, Depth::U8, false, width, height);
+            let file = encode(webp(), &image, &how);
+            let info = webp().probe(&file).expect("our own file");
+            assert!(info.lossless);
+            assert_eq!(decode(webp(), &file).expect("our own file"), image);
+        }
+    }
+}
+
+#[test]
+fn lossless_alpha_comes_back_to_the_bit_where_anything_is_seen() {
+    for (width, height) in SIZES {
+        let image = picture(Model::Rgb, Depth::U8, true, width, height);
+        let file = encode(webp(), &image, &LOSSLESS);
+        let info = webp().probe(&file).expect("our own file");
+        assert!(info.lossless && info.alpha);
+        let back = decode(webp(), &file).expect("our own file");
+        assert_keeps_promises(&info, &back);
+        let (before, after) = (&image.frames[0], &back.frames[0]);
+        assert_eq!(before.alpha, after.alpha);
+        let alpha = before.alpha.as_ref().and_then(Plane::as_u8).expect("8-bit");
+        for (a, b) in before.planes.iter().zip(&after.planes) {
+            let (a, b) = (a.as_u8().expect("8-bit"), b.as_u8().expect("8-bit"));
+            for ((a, b), &opacity) in a.samples().iter().zip(b.samples()).zip(alpha.samples()) {
+                assert!(a == b || opacity == 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn lossy_planes_come_back_close() {
+    for (width, height) in SIZES {
+        for alpha in [false, true] {
+            let image = smooth(width, height, alpha);
+            let file = encode(webp(), &image, &quality(95));
+            let info = webp().probe(&file).expect("our own file");
+            assert!(!info.lossless);
+            assert_eq!(info.model, LOSSY);
+            let back = decode(webp(), &file).expect("our own file");
+            assert_keeps_promises(&info, &back);
+            // Alpha is kept as it is.
+            assert_eq!(back.frames[0].alpha, image.frames[0].alpha);
+            if !alpha {
+                for (before, after) in image.frames[0].planes.iter().zip(&back.frames[0].planes) {
+                    let psnr = psnr(before, after);
+                    assert!(psnr > 36.0, "{psnr} at {width}×{height}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_encoder_leaves_the_picture_as_it_was() {
+    for how in [quality(50), quality(80)] {
+        let mut image = smooth(65, 33, true);
+        let clear = Grid::from_samples(65, 33, (0..65 * 33).map(|n| (n / 700) as u8).collect());
+        image.frames[0].alpha = Some(Plane::U8(clear));
+        let before = image.clone();
+        encode(webp(), &image, &how);
+        assert_eq!(image, before);
+    }
+}
+
+#[test]
+fn quality_and_effort_change_the_size() {
+    let image = picture(LOSSY, Depth::U8, false, 128, 128);
+    let size = |how| encode(webp(), &image, &how).len();
+    assert!(size(quality(20)) < size(quality(60)));
+    assert!(size(quality(60)) < size(quality(99)));
+    assert_eq!(size(Encode::default()), size(quality(75)));
+    let efforts = [0, 9].map(|effort| {
+        size(Encode {
+            effort: Some(effort),
+            ..quality(75)
+        })
+    });
+    assert!(efforts[1] < efforts[0]);
+}
+
+#[test]
+fn quality_100_and_above_asks_for_lossless_rgb() {
+    for model in [Model::Gray, Model::Cmyk, Model::Rgb, LOSSY] {
+        for alpha in [false, true] {
+            let have = Traits {
+                model,
+                depth: Depth::U16,
+                alpha,
+            };
+            let want = |model| {
+                Some(Traits {
+                    model,
+                    depth: Depth::U8,
+                    alpha,
+                })
+            };
+            assert_eq!(webp().accepts(have, &quality(99)), want(LOSSY));
+            assert_eq!(webp().accepts(have, &Encode::default()), want(LOSSY));
+            assert_eq!(webp().accepts(have, &quality(100)), want(Model::Rgb));
+            assert_eq!(webp().accepts(have, &quality(900)), want(Model::Rgb));
+        }
+    }
+}
+
+#[test]
+fn profiles_come_back_beside_every_kind_of_picture() {
+    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, LOSSLESS)] {
+        for alpha in [false, true] {
+            let plain = picture(model, Depth::U8, alpha, 21, 13);
+            let expected = decode(webp(), &encode(webp(), &plain, &how)).expect("our own file");
+            for kept in [
+                metadata(),
+                Metadata {
+                    icc: None,
+                    ..metadata()
+                },
+                Metadata {
+                    exif: None,
+                    ..metadata()
+                },
+            ] {
+                let image = Image {
+                    metadata: kept.clone(),
+                    ..plain.clone()
+                };
+                let file = encode(webp(), &image, &how);
+                let info = webp().probe(&file).expect("our own file");
+                assert!(info.metadata);
+                assert_eq!(info.alpha, alpha);
+                let turned = if kept.exif.is_some() { 6 } else { 1 };
+                assert_eq!(info.orientation, Orientation::from_exif(turned));
+                let back = decode(webp(), &file).expect("our own file");
+                assert_eq!(back.metadata, kept);
+                assert_eq!(back.frames, expected.frames);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_side_that_webp_cannot_hold_is_refused() {
+    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, LOSSLESS)] {
+        let image = picture(model, Depth::U8, false, 16_384, 1);
+        assert_eq!(
+            webp().encode(&image, &how, &Never),
+            Err(Error::Limit {
+                name: "webp_side",
+                value: 16_384,
+                limit: 16_383
+            })
+        );
+    }
+}
+
+// ---- scales ----
+
+#[test]
+fn every_scale_gives_the_size_that_the_header_promises() {
+    for (width, height) in SIZES {
+        for alpha in [false, true] {
+            let file = encode(webp(), &smooth(width, height, alpha), &quality(90));
+            let info = webp().probe(&file).expect("our own file");
+            for &scale in webp().scales(&info) {
+                let image = decode_at(webp(), &file, &info, scale, &Limits::default(), &Never)
+                    .expect("our own file");
+                let frame = &image.frames[0];
+                assert_eq!((frame.width, frame.height), info.scaled(scale));
+                assert_eq!(frame.model, LOSSY);
+                assert_eq!(frame.alpha.is_some(), alpha);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_decode_is_the_mean_of_the_large_one() {
+    let file = encode(webp(), &smooth(128, 64, false), &quality(95));
+    let info = webp().probe(&file).expect("our own file");
+    let full = decode(webp(), &file).expect("our own file");
+    for (scale, side) in [(Scale::HALF, 2), (Scale::QUARTER, 4), (Scale::EIGHTH, 8)] {
+        let small = decode_at(webp(), &file, &info, scale, &Limits::default(), &Never)
+            .expect("our own file");
+        for (small, full) in small.frames[0].planes.iter().zip(&full.frames[0].planes) {
+            let psnr = psnr(small, &means(full, side));
+            assert!(psnr > 40.0, "{psnr} at {scale:?}");
+        }
+    }
+}
+
+#[test]
+fn lossless_pictures_are_decoded_in_full_only() {
+    let image = picture(Model::Rgb, Depth::U8, false, 16, 16);
+    let info = webp()
+        .probe(&encode(webp(), &image, &LOSSLESS))
+        .expect("our own file");
+    assert_eq!(webp().scales(&info), [Scale::FULL]);
+}
+
+// ---- animations ----
+
+#[test]
+fn the_first_frame_lies_on_a_clear_canvas() {
+    for (model, how) in [(Model::Rgb, LOSSLESS), (LOSSY, quality(90))] {
+        let part = picture(model, Depth::U8, false, 10, 6);
+        let file = animation(20, 16, &[(4, 2, &encode(webp(), &part, &how)); 3]);
+        let info = webp().probe(&file).expect("a header");
+        assert_eq!((info.width, info.height), (20, 16));
+        assert!(info.frames > 1 && info.alpha);
+        assert_eq!(webp().scales(&info), [Scale::FULL]);
+        let image = decode(webp(), &file).expect("a picture");
+        assert_keeps_promises(&info, &image);
+        let frame = &image.frames[0];
+        let alpha = frame.alpha.as_ref().and_then(Plane::as_u8).expect("8-bit");
+        for y in 0..16 {
+            for x in 0..20 {
+                let inside = (4..14).contains(&x) && (2..8).contains(&y);
+                assert_eq!(alpha.row(y)[x], if inside { 255 } else { 0 });
+                if inside && model == Model::Rgb {
+                    for (whole, part) in frame.planes.iter().zip(&part.frames[0].planes) {
+                        let (whole, part) = (whole.as_u8().expect("8"), part.as_u8().expect("8"));
+                        assert_eq!(whole.row(y)[x], part.row(y - 2)[x - 4]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_first_frame_that_is_the_whole_canvas_is_decoded_as_a_still_one() {
+    for alpha in [false, true] {
+        let part = smooth(20, 16, alpha);
+        let still = encode(webp(), &part, &quality(90));
+        let file = animation(20, 16, &[(0, 0, &still), (0, 0, &still)]);
+        let info = webp().probe(&file).expect("a header");
+        assert_eq!((info.model, info.alpha), (LOSSY, alpha));
+        assert!(info.frames > 1);
+        assert_eq!(
+            decode(webp(), &file).expect("a picture").frames,
+            decode(webp(), &still).expect("a picture").frames
+        );
+    }
+}
+
+// ---- ceilings ----
+
+#[test]
+fn a_picture_over_the_limits_is_refused_by_its_header() {
+    let file = encode(webp(), &smooth(100, 1, false), &quality(90));
+    let limits = Limits {
+        side: 99,
+        ..Limits::default()
+    };
+    assert_eq!(
+        decode_within(webp(), &file, &limits),
+        Err(Error::Limit {
+            name: "side",
+            value: 100,
+            limit: 99
+        })
+    );
+}
+
+#[test]
+fn a_declared_60000_by_60000_canvas_is_refused_by_its_header() {
+    let part = encode(webp(), &smooth(2, 2, false), &quality(90));
+    let file = animation(60_000, 60_000, &[(0, 0, &part)]);
+    let info = webp().probe(&file).expect("a header");
+    assert_eq!((info.width, info.height), (60_000, 60_000));
+    assert!(matches!(
+        decode(webp(), &file),
+        Err(Error::Limit {
+            name: "side",
+            value: 60_000,
+            ..
+        })
+    ));
+    let limits = Limits {
+        side: u32::MAX,
+        ..Limits::default()
+    };
+    assert!(matches!(
+        decode_within(webp(), &file, &limits),
+        Err(Error::Limit {
+            name: "pixels",
+            value: 3_600_000_000,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn a_profile_over_the_limit_is_refused() {
+    let image = Image {
+        metadata: metadata(),
+        ..smooth(8, 8, false)
+    };
+    let file = encode(webp(), &image, &quality(90));
+    let limits = Limits {
+        metadata_bytes: 1000,
+        ..Limits::default()
+    };
+    assert_eq!(
+        decode_within(webp(), &file, &limits),
+        Err(Error::Limit {
+            name: "metadata_bytes",
+            value: 1001,
+            limit: 1000
+        })
+    );
+}
+
+#[test]
+fn an_interrupt_stops_decoding_and_encoding() {
+    for (model, how) in [(LOSSY, quality(98)), (Model::Rgb, LOSSLESS)] {
+        let image = picture(model, Depth::U8, false, 300, 300);
+        let file = encode(webp(), &image, &how);
+        let info = webp().probe(&file).expect("our own file");
+        for looks in [0, 1, 2] {
+            let limits = Limits::default();
+            let decoded = decode_at(
+                webp(),
+                &file,
+                &info,
+                Scale::FULL,
+                &limits,
+                &After::looks(looks),
+            );
+            assert_eq!(decoded, Err(Error::Interrupted), "{model:?} {looks}");
+            let encoded = webp().encode(&image, &how, &After::looks(looks));
+            assert_eq!(encoded, Err(Error::Interrupted), "{model:?} {looks}");
+        }
+    }
+}
+
+// ---- damage ----
+
+#[test]
+fn every_prefix_is_refused() {
+    for file in kinds() {
+        assert_prefixes_are_refused(webp(), &file, 0);
+    }
+}
+
+#[test]
+fn damage_brings_nothing_down() {
+    for file in kinds() {
+        assert_survives_damage(webp(), &file, 700);
+    }
+}
+
+#[test]
+fn a_probe_needs_no_more_than_the_beginning() {
+    for (model, how) in [(LOSSY, quality(90)), (Model::Rgb, LOSSLESS)] {
+        let file = encode(webp(), &picture(model, Depth::U8, false, 200, 200), &how);
+        let whole = webp().probe(&file);
+        assert!(whole.is_ok());
+        assert_eq!(webp().probe(&file[..file.len() / 2]), whole);
+    }
+}
+
+/// One small file of each kind.
+fn kinds() -> Vec<Vec<u8>> {
+    let mut kinds = Vec::new();
+    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, LOSSLESS)] {
+        for alpha in [false, true] {
+            let image = picture(model, Depth::U8, alpha, 23, 18);
+            kinds.push(encode(webp(), &image, &how));
+            let with = Image {
+                metadata: metadata(),
+                ..image
+            };
+            kinds.push(encode(webp(), &with, &how));
+        }
+    }
+    let small = encode(webp(), &smooth(9, 8, true), &quality(75));
+    kinds.push(animation(20, 20, &[(2, 4, &small), (0, 0, &small)]));
+    kinds
+}
+
+// ---- making files ----
+
+/// Slow slopes in the limited range: what a lossy format keeps well.
+fn smooth(width: u32, height: u32, alpha: bool) -> Image {
+    let plane = |factor: u32, width: u32, height: u32| {
+        let samples = (0..height)
+            .flat_map(|y| (0..width).map(move |x| (40 + (x * factor + y * 2) / 3 % 180) as u8));
+        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+    };
+    let (w, h) = Subsampling::C420.chroma_size(width, height);
+    let planes = vec![plane(2, width, height), plane(1, w, h), plane(3, w, h)];
+    let alpha = alpha.then(|| plane(1, width, height));
+    Image::still(Frame::new(LOSSY, width, height, planes, alpha))
+}
+
+/// An animation of still files, each at its (even) place.
+fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8> {
+    let u24 = |value: u32| value.to_le_bytes()[..3].to_vec();
+    let mut body = b"WEBP".to_vec();
+    let flags = vec![0x12, 0, 0, 0];
+    push_chunk(
+        &mut body,
+        b"VP8X",
+        &[flags, u24(width - 1), u24(height - 1)].concat(),
+    );
+    push_chunk(&mut body, b"ANIM", &[0; 6]);
+    for &(x, y, still) in frames {
+        let info = webp().probe(still).expect("a still picture");
+        let sides = [x / 2, y / 2, info.width - 1, info.height - 1, 100];
+        let mut frame = sides.map(u24).concat();
+        frame.push(0);
+        // Whatever follows the file's header, but for the extended header.
+        let chunks = &still[12..];
+        let skip = if chunks.starts_with(b"VP8X") { 18 } else { 0 };
+        frame.extend_from_slice(&chunks[skip..]);
+        push_chunk(&mut body, b"ANMF", &frame);
+    }
+    let mut file = b"RIFF".to_vec();
+    file.extend((body.len() as u32).to_le_bytes());
+    file.extend(body);
+    file
+}
+
+fn push_chunk(out: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
+    out.extend(name);
+    out.extend((data.len() as u32).to_le_bytes());
+    out.extend_from_slice(data);
+    out.resize(out.len() + data.len() % 2, 0);
+}
+
+/// Means over `side` × `side` samples.
+fn means(plane: &Plane, side: u32) -> Plane {
+    let grid = plane.as_u8().expect("8-bit");
+    let (width, height) = (grid.width() / side, grid.height() / side);
+    let mut means = Vec::new();
+    for y in 0..height {
+        for x in 0..width {
+            let columns = (x * side) as usize..((x + 1) * side) as usize;
+            let rows = (y * side..(y + 1) * side).map(|row| &grid.row(row)[columns.clone()]);
+            let sum: u32 = rows.flatten().map(|&v| u32::from(v)).sum();
+            means.push(((sum + side * side / 2) / (side * side)) as u8);
+        }
+    }
+    Plane::U8(Grid::from_samples(width, height, means))
+}
