@@ -75,8 +75,8 @@ impl Sample for u8 {
 
 impl Sample for u16 {
     const MAX: Self = Self::MAX;
-    const UNIT: u16 = 257;
-    const ONE: u16 = Self::MAX;
+    const UNIT: Self = 257;
+    const ONE: Self = Self::MAX;
 
     fn float(self) -> f32 {
         f32::from(self)

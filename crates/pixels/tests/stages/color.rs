@@ -1,0 +1,236 @@
+//! Conversions between models, ranges and depths.
+
+use andon_pixels::color::{Convert, name, sample};
+use andon_pixels::{Depth, Frame, Model, Plane, Range, Subsampling, Traits};
+use andon_recipe::Colour;
+use proptest::prelude::*;
+
+use crate::support::*;
+
+fn convert(frame: &Frame, model: Model, depth: Depth) -> Frame {
+    let to = Traits {
+        model,
+        depth,
+        alpha: frame.alpha.is_some(),
+    };
+    run(&Convert { to, icc: None }, frame.clone())
+}
+
+fn limited(sub: Subsampling) -> Model {
+    Model::YCbCr {
+        sub,
+        range: Range::Limited,
+    }
+}
+
+#[test]
+fn rgb_comes_back_from_every_model_that_holds_it() {
+    let models = [
+        (Model::ycbcr(Subsampling::NONE), 1.5),
+        (limited(Subsampling::NONE), 3.0),
+        (Model::Cmyk, 1.5),
+    ];
+    for depth in [Depth::U8, Depth::U16] {
+        let rgb = frame(Model::Rgb, depth, 64, 32, noise);
+        for (model, tolerance) in models {
+            let there = convert(&rgb, model, depth);
+            let back = convert(&there, Model::Rgb, depth);
+            let off = frames_differ(&rgb, &back);
+            assert!(off <= tolerance, "{model:?} {depth:?}: {off}");
+        }
+    }
+}
+
+#[test]
+fn gray_is_the_same_in_every_model() {
+    let gray = frame(Model::Gray, Depth::U8, 63, 31, noise);
+    for model in [Model::Rgb, c420(), limited(Subsampling::C420), Model::Cmyk] {
+        let back = convert(&convert(&gray, model, Depth::U8), Model::Gray, Depth::U8);
+        assert!(frames_differ(&gray, &back) <= 1.0, "{model:?}");
+    }
+}
+
+#[test]
+fn depths_round_trip_and_round_to_the_nearest() {
+    let narrow = frame(Model::Rgb, Depth::U8, 30, 20, noise);
+    let wide = convert(&narrow, Model::Rgb, Depth::U16);
+    assert_eq!(convert(&wide, Model::Rgb, Depth::U8), narrow);
+    let between = Frame::new(
+        Model::Gray,
+        1,
+        1,
+        vec![Plane::filled(Depth::U16, 1, 1, 257 * 7 + 129)],
+        None,
+    );
+    let narrowed = convert(&between, Model::Gray, Depth::U8);
+    assert_eq!(level(&narrowed.planes[0], 0, 0), 8.0);
+}
+
+#[test]
+fn ranges_map_plane_by_plane() {
+    let full = frame(c420(), Depth::U8, 64, 64, |_, x, y| {
+        f64::from((x + 64 * y) % 256)
+    });
+    let there = convert(&full, limited(Subsampling::C420), Depth::U8);
+    let (low, high) = (0..64)
+        .map(|y| level(&there.planes[0], y, 3))
+        .fold((255.0_f64, 0.0_f64), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
+    assert!(low >= 16.0 && high <= 235.0, "{low} {high}");
+    let back = convert(&there, c420(), Depth::U8);
+    assert!(frames_differ(&full, &back) <= 1.0);
+    let neutral = flat(
+        c420(),
+        Depth::U8,
+        4,
+        4,
+        Colour {
+            r: 255,
+            g: 255,
+            b: 255,
+            a: 255,
+        },
+    );
+    let neutral = convert(&neutral, limited(Subsampling::C420), Depth::U8);
+    assert_eq!(
+        [0, 1, 2].map(|plane| level(&neutral.planes[plane], 0, 0)),
+        [235.0, 128.0, 128.0]
+    );
+}
+
+#[test]
+fn chroma_stays_in_place_when_it_is_thinned_and_undone() {
+    // A slope keeps its values only if samples lie where they should.
+    let subs = [(2, 2), (2, 1), (1, 2), (4, 1)].map(|(h, v)| Subsampling { h, v });
+    for sub in subs {
+        let full = frame(
+            Model::ycbcr(Subsampling::NONE),
+            Depth::U16,
+            61,
+            47,
+            |_, x, y| 40.0 + 2.0 * f64::from(x) + f64::from(y),
+        );
+        let thin = convert(&full, Model::ycbcr(sub), Depth::U16);
+        let back = convert(&thin, full.model, Depth::U16);
+        for y in 4..40 {
+            for x in 4..54 {
+                let off = level(&full.planes[1], x, y) - level(&back.planes[1], x, y);
+                assert!(off.abs() < 0.1, "{sub:?} {x},{y}: {off}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_thinning_becomes_another() {
+    let model = |h, v| Model::ycbcr(Subsampling { h, v });
+    let source = frame(model(2, 1), Depth::U8, 61, 47, waves);
+    let across = convert(&source, model(1, 2), Depth::U8);
+    let back = convert(&across, model(2, 1), Depth::U8);
+    assert!(frames_differ(&source, &back) < 6.0);
+}
+
+#[test]
+fn known_colours_have_known_samples() {
+    assert_eq!(sample(RED, Model::Rgb, Depth::U8), [255, 0, 0, 0]);
+    assert_eq!(sample(RED, c420(), Depth::U8), [76, 85, 255, 0]);
+    assert_eq!(
+        sample(RED, limited(Subsampling::C420), Depth::U8),
+        [81, 90, 240, 0]
+    );
+    assert_eq!(sample(BLUE, Model::Gray, Depth::U8), [29, 0, 0, 0]);
+    assert_eq!(sample(RED, Model::Cmyk, Depth::U8), [0, 255, 255, 0]);
+    assert_eq!(sample(RED, Model::Rgb, Depth::U16), [65_535, 0, 0, 0]);
+}
+
+#[test]
+fn inks_take_their_share_of_light() {
+    let inks = frame(Model::Cmyk, Depth::U8, 1, 1, |index, _, _| {
+        [51.0, 0.0, 255.0, 127.5][index]
+    });
+    let light = convert(&inks, Model::Rgb, Depth::U8);
+    assert_eq!(
+        [0, 1, 2].map(|plane| level(&light.planes[plane], 0, 0)),
+        [102.0, 127.0, 0.0]
+    );
+}
+
+#[test]
+fn a_profile_that_is_none_falls_back_to_the_formula() {
+    let inks = frame(Model::Cmyk, Depth::U8, 8, 8, noise);
+    let to = Traits {
+        model: Model::Rgb,
+        depth: Depth::U8,
+        alpha: false,
+    };
+    let managed = Convert {
+        to,
+        icc: Some(b"no profile at all".to_vec()),
+    };
+    assert_eq!(
+        run(&managed, inks.clone()),
+        convert(&inks, Model::Rgb, Depth::U8)
+    );
+}
+
+#[test]
+fn dropped_alpha_shows_hidden_colours_and_added_alpha_is_opaque() {
+    let mut source = frame(Model::Rgb, Depth::U8, 8, 8, noise);
+    let bare = source.clone();
+    source.alpha = Some(Plane::filled(Depth::U8, 8, 8, 0));
+    let to = |alpha| Traits {
+        model: Model::Rgb,
+        depth: Depth::U8,
+        alpha,
+    };
+    assert_eq!(
+        run(
+            &Convert {
+                to: to(false),
+                icc: None
+            },
+            source
+        ),
+        bare
+    );
+    let opaque = run(
+        &Convert {
+            to: to(true),
+            icc: None,
+        },
+        bare,
+    );
+    assert_eq!(opaque.alpha, Some(Plane::filled(Depth::U8, 8, 8, 255)));
+}
+
+#[test]
+fn traits_have_short_names() {
+    let traits = |model, depth, alpha| Traits {
+        model,
+        depth,
+        alpha,
+    };
+    assert_eq!(name(traits(c420(), Depth::U8, false)), "ycbcr420");
+    assert_eq!(
+        name(traits(limited(Subsampling::C420), Depth::U8, true)),
+        "ycbcr420a-limited"
+    );
+    assert_eq!(name(traits(Model::Rgb, Depth::U16, true)), "rgba16");
+    assert_eq!(
+        name(traits(Model::ycbcr(Subsampling::NONE), Depth::U16, false)),
+        "ycbcr444-16"
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_colour_and_a_picture_of_it_convert_alike(r: u8, g: u8, b: u8) {
+        let colour = Colour { r, g, b, a: 255 };
+        let rgb = flat(Model::Rgb, Depth::U8, 3, 3, colour);
+        for model in [c420(), limited(Subsampling::C420), Model::Gray, Model::Cmyk] {
+            let expected = flat(model, Depth::U8, 3, 3, colour);
+            prop_assert!(frames_differ(&convert(&rgb, model, Depth::U8), &expected) <= 1.0);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Every stage against a slow, obvious version of itself.
+
+mod color;
+mod effects;
+mod lay;
+mod resize;
+mod support;
+mod turn;
