@@ -54,13 +54,18 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
     let encode = encode(recipe, &info, target, orientation);
 
     // What comes after resampling is known first, for it tells which planes the encoder will need.
-    let full = source.decoded(&info, Scales::FULL);
+    let mut full = source.decoded(&info, Scales::FULL);
+    full.alpha |= wanted.from.is_none();
     if skip_identity::hides_canvas(&wanted, full.alpha) {
         fired.note(&skip_identity::RULE);
         wanted.canvas = None;
     }
-    let later = Later::new(recipe, full, orientation, &wanted, effects, target, &encode)?;
-    if later.turns {
+    let later = Later {
+        turn: turn_late::stage(orientation),
+        leaves: leaves(recipe, turned(full, orientation), target, &encode)?,
+        painted: painted(&wanted, effects),
+    };
+    if later.turn.is_some() {
         fired.note(&turn_late::RULE);
     }
     let needed = needed(target, later.after(full), &encode)?;
@@ -76,28 +81,22 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
     if scales != Scales::FULL {
         fired.note(&shrink_on_load::RULE);
     }
-
     let first = first_stage(&info, &stored, scales, chroma);
     if layout.scaling.is_some() && matches!(first, First::Nothing | First::Crop(_)) {
         fired.note(&skip_identity::RULE);
     }
-    let mut stages: Vec<Box<dyn Stage>> = first.into_stage().into_iter().collect();
-    let profiled = later.profiled.map(|(at, to)| (at + stages.len(), to));
-    stages.extend(later.stages);
 
     let mut walk = Walk::new(bytes.len(), source, &info, scales);
-    for stage in &stages {
-        walk.stage(stage.as_ref());
+    walk.extend(first.into_stage());
+    walk.extend(later.turn);
+    let out_of_cmyk = walk.traits.model == Model::Cmyk;
+    let mut profiled = None;
+    if let Some(to) = later.leaves {
+        profiled = out_of_cmyk.then_some((walk.stages.len(), to));
+        walk.convert(to);
     }
-    let last = self::needed(target, walk.traits, &encode)?;
-    if last != walk.traits {
-        let convert = Convert {
-            to: last,
-            icc: None,
-        };
-        walk.stage(&convert);
-        stages.push(Box::new(convert));
-    }
+    walk.extend(later.painted);
+    walk.convert(self::needed(target, walk.traits, &encode)?);
     walk.encode(target, &encode);
 
     let plan = Plan {
@@ -110,7 +109,7 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
             source,
             scales,
             decoded: info.scaled(scales.luma),
-            stages,
+            stages: walk.stages,
             profiled,
             layout,
             target,
@@ -259,65 +258,89 @@ fn needed(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
     })
 }
 
-/// The stages after resampling.
+/// Traits through a turn.
+fn turned(traits: Traits, orientation: Orientation) -> Traits {
+    let model = match traits.model {
+        Model::YCbCr { sub, range } => Model::YCbCr {
+            sub: stay_in_planes::turned(sub, orientation),
+            range,
+        },
+        other => other,
+    };
+    Traits { model, ..traits }
+}
+
+/// What comes after resampling.
 struct Later {
-    stages: Vec<Box<dyn Stage>>,
-    /// The conversion out of CMYK: its place among them, and its target.
-    profiled: Option<(usize, Traits)>,
-    turns: bool,
+    turn: Option<Box<dyn Stage>>,
+    /// The model to paint in, if it is not the one that is decoded.
+    leaves: Option<Traits>,
+    /// Canvas and effects.
+    painted: Vec<Box<dyn Stage>>,
 }
 
 impl Later {
-    fn new(
-        recipe: &Recipe,
-        full: Traits,
-        orientation: Orientation,
-        wanted: &Wanted,
-        effects: Vec<Box<dyn Stage>>,
-        target: &dyn Codec,
-        encode: &Encode,
-    ) -> Result<Self> {
-        let mut stages: Vec<Box<dyn Stage>> = Vec::new();
-        stages.extend(turn_late::stage(orientation));
-        let turns = !stages.is_empty();
+    /// What comes out of all this.
+    fn after(&self, traits: Traits) -> Traits {
+        let turned = self
+            .turn
+            .iter()
+            .fold(traits, |traits, stage| stage.after(traits));
+        let left = self.leaves.unwrap_or(turned);
+        self.painted
+            .iter()
+            .fold(left, |traits, stage| stage.after(traits))
+    }
+}
 
-        // Out of CMYK before anything is painted, so that colours are those that were asked for.
-        let mut profiled = None;
-        if full.model == Model::Cmyk
-            && (recipe.srgb || needed(target, full, encode)?.model != Model::Cmyk)
-        {
+/// Canvas and effects.
+fn painted(wanted: &Wanted, effects: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>> {
+    let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+    if let Some(canvas) = wanted.canvas {
+        stages.push(Box::new(OnCanvas {
+            width: canvas.width,
+            height: canvas.height,
+            x: canvas.x,
+            y: canvas.y,
+            colour: canvas.colour,
+        }));
+    }
+    stages.extend(effects);
+    stages
+}
+
+/// What the picture becomes before anything is painted, so that colours and edges are those that were
+/// asked for: out of CMYK, out of luma and chroma where the result holds neither, and to chroma that is
+/// less thin. Opacity stays, for a ground may follow. Pictures whose chroma is thinned become so last,
+/// for the same reason.
+fn leaves(
+    recipe: &Recipe,
+    turned: Traits,
+    target: &dyn Codec,
+    encode: &Encode,
+) -> Result<Option<Traits>> {
+    let same = needed(target, turned, encode)?;
+    let to = match (turned.model, same.model) {
+        (Model::Cmyk, Model::Cmyk) if !recipe.srgb => return Ok(None),
+        (Model::Cmyk, _) => {
             let rgb = Traits {
                 model: Model::Rgb,
-                ..full
+                ..turned
             };
-            let to = needed(target, rgb, encode)?;
-            profiled = Some((stages.len(), to));
-            stages.push(Box::new(Convert { to, icc: None }));
+            needed(target, rgb, encode)?
         }
-
-        if let Some(canvas) = wanted.canvas {
-            stages.push(Box::new(OnCanvas {
-                width: canvas.width,
-                height: canvas.height,
-                x: canvas.x,
-                y: canvas.y,
-                colour: canvas.colour,
-            }));
+        (Model::YCbCr { sub, .. }, Model::YCbCr { sub: to, .. })
+            if to.h >= sub.h && to.v >= sub.v =>
+        {
+            return Ok(None);
         }
-        stages.extend(effects);
-        Ok(Self {
-            stages,
-            profiled,
-            turns,
-        })
-    }
-
-    /// What comes out of them.
-    fn after(&self, traits: Traits) -> Traits {
-        self.stages
-            .iter()
-            .fold(traits, |traits, stage| stage.after(traits))
-    }
+        (Model::YCbCr { .. }, _) => same,
+        _ => return Ok(None),
+    };
+    Ok(Some(Traits {
+        alpha: turned.alpha,
+        ..to
+    }))
 }
 
 /// What brings the decoded picture to its part and size.
@@ -379,6 +402,7 @@ fn kernel(info: &Info, stored: &Stored) -> Kernel {
 
 /// Follows size, model and memory through a plan, noting each step.
 struct Walk {
+    stages: Vec<Box<dyn Stage>>,
     file: u64,
     size: (u32, u32),
     traits: Traits,
@@ -389,6 +413,7 @@ impl Walk {
     /// Starts behind the decoder.
     fn new(file: usize, source: &dyn Codec, info: &Info, scales: Scales) -> Self {
         let mut walk = Self {
+            stages: Vec::new(),
             file: file as u64,
             size: info.scaled(scales.luma),
             traits: source.decoded(info, scales),
@@ -403,13 +428,27 @@ impl Walk {
         walk
     }
 
-    fn stage(&mut self, stage: &dyn Stage) {
+    fn extend(&mut self, stages: impl IntoIterator<Item = Box<dyn Stage>>) {
+        for stage in stages {
+            self.push(stage);
+        }
+    }
+
+    fn push(&mut self, stage: Box<dyn Stage>) {
         let (width, height) = self.size;
         let before = self.frame();
         let cost = stage.cost(width, height, self.traits);
         self.size = stage.size_after(width, height);
         self.traits = stage.after(self.traits);
         self.note(stage.to_string(), cost, before + self.frame());
+        self.stages.push(stage);
+    }
+
+    /// Brings the frame to these traits, if it is not so already.
+    fn convert(&mut self, to: Traits) {
+        if to != self.traits {
+            self.push(Box::new(Convert { to, icc: None }));
+        }
     }
 
     /// Ends in the encoder. The result is taken to be as large as the frame, which few formats exceed.

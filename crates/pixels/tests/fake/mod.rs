@@ -181,7 +181,7 @@ impl Codec for Fake {
         self.scales
     }
 
-    fn splits_chroma(&self, info: &Info) -> bool {
+    fn splits_chroma(&self, info: &Info, _luma: Scale) -> bool {
         self.is_jpeg() && matches!(info.model, Model::YCbCr { .. })
     }
 

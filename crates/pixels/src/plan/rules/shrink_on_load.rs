@@ -64,7 +64,7 @@ pub(crate) fn chroma_scale(
     else {
         return luma;
     };
-    if !codec.splits_chroma(info) || !stored.shrinks() {
+    if !codec.splits_chroma(info, luma) || !stored.shrinks() {
         return luma;
     }
     let have = (from.w / f64::from(sub.h), from.h / f64::from(sub.v));

@@ -1,0 +1,45 @@
+//! How far two pictures are apart.
+
+use crate::picture::Picture;
+
+/// Differences in levels of 255, each pixel weighed by its opacity: a colour that cannot be seen cannot
+/// be wrong.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    /// Mean difference of luma, or of opacity if that is larger.
+    pub(crate) luma_mean: f64,
+    /// What all but one pixel in a hundred keep.
+    pub(crate) luma_most: f64,
+    /// Mean difference of red, green and blue.
+    pub(crate) colour_mean: f64,
+}
+
+impl Difference {
+    /// `opacity` tells how much of each pixel is seen.
+    pub(crate) fn between(shown: &Picture, expected: &Picture, opacity: &Picture) -> Self {
+        let seen: Vec<f64> = opacity.pixels.iter().map(|pixel| pixel[3]).collect();
+        let pairs = || shown.pixels.iter().zip(&expected.pixels);
+        let luma = |[r, g, b, _]: &[f64; 4]| 0.299 * r + 0.587 * g + 0.114 * b;
+        let mut lumas: Vec<f64> = pairs()
+            .zip(&seen)
+            .map(|((a, b), seen)| (luma(a) - luma(b)).abs() * seen)
+            .collect();
+        let alphas: Vec<f64> = pairs().map(|(a, b)| (a[3] - b[3]).abs() * 255.0).collect();
+        let colours: Vec<f64> = pairs()
+            .zip(&seen)
+            .map(|((a, b), seen)| (0..3).map(|c| (a[c] - b[c]).abs()).sum::<f64>() / 3.0 * seen)
+            .collect();
+        let luma_mean = mean(&lumas).max(mean(&alphas));
+        lumas.sort_by(f64::total_cmp);
+        let most = lumas.len() - 1 - lumas.len() / 100;
+        Self {
+            luma_mean,
+            luma_most: lumas[most],
+            colour_mean: mean(&colours),
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

@@ -1,0 +1,152 @@
+//! Effects, pixel by pixel from their definitions.
+
+use andon_recipe::{Colour, Effect, Layout};
+
+use crate::picture::Picture;
+use crate::wishes::Icons;
+
+/// Effects that random recipes draw from. No unsharp mask with a threshold: what falls just below it in
+/// one model and just above in another is a matter of definition.
+pub(crate) const SAMPLES: &[&str] = &[
+    "blur:0x1.5",
+    "blur:2x3",
+    "sharpen:0x0.8",
+    "unsharp:0x1.2+0.7+0",
+    "border:4x2:ff8800",
+    "border:0x3:2040ff80",
+    "over:icon:10:-4",
+    "over:icon:3:7",
+];
+
+/// One effect on a picture.
+pub(crate) fn act(picture: &Picture, effect: &Effect, layout: &Layout) -> Picture {
+    let args = &effect.args;
+    match effect.name.as_str() {
+        "blur" => {
+            let mean = blurred(picture, &args[0]);
+            moved(picture, &mean, -1.0)
+        }
+        "unsharp" => {
+            let amount = number(args[0].split('+').nth(1).unwrap_or("1"));
+            moved(picture, &blurred(picture, &args[0]), amount)
+        }
+        "sharpen" => sharpened(picture, &args[0]),
+        "border" => bordered(picture, args, layout),
+        "over" => overlaid(picture, number(&args[1]) as i64, number(&args[2]) as i64),
+        other => panic!("the oracle does not know {other}"),
+    }
+}
+
+/// Each colour plus `gain` times its difference from the mean; opacity stays.
+fn moved(picture: &Picture, mean: &Picture, gain: f64) -> Picture {
+    Picture::new(picture.width, picture.height, |x, y| {
+        let (own, mean) = (picture.at(x, y), mean.at(x, y));
+        let colour = |c: usize| (own[c] + gain * (own[c] - mean[c])).clamp(0.0, 255.0);
+        [colour(0), colour(1), colour(2), own[3]]
+    })
+}
+
+/// The Gaussian mean of each pixel's square neighbourhood, colours weighed by opacity.
+fn blurred(picture: &Picture, geometry: &str) -> Picture {
+    let (reach, sigma) = kernel(geometry);
+    convolved(picture, reach, |u, v| gauss(u, v, sigma))
+}
+
+/// ImageMagick's kernel is a negative Gaussian whose middle is twice its sum. Told as a step away from the
+/// mean, it also holds at the rim of opacity, where negative weights could add up to nothing.
+fn sharpened(picture: &Picture, geometry: &str) -> Picture {
+    let (reach, sigma) = kernel(geometry);
+    let sum: f64 = (-reach..=reach)
+        .flat_map(|v| (-reach..=reach).map(move |u| gauss(u, v, sigma)))
+        .sum();
+    moved(picture, &blurred(picture, geometry), sum / (sum + 1.0))
+}
+
+fn convolved(picture: &Picture, reach: i64, weight: impl Fn(i64, i64) -> f64) -> Picture {
+    Picture::new(picture.width, picture.height, |x, y| {
+        let (mut sum, mut total) = ([0.0; 3], 0.0);
+        for v in -reach..=reach {
+            for u in -reach..=reach {
+                let [r, g, b, a] = picture.near(x as i64 + u, y as i64 + v);
+                let share = weight(u, v) * a;
+                sum = [sum[0] + share * r, sum[1] + share * g, sum[2] + share * b];
+                total += share;
+            }
+        }
+        let own = picture.at(x, y);
+        if total.abs() < 1e-6 {
+            return own;
+        }
+        let [r, g, b] = sum.map(|value| (value / total).clamp(0.0, 255.0));
+        [r, g, b, own[3]]
+    })
+}
+
+fn gauss(u: i64, v: i64, sigma: f64) -> f64 {
+    (-((u * u + v * v) as f64) / (2.0 * sigma * sigma)).exp()
+}
+
+/// Reach and sigma of `RxS`; a reach of 0 is as far as any weight matters.
+fn kernel(geometry: &str) -> (i64, f64) {
+    let geometry = geometry.split('+').next().unwrap_or_default();
+    let (radius, sigma) = geometry.split_once('x').expect("RxS");
+    let (radius, sigma) = (number(radius), number(sigma));
+    let reach = if radius >= 1.0 {
+        radius
+    } else {
+        (4.0 * sigma).ceil()
+    };
+    (reach as i64, sigma)
+}
+
+/// Bands inside the canvas or, without one, the size that was asked for.
+fn bordered(picture: &Picture, args: &[String], layout: &Layout) -> Picture {
+    let (across, down) = args[0].split_once('x').expect("WxH");
+    let (across, down) = (number(across) as usize, number(down) as usize);
+    let colour: Colour = args[1].parse().expect("a colour");
+    let (width, height) = match &layout.canvas {
+        Some(canvas) => (canvas.width as usize, canvas.height as usize),
+        None => (layout.asked.0 as usize, layout.asked.1 as usize),
+    };
+    Picture::new(picture.width, picture.height, |x, y| {
+        let inside = x < width && y < height;
+        let at_side = x < across || x + across >= width || y < down || y + down >= height;
+        let below = picture.at(x, y);
+        if inside && at_side {
+            let Colour { r, g, b, a } = colour;
+            over([r, g, b, a].map(f64::from), below)
+        } else {
+            below
+        }
+    })
+}
+
+fn overlaid(picture: &Picture, left: i64, top: i64) -> Picture {
+    let icon = Icons::icon();
+    Picture::new(picture.width, picture.height, |x, y| {
+        let (u, v) = (x as i64 - left, y as i64 - top);
+        let below = picture.at(x, y);
+        if (0..icon.width as i64).contains(&u) && (0..icon.height as i64).contains(&v) {
+            let [r, g, b, a] = icon.at(u as usize, v as usize);
+            over([r, g, b, a * 255.0], below)
+        } else {
+            below
+        }
+    })
+}
+
+/// Source over destination; the source's opacity is from 0 to 255.
+fn over(above: [f64; 4], below: [f64; 4]) -> [f64; 4] {
+    let a = above[3] / 255.0;
+    let rest = below[3] * (1.0 - a);
+    let alpha = a + rest;
+    if alpha <= 0.0 {
+        return below;
+    }
+    let mix = |c: usize| (above[c] * a + below[c] * rest) / alpha;
+    [mix(0), mix(1), mix(2), alpha]
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().expect("a number")
+}

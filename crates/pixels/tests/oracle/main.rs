@@ -1,0 +1,135 @@
+//! The oracle: every plan must show what a slow, obvious executor shows.
+//!
+//! The executor decodes in full, works on floating-point red, green, blue and opacity, and takes every
+//! step of the recipe in its order, by the definition of the step. Random recipes on random pictures
+//! are then carried out by both, and the frames before encoding compared.
+
+#[path = "../fake/mod.rs"]
+mod fake;
+
+mod compare;
+mod effects;
+mod executor;
+mod geometry;
+mod picture;
+mod wishes;
+
+use andon_pixels::{Engine, Error, Limits, Model, Never, Plan};
+use andon_recipe::Recipe;
+use proptest::prelude::*;
+
+use crate::compare::Difference;
+use crate::picture::Picture;
+use crate::wishes::Source;
+
+/// How far, in levels of 255, a plan may be from the oracle. Luma is judged by its mean and by what
+/// all but one pixel in a hundred keep, colour by its mean.
+#[derive(Clone, Copy, Debug)]
+struct Tolerance {
+    luma_mean: f64,
+    luma_most: f64,
+    colour_mean: f64,
+}
+
+/// Everything at full scale.
+const FULL: Tolerance = Tolerance {
+    luma_mean: 0.7,
+    luma_most: 5.0,
+    colour_mean: 1.5,
+};
+
+/// Shrink-on-load averages before it resamples, which costs a little of the finest detail.
+const SHRUNK: Tolerance = Tolerance {
+    luma_mean: 3.5,
+    luma_most: 12.0,
+    colour_mean: 3.5,
+};
+
+/// The mean of inks is not quite the mean of lights.
+const INKS: Tolerance = Tolerance {
+    luma_mean: 4.0,
+    luma_most: 25.0,
+    colour_mean: 6.0,
+};
+
+/// Each effect may double what was off before it: sharpening does, rounding included.
+fn tolerance(plan: &Plan, recipe: &Recipe) -> Tolerance {
+    let shrunk = plan
+        .rules()
+        .iter()
+        .any(|rule| rule.name == "shrink_on_load");
+    let base = if plan.info().model == Model::Cmyk {
+        INKS
+    } else if shrunk {
+        SHRUNK
+    } else {
+        FULL
+    };
+    let times = (1 << recipe.effects.len()) as f64;
+    Tolerance {
+        luma_mean: base.luma_mean * times,
+        luma_most: base.luma_most * times,
+        colour_mean: base.colour_mean * times,
+    }
+}
+
+/// Carries a recipe out by both, and says where they disagree.
+fn judge(source: &Source, text: &str) -> Result<(), String> {
+    let mut recipe: Recipe = text.parse().map_err(|error| format!("{text}: {error}"))?;
+    // What is half covered is not the same in inks and in lights, so inks are painted on as lights.
+    recipe.srgb |= !recipe.effects.is_empty();
+    let bytes = source.file();
+    let engine = Engine::new(fake::ALL, Limits::default());
+    let case = format!("{} + {recipe}", source.line());
+    let plan = match engine.plan(&recipe, &bytes) {
+        Ok(plan) => plan,
+        // A side that truncates to nothing has no picture to judge.
+        Err(Error::Recipe { why, .. }) if why.contains("has no pixels") => return Ok(()),
+        Err(error) => return Err(format!("{case}: {error}")),
+    };
+    let frame = engine
+        .render_frame(&plan, &bytes, &wishes::Icons, &Never)
+        .map_err(|error| format!("{case}: {plan}: {error}"))?;
+    let expected = executor::execute(&recipe, source);
+    let size = (frame.width as usize, frame.height as usize);
+    if size != (expected.width, expected.height) || (frame.width, frame.height) != plan.size() {
+        return Err(format!(
+            "{case}: {plan}: {size:?} instead of {:?}",
+            (expected.width, expected.height)
+        ));
+    }
+    // The best that a frame of this model could show: thinned chroma cannot follow a hard edge.
+    let best = picture::frame(&expected, frame.model, frame.depth(), frame.alpha.is_some());
+    let difference = Difference::between(&Picture::of(&frame), &Picture::of(&best), &expected);
+    let tolerance = tolerance(&plan, &recipe);
+    if difference.luma_mean <= tolerance.luma_mean
+        && difference.luma_most <= tolerance.luma_most
+        && difference.colour_mean <= tolerance.colour_mean
+    {
+        Ok(())
+    } else {
+        Err(format!("{case}: {plan}: {difference:?} over {tolerance:?}"))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_plan_shows_what_the_oracle_shows(source in wishes::source(), recipe in wishes::recipe()) {
+        if let Err(why) = judge(&source, &recipe) {
+            prop_assert!(false, "{why}");
+        }
+    }
+}
+
+#[test]
+fn the_oracle_notices_a_shift_of_one_pixel() {
+    let source = Source::plain("png", "rgb");
+    let shown = source.picture();
+    let shifted = Picture::new(shown.width, shown.height, |x, y| {
+        shown.near(x as i64 + 1, y as i64)
+    });
+    let difference = Difference::between(&shown, &shifted, &shown);
+    assert!(difference.luma_mean > SHRUNK.luma_mean, "{difference:?}");
+}

@@ -1,0 +1,233 @@
+//! Random pictures and recipes.
+
+use andon_pixels::frame::{Depth, Frame, Model, Range, Subsampling};
+use andon_pixels::{Error, Materials, Orientation, Result};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::fake;
+use crate::picture::{self, Picture};
+
+/// A picture to be stored in a fake file.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    format: &'static str,
+    model: Model,
+    depth: Depth,
+    alpha: bool,
+    palette: bool,
+    width: u32,
+    height: u32,
+    exif: u16,
+    quality: u8,
+    phase: f64,
+}
+
+impl Source {
+    /// A picture without anything special.
+    pub(crate) fn plain(format: &'static str, model: &str) -> Self {
+        Self {
+            format,
+            model: match model {
+                "rgb" => Model::Rgb,
+                _ => Model::ycbcr(Subsampling::C420),
+            },
+            depth: Depth::U8,
+            alpha: false,
+            palette: false,
+            width: 120,
+            height: 90,
+            exif: 1,
+            quality: 90,
+            phase: 0.0,
+        }
+    }
+
+    pub(crate) fn line(&self) -> String {
+        let bytes = self.file();
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0);
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    }
+
+    pub(crate) fn file(&self) -> Vec<u8> {
+        let palette = if self.palette { " palette" } else { "" };
+        let words = format!("q{} turned:{}{palette}", self.quality, self.exif);
+        fake::file(self.format, &self.frame(), &words)
+    }
+
+    /// What the stored frame shows, thinned chroma and all.
+    pub(crate) fn picture(&self) -> Picture {
+        Picture::of(&self.frame())
+    }
+
+    pub(crate) fn orientation(&self) -> Orientation {
+        Orientation::from_exif(self.exif)
+    }
+
+    /// Is it resampled with the softer kernel?
+    pub(crate) fn soft(&self) -> bool {
+        self.alpha || self.palette
+    }
+
+    pub(crate) fn is_gray(&self) -> bool {
+        self.model == Model::Gray
+    }
+
+    fn frame(&self) -> Frame {
+        let picture = pattern(
+            self.width as usize,
+            self.height as usize,
+            self.phase,
+            self.alpha,
+        );
+        picture::frame(&picture, self.model, self.depth, self.alpha)
+    }
+}
+
+/// Waves: fast enough to betray a shift of half a pixel in luma, slow enough in colour to survive
+/// thinned chroma. Opacity is a soft disc.
+fn pattern(width: usize, height: usize, phase: f64, alpha: bool) -> Picture {
+    Picture::new(width, height, |x, y| {
+        let (x, y) = (x as f64, y as f64);
+        let luma = 128.0 + 45.0 * (x / 3.5 + phase).sin() * (y / 4.5 + phase).cos();
+        let red = 30.0 * (x / 17.0 + phase).sin();
+        let blue = 30.0 * (y / 19.0 - phase).cos();
+        let opacity = if alpha {
+            let (dx, dy) = (x / width as f64 - 0.5, y / height as f64 - 0.5);
+            (1.6 - 3.0 * dx.hypot(dy)).clamp(0.0, 1.0)
+        } else {
+            1.0
+        };
+        [
+            luma + red,
+            luma - 0.5 * red - 0.2 * blue,
+            luma + blue,
+            opacity,
+        ]
+    })
+}
+
+/// Pictures of every model, in formats that can hold it, with odd sides and every orientation.
+pub(crate) fn source() -> impl Strategy<Value = Source> {
+    let kinds = [
+        ("jpeg", Model::Gray, false),
+        ("jpeg", Model::ycbcr(Subsampling::NONE), false),
+        ("jpeg", Model::ycbcr(Subsampling { h: 2, v: 1 }), false),
+        ("jpeg", Model::ycbcr(Subsampling { h: 1, v: 2 }), false),
+        ("jpeg", Model::ycbcr(Subsampling::C420), false),
+        ("jpeg", Model::ycbcr(Subsampling::C420), false),
+        ("jpeg", Model::Cmyk, false),
+        ("png", Model::Gray, false),
+        ("png", Model::Gray, true),
+        ("png", Model::Rgb, false),
+        ("png", Model::Rgb, true),
+        ("webp", LIMITED, false),
+        ("webp", LIMITED, true),
+    ];
+    (
+        select(kinds.to_vec()),
+        (17..150_u32, 17..150_u32),
+        1..=8_u16,
+        select(vec![80_u8, 95]),
+        any::<(bool, bool)>(),
+        0.0..6.0,
+    )
+        .prop_map(
+            |(kind, (width, height), exif, quality, (deep, palette), phase)| {
+                let (format, model, alpha) = kind;
+                Source {
+                    format,
+                    model,
+                    depth: if deep && format == "png" {
+                        Depth::U16
+                    } else {
+                        Depth::U8
+                    },
+                    alpha,
+                    palette: palette && format == "png" && !deep,
+                    width,
+                    height,
+                    exif,
+                    quality,
+                    phase,
+                }
+            },
+        )
+}
+
+const LIMITED: Model = Model::YCbCr {
+    sub: Subsampling::C420,
+    range: Range::Limited,
+};
+
+/// Recipes as text, so that a failing one can be read and tried again.
+pub(crate) fn recipe() -> impl Strategy<Value = String> {
+    let upright = select(vec!["", "orient", "turn:90", "turn:180", "orient,turn:270"]);
+    let region = prop_oneof![
+        3 => Just(String::new()),
+        1 => (0..40_u32, 0..40_u32, 10..90_u32, 10..90_u32)
+            .prop_map(|(x, y, w, h)| format!("crop:{x}:{y}:{w}x{h}")),
+        1 => (0..50_u32, 0..50_u32).prop_map(|(x, y)| format!("crop:{x}%:{y}%:50%x50%")),
+    ];
+    let size = prop_oneof![
+        1 => Just(String::new()),
+        6 => (select(vec!["fit", "cover", "exact"]), 8..90_u32, 8..90_u32)
+            .prop_map(|(fit, w, h)| format!("{fit}:{w}x{h}")),
+        1 => (8..90_u32).prop_map(|w| format!("fit:{w}x,enlarge")),
+        1 => (8..160_u32, 8..160_u32).prop_map(|(w, h)| format!("exact:{w}x{h},enlarge")),
+    ];
+    let canvas = prop_oneof![
+        3 => Just(String::new()),
+        1 => (8..90_u32, 8..90_u32).prop_map(|(w, h)| format!("canvas:{w}x{h}:4080c0")),
+        1 => (8..90_u32, 8..90_u32, 0..30_u32, 0..30_u32)
+            .prop_map(|(w, h, x, y)| format!("canvas:{w}x{h}:f0e0d0:{x}:{y}")),
+    ];
+    let effects = prop::collection::vec(select(crate::effects::SAMPLES.to_vec()), 0..=2)
+        .prop_map(|effects| effects.join(","));
+    let output = select(vec![
+        "",
+        "as:jpeg,q:85",
+        "as:jpeg,q:95",
+        "as:png",
+        "as:webp,q:80",
+        "as:webp,q:100",
+    ]);
+    (upright, region, size, canvas, effects, output).prop_map(|parts| {
+        let (upright, region, size, canvas, effects, output) = &parts;
+        let pieces = [*upright, region, size, canvas, effects, *output];
+        let text = pieces
+            .into_iter()
+            .filter(|piece| !piece.is_empty())
+            .collect::<Vec<_>>()
+            .join(",");
+        if text.is_empty() {
+            "same".to_owned()
+        } else {
+            text
+        }
+    })
+}
+
+/// One material: a small picture with soft edges, called `icon`.
+pub(crate) struct Icons;
+
+impl Icons {
+    /// What it shows.
+    pub(crate) fn icon() -> Picture {
+        pattern(24, 18, 1.0, true)
+    }
+}
+
+impl Materials for Icons {
+    fn load(&self, name: &str) -> Result<Vec<u8>> {
+        if name == "icon" {
+            let frame = picture::frame(&Self::icon(), Model::Rgb, Depth::U8, true);
+            Ok(fake::file("png", &frame, ""))
+        } else {
+            Err(Error::Recipe {
+                piece: name.to_owned(),
+                why: "there is only `icon`".to_owned(),
+            })
+        }
+    }
+}
