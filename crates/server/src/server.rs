@@ -147,7 +147,7 @@ impl Door {
         // or a crowd would keep it open for ever.
         for _ in 0..MOST_LAST_GUESTS {
             let knocked = accept(&self.listener, &self.connections);
-            match tokio::time::timeout(Duration::ZERO, knocked).await {
+            match tokio::time::timeout(LAST_LISTEN, knocked).await {
                 Ok(accepted) => self.greet(&mut open, accepted),
                 Err(_) => break,
             }
@@ -191,5 +191,8 @@ async fn accept(
 
 /// As many as a usual backlog holds.
 const MOST_LAST_GUESTS: usize = 4096;
+
+/// Long enough for the system to tell of those who wait.
+const LAST_LISTEN: Duration = Duration::from_millis(5);
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);

@@ -1,0 +1,151 @@
+//! A client that writes what it is given and reads what HTTP says it should.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// One connection.
+pub struct Client {
+    writer: Box<dyn Write + Send>,
+    reader: BufReader<Box<dyn Read + Send>>,
+}
+
+/// One reply, read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// Longer than anything takes, so that a lost reply fails a test instead of stopping it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let writer = stream.try_clone().expect("a second handle");
+        Self::over(Box::new(writer), Box::new(stream))
+    }
+
+    pub fn connect_unix(path: &Path) -> Self {
+        let stream = UnixStream::connect(path).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let writer = stream.try_clone().expect("a second handle");
+        Self::over(Box::new(writer), Box::new(stream))
+    }
+
+    fn over(writer: Box<dyn Write + Send>, reader: Box<dyn Read + Send>) -> Self {
+        Self {
+            writer,
+            reader: BufReader::new(reader),
+        }
+    }
+
+    /// Writes bytes as they are.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.writer
+            .write_all(bytes.as_ref())
+            .expect("an open connection");
+    }
+
+    /// Writes a request without reading its reply.
+    pub fn ask(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) {
+        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: test\r\n");
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str("\r\n");
+        self.send(request);
+    }
+
+    pub fn request(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
+        self.ask(method, target, headers);
+        self.reply(method)
+    }
+
+    pub fn get(&mut self, target: &str) -> Reply {
+        self.request("GET", target, &[])
+    }
+
+    /// Reads the reply to a request of `method`: as many bytes as it says, and not one more.
+    pub fn reply(&mut self, method: &str) -> Reply {
+        let status = self.line();
+        let status = status.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let status = status.expect("a status line");
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line();
+            match line.split_once(": ") {
+                Some((name, value)) => headers.push((name.to_ascii_lowercase(), value.to_owned())),
+                None => break,
+            }
+        }
+        let mut reply = Reply {
+            status,
+            headers,
+            body: Vec::new(),
+        };
+        if method != "HEAD" && status != 304 {
+            let length = reply.header("content-length").expect("a length");
+            reply.body = vec![0; length.parse().expect("a number")];
+            self.reader
+                .read_exact(&mut reply.body)
+                .expect("the whole body");
+        }
+        reply
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
+    }
+
+    /// Reads until the server closes the connection.
+    pub fn rest(&mut self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        // A reset ends it as well.
+        let _ = self.reader.read_to_end(&mut rest);
+        rest
+    }
+
+    /// Reads at most so many bytes.
+    pub fn some(&mut self, most: usize) -> Vec<u8> {
+        let mut bytes = vec![0; most];
+        let length = self.reader.read(&mut bytes).expect("bytes");
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.iter().filter(|(known, _)| known == name);
+        let first = found.next().map(|(_, value)| value.as_str());
+        assert!(found.next().is_none(), "{name} is there twice");
+        first
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// Width and height of the picture in the body.
+    pub fn size(&self) -> (u32, u32) {
+        let engine = andon_pixels::Engine::new(andon_codecs::ALL, andon_pixels::Limits::default());
+        let info = engine.probe(&self.body).expect("a picture");
+        (info.width, info.height)
+    }
+
+    /// The name of its format.
+    pub fn format(&self) -> &'static str {
+        andon_codecs::ALL
+            .iter()
+            .find(|codec| codec.sniff(&self.body))
+            .map_or("none", |codec| codec.name())
+    }
+}

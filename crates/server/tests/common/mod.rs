@@ -1,0 +1,168 @@
+//! A house for tests: a real server on loopback over a folder of its own, and a client that writes raw
+//! HTTP, so that what is tested is what is on the wire.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test program uses its own part"
+)]
+
+mod client;
+mod trick;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use andon_pixels::Codec;
+use andon_server::{Address, Config, Listen, Server};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+pub use client::{Client, Reply};
+pub use trick::{Gate, Trick};
+
+/// A running server and its folder. Dropping it stops the server gracefully.
+pub struct House {
+    pub folder: TempDir,
+    pub addresses: Vec<Address>,
+    stop: Option<oneshot::Sender<()>>,
+    running: Option<JoinHandle<()>>,
+}
+
+impl House {
+    /// A server with the default configuration over a folder with one picture, `a.jpg`.
+    pub fn new() -> Self {
+        Self::with("")
+    }
+
+    /// A server with these configuration keys beside its origin. Relative paths are below the folder;
+    /// the pictures are in its `root`.
+    pub fn with(keys: &str) -> Self {
+        Self::furnished(keys, |_| {})
+    }
+
+    /// The same, with something put into the folder first.
+    pub fn furnished(keys: &str, furnish: impl FnOnce(&Path)) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir(folder.path().join("root")).expect("a folder in it");
+        std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("root/a.jpg")).expect("a sample");
+        furnish(folder.path());
+        let text = format!("{keys}\n[[origin]]\nfs.root = \"root\"\n[log]\nformat = \"off\"\n");
+        let mut config = Config::parse(&text, folder.path()).expect("a configuration");
+        if config.listen == Config::default().listen {
+            config.listen = vec![Listen::Tcp("127.0.0.1:0".to_owned())];
+        }
+
+        let (stop, stopped) = oneshot::channel();
+        let (bound, is_bound) = std::sync::mpsc::channel();
+        let running = std::thread::spawn(move || {
+            let runtime = andon_server::runtime(&config).expect("a runtime");
+            runtime.block_on(async {
+                let server = Server::bind(&config, codecs()).await.expect("a server");
+                bound
+                    .send(server.addresses().to_vec())
+                    .expect("a waiting test");
+                server
+                    .run(async {
+                        let _ = stopped.await;
+                    })
+                    .await;
+            });
+        });
+        Self {
+            addresses: is_bound.recv().expect("a bound server"),
+            folder,
+            stop: Some(stop),
+            running: Some(running),
+        }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        match &self.addresses[0] {
+            Address::Tcp(address) => *address,
+            Address::Unix(_) => panic!("the first address is no TCP address"),
+        }
+    }
+
+    /// A file below the pictures' root.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join("root").join(name)
+    }
+
+    /// Puts a file there.
+    pub fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.file(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+        std::fs::write(&path, content).expect("the file");
+        path
+    }
+
+    /// Puts a sample there.
+    pub fn put_sample(&self, name: &str, from: &str) -> PathBuf {
+        self.put(name, std::fs::read(sample(from)).expect("a sample"))
+    }
+
+    pub fn client(&self) -> Client {
+        Client::connect(self.address())
+    }
+
+    /// One GET on a connection of its own.
+    pub fn get(&self, target: &str) -> Reply {
+        self.client().get(target)
+    }
+
+    /// One request with headers, on a connection of its own.
+    pub fn request(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
+        self.client().request(method, target, headers)
+    }
+
+    /// Asks the server to stop, and does not wait for it.
+    pub fn begin_to_stop(&mut self) {
+        drop(self.stop.take());
+    }
+
+    /// Waits until it has stopped.
+    pub fn wait_until_stopped(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.join().expect("a server that ends in peace");
+        }
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.begin_to_stop();
+        if !std::thread::panicking() {
+            self.wait_until_stopped();
+        }
+    }
+}
+
+/// A picture of the repository's `samples`.
+pub fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(name)
+}
+
+/// The real codecs, and one that does as it is told.
+fn codecs() -> &'static [&'static dyn Codec] {
+    let mut codecs: Vec<&'static dyn Codec> = vec![&Trick];
+    codecs.extend(andon_codecs::ALL);
+    codecs.leak()
+}
+
+/// The target of a picture that waits or panics.
+pub fn trick_target(name: &str) -> String {
+    format!("/small_light(dw=4,of=png)/{name}")
+}
+
+impl House {
+    /// Puts a picture there whose decoder waits at the gate.
+    pub fn put_gate(&self, name: &str) -> Gate {
+        let (gate, content) = Gate::new(&self.folder.path().join(name));
+        self.put(name, content);
+        gate
+    }
+}

@@ -1,0 +1,146 @@
+//! Connections: kept, dropped, and brought to a good end.
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::thread;
+use std::time::Duration;
+
+use andon_server::Address;
+use common::{Client, House, trick_target};
+
+#[test]
+fn several_requests_share_a_connection() {
+    let house = House::new();
+    house.put("b.txt", "b");
+    let mut client = house.client();
+    assert_eq!(client.get("/small_light(dw=10)/a.jpg").status, 200);
+    assert_eq!(client.get("/missing").status, 404);
+    assert_eq!(client.get("/b.txt").text(), "b");
+    assert_eq!(client.request("HEAD", "/b.txt", &[]).status, 200);
+    assert_eq!(client.get("/healthz").text(), "ok\n");
+}
+
+#[test]
+fn requests_sent_in_one_go_are_answered_in_order() {
+    let house = House::new();
+    for name in ["0", "1", "2", "3"] {
+        house.put(&format!("{name}.txt"), name);
+    }
+    let mut client = house.client();
+    let request = |name| format!("GET /{name}.txt HTTP/1.1\r\nHost: test\r\n\r\n");
+    client.send(["0", "1", "2", "3"].map(request).concat());
+    for name in ["0", "1", "2", "3"] {
+        assert_eq!(client.reply("GET").text(), name);
+    }
+}
+
+#[test]
+fn a_client_that_does_not_finish_its_head_is_dropped() {
+    let house = House::with("[timeouts]\nheader = \"200ms\"\n");
+    let mut silent = house.client();
+    let mut slow = house.client();
+    slow.send("GET / HTTP/1.1\r\nHost: t");
+    // Both end by themselves; neither is answered.
+    assert_eq!(silent.rest(), b"");
+    assert_eq!(slow.rest(), b"");
+    assert_eq!(house.get("/healthz").status, 200);
+}
+
+#[test]
+fn an_idle_connection_is_kept_longer_than_a_head_may_take() {
+    let house = House::with("[timeouts]\nheader = \"100ms\"\n");
+    let mut client = house.client();
+    assert_eq!(client.get("/healthz").status, 200);
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(client.get("/healthz").status, 200);
+}
+
+#[test]
+fn an_idle_connection_is_closed_in_the_end() {
+    let house = House::with("[timeouts]\nkeep_alive = \"100ms\"\n");
+    let mut client = house.client();
+    assert_eq!(client.get("/healthz").status, 200);
+    assert_eq!(client.rest(), b"");
+}
+
+#[test]
+fn one_connection_too_many_waits_for_another_to_end() {
+    let house = House::with("[limits]\nconnections = 1\n");
+    let mut first = house.client();
+    assert_eq!(first.get("/healthz").status, 200);
+    let mut second = house.client();
+    second.ask("GET", "/healthz", &[]);
+    drop(first);
+    assert_eq!(second.reply("GET").status, 200);
+}
+
+#[test]
+fn a_unix_socket_serves_as_well_and_goes_with_its_server() {
+    let mut house =
+        House::with("listen = [\"127.0.0.1:0\", \"unix:andon.sock\"]\nsocket_mode = \"0600\"\n");
+    let path = house.folder.path().join("andon.sock");
+    assert_eq!(house.addresses[1], Address::Unix(path.clone()));
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let reply = Client::connect_unix(&path).get("/small_light(dw=40)/a.jpg");
+    assert_eq!((reply.status, reply.size()), (200, (40, 30)));
+    house.begin_to_stop();
+    house.wait_until_stopped();
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_socket_whose_server_is_gone_is_replaced() {
+    let house = House::furnished(
+        "listen = [\"127.0.0.1:0\", \"unix:andon.sock\"]\n",
+        |folder| {
+            drop(UnixListener::bind(folder.join("andon.sock")).unwrap());
+            assert!(folder.join("andon.sock").exists());
+        },
+    );
+    let mut client = Client::connect_unix(&house.folder.path().join("andon.sock"));
+    assert_eq!(client.get("/healthz").status, 200);
+}
+
+#[test]
+fn stopping_answers_what_was_accepted_and_refuses_what_comes_later() {
+    let mut house = House::with("workers = 1\n");
+    let gate = house.put_gate("wait.trick");
+    let mut running = house.client();
+    running.ask("GET", &trick_target("wait.trick"), &[]);
+    gate.wait_until_begun();
+    let mut waiting = house.client();
+    waiting.ask("GET", "/small_light(dw=10)/a.jpg", &[]);
+    let mut idle = house.client();
+    assert_eq!(idle.get("/healthz").status, 200);
+    let address = house.address();
+
+    house.begin_to_stop();
+    assert_eq!(idle.rest(), b"", "an idle connection is closed");
+    gate.release();
+    for client in [&mut running, &mut waiting] {
+        let reply = client.reply("GET");
+        assert_eq!(
+            (reply.status, reply.format()),
+            (200, if reply.size().0 == 4 { "png" } else { "jpeg" })
+        );
+        assert_eq!(client.rest(), b"", "and then the connection closes");
+    }
+    house.wait_until_stopped();
+    assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn stopping_does_not_wait_longer_than_it_may() {
+    let mut house = House::with("[timeouts]\nshutdown = \"100ms\"\n");
+    let gate = house.put_gate("wait.trick");
+    let mut stuck = house.client();
+    stuck.ask("GET", &trick_target("wait.trick"), &[]);
+    gate.wait_until_begun();
+    house.begin_to_stop();
+    house.wait_until_stopped();
+    gate.wait_until_stopped();
+    assert_eq!(stuck.rest(), b"");
+}

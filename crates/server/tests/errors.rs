@@ -1,0 +1,196 @@
+//! Every error is one plain sentence with the right status.
+
+mod common;
+
+use common::{House, Reply, sample, trick_target};
+
+/// One line of text that may be read by anybody and is kept by nobody for long.
+fn assert_is_one_sentence(reply: &Reply, what: &str) {
+    let text = reply.text();
+    assert_eq!(text.matches('\n').count(), 1, "{what}: {text}");
+    assert!(text.len() > 15, "{what}: {text}");
+    assert_eq!(
+        reply.header("content-type"),
+        Some("text/plain; charset=utf-8"),
+        "{what}"
+    );
+    assert_eq!(
+        reply.header("x-content-type-options"),
+        Some("nosniff"),
+        "{what}"
+    );
+    let cache = reply.header("cache-control");
+    assert!(
+        matches!(cache, Some("no-store" | "max-age=60")),
+        "{what}: {cache:?}"
+    );
+    assert_eq!(reply.header("etag"), None, "{what}");
+}
+
+#[test]
+fn a_missing_file_is_404() {
+    let house = House::new();
+    for target in [
+        "/missing.jpg",
+        "/small_light(dw=10)/missing.jpg",
+        "/",
+        "/a.jpg/b",
+    ] {
+        let reply = house.get(target);
+        assert_eq!(reply.status, 404, "{target}");
+        assert_is_one_sentence(&reply, target);
+    }
+    assert!(house.get("/missing.jpg").text().contains("/missing.jpg"));
+}
+
+#[test]
+fn what_is_no_picture_or_a_broken_one_is_415() {
+    let house = House::new();
+    for name in [
+        "corrupt.png",
+        "empty.jpg",
+        "text.jpg",
+        "truncated.png",
+        "truncated.jpg",
+        "truncated-header.jpg",
+        "truncated-progressive.jpg",
+        "truncated.gif",
+        "truncated.webp",
+    ] {
+        house.put_sample(name, &format!("broken/{name}"));
+        let target = format!("/small_light(dw=100,dh=100)/{name}");
+        let reply = house.get(&target);
+        assert_eq!(reply.status, 415, "{target}: {}", reply.text());
+        assert_is_one_sentence(&reply, &target);
+    }
+}
+
+#[test]
+fn what_is_too_large_is_422_and_the_limit_is_named() {
+    let house = House::with("[limits]\nsource_bytes = \"100KB\"\n");
+    for name in ["bomb.jpg", "bomb.png", "bomb.gif"] {
+        house.put_sample(name, &format!("broken/{name}"));
+    }
+    house.put("large.jpg", vec![0xff; 100_001]);
+    for (target, limit) in [
+        ("/small_light(dw=100)/bomb.jpg", "32768"),
+        ("/small_light(dw=100)/bomb.png", "32768"),
+        ("/small_light(dw=100)/bomb.gif", "32768"),
+        ("/small_light(dw=60000,ds=s)/a.jpg", "16384"),
+        (
+            "/small_light(dw=100)/large.jpg",
+            "source_bytes 100001 is over the limit of 100000",
+        ),
+        (
+            "/large.jpg",
+            "source_bytes 100001 is over the limit of 100000",
+        ),
+    ] {
+        let reply = house.get(target);
+        assert_eq!(reply.status, 422, "{target}: {}", reply.text());
+        assert!(reply.text().contains(limit), "{target}: {}", reply.text());
+        assert_is_one_sentence(&reply, target);
+    }
+}
+
+#[test]
+fn in_strict_mode_every_error_of_a_picture_is_415_and_a_files_is_not() {
+    let house = House::with("[small_light]\ncompat = \"strict\"\n");
+    for target in [
+        "/small_light(dw=10)/missing.jpg",
+        "/small_light(dw=60000,ds=s)/a.jpg",
+    ] {
+        assert_eq!(house.get(target).status, 415, "{target}");
+    }
+    assert_eq!(house.get("/missing.jpg").status, 404);
+}
+
+#[test]
+fn other_methods_are_405_and_told_what_would_do() {
+    let house = House::new();
+    for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "BREW"] {
+        let reply = house.request(method, "/a.jpg", &[("Content-Length", "0")]);
+        assert_eq!(
+            (reply.status, reply.header("allow")),
+            (405, Some("GET, HEAD")),
+            "{method}"
+        );
+        assert_is_one_sentence(&reply, method);
+    }
+}
+
+#[test]
+fn a_long_target_is_414_and_long_headers_are_431() {
+    let house = House::new();
+    let reply = house.get(&format!("/{}", "x".repeat(17 << 10)));
+    assert_eq!(reply.status, 414);
+    assert_is_one_sentence(&reply, "a long target");
+
+    let mut many = house.client();
+    many.send("GET /healthz HTTP/1.1\r\nHost: test\r\n");
+    for number in 0..200 {
+        many.send(format!("X-{number}: y\r\n"));
+    }
+    many.send("\r\n");
+    assert_eq!(many.reply("GET").status, 431);
+
+    let mut long = house.client();
+    long.send(format!(
+        "GET /healthz HTTP/1.1\r\nX: {}\r\n\r\n",
+        "y".repeat(65 << 10)
+    ));
+    assert_eq!(long.reply("GET").status, 431);
+    assert_eq!(house.get("/healthz").status, 200);
+}
+
+#[test]
+fn what_is_no_http_is_400_and_the_connection_closes() {
+    let house = House::new();
+    for nonsense in [
+        "hello\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost : test\r\n\r\n",
+        "GET / HTTP/1.1\r\n folded: test\r\n\r\n",
+    ] {
+        let mut client = house.client();
+        client.send(nonsense);
+        let answer = String::from_utf8_lossy(&client.rest()).into_owned();
+        assert!(answer.starts_with("HTTP/1.1 400"), "{nonsense:?}: {answer}");
+    }
+}
+
+#[test]
+fn a_broken_escape_is_400_and_named() {
+    let reply = House::new().get("/a%zz.jpg");
+    assert_eq!(reply.status, 400);
+    assert_is_one_sentence(&reply, "a broken escape");
+}
+
+#[test]
+fn a_panic_is_500_and_the_next_request_is_served() {
+    let house = House::with("workers = 1\n");
+    house.put("panic.trick", "TRICK panic");
+    for _ in 0..3 {
+        let reply = house.get(&trick_target("panic.trick"));
+        assert_eq!(reply.status, 500);
+        assert_is_one_sentence(&reply, "a panic");
+        assert_eq!(house.get("/small_light(dw=10)/a.jpg").status, 200);
+    }
+}
+
+#[test]
+fn every_cut_of_a_picture_is_answered() {
+    let house = House::new();
+    let picture = std::fs::read(sample("jpeg/9x9.jpg")).unwrap();
+    let mut client = house.client();
+    for length in (0..picture.len()).step_by(7) {
+        house.put("cut.jpg", &picture[..length]);
+        let reply = client.get("/small_light(dw=4)/cut.jpg");
+        assert!(
+            matches!(reply.status, 200 | 415),
+            "{length}: {}",
+            reply.status
+        );
+    }
+}
