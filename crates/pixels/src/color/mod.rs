@@ -45,29 +45,26 @@ impl Stage for Convert {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let pixels = u64::from(width) * u64::from(height);
-        let size = bytes(self.to.depth);
-        let touched = if traits.model == self.to.model {
-            0
-        } else {
-            pixels
-        };
         let picos = match (traits.model, self.to.model) {
-            _ if self.icc.is_some() && traits.model == Model::Cmyk => PICOS_MANAGED,
+            (from, to) if from == to => 0,
+            (Model::Cmyk, _) if self.icc.is_some() => PICOS_MANAGED,
             (Model::YCbCr { .. } | Model::Gray, Model::YCbCr { .. }) => PICOS_PLANEWISE,
             _ => PICOS_MIXED,
         };
-        let narrowed = if traits.depth == self.to.depth {
-            0
-        } else {
-            pixels
+        let mut cost = Cost {
+            nanos: pixels * picos / 1000,
+            scratch: 0,
         };
-        Cost {
-            nanos: (touched * picos + narrowed * PICOS_PLANEWISE) / 1000,
-            // Intermediate RGB planes at full size.
-            scratch: if touched > 0 { 3 * pixels * size } else { 0 }
-                + count(width, height, traits.model, traits.alpha)
-                    * if narrowed > 0 { size } else { 0 },
+        if picos > 0 {
+            // RGB planes between the two models.
+            cost.scratch += 3 * pixels * bytes(self.to.depth);
         }
+        if traits.depth != self.to.depth {
+            let samples = count(width, height, traits.model, traits.alpha);
+            cost.nanos += samples * PICOS_NARROWED / 1000;
+            cost.scratch += samples * bytes(self.to.depth);
+        }
+        cost
     }
 }
 
@@ -75,10 +72,13 @@ impl Stage for Convert {
 const PICOS_MANAGED: u64 = 15_000;
 
 /// Mixing planes.
-const PICOS_MIXED: u64 = 5_000;
+const PICOS_MIXED: u64 = 4_000;
 
 /// One plane after the other.
 const PICOS_PLANEWISE: u64 = 1_000;
+
+/// A sample brought to the other depth.
+const PICOS_NARROWED: u64 = 150;
 
 impl fmt::Display for Convert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,7 +26,9 @@ pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
 
     /// Undoes [`Sample::product`]: the colour, given the product and the opacity as a product with full
     /// scale. Black where nothing is left of it.
-    fn quotient(product: u16, alpha: u16) -> Self;
+    fn quotient(product: u16, alpha: u16) -> Self {
+        Self::round(f32::from(product) * Self::MAX.float() / f32::from(alpha.max(1)))
+    }
 
     /// The grid of a plane, brought to this depth if it is of the other.
     fn grid(plane: Plane) -> Grid<Self>;
@@ -54,11 +56,6 @@ impl Sample for u8 {
 
     fn product(self, alpha: Self) -> u16 {
         u16::from(self) * u16::from(alpha)
-    }
-
-    fn quotient(product: u16, alpha: u16) -> Self {
-        let (product, alpha) = (u32::from(product), u32::from(alpha));
-        ((product * 255 + alpha / 2) / alpha.max(1)).min(255) as Self
     }
 
     fn grid(plane: Plane) -> Grid<Self> {
@@ -92,11 +89,6 @@ impl Sample for u16 {
 
     fn product(self, alpha: Self) -> u16 {
         ((u32::from(self) * u32::from(alpha) + 32_767) / 65_535) as Self
-    }
-
-    fn quotient(product: u16, alpha: u16) -> Self {
-        let (product, alpha) = (u64::from(product), u64::from(alpha));
-        ((product * 65_535 + alpha / 2) / alpha.max(1)).min(65_535) as Self
     }
 
     fn grid(plane: Plane) -> Grid<Self> {

@@ -46,7 +46,11 @@ impl Stage for Filter {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let samples = count(width, height, traits.model, traits.alpha);
-        let taps = 2 * u64::from(self.gaussian.reach.min(WIDEST)) + 1;
+        let taps = if self.gaussian.reach > WIDEST {
+            TAPS_SHRUNKEN
+        } else {
+            2 * u64::from(self.gaussian.reach) + 1
+        };
         let passes = if traits.alpha { 4 } else { 2 };
         let plane = u64::from(width) * u64::from(height);
         Cost {
@@ -60,7 +64,10 @@ impl Stage for Filter {
 const PICOS_PER_TAP: u64 = 150;
 
 /// Picoseconds per sample beside its taps.
-const PICOS_PER_SAMPLE: u64 = 2_000;
+const PICOS_PER_SAMPLE: u64 = 1_500;
+
+/// As many taps as shrinking, filtering what is left and enlarging take.
+const TAPS_SHRUNKEN: u64 = 10;
 
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -141,16 +141,18 @@ impl<T: Sample> Over<'_, T> {
             for edge in [columns.start..copied.start, copied.end..columns.end] {
                 self.gather(row, &edge, &mut seen, &mut colour);
                 let out = &mut plane.row_mut(row)[edge.start as usize..edge.end as usize];
-                for (index, below) in out.iter_mut().enumerate() {
-                    let opacity = match ground_alpha {
-                        None => 1.0,
-                        alpha => opacity(
-                            alpha,
-                            span(edge.start + index as u32, self.below.h, self.size.0),
-                            span(row, self.below.v, self.size.1),
-                        ),
-                    };
-                    *below = T::round(blend(below.float(), opacity, colour[index], seen[index]));
+                let above = colour.iter().zip(&seen);
+                let Some(ground_alpha) = ground_alpha else {
+                    for (below, (colour, seen)) in out.iter_mut().zip(above) {
+                        *below = T::round(below.float() + (colour - below.float()) * seen);
+                    }
+                    continue;
+                };
+                for ((column, below), (colour, seen)) in edge.zip(out).zip(above) {
+                    let columns = span(column, self.below.h, self.size.0);
+                    let rows = span(row, self.below.v, self.size.1);
+                    let opacity = opacity(Some(ground_alpha), columns, rows);
+                    *below = T::round(blend(below.float(), opacity, *colour, *seen));
                 }
             }
         }
@@ -192,34 +194,66 @@ impl<T: Sample> Over<'_, T> {
 
     /// What lies over the samples `columns` of `row`: how much of it is seen (0 to 1) and its colour.
     fn gather(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
-        let count = columns.len();
-        seen[..count].fill(0.0);
-        colour[..count].fill(0.0);
-        if count == 0 {
+        let (seen, colour) = (&mut seen[..columns.len()], &mut colour[..columns.len()]);
+        if columns.is_empty() {
             return;
         }
-        let (overlap, full) = (self.overlap, T::MAX.float());
-        let thin = u32::from(self.below.h);
+        if self.below == Subsampling::NONE && self.above == Subsampling::NONE {
+            self.read(row, columns, seen, colour);
+        } else {
+            self.average(row, columns, seen, colour);
+        }
+    }
+
+    /// Both have a sample for each px: no mean is needed.
+    fn read(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
+        let (first, row) = (self.overlap.column(columns.start), self.overlap.row(row));
+        for (colour, above) in colour.iter_mut().zip(&self.colour.row(row)[first..]) {
+            *colour = above.float();
+        }
+        match self.alpha {
+            None => seen.fill(1.0),
+            Some(alpha) => {
+                for (seen, alpha) in seen.iter_mut().zip(&alpha.row(row)[first..]) {
+                    *seen = alpha.float() / T::MAX.float();
+                }
+            }
+        }
+    }
+
+    /// The mean over the px that each sample spans.
+    fn average(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
+        seen.fill(0.0);
+        colour.fill(0.0);
+        // Thinning is by powers of two; a division for each px would cost more than the rest.
+        let below = self.below.h.trailing_zeros();
+        let above = self.above.h.trailing_zeros();
+        let overlap = self.overlap;
         let rows = span(row, self.below.v, self.size.1);
-        let first = overlap.columns.start.max(columns.start * thin);
-        let last = overlap.columns.end.min(columns.end * thin);
+        let first = overlap.columns.start.max(columns.start << below);
+        let last = overlap.columns.end.min(columns.end << below);
         for y in rows.start.max(overlap.rows.start)..rows.end.min(overlap.rows.end) {
             let y = overlap.row(y);
             let colours = self.colour.row(y / u32::from(self.above.v));
             let alphas = self.alpha.map(|alpha| alpha.row(y));
             for x in first..last {
                 let at = overlap.column(x);
-                let alpha = alphas.map_or(1.0, |alphas| alphas[at].float() / full);
-                let sample = (x / thin - columns.start) as usize;
+                let alpha = alphas.map_or(1.0, |alphas| alphas[at].float());
+                let sample = ((x >> below) - columns.start) as usize;
                 seen[sample] += alpha;
-                colour[sample] += alpha * colours[at / usize::from(self.above.h)].float();
+                colour[sample] += alpha * colours[at >> above].float();
             }
         }
-        for (index, (seen, colour)) in seen.iter_mut().zip(colour).enumerate().take(count) {
+        let full = if self.alpha.is_some() {
+            T::MAX.float()
+        } else {
+            1.0
+        };
+        for (column, (seen, colour)) in columns.clone().zip(seen.iter_mut().zip(colour)) {
             if *seen > 0.0 {
                 *colour /= *seen;
-                let columns = span(columns.start + index as u32, self.below.h, self.size.0);
-                *seen /= (columns.len() * rows.len()) as f32;
+                let columns = span(column, self.below.h, self.size.0);
+                *seen /= (columns.len() * rows.len()) as f32 * full;
             }
         }
     }

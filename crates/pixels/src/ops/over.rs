@@ -95,7 +95,7 @@ impl Stage for Laid {
 const ICON: u64 = 256 * 256;
 
 /// Measured on one core: decoded, converted and blended.
-const NANOS_PER_PIXEL: u64 = 40;
+const NANOS_PER_PIXEL: u64 = 20;
 
 impl fmt::Display for Laid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -156,6 +156,70 @@ fn inks_take_their_share_of_light() {
     );
 }
 
+/// A profile of inks that print lightness 100 without ink and 0 with any: black in between follows
+/// lightness, which the formula does not. A header, one tag, and a table of 2×2×2×2 corners.
+fn profile() -> Vec<u8> {
+    let mut table = b"mft1\0\0\0\0".to_vec();
+    table.extend([4, 3, 2, 0]);
+    let unity = [1_u32, 0, 0, 0, 1, 0, 0, 0, 1].map(|n| (n << 16).to_be_bytes());
+    table.extend(unity.concat());
+    let straight: Vec<u8> = (0..=255).collect();
+    table.extend(straight.repeat(4));
+    table.extend((0..16).flat_map(|corner| [if corner == 0 { 255 } else { 0 }, 128, 128]));
+    table.extend(straight.repeat(3));
+
+    let mut profile = vec![0; 128];
+    profile[8..12].copy_from_slice(&[2, 0x40, 0, 0]);
+    profile[12..16].copy_from_slice(b"prtr");
+    profile[16..20].copy_from_slice(b"CMYK");
+    profile[20..24].copy_from_slice(b"Lab ");
+    profile[36..40].copy_from_slice(b"acsp");
+    for (at, white) in [(68, 0xF6D6_u32), (72, 0x1_0000), (76, 0xD32D)] {
+        profile[at..at + 4].copy_from_slice(&white.to_be_bytes());
+    }
+    profile.extend(1_u32.to_be_bytes());
+    profile.extend(b"A2B0");
+    profile.extend(144_u32.to_be_bytes());
+    profile.extend((table.len() as u32).to_be_bytes());
+    profile.extend(table);
+    let length = profile.len() as u32;
+    profile[..4].copy_from_slice(&length.to_be_bytes());
+    profile
+}
+
+#[test]
+fn inks_look_as_their_profile_says() {
+    for depth in [Depth::U8, Depth::U16] {
+        // No ink, half the black, all of it; the other inks stay away.
+        let inks = frame(Model::Cmyk, depth, 3, 1, |index, x, _| {
+            if index == 3 {
+                f64::from(x) * 127.5
+            } else {
+                0.0
+            }
+        });
+        let to = Traits {
+            model: Model::Rgb,
+            depth,
+            alpha: false,
+        };
+        let light = run(
+            &Convert {
+                to,
+                icc: Some(profile()),
+            },
+            inks,
+        );
+        // Lightness 50 is 119 in sRGB.
+        for (x, expected) in [(0, 255.0), (1, 119.0), (2, 0.0)] {
+            for plane in &light.planes {
+                let have = level(plane, x, 0);
+                assert!((have - expected).abs() <= 4.0, "{depth:?} {x}: {have}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_profile_that_is_none_falls_back_to_the_formula() {
     let inks = frame(Model::Cmyk, Depth::U8, 8, 8, noise);

@@ -239,11 +239,11 @@ fn full_chroma_is_thinned_on_the_way() {
     let source = frame(Model::ycbcr(Subsampling::NONE), Depth::U8, 99, 75, waves);
     let to = (47, 33);
     let stage = resample(&source, whole(99, 75), to);
+    let full = run(&stage, source.clone());
     let thin = Resample {
         chroma: Some(Subsampling::C420),
-        ..stage.clone()
+        ..stage
     };
-    let full = run(&stage, source.clone());
     let thin = run(&thin, source);
     assert_eq!(thin.model, c420());
     for y in 0..to.1 / 2 {
