@@ -42,9 +42,9 @@ pub trait Codec: Send + Sync {
         &[Scale::FULL]
     }
 
-    /// Can chroma planes be decoded at a smaller scale than luma?
-    fn splits_chroma(&self, info: &Info) -> bool {
-        let _ = info;
+    /// Can chroma planes be decoded at a smaller scale when luma is decoded at `luma`?
+    fn splits_chroma(&self, info: &Info, luma: Scale) -> bool {
+        let _ = (info, luma);
         false
     }
 

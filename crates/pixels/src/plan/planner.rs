@@ -60,10 +60,15 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
         fired.note(&skip_identity::RULE);
         wanted.canvas = None;
     }
+    let painted = painted(&wanted, effects);
     let later = Later {
         turn: turn_late::stage(orientation),
-        leaves: leaves(recipe, turned(full, orientation), target, &encode)?,
-        painted: painted(&wanted, effects),
+        leaves: if painted.is_empty() && full.model != Model::Cmyk {
+            None
+        } else {
+            leaves(recipe, turned(full, orientation), target, &encode)?
+        },
+        painted,
     };
     if later.turn.is_some() {
         fired.note(&turn_late::RULE);

@@ -181,8 +181,8 @@ impl Codec for Fake {
         self.scales
     }
 
-    fn splits_chroma(&self, info: &Info, _luma: Scale) -> bool {
-        self.is_jpeg() && matches!(info.model, Model::YCbCr { .. })
+    fn splits_chroma(&self, _: &Info, luma: Scale) -> bool {
+        self.is_jpeg() && luma < Scale::FULL
     }
 
     fn decoded(&self, info: &Info, scales: Scales) -> Traits {

@@ -9,9 +9,9 @@ pub(crate) static RULE: Rule = Rule {
     reason: "JPEG and WebP store luma and thinned chroma; resampling those planes straight to the \
              subsampling that is written saves two colour conversions and half of the samples",
     example: Example {
-        source: "jpeg 800x600 ycbcr444 q95",
+        source: "jpeg 1600x1200 ycbcr444 q95",
         recipe: "fit:400x300,chroma:420",
-        plan: "decode jpeg chroma 1/2 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q95",
+        plan: "decode jpeg 1/2 chroma 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q95",
     },
 };
 
