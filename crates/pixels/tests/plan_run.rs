@@ -1,0 +1,158 @@
+//! What happens when a plan is run, over fake codecs: what is copied, stopped, and refused.
+
+mod fake;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use andon_pixels::frame::{Depth, Frame, Model, Plane};
+use andon_pixels::{
+    Engine, Error, Interrupt, Limits, Materials, Never, NoMaterials, Rendered, Result,
+};
+use andon_recipe::Recipe;
+
+fn engine() -> Engine {
+    Engine::new(fake::ALL, Limits::default())
+}
+
+fn recipe(text: &str) -> Recipe {
+    text.parse().expect("a recipe")
+}
+
+/// A gray picture of one level.
+fn gray(width: u32, height: u32, level: u16) -> Frame {
+    let plane = Plane::filled(Depth::U8, width, height, level);
+    Frame::new(Model::Gray, width, height, vec![plane], None)
+}
+
+fn file(width: u32, height: u32) -> Vec<u8> {
+    fake::file("png", &gray(width, height, 100), "")
+}
+
+fn run_with(bytes: &[u8], text: &str, materials: &dyn Materials) -> Result<Rendered> {
+    let engine = engine();
+    let plan = engine.plan(&recipe(text), bytes)?;
+    engine.run(&plan, bytes, materials, &Never)
+}
+
+#[test]
+fn a_copy_has_no_body_of_its_own() {
+    let rendered = run_with(&file(40, 30), "same", &NoMaterials).expect("a copy");
+    assert_eq!(rendered.body, None);
+    assert_eq!((rendered.width, rendered.height), (40, 30));
+    assert_eq!(rendered.media_type, "image/png");
+}
+
+#[test]
+fn a_result_is_of_the_planned_size_and_format() {
+    let rendered = run_with(&file(40, 30), "fit:20x20,as:jpeg", &NoMaterials).expect("a result");
+    let body = rendered.body.expect("a body");
+    assert_eq!(rendered.media_type, "image/jpeg");
+    assert_eq!((rendered.width, rendered.height), (20, 15));
+    let info = engine().probe(&body).expect("a picture");
+    assert_eq!((info.format, info.width, info.height), ("jpeg", 20, 15));
+    assert!(body.ends_with(&[100; 20 * 15]));
+}
+
+#[test]
+fn nothing_known_is_no_picture() {
+    assert_eq!(
+        engine().probe(b"nonsense").err(),
+        Some(Error::UnknownFormat)
+    );
+    assert_eq!(engine().probe(b"").err(), Some(Error::UnknownFormat));
+}
+
+#[test]
+fn a_plan_run_on_other_bytes_is_our_own_bug_and_no_panic() {
+    let engine = engine();
+    let plan = engine
+        .plan(&recipe("fit:20x20"), &file(40, 30))
+        .expect("a plan");
+    for other in [&b"png 40x30 gray\n"[..], b"", b"png 40x30"] {
+        assert!(engine.run(&plan, other, &NoMaterials, &Never).is_err());
+    }
+}
+
+/// Interrupts from the nth question on.
+struct After(AtomicU32);
+
+impl Interrupt for After {
+    fn interrupted(&self) -> bool {
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            })
+            .is_err()
+    }
+}
+
+#[test]
+fn work_that_nobody_wants_stops_before_the_next_step() {
+    let (engine, bytes) = (engine(), file(40, 30));
+    let plan = engine
+        .plan(&recipe("fit:20x20,blur:0x1"), &bytes)
+        .expect("a plan");
+    let run = |questions| {
+        let interrupt = After(AtomicU32::new(questions));
+        engine.run(&plan, &bytes, &NoMaterials, &interrupt)
+    };
+    // Before decoding, each of two stages, and encoding.
+    for questions in 0..4 {
+        assert_eq!(
+            run(questions).err(),
+            Some(Error::Interrupted),
+            "{questions}"
+        );
+    }
+    assert!(run(1000).is_ok());
+}
+
+/// Bytes as a material of any name.
+struct Icon(Vec<u8>);
+
+impl Materials for Icon {
+    fn load(&self, _: &str) -> Result<Vec<u8>> {
+        Ok(self.0.clone())
+    }
+}
+
+#[test]
+fn a_material_is_decoded_and_laid_over() {
+    let icon = fake::file("png", &gray(4, 3, 200), "");
+    let rendered = run_with(&file(40, 30), "over:icon:2:1", &Icon(icon)).expect("a result");
+    let body = rendered.body.expect("a body");
+    let samples = &body[body.len() - 40 * 30..];
+    assert_eq!(samples[40 + 1], 100);
+    assert_eq!(samples[40 + 2..40 + 6], [200; 4]);
+    assert_eq!(samples[40 + 6], 100);
+}
+
+#[test]
+fn a_material_that_is_missing_or_no_picture_is_named() {
+    let missing = run_with(&file(40, 30), "over:icon:2:1", &NoMaterials);
+    let nonsense = run_with(&file(40, 30), "over:icon:2:1", &Icon(b"text".to_vec()));
+    for result in [missing, nonsense] {
+        assert!(
+            matches!(&result, Err(Error::Recipe { piece, .. }) if piece == "icon"),
+            "{result:?}"
+        );
+    }
+}
+
+#[test]
+fn a_material_obeys_the_limits_of_any_picture() {
+    let bomb = Icon(b"png 60000x60000 gray\n".to_vec());
+    let result = run_with(&file(40, 30), "over:icon:2:1", &bomb);
+    assert!(
+        matches!(result, Err(Error::Limit { name: "side", .. })),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn a_huge_picture_may_still_be_copied() {
+    let bytes = b"png 60000x60000 gray\n";
+    let plan = engine().plan(&recipe("original"), bytes).expect("a plan");
+    assert!(plan.is_copy());
+    assert!(matches!(engine().probe(bytes), Err(Error::Limit { .. })));
+}
