@@ -3,23 +3,35 @@
 //!
 //! Entropy coding grows with the file, the rest with the samples.
 
-use andon_pixels::{Cost, Encode, Info, Model, Scales, Traits};
+use andon_pixels::{Cost, Encode, Info, Model, Scale, Scales, Traits};
 
 /// Reading a file of `bytes` bytes.
 pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let stored = samples(info.model, info.width, info.height);
     let (width, height) = info.scaled(scales.luma);
     let decoded = samples(info.model, width, height);
-    // Each refining scan walks over all coefficients again.
-    let (per_byte, per_stored) = if info.progressive {
-        (27.0, 0.6)
-    } else {
-        (6.5, 0.2)
+    // What a byte and a stored sample take: at 1/8 most bits are passed over, and most scans not opened;
+    // otherwise each refining scan walks over all coefficients again.
+    let (per_byte, per_stored) = match (info.progressive, scales.luma) {
+        (false, Scale::EIGHTH) => (5.0, 0.03),
+        (false, Scale::QUARTER) => (7.0, 0.06),
+        (false, Scale::HALF) => (9.0, 0.08),
+        (false, _) => (6.5, 0.2),
+        (true, Scale::EIGHTH) => (0.5, 0.05),
+        (true, Scale::QUARTER | Scale::HALF) => (20.0, 0.1),
+        (true, _) => (27.0, 0.6),
     };
     let nanos = bytes as f64 * per_byte + stored as f64 * per_stored + decoded as f64 * 0.3;
+    let coefficients = match scales.luma {
+        _ if !info.progressive => 0,
+        Scale::FULL => 2 * stored,
+        // Those that are kept, and a mask of 8 bytes, for each block of 64 samples.
+        scale => stored / 64 * (2 * u64::from(scale.0).pow(2) + 8),
+    };
     Cost {
         nanos: nanos as u64,
-        scratch: BASE_BYTES + if info.progressive { 2 * stored } else { 0 },
+        // Our own decoder holds a scan without its stuffing.
+        scratch: BASE_BYTES + bytes + coefficients,
     }
 }
 

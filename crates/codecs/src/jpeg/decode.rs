@@ -1,29 +1,83 @@
-//! Decoding with libjpeg-turbo: every plane at one scale.
+//! From a file to planes: by our own decoder where the picture becomes smaller, else by libjpeg-turbo.
 
-use andon_pixels::{Decode, Error, Frame, Grid, Image, Metadata, Plane, Result};
+use andon_pixels::{Decode, Error, Frame, Grid, Image, Metadata, Model, Plane, Result, Scale};
 
 use super::ffi;
-use super::layout::Layout;
+use super::layout::{Colour, Layout};
 use super::markers::Header;
+use super::scaled::{self, Refused};
 use crate::guard;
 
-/// Decodes at `how.scales.luma`, which chroma shares.
+/// Decodes at the scales asked for.
 ///
 /// # Errors
 /// `Broken` for files cut short or damaged in a way that shows; `Unsupported`, `Limit`, `Interrupted`.
 pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
-    let scale = how.scales.luma;
-    if how.scales.chroma != scale || !matches!(scale.0, 1 | 2 | 4 | 8) {
-        return Err(Error::Internal(format!(
-            "libjpeg was asked for luma at {}/8 and chroma at {}/8",
-            scale.0, how.scales.chroma.0
-        )));
-    }
     let layout = Layout::of(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
 
+    let model = match layout.model {
+        Model::YCbCr { sub, .. } => Model::ycbcr(how.scales.subsampling(sub)),
+        model => model,
+    };
+    let grids = match small(bytes, header, &layout, how)? {
+        Some(grids) => grids,
+        None => turbo(bytes, header, &layout, how)?,
+    };
+    let (width, height) = (
+        how.scales.luma.of(header.width),
+        how.scales.luma.of(header.height),
+    );
+    let planes = grids.into_iter().map(Plane::U8).collect();
+    Ok(Image {
+        metadata,
+        ..Image::still(Frame::new(model, width, height, planes, None))
+    })
+}
+
+/// Planes by our own decoder; `None` where it does not apply.
+fn small(
+    bytes: &[u8],
+    header: &Header,
+    layout: &Layout,
+    how: &Decode<'_>,
+) -> Result<Option<Vec<Grid<u8>>>> {
+    let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
+    if how.scales.luma == Scale::FULL || !stored_as_shown || header.arithmetic {
+        return Ok(None);
+    }
+    let wanted = scaled::Wanted {
+        sizes: [how.scales.luma.0, how.scales.chroma.0],
+        scans: how.limits.scans,
+        memory: how.limits.memory,
+        interrupted: &|| how.interrupt.interrupted(),
+    };
+    match scaled::decode(bytes, &wanted) {
+        Ok(grids) => Ok(Some(grids)),
+        Err(Refused::Unsupported) => Ok(None),
+        Err(Refused::Broken(why)) => Err(Error::broken(super::NAME, why)),
+        Err(Refused::Interrupted) => Err(Error::Interrupted),
+        Err(Refused::Limit { name, value, limit }) => Err(Error::Limit { name, value, limit }),
+    }
+}
+
+/// Planes by libjpeg-turbo, which decodes all of them at one scale: chroma is thinned afterwards where a
+/// smaller one was asked for.
+fn turbo(
+    bytes: &[u8],
+    header: &Header,
+    layout: &Layout,
+    how: &Decode<'_>,
+) -> Result<Vec<Grid<u8>>> {
+    let scale = how.scales.luma;
+    if !matches!(scale.0, 1 | 2 | 4 | 8) || !scale.0.is_multiple_of(how.scales.chroma.0) {
+        return Err(Error::Internal(format!(
+            "a JPEG was asked for at {}/8 and its chroma at {}/8",
+            scale.0, how.scales.chroma.0
+        )));
+    }
     let (width, height) = (scale.of(header.width), scale.of(header.height));
     let sizes =
         (0..layout.model.planes()).map(|index| layout.model.plane_size(index, width, height));
@@ -51,14 +105,43 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
             *sample = 255 - *sample;
         }
     }
-    let planes = grids.into_iter().map(Plane::U8).collect();
-    Ok(Image {
-        metadata,
-        ..Image::still(Frame::new(layout.model, width, height, planes, None))
-    })
+    let ratio = u32::from(scale.0 / how.scales.chroma.0);
+    if ratio > 1 && matches!(layout.model, Model::YCbCr { .. }) {
+        for chroma in &mut grids[1..] {
+            *chroma = thinned(chroma, ratio);
+        }
+    }
+    Ok(grids)
 }
 
-/// What a decode holds beside its planes.
+/// A plane with squares of `ratio` × `ratio` samples averaged; those over the edge are smaller.
+fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
+    let (width, height) = (
+        plane.width().div_ceil(ratio),
+        plane.height().div_ceil(ratio),
+    );
+    let mut thin = Grid::filled(width, height, 0);
+    let mut sums = vec![0u32; width as usize];
+    for y in 0..height {
+        let rows = y * ratio..((y + 1) * ratio).min(plane.height());
+        sums.fill(0);
+        for row in rows.clone() {
+            let squares = plane.row(row).chunks(ratio as usize);
+            for (sum, square) in sums.iter_mut().zip(squares) {
+                *sum += square.iter().map(|&sample| u32::from(sample)).sum::<u32>();
+            }
+        }
+        for (x, (sample, sum)) in (0..).zip(thin.row_mut(y).iter_mut().zip(&sums)) {
+            let across = ratio.min(plane.width() - x * ratio);
+            let count = across * (rows.end - rows.start);
+            // The mean of u8 samples.
+            *sample = ((sum + count / 2) / count) as u8;
+        }
+    }
+    thin
+}
+
+/// What a decode by libjpeg-turbo holds beside its planes.
 pub(crate) fn scratch_bytes(header: &Header) -> u64 {
     if header.holds_coefficients() {
         header.coefficient_bytes()
@@ -85,4 +168,120 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
         icc: header.icc_profile(bytes),
         exif: exif.map(<[u8]>::to_vec),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use andon_pixels::{Limits, Never, Scales};
+
+    use super::*;
+
+    /// Every sample JPEG that our own decoder takes on, with its header and layout.
+    fn samples() -> Vec<(String, Vec<u8>, Header, Layout)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg");
+        let files = std::fs::read_dir(folder).expect("the samples folder");
+        let mut samples = Vec::new();
+        for path in files.map(|entry| entry.expect("an entry").path()) {
+            if path.extension().is_none_or(|extension| extension != "jpg") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).expect("a sample");
+            let header = Header::read(&bytes).expect("a header");
+            let layout = Layout::of(&header).expect("a layout");
+            if layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr) {
+                samples.push((path.display().to_string(), bytes, header, layout));
+            }
+        }
+        assert!(samples.len() > 15, "only {} samples", samples.len());
+        samples
+    }
+
+    fn how(luma: Scale, chroma: Scale, limits: &Limits) -> Decode<'_> {
+        Decode {
+            scales: Scales { luma, chroma },
+            limits,
+            interrupt: &Never,
+            keep_metadata: false,
+        }
+    }
+
+    #[test]
+    fn at_an_eighth_our_planes_are_libjpegs_bit_for_bit() {
+        let limits = Limits::default();
+        for (name, bytes, header, layout) in samples() {
+            let how = how(Scale::EIGHTH, Scale::EIGHTH, &limits);
+            let ours = small(&bytes, &header, &layout, &how).expect("decodes");
+            let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
+            assert!(ours.expect("ours to decode") == theirs, "{name}");
+        }
+    }
+
+    #[test]
+    fn at_a_quarter_and_a_half_our_planes_are_near_libjpegs() {
+        let limits = Limits::default();
+        for scale in [Scale::QUARTER, Scale::HALF] {
+            for (name, bytes, header, layout) in samples() {
+                let how = how(scale, scale, &limits);
+                let ours = small(&bytes, &header, &layout, &how)
+                    .expect("decodes")
+                    .expect("ours");
+                let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
+                for (index, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+                    assert_eq!(
+                        (ours.width(), ours.height()),
+                        (theirs.width(), theirs.height())
+                    );
+                    let pairs = ours.samples().iter().zip(theirs.samples());
+                    let sum: u64 = pairs.map(|(&a, &b)| u64::from(a.abs_diff(b))).sum();
+                    let mean = sum as f64 / ours.samples().len() as f64;
+                    // They keep the sharpness that averaging takes away.
+                    assert!(
+                        mean < 4.0,
+                        "{name} at {}/8: plane {index} is {mean} off",
+                        scale.0
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn chroma_of_its_own_scale_is_the_plane_of_that_scale() {
+        let limits = Limits::default();
+        for (name, bytes, header, layout) in samples() {
+            let decode = |luma, chroma| {
+                small(&bytes, &header, &layout, &how(luma, chroma, &limits))
+                    .expect("decodes")
+                    .expect("ours")
+            };
+            let split = decode(Scale::HALF, Scale::EIGHTH);
+            assert!(split[0] == decode(Scale::HALF, Scale::HALF)[0], "{name}");
+            assert!(
+                split[1..] == decode(Scale::EIGHTH, Scale::EIGHTH)[1..],
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn libjpeg_thins_chroma_to_the_sizes_that_were_asked_for() {
+        let limits = Limits::default();
+        for (name, bytes, header, layout) in samples() {
+            let how = how(Scale::FULL, Scale::HALF, &limits);
+            let Model::YCbCr { sub, .. } = layout.model else {
+                continue;
+            };
+            if sub.h > 2 || sub.v > 2 {
+                continue;
+            }
+            let planes = turbo(&bytes, &header, &layout, &how).expect("decodes");
+            let model = Model::ycbcr(how.scales.subsampling(sub));
+            for (index, plane) in planes.iter().enumerate() {
+                let size = model.plane_size(index, header.width, header.height);
+                assert_eq!((plane.width(), plane.height()), size, "{name}");
+            }
+        }
+    }
 }

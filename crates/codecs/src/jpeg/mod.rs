@@ -1,4 +1,5 @@
-//! JPEG: header walk of our own, pixels by libjpeg-turbo, planes kept as stored wherever they can be.
+//! JPEG: header walk of our own, small pictures by a decoder of our own ([`scaled`]), everything else by
+//! libjpeg-turbo; planes kept as stored wherever they can be.
 
 mod cost;
 mod decode;
@@ -7,10 +8,11 @@ mod ffi;
 mod layout;
 mod markers;
 mod quality;
+mod scaled;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Orientation, Result, Scale, Scales,
-    Traits,
+    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Orientation, Result, Scale,
+    Scales, Traits,
 };
 
 use self::layout::Layout;
@@ -67,6 +69,22 @@ impl Codec for Jpeg {
 
     fn scales(&self, _info: &Info) -> &'static [Scale] {
         &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL]
+    }
+
+    fn splits_chroma(&self, _info: &Info, luma: Scale) -> bool {
+        luma < Scale::FULL
+    }
+
+    fn decoded(&self, info: &Info, scales: Scales) -> Traits {
+        let model = match info.model {
+            Model::YCbCr { sub, .. } => Model::ycbcr(scales.subsampling(sub)),
+            model => model,
+        };
+        Traits {
+            model,
+            depth: info.depth,
+            alpha: info.alpha,
+        }
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {

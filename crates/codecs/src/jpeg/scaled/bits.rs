@@ -18,7 +18,12 @@ pub(super) struct Bits<'a> {
 
 impl<'a> Bits<'a> {
     pub(super) fn new(data: &'a [u8]) -> Self {
-        Self { data, position: 0, buffer: 0, count: 0 }
+        Self {
+            data,
+            position: 0,
+            buffer: 0,
+            count: 0,
+        }
     }
 
     /// Loads until at least 56 bits are there. Branch-free but for the end of the data: the whole
@@ -26,7 +31,11 @@ impl<'a> Bits<'a> {
     /// far too many ways", variant 4).
     #[inline(always)]
     pub(super) fn refill(&mut self) {
-        let word = match self.data.get(self.position..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = match self
+            .data
+            .get(self.position..)
+            .and_then(|rest| rest.first_chunk::<8>())
+        {
             Some(bytes) => u64::from_be_bytes(*bytes),
             None => last_bytes(self.data, self.position),
         };
@@ -89,7 +98,11 @@ fn last_bytes(data: &[u8], position: usize) -> u64 {
 pub(super) fn extend(bits: u32, size: u32) -> i32 {
     let half = 1i32 << (size - 1);
     let value = bits as i32;
-    if value < half { value - 2 * half + 1 } else { value }
+    if value < half {
+        value - 2 * half + 1
+    } else {
+        value
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +126,14 @@ mod tests {
     #[test]
     fn magnitudes_extend_as_in_the_standard() {
         assert_eq!((extend(0, 1), extend(1, 1)), (-1, 1));
-        assert_eq!((extend(0b000, 3), extend(0b011, 3), extend(0b100, 3), extend(0b111, 3)), (-7, -4, 4, 7));
+        assert_eq!(
+            (
+                extend(0b000, 3),
+                extend(0b011, 3),
+                extend(0b100, 3),
+                extend(0b111, 3)
+            ),
+            (-7, -4, 4, 7)
+        );
     }
 }

@@ -49,13 +49,12 @@ impl Unstuffed {
 
     /// Restart interval `index`.
     pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
-        let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
+        let start = if index == 0 {
+            0
+        } else {
+            *self.ends.get(index - 1)?
+        };
         self.bytes.get(start..*self.ends.get(index)?)
-    }
-
-    /// The bytes this holds.
-    pub(super) fn capacity(&self) -> usize {
-        self.bytes.capacity()
     }
 }
 

@@ -34,7 +34,10 @@ impl Codes {
                 return Err(Refused::broken("a Huffman table has too many codes"));
             }
         }
-        Ok(Self { counts, symbols: symbols.to_vec() })
+        Ok(Self {
+            counts,
+            symbols: symbols.to_vec(),
+        })
     }
 
     /// Each code: (code, length, symbol), shortest first (T.81, annex C).
@@ -132,7 +135,13 @@ impl Table {
                 };
             }
         }
-        Self { window, too_large, offset, symbols: codes.symbols.clone(), meaning }
+        Self {
+            window,
+            too_large,
+            offset,
+            symbols: codes.symbols.clone(),
+            meaning,
+        }
     }
 
     /// Decodes one symbol and its value: (advance, value). Needs 32 bits available.
@@ -149,7 +158,11 @@ impl Table {
     }
 
     #[inline(never)]
-    fn decode_long<'a>(&self, mut bits: Bits<'a>, entry: Entry) -> (Bits<'a>, Result<(u32, i32), Refused>) {
+    fn decode_long<'a>(
+        &self,
+        mut bits: Bits<'a>,
+        entry: Entry,
+    ) -> (Bits<'a>, Result<(u32, i32), Refused>) {
         let (advance, size) = if entry.0 == 0 {
             match self.long_symbol(&mut bits) {
                 Ok(symbol) => split(symbol, self.meaning),
@@ -158,7 +171,11 @@ impl Table {
         } else {
             (entry.advance(), entry.pending())
         };
-        let value = if size == 0 { 0 } else { extend(bits.peek(size) as u32, size) };
+        let value = if size == 0 {
+            0
+        } else {
+            extend(bits.peek(size) as u32, size)
+        };
         bits.consume(size);
         (bits, Ok((advance, value)))
     }
@@ -215,7 +232,12 @@ impl Symbols {
                 window[first..first + (1 << rest)].fill((symbol, length as u8));
             }
         }
-        Self { window, too_large, offset, symbols: codes.symbols.clone() }
+        Self {
+            window,
+            too_large,
+            offset,
+            symbols: codes.symbols.clone(),
+        }
     }
 
     /// The next symbol. Needs 16 bits available.
@@ -236,7 +258,11 @@ impl Symbols {
         for length in SYMBOL_WINDOW + 1..=16 {
             if code < self.too_large[length as usize] {
                 let index = (code >> (16 - length)) as i32 + self.offset[length as usize];
-                return self.symbols.get(index as usize).map(|&symbol| (symbol, length)).ok_or(BAD_CODE);
+                return self
+                    .symbols
+                    .get(index as usize)
+                    .map(|&symbol| (symbol, length))
+                    .ok_or(BAD_CODE);
             }
         }
         Err(BAD_CODE)
@@ -297,11 +323,15 @@ impl PairTable {
             let whole = |consumed: u32| {
                 let shifted = (bits << consumed) & ((1 << PAIR_WINDOW) - 1);
                 let entry = table.window[shifted << (WINDOW - PAIR_WINDOW)];
-                let fits = entry.0 != 0 && entry.pending() == 0 && consumed + entry.consumed() <= PAIR_WINDOW;
+                let fits = entry.0 != 0
+                    && entry.pending() == 0
+                    && consumed + entry.consumed() <= PAIR_WINDOW;
                 fits.then_some(entry)
             };
             let Some(first) = whole(0) else { continue };
-            let second = (first.advance() < END_OF_BLOCK).then(|| whole(first.consumed())).flatten();
+            let second = (first.advance() < END_OF_BLOCK)
+                .then(|| whole(first.consumed()))
+                .flatten();
             let (consumed, advance, value) = match second {
                 Some(second) => (
                     first.consumed() + second.consumed(),
@@ -367,7 +397,12 @@ impl SkipTable {
 
     /// Passes over what is left of a block whose next zigzag position is `k` (1 to 63).
     #[inline(always)]
-    pub(super) fn skip_block(&self, table: &Table, bits: &mut Bits<'_>, mut k: u32) -> Result<(), Refused> {
+    pub(super) fn skip_block(
+        &self,
+        table: &Table,
+        bits: &mut Bits<'_>,
+        mut k: u32,
+    ) -> Result<(), Refused> {
         loop {
             bits.refill();
             // 56 bits hold four windows.

@@ -22,7 +22,7 @@ mod sequential;
 use andon_pixels::Grid;
 
 use self::plane::PlaneDecoder;
-use self::segments::{Segment, Segments};
+use self::segments::{FrameHeader, Segment, Segments};
 
 /// Why there is no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,15 @@ pub(crate) enum Refused {
     Broken(&'static str),
     /// Nobody wants the picture any more.
     Interrupted,
-    /// More progressive scans than allowed: how many it has.
-    TooManyScans(u32),
+    /// It goes over a ceiling.
+    Limit {
+        /// Which: the knob's name.
+        name: &'static str,
+        /// What the picture takes.
+        value: u64,
+        /// The ceiling.
+        limit: u64,
+    },
 }
 
 impl Refused {
@@ -49,8 +56,20 @@ pub(crate) struct Wanted<'a> {
     pub(crate) sizes: [u8; 2],
     /// Ceiling on progressive scans.
     pub(crate) scans: u32,
+    /// Ceiling on bytes held.
+    pub(crate) memory: u64,
     /// Asked once per row of MCUs.
     pub(crate) interrupted: &'a dyn Fn() -> bool,
+}
+
+impl Wanted<'_> {
+    fn check(&self, name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
+        if value > limit {
+            Err(Refused::Limit { name, value, limit })
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉.
@@ -63,6 +82,11 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Grid<u8>>,
         Segment::Frame(frame) => frame,
         Segment::Scan(_) | Segment::End => return Err(Refused::broken("it has no frame header")),
     };
+    wanted.check(
+        "memory",
+        bytes_held(bytes.len(), &frame, wanted.sizes),
+        wanted.memory,
+    )?;
     let mut planes: Vec<_> = (0..frame.components.len())
         .map(|index| PlaneDecoder::new(&frame, index, wanted.sizes[index.min(1)]))
         .collect();
@@ -72,4 +96,24 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Grid<u8>>,
         sequential::decode(&mut segments, &frame, &mut planes, wanted)?;
     }
     Ok(planes.into_iter().map(PlaneDecoder::into_grid).collect())
+}
+
+/// What a decode holds at most: the planes, a scan without its stuffing, and the coefficients that a
+/// progressive picture keeps between scans.
+fn bytes_held(file: usize, frame: &FrameHeader, sizes: [u8; 2]) -> u64 {
+    let mut held = file as u64;
+    for (index, component) in frame.components.iter().enumerate() {
+        let across = u64::from(frame.width.div_ceil(8 * frame.h_max) * component.h);
+        let down = u64::from(frame.height.div_ceil(8 * frame.v_max) * component.v);
+        let samples = u64::from(sizes[index.min(1)]).pow(2);
+        held += across
+            * down
+            * (samples
+                + if frame.progressive {
+                    2 * samples + 8
+                } else {
+                    0
+                });
+    }
+    held
 }

@@ -8,9 +8,9 @@ use super::segments::FrameHeader;
 
 /// Zigzag position → row-major frequency index of an 8×8 block (T.81, figure A.6).
 const ZIGZAG: [u8; 64] = [
-    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,
-    6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38,
-    31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+    0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20,
+    13, 6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59,
+    52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
 /// Which coefficients an N×N picture of a block is made of.
@@ -168,11 +168,17 @@ mod tests {
 
     #[test]
     fn the_kept_coefficients_are_the_lowest_square() {
-        assert_eq!((Kept::of(1).last, Kept::of(2).last, Kept::of(4).last), (0, 4, 24));
+        assert_eq!(
+            (Kept::of(1).last, Kept::of(2).last, Kept::of(4).last),
+            (0, 4, 24)
+        );
         assert_eq!(&Kept::of(2).place[..6], &[0, 1, 2, NOWHERE, 3, NOWHERE]);
         for side in [1, 2, 4] {
             let kept = Kept::of(side);
-            let mut places: Vec<_> = (0..64).filter(|&k| kept.keeps(k)).map(|k| kept.place(k)).collect();
+            let mut places: Vec<_> = (0..64)
+                .filter(|&k| kept.keeps(k))
+                .map(|k| kept.place(k))
+                .collect();
             places.sort_unstable();
             assert_eq!(places.len(), kept.count());
             assert!(places.iter().enumerate().all(|(i, &place)| i == place));

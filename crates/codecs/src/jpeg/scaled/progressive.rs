@@ -31,18 +31,15 @@ pub(super) fn decode(
     wanted: &Wanted<'_>,
 ) -> Result<(), Refused> {
     let ahead = scans_ahead(segments.clone())?;
-    if ahead.len() as u64 > u64::from(wanted.scans) {
-        return Err(Refused::TooManyScans(ahead.len() as u32));
-    }
+    wanted.check("scans", ahead.len() as u64, wanted.scans.into())?;
     let needed = needed_scans(&ahead, planes);
     let mut stores: Vec<_> = (0..planes.len())
         .map(|index| {
             let plane = &planes[index];
             let blocks = plane.stride * (frame.height.div_ceil(8 * frame.v_max) * plane.v) as usize;
-            let refined = ahead
-                .iter()
-                .zip(&needed)
-                .any(|(scan, &needed)| needed && scan.high > 0 && scan.first > 0 && scan.has(index));
+            let refined = ahead.iter().zip(&needed).any(|(scan, &needed)| {
+                needed && scan.high > 0 && scan.first > 0 && scan.has(index)
+            });
             Store {
                 values: vec![0; blocks * plane.kept.count()],
                 masks: vec![0; if refined { blocks } else { 0 }],
@@ -53,10 +50,20 @@ pub(super) fn decode(
 
     let mut data = Unstuffed::default();
     for needed in needed {
-        let Segment::Scan(scan) = segments.next()? else { break };
+        let Segment::Scan(scan) = segments.next()? else {
+            break;
+        };
         let length = if needed {
             let length = data.read(segments.entropy_coded());
-            decode_scan(&segments.tables, frame, &scan, &data, planes, &mut stores, wanted)?;
+            decode_scan(
+                &segments.tables,
+                frame,
+                &scan,
+                &data,
+                planes,
+                &mut stores,
+                wanted,
+            )?;
             length
         } else {
             entropy::length(segments.entropy_coded())
@@ -89,7 +96,11 @@ impl ScanHeader {
 /// Zigzag places `from` to `to` as a mask; none when `from` is beyond.
 #[inline(always)]
 fn places(from: u32, to: u32) -> u64 {
-    if from > to { 0 } else { (u64::MAX >> (63 - to)) & (u64::MAX << from) }
+    if from > to {
+        0
+    } else {
+        (u64::MAX >> (63 - to)) & (u64::MAX << from)
+    }
 }
 
 /// The headers of all scans to come.
@@ -100,7 +111,11 @@ fn scans_ahead(mut segments: Segments<'_>) -> Result<Vec<ScanHeader>, Refused> {
         scans.push(scan);
     }
     // Unlike a sequential file, one that ends between scans looks whole: only EOI tells.
-    if segments.ended() { Ok(scans) } else { Err(Refused::broken("it ends early")) }
+    if segments.ended() {
+        Ok(scans)
+    } else {
+        Err(Refused::broken("it ends early"))
+    }
 }
 
 /// Which scans must be decoded: DC scans, those with a coefficient that is kept, and those that place
@@ -147,13 +162,27 @@ fn decode_scan(
     }
     let component = scan.components[0];
     let plane = &planes[component.index];
-    let codes = tables.ac[component.ac_table].as_ref().ok_or(MISSING_TABLE)?;
+    let codes = tables.ac[component.ac_table]
+        .as_ref()
+        .ok_or(MISSING_TABLE)?;
     let store = &mut stores[component.index];
     let mut intervals = Intervals::new(data, tables.restart);
     if scan.high == 0 {
-        decode_ac(AcFirst::new(scan, codes, plane.kept), plane, store, &mut intervals, wanted)
+        decode_ac(
+            AcFirst::new(scan, codes, plane.kept),
+            plane,
+            store,
+            &mut intervals,
+            wanted,
+        )
     } else {
-        decode_ac(AcRefine::new(scan, codes, plane.kept), plane, store, &mut intervals, wanted)
+        decode_ac(
+            AcRefine::new(scan, codes, plane.kept),
+            plane,
+            store,
+            &mut intervals,
+            wanted,
+        )
     }
 }
 
@@ -173,7 +202,11 @@ fn decode_ac<'a>(
         let blocks = first..first + plane.blocks_wide as usize;
         let count = plane.kept.count();
         let values = &mut store.values[blocks.start * count..blocks.end * count];
-        let masks = if store.masks.is_empty() { &mut [] } else { &mut store.masks[blocks] };
+        let masks = if store.masks.is_empty() {
+            &mut []
+        } else {
+            &mut store.masks[blocks]
+        };
         bits = with_modern_instructions(
             #[inline(always)]
             || coder.row(intervals, bits, values, masks),
@@ -200,7 +233,9 @@ fn decode_dc(
     for component in &scan.components {
         codes.push(match scan.high {
             0 => {
-                let codes = tables.dc[component.dc_table].as_ref().ok_or(MISSING_TABLE)?;
+                let codes = tables.dc[component.dc_table]
+                    .as_ref()
+                    .ok_or(MISSING_TABLE)?;
                 Some(Table::new(codes, Meaning::Dc))
             }
             _ => None,
@@ -217,9 +252,15 @@ fn decode_dc(
             if intervals.begin_mcu(&mut bits)? {
                 predictions = [0; 3];
             }
-            for ((component, table), prediction) in scan.components.iter().zip(&codes).zip(&mut predictions) {
+            for ((component, table), prediction) in
+                scan.components.iter().zip(&codes).zip(&mut predictions)
+            {
                 let plane = &planes[component.index];
-                let (h, v) = if alone { (1, 1) } else { (plane.h as usize, plane.v as usize) };
+                let (h, v) = if alone {
+                    (1, 1)
+                } else {
+                    (plane.h as usize, plane.v as usize)
+                };
                 let count = plane.kept.count();
                 for y in 0..v {
                     for x in 0..h {
@@ -266,7 +307,14 @@ struct AcFirst {
 impl AcFirst {
     fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
         let table = Table::new(codes, Meaning::ProgressiveAc);
-        Self { table, kept, first: scan.first, last: scan.last, low: scan.low, empty_blocks: 0 }
+        Self {
+            table,
+            kept,
+            first: scan.first,
+            last: scan.last,
+            low: scan.low,
+            empty_blocks: 0,
+        }
     }
 
     #[inline(always)]
@@ -339,8 +387,9 @@ struct AcRefine {
 
 impl AcRefine {
     fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
-        let kept_places =
-            (0..64).filter(|&k| kept.keeps(k)).fold(0, |places, k| places | 1u64 << k);
+        let kept_places = (0..64)
+            .filter(|&k| kept.keeps(k))
+            .fold(0, |places, k| places | 1u64 << k);
         Self {
             symbols: Symbols::new(codes),
             kept,
@@ -353,7 +402,12 @@ impl AcRefine {
     }
 
     #[inline(always)]
-    fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<(), Refused> {
+    fn block(
+        &mut self,
+        bits: &mut Bits<'_>,
+        values: &mut [i16],
+        mask: &mut u64,
+    ) -> Result<(), Refused> {
         let old = *mask & places(self.first, self.last);
         // Correction bits come in the order of the old places: gathered here, applied at the end.
         let mut corrections = 0u64;
@@ -371,13 +425,21 @@ impl AcRefine {
             for _ in 0..run {
                 zeros &= zeros.wrapping_sub(1);
             }
-            let place = if zeros == 0 { self.last + 1 } else { zeros.trailing_zeros() };
+            let place = if zeros == 0 {
+                self.last + 1
+            } else {
+                zeros.trailing_zeros()
+            };
             if size != 0 {
                 if place > self.last {
                     return Err(Refused::broken("a run of coefficients leaves its band"));
                 }
                 *mask |= 1 << place;
-                let value = if bits.take(1) == 1 { self.bit } else { -self.bit };
+                let value = if bits.take(1) == 1 {
+                    self.bit
+                } else {
+                    -self.bit
+                };
                 if let Some(slot) = values.get_mut(self.kept.place(place)) {
                     *slot = value;
                 }

@@ -9,8 +9,14 @@ use super::segments::{FrameHeader, ScanHeader};
 /// How many MCUs a scan has across and down.
 pub(super) fn mcus(frame: &FrameHeader, scan: &ScanHeader, planes: &[PlaneDecoder]) -> (u32, u32) {
     match scan.components[..] {
-        [alone] => (planes[alone.index].blocks_wide, planes[alone.index].blocks_high),
-        _ => (frame.width.div_ceil(8 * frame.h_max), frame.height.div_ceil(8 * frame.v_max)),
+        [alone] => (
+            planes[alone.index].blocks_wide,
+            planes[alone.index].blocks_high,
+        ),
+        _ => (
+            frame.width.div_ceil(8 * frame.h_max),
+            frame.height.div_ceil(8 * frame.v_max),
+        ),
     }
 }
 
@@ -26,7 +32,12 @@ pub(super) struct Intervals<'a> {
 impl<'a> Intervals<'a> {
     pub(super) fn new(data: &'a Unstuffed, restart: u32) -> Self {
         let length = if restart == 0 { u32::MAX } else { restart };
-        Self { data, length, left: 0, next: 0 }
+        Self {
+            data,
+            length,
+            left: 0,
+            next: 0,
+        }
     }
 
     /// To be called before each MCU. True at the beginning of an interval: `bits` was moved there, and
@@ -53,7 +64,11 @@ impl<'a> Intervals<'a> {
 
 /// Did the data hold all the bits that were read from them?
 pub(super) fn check(bits: &Bits<'_>) -> Result<(), Refused> {
-    if bits.overrun() { Err(ENDS_EARLY) } else { Ok(()) }
+    if bits.overrun() {
+        Err(ENDS_EARLY)
+    } else {
+        Ok(())
+    }
 }
 
 const ENDS_EARLY: Refused = Refused::Broken("its entropy-coded data end early");

@@ -78,13 +78,21 @@ impl<'a> Segments<'a> {
         if !bytes.starts_with(&[0xff, 0xd8]) {
             return Err(Refused::broken("it does not begin with SOI"));
         }
-        Ok(Self { bytes, position: 2, frame: None, ended: false, tables: Tables::default() })
+        Ok(Self {
+            bytes,
+            position: 2,
+            frame: None,
+            ended: false,
+            tables: Tables::default(),
+        })
     }
 
     /// Goes on to the next frame header, scan or end, taking in tables on the way.
     pub(super) fn next(&mut self) -> Result<Segment, Refused> {
         loop {
-            let Some(marker) = self.marker() else { return Ok(Segment::End) };
+            let Some(marker) = self.marker() else {
+                return Ok(Segment::End);
+            };
             if marker == 0xd9 {
                 self.ended = true;
                 return Ok(Segment::End);
@@ -198,7 +206,10 @@ impl<'a> Segments<'a> {
 const TRUNCATED: Refused = Refused::Broken("it ends inside a segment");
 
 fn be16(bytes: &[u8], at: usize) -> Result<u16, Refused> {
-    let pair = bytes.get(at..).and_then(|rest| rest.first_chunk::<2>()).ok_or(TRUNCATED)?;
+    let pair = bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<2>())
+        .ok_or(TRUNCATED)?;
     Ok(u16::from_be_bytes(*pair))
 }
 
@@ -212,35 +223,66 @@ fn frame_header(marker: u8, body: &[u8]) -> Result<FrameHeader, Refused> {
     let list = body.get(6..6 + 3 * declared).ok_or(TRUNCATED)?;
     let components: Vec<_> = list
         .chunks_exact(3)
-        .map(|c| Component { id: c[0], h: (c[1] >> 4).into(), v: (c[1] & 15).into(), quant: c[2].into() })
+        .map(|c| Component {
+            id: c[0],
+            h: (c[1] >> 4).into(),
+            v: (c[1] & 15).into(),
+            quant: c[2].into(),
+        })
         .collect();
-    if width == 0 || components.iter().any(|c| !(1..=4).contains(&c.h) || !(1..=4).contains(&c.v)) {
-        return Err(Refused::broken("a size or sampling factor in the frame header is impossible"));
+    if width == 0
+        || components
+            .iter()
+            .any(|c| !(1..=4).contains(&c.h) || !(1..=4).contains(&c.v))
+    {
+        return Err(Refused::broken(
+            "a size or sampling factor in the frame header is impossible",
+        ));
     }
     if components.iter().any(|c| c.quant > 3) {
-        return Err(Refused::broken("a component names a quantisation table that cannot be"));
+        return Err(Refused::broken(
+            "a component names a quantisation table that cannot be",
+        ));
     }
     let h_max = components.iter().map(|c| c.h).max().unwrap_or(1);
     let v_max = components.iter().map(|c| c.v).max().unwrap_or(1);
-    Ok(FrameHeader { progressive: marker == 0xc2, width, height, components, h_max, v_max })
+    Ok(FrameHeader {
+        progressive: marker == 0xc2,
+        width,
+        height,
+        components,
+        h_max,
+        v_max,
+    })
 }
 
 fn scan_header(frame: &FrameHeader, body: &[u8]) -> Result<ScanHeader, Refused> {
     let declared = usize::from(*body.first().ok_or(TRUNCATED)?);
     let list = body.get(1..1 + 2 * declared).ok_or(TRUNCATED)?;
-    let tail = body.get(1 + 2 * declared..).and_then(|t| t.first_chunk::<3>()).ok_or(TRUNCATED)?;
+    let tail = body
+        .get(1 + 2 * declared..)
+        .and_then(|t| t.first_chunk::<3>())
+        .ok_or(TRUNCATED)?;
     let mut components = Vec::with_capacity(declared);
     for pair in list.chunks_exact(2) {
         let index = frame.components.iter().position(|c| c.id == pair[0]);
-        let index = index.ok_or(Refused::Broken("a scan names a component that the frame lacks"))?;
+        let index = index.ok_or(Refused::Broken(
+            "a scan names a component that the frame lacks",
+        ))?;
         if components.iter().any(|c: &ScanComponent| c.index == index) {
             return Err(Refused::broken("a scan names a component twice"));
         }
         let (dc_table, ac_table) = (usize::from(pair[1] >> 4), usize::from(pair[1] & 15));
         if dc_table > 3 || ac_table > 3 {
-            return Err(Refused::broken("a scan names a Huffman table that cannot be"));
+            return Err(Refused::broken(
+                "a scan names a Huffman table that cannot be",
+            ));
         }
-        components.push(ScanComponent { index, dc_table, ac_table });
+        components.push(ScanComponent {
+            index,
+            dc_table,
+            ac_table,
+        });
     }
     let scan = ScanHeader {
         components,
@@ -254,7 +296,11 @@ fn scan_header(frame: &FrameHeader, body: &[u8]) -> Result<ScanHeader, Refused> 
             && scan.last < 64
             && scan.low <= 13
             && (scan.high == 0 || scan.high == scan.low + 1)
-            && if scan.first == 0 { scan.last == 0 } else { scan.components.len() == 1 }
+            && if scan.first == 0 {
+                scan.last == 0
+            } else {
+                scan.components.len() == 1
+            }
     } else {
         true
     };

@@ -63,8 +63,15 @@ fn decode_scan(
         let plane = &planes[component.index];
         let missing = Refused::Broken("a scan's Huffman table is missing");
         let dc = tables.dc[component.dc_table].as_ref().ok_or(missing)?;
-        let ac = Table::new(tables.ac[component.ac_table].as_ref().ok_or(missing)?, Meaning::Ac);
-        let (h, v) = if alone { (1, 1) } else { (plane.h as usize, plane.v as usize) };
+        let ac = Table::new(
+            tables.ac[component.ac_table].as_ref().ok_or(missing)?,
+            Meaning::Ac,
+        );
+        let (h, v) = if alone {
+            (1, 1)
+        } else {
+            (plane.h as usize, plane.v as usize)
+        };
         coders.push(Coder {
             index: component.index,
             dc: Table::new(dc, Meaning::Dc),
@@ -133,7 +140,11 @@ impl Coder<'_> {
     /// Decodes this component's blocks of one MCU. Made once per `SIDE`, so that the way to a
     /// coefficient's place is known when it is compiled.
     #[inline(always)]
-    fn decode_mcu<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, mcu: usize) -> Result<(), Refused> {
+    fn decode_mcu<const SIDE: usize>(
+        &mut self,
+        bits: &mut Bits<'_>,
+        mcu: usize,
+    ) -> Result<(), Refused> {
         for v in 0..self.v {
             let first = (v * self.stride + mcu * self.h) * SIDE * SIDE;
             for h in 0..self.h {
@@ -153,7 +164,11 @@ impl Coder<'_> {
 
     /// Reads the AC coefficients that are kept into the block at `at` and passes over the rest.
     #[inline(always)]
-    fn decode_ac<const SIDE: usize>(&mut self, bits: &mut Bits<'_>, at: usize) -> Result<(), Refused> {
+    fn decode_ac<const SIDE: usize>(
+        &mut self,
+        bits: &mut Bits<'_>,
+        at: usize,
+    ) -> Result<(), Refused> {
         let kept = const { Kept::of(SIDE as u8) };
         // Every value is stored, those that are not kept in the row's last slot, which nobody reads: no
         // branch depends on where a coefficient lies.
@@ -175,6 +190,10 @@ impl Coder<'_> {
                 store(k - 1, pair.second());
             }
         }
-        if k < 64 { self.skip.skip_block(&self.ac, bits, k) } else { Ok(()) }
+        if k < 64 {
+            self.skip.skip_block(&self.ac, bits, k)
+        } else {
+            Ok(())
+        }
     }
 }
