@@ -38,8 +38,8 @@ Examples:
   andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
   andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
 
-A result is named after its picture, with the extension of its format. A picture that fails is
-reported and the others go on; the exit code is then 1.";
+A result is named after its picture, with the extension of its format. A picture that fails is reported and \
+the others go on; the exit code is then 1.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.output)

@@ -27,7 +27,7 @@ enum Command {
     Serve(serve::Args),
     Render(render::Args),
     Explain(explain::Args),
-    Convert(convert::Args),
+    Convert(Box<convert::Args>),
     Completions(completions::Args),
 }
 

@@ -29,9 +29,8 @@ Examples:
   andon serve --config andon.toml
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
 
-Once it listens, one line with its addresses goes to standard output; requests are logged to standard
-error. SIGTERM or SIGINT stops it after the requests it has accepted are answered; a second one stops
-it at once.";
+Once it listens, one line with its addresses goes to standard output; requests are logged to standard error. \
+SIGTERM or SIGINT stops it after the requests it has accepted are answered; a second one stops it at once.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = configuration(args)?;

@@ -178,11 +178,11 @@ mod tests {
             ),
             tag("fit:10x10", Identity { size: 11, ..SOURCE }, &[]),
             tag("fit:10x10", Identity { inode: 4, ..SOURCE }, &[]),
-            tag("fit:10x10", SOURCE, &[icon.clone()]),
+            tag("fit:10x10", SOURCE, std::slice::from_ref(&icon)),
             tag(
                 "fit:10x10",
                 SOURCE,
-                &[(icon.0.clone(), Identity { size: 9, ..SOURCE })],
+                &[(icon.0, Identity { size: 9, ..SOURCE })],
             ),
         ];
         for (index, one) in tags.iter().enumerate() {

@@ -1,0 +1,335 @@
+//! The binary as its users meet it.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use andon_pixels::{Engine, Limits};
+use tempfile::TempDir;
+
+fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_andon"))
+        .args(args)
+        .output()
+        .expect("the binary runs")
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(name)
+}
+
+/// A folder with one picture of 400×300, `a.jpg`.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
+    folder
+}
+
+/// Format, width and height of a picture.
+fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
+    let engine = Engine::new(andon_codecs::ALL, Limits::default());
+    let info = engine.probe(bytes).expect("a picture");
+    (info.format, info.width, info.height)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn render_writes_what_the_server_would_answer() {
+    let folder = folder();
+    let root = folder.path().to_str().unwrap();
+    let out = folder.path().join("out.webp");
+    let target = "/small_light(dw=100,dh=100,of=webp)/a.jpg";
+    let done = andon([
+        "render",
+        target,
+        "--root",
+        root,
+        "-o",
+        out.to_str().unwrap(),
+    ]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let file = std::fs::read(out).unwrap();
+    assert_eq!(look(&file), ("webp", 100, 75));
+    let printed = andon(["render", target, "--root", root, "-o", "-"]);
+    assert_eq!(printed.stdout, file);
+}
+
+#[test]
+fn render_notes_what_is_ignored_on_standard_error() {
+    let folder = folder();
+    let root = folder.path().to_str().unwrap();
+    let done = andon([
+        "render",
+        "small_light(dw=10,nonsense=1)/a.jpg",
+        "--root",
+        root,
+        "-o",
+        "-",
+    ]);
+    assert!(done.status.success());
+    assert!(
+        text(&done.stderr).contains("nonsense"),
+        "{}",
+        text(&done.stderr)
+    );
+}
+
+#[test]
+fn a_failure_is_one_sentence_and_exit_code_1() {
+    let folder = folder();
+    let root = folder.path().to_str().unwrap();
+    for (args, what) in [
+        (
+            vec![
+                "render",
+                "/small_light(dw=10)/b.jpg",
+                "--root",
+                root,
+                "-o",
+                "-",
+            ],
+            "/b.jpg",
+        ),
+        (
+            vec!["render", "/a.jpg", "--root", "/no/such/folder", "-o", "-"],
+            "/no/such/folder",
+        ),
+        (
+            vec![
+                "explain",
+                "/small_light(dw=60000,ds=s)/a.jpg",
+                "--root",
+                root,
+            ],
+            "16384",
+        ),
+        (vec!["serve", "/no/such/folder"], "/no/such/folder"),
+        (
+            vec!["serve", root, "--listen", "192.0.2.1:80"],
+            "192.0.2.1:80",
+        ),
+        (
+            vec!["serve", "--config", "/no/such/file.toml"],
+            "/no/such/file.toml",
+        ),
+    ] {
+        let done = andon(&args);
+        assert_eq!(done.status.code(), Some(1), "{args:?}");
+        let error = text(&done.stderr);
+        assert!(
+            error.starts_with("andon: ") && error.contains(what),
+            "{args:?}: {error}"
+        );
+        assert_eq!(error.lines().count(), 1, "{args:?}: {error}");
+    }
+}
+
+#[test]
+fn a_command_line_that_is_not_understood_is_exit_code_2() {
+    for args in [
+        &["serve", "--listen", "nonsense"][..],
+        &["convert", "fit:wide", "a.jpg", "-o", "out"],
+        &["render"],
+        &["nonsense"],
+    ] {
+        let done = andon(args);
+        assert_eq!(
+            done.status.code(),
+            Some(2),
+            "{args:?}: {}",
+            text(&done.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_mistake_in_the_configuration_names_file_line_and_remedy() {
+    let folder = folder();
+    let file = folder.path().join("andon.toml");
+    std::fs::write(&file, "\nworker = 2\n").unwrap();
+    let done = andon(["serve", "--config", file.to_str().unwrap()]);
+    let error = text(&done.stderr);
+    for part in ["andon.toml", "line 2", "`worker`", "`workers`"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn explain_tells_recipe_plan_cost_memory_and_key() {
+    let folder = folder();
+    let root = folder.path().to_str().unwrap();
+    let done = andon([
+        "explain",
+        "/small_light(dw=100,q=80,nonsense=1)/a.jpg",
+        "--root",
+        root,
+    ]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let told = text(&done.stdout);
+    for part in [
+        "fit:100x,q:80",
+        "decode jpeg",
+        "encode jpeg q80",
+        " ms",
+        "peak",
+        "etag    \"",
+        "nonsense",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
+fn convert_makes_all_it_can_and_reports_the_rest() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::copy(sample("png/alpha.png"), path("b.png")).unwrap();
+    std::fs::write(path("broken.jpg"), "no picture").unwrap();
+    let inputs = [
+        path("a.jpg"),
+        path("broken.jpg"),
+        path("b.png"),
+        path("missing.gif"),
+    ];
+    let out = path("out/deep");
+    let mut args = vec!["convert", "fit:64x64,as:webp,q:80"];
+    args.extend(inputs.iter().map(String::as_str));
+    args.extend(["-o", &out]);
+
+    let done = andon(&args);
+    assert_eq!(done.status.code(), Some(1));
+    let error = text(&done.stderr);
+    for part in ["broken.jpg: ", "missing.gif: ", "2 of 4 pictures failed"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let mut made: Vec<String> = std::fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    made.sort();
+    assert_eq!(made, ["a.webp", "b.webp"]);
+    assert_eq!(
+        look(&std::fs::read(Path::new(&out).join("a.webp")).unwrap()),
+        ("webp", 64, 48)
+    );
+}
+
+#[test]
+fn convert_never_overwrites_an_input() {
+    let folder = folder();
+    let input = folder.path().join("a.jpg");
+    let before = std::fs::read(&input).unwrap();
+    let done = andon([
+        OsStr::new("convert"),
+        OsStr::new("fit:10x10"),
+        input.as_os_str(),
+        OsStr::new("-o"),
+        folder.path().as_os_str(),
+    ]);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(
+        text(&done.stderr).contains("overwrite"),
+        "{}",
+        text(&done.stderr)
+    );
+    assert_eq!(std::fs::read(&input).unwrap(), before);
+}
+
+#[test]
+fn serve_says_where_answers_logs_and_stops_when_told_to() {
+    let folder = folder();
+    let config = folder.path().join("andon.toml");
+    std::fs::write(
+        &config,
+        "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"json\"\n",
+    )
+    .unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_andon"))
+        .args([
+            "serve",
+            "--config",
+            config.to_str().unwrap(),
+            "--listen",
+            "127.0.0.1:0",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line
+        .trim()
+        .strip_prefix("listening on http://")
+        .expect("an address");
+    assert!(!address.ends_with(":0"), "{address}");
+
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .write_all(
+            b"GET /small_light(dw=100)/a.jpg HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        )
+        .unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    let head = reply
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap()
+        + 4;
+    assert!(reply.starts_with(b"HTTP/1.1 200"));
+    assert_eq!(look(&reply[head..]), ("jpeg", 100, 75));
+
+    let told = Command::new("kill")
+        .args(["-TERM", &server.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(told.success());
+    let done = server.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(0));
+    let log = text(&done.stderr);
+    assert_eq!(log.lines().count(), 1, "{log}");
+    for part in [
+        "\"status\":200",
+        "\"recipe\":\"fit:100x\"",
+        "/small_light(dw=100)/a.jpg",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in ["serve", "render", "explain", "convert", "completions"] {
+        let help = andon([command, "--help"]);
+        assert!(help.status.success());
+        let told = text(&help.stdout);
+        assert!(
+            told.contains("Examples:") && told.contains(&format!("andon {command}")),
+            "{told}"
+        );
+        assert!(
+            !told.contains('\x1b'),
+            "colours belong on a terminal: {told}"
+        );
+    }
+}
+
+#[test]
+fn completions_name_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = text(&andon(["completions", shell]).stdout);
+        for command in ["serve", "render", "explain", "convert"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+}
