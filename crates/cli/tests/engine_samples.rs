@@ -83,7 +83,7 @@ fn every_sample_is_written_in_every_format() {
             let bytes = read(&path);
             for codec in andon_codecs::ALL {
                 let case = format!("{} as {}", path.display(), codec.name());
-                let text = format!("fit:90x70,as:{},q:80", codec.name());
+                let text = format!("exact:90x70,as:{},q:80", codec.name());
                 let rendered = render(&bytes, &text);
                 let body = rendered.body.unwrap_or_else(|| panic!("{case}: a copy"));
                 let info = engine()
@@ -187,7 +187,7 @@ fn cmyk_stays_or_becomes_srgb_as_asked() {
 
 #[test]
 fn no_jpeg_visits_rgb_on_its_way_to_jpeg_or_webp() {
-    let stays = "fit:90x70,orient,turn:90,canvas:100x100:ffffff,blur:0x1,border:2x2:ff0000,q:80";
+    let stays = "exact:90x70,orient,turn:90,canvas:100x100:ffffff,blur:0x1,border:2x2:ff0000,q:80";
     for path in samples("jpeg") {
         let bytes = read(&path);
         let info = engine().probe(&bytes).expect("a picture");
@@ -238,6 +238,8 @@ fn broken_samples_are_the_sources_fault() {
             .and_then(|plan| engine().run(&plan, &bytes, &NoMaterials, &Never));
         match result {
             Err(error) => assert_eq!(error.fault(), Fault::Source, "{}: {error}", path.display()),
+            // VP8 has no checksum: some changes only make another picture.
+            Ok(_) if path.ends_with("corrupt.webp") => {}
             Ok(_) => panic!("{} was taken for whole", path.display()),
         }
     }
