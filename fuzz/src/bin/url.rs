@@ -1,0 +1,41 @@
+#![no_main]
+//! Any text as the target of a request, in every setting of the dialects; what comes out has a text that
+//! reads back as itself.
+
+use std::sync::LazyLock;
+
+use andon_dialects::{Compat, Config, Dialects, Rewrite, SmallLightConfig};
+use andon_recipe::Recipe;
+
+static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
+    let mut settings = Vec::new();
+    for compat in [Compat::Sane, Compat::Strict] {
+        for getparam_mode in [false, true] {
+            let config = Config {
+                rewrites: vec![Rewrite {
+                    from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
+                    to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
+                }],
+                small_light: SmallLightConfig {
+                    getparam_mode,
+                    material_dir_set: true,
+                    compat,
+                    patterns: [("msize".to_owned(), "dw=500,dh=500,da=l,q=95".to_owned())].into(),
+                    ..SmallLightConfig::default()
+                },
+            };
+            settings.push(Dialects::new(&config).expect("this configuration works"));
+        }
+    }
+    settings
+});
+
+libfuzzer_sys::fuzz_target!(|target: &str| {
+    for dialects in SETTINGS.iter() {
+        if let Ok(wish) = dialects.wish(target) {
+            let text = wish.recipe.to_string();
+            let again: Recipe = text.parse().expect(&text);
+            assert_eq!(again, wish.recipe, "{text}");
+        }
+    }
+});
