@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Returns memory to the system and does not slow down when many threads free what others allocated.
+/// Pictures are allocated on one thread and freed on another, in blocks of megabytes.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

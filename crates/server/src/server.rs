@@ -43,7 +43,7 @@ pub fn runtime(config: &Config) -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(1)
         .max_blocking_threads(config.limits.fetches + OTHER_WAITERS)
-        .thread_name("sockets")
+        .thread_name("andon-io")
         .enable_all()
         .build()
 }

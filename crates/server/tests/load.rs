@@ -62,7 +62,7 @@ fn work_whose_client_left_is_stopped() {
 
 #[test]
 fn work_whose_deadline_passed_is_stopped_and_answered_with_503() {
-    let house = House::with("[timeouts]\nrequest = \"100ms\"\n");
+    let house = House::with("[timeouts]\nrequest = \"1s\"\n");
     let gate = house.put_gate("wait.trick");
     let reply = house.get(&trick_target("wait.trick"));
     assert_eq!(

@@ -1,5 +1,5 @@
 //! `andon.toml`: every key has a default, an unknown key is an error that names the nearest known one,
-//! relative paths are relative to the file.
+//! relative paths are relative to the file. `andon.default.toml` beside `src` shows them all.
 //!
 //! ```
 //! let config: andon_server::Config = andon_server::Config::parse("workers = 2", "/srv".as_ref()).unwrap();
@@ -195,6 +195,11 @@ mod tests {
         let mut expected = Config::default();
         expected.resolve_paths(Path::new("/etc/andon"));
         assert_eq!(parse("").unwrap(), expected);
+    }
+
+    #[test]
+    fn the_reference_file_says_what_the_defaults_are() {
+        assert_eq!(parse(include_str!("../../andon.default.toml")), parse(""));
     }
 
     #[test]

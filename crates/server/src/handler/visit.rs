@@ -27,7 +27,7 @@ impl<'a> Visit<'a> {
             entry: Entry {
                 time: SystemTime::now(),
                 method: request.method().clone(),
-                target: request.uri().to_string(),
+                target: shortened(request.uri().to_string()),
                 status: client_left(),
                 bytes: 0,
                 total: Duration::ZERO,
@@ -84,6 +84,18 @@ impl Drop for Visit<'_> {
         self.log.record(&self.entry);
     }
 }
+
+/// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
+fn shortened(mut target: String) -> String {
+    if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
+        target.truncate(end);
+        target.push('…');
+    }
+    target
+}
+
+/// Characters of a target in the log.
+const LONGEST_TARGET: usize = 2048;
 
 /// Never sent: the line of a request whose client left before its answer.
 fn client_left() -> StatusCode {
