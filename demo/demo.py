@@ -225,8 +225,10 @@ def card(case, reply):
     url = html.escape(case.url)
     shown_url = re.sub(r"([,/])", r"\1<wbr>", url)
     kind = case.type.removeprefix("image/").upper().replace("WEBP", "WebP")
-    size = pixels(reply).replace("x", " × ")
-    return (f'<figure><a href="{url}"><img src="{url}" alt="{html.escape(case.caption)}" loading="lazy"></a>'
+    width, _, height = pixels(reply).partition("x")
+    size = f"{width} × {height}"
+    return (f'<figure><a href="{url}"><img src="{url}" width="{width}" height="{height}"'
+            f' alt="{html.escape(case.caption)}" loading="lazy"></a>'
             f"<figcaption>{html.escape(case.caption)}<br><b>{size} px</b> · {len(reply.body):,} bytes · {kind}"
             f'<br><a href="{url}"><code>{shown_url}</code></a></figcaption></figure>')
 
