@@ -91,6 +91,19 @@ fn more_effort_makes_a_drawing_smaller() {
 }
 
 #[test]
+fn noise_does_not_grow() {
+    let mut dice = Dice::new(1);
+    let samples = (0..90_000).map(|_| dice.below(256) as u8).collect();
+    let plane = Plane::U8(Grid::from_samples(300, 300, samples));
+    let image = Image::still(Frame::new(Model::Gray, 300, 300, vec![plane], None));
+    for effort in [None, Some(0), Some(1)] {
+        let file = encode(png(), &image, &settings(effort, None, false));
+        assert!(file.len() < 91_500, "{} bytes", file.len());
+        assert_eq!(decode(png(), &file).expect("our own file"), image);
+    }
+}
+
+#[test]
 fn profiles_come_back_and_turn_the_picture() {
     for progressive in [false, true] {
         let image = Image {

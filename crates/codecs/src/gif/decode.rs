@@ -37,8 +37,8 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-const NANOS_PER_BYTE: u64 = 8;
-const NANOS_PER_PIXEL: u64 = 4;
+const NANOS_PER_BYTE: u64 = 5;
+const NANOS_PER_PIXEL: u64 = 3;
 const DICTIONARY_BYTES: u64 = 128 << 10;
 
 fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<Frame> {

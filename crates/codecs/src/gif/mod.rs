@@ -10,6 +10,7 @@ use andon_pixels::{
 
 mod decode;
 mod encode;
+mod fit;
 mod header;
 mod lzw;
 mod palette;

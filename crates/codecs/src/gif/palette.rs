@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use andon_pixels::{Grid, Interrupt, Result};
-use color_quant::NeuQuant;
 
+use super::fit::Histogram;
 use crate::guard;
 
 /// A picture by index.
@@ -92,19 +92,18 @@ impl Picture<'_> {
     /// turns, so that errors do not drift to one side.
     fn fitted(self, most: usize, interrupt: &dyn Interrupt) -> Result<(Vec<u8>, Vec<u8>)> {
         let step = (self.len() / SAMPLES).max(1);
-        let sample: Vec<u8> = (0..self.len())
-            .step_by(step)
-            .filter(|&at| !self.is_clear(at))
-            .flat_map(|at| {
-                let [r, g, b] = self.colour(at);
-                [r, g, b, 255]
-            })
-            .collect();
+        let mut histogram = Histogram::new();
+        for at in (0..self.len()).step_by(step) {
+            if !self.is_clear(at) {
+                histogram.add(self.colour(at));
+            }
+        }
+        let palette = histogram.fit(most);
         guard::wanted(interrupt)?;
-        let mut nearest = Nearest::new(NeuQuant::new(1, most, &sample).color_map_rgb());
+        let mut nearest = Nearest::new(&palette);
 
         let (width, height) = (self.rgb[0].width() as usize, self.rgb[0].height() as usize);
-        let mut indices = vec![most as u8; self.len()];
+        let mut indices = vec![palette.len() as u8; self.len()];
         // One more cell on either side takes what falls off the edge.
         let mut here = vec![[0i16; 3]; width + 2];
         let mut below = here.clone();
@@ -130,7 +129,7 @@ impl Picture<'_> {
                     (i16::from(colour[c]) + (here[cell][c] + 8) / 16).clamp(0, 255) as u8
                 });
                 let index = nearest.index(wish);
-                let got = nearest.colour(index);
+                let got = palette[usize::from(index)];
                 indices[at] = index;
                 for c in 0..3 {
                     let error = i16::from(wish[c]) - i16::from(got[c]);
@@ -143,7 +142,7 @@ impl Picture<'_> {
             std::mem::swap(&mut here, &mut below);
             below.fill([0; 3]);
         }
-        Ok((nearest.palette, indices))
+        Ok((palette.concat(), indices))
     }
 
     fn len(self) -> usize {
@@ -161,27 +160,30 @@ impl Picture<'_> {
 
 const OPAQUE: u8 = 128;
 /// Pixels that the palette is fitted to.
-const SAMPLES: usize = 40_000;
+const SAMPLES: usize = 500_000;
 const BAND_ROWS: usize = 16;
 
 /// The nearest colour of a palette, remembered by the six high bits of each channel. What that rounding
 /// misses is diffused like any other error.
 struct Nearest {
-    palette: Vec<u8>,
+    /// One array per channel: the search is one pass that the compiler turns into vectors.
+    channels: [[i32; 256]; 3],
     known: Vec<u16>,
 }
 
 impl Nearest {
-    fn new(palette: Vec<u8>) -> Self {
+    fn new(palette: &[[u8; 3]]) -> Self {
+        // Entries that are not there lie farther off than any that is.
+        let mut channels = [[1 << 10; 256]; 3];
+        for (index, colour) in palette.iter().take(256).enumerate() {
+            for (channel, &value) in channels.iter_mut().zip(colour) {
+                channel[index] = i32::from(value);
+            }
+        }
         Self {
-            palette,
+            channels,
             known: vec![UNKNOWN; 1 << 18],
         }
-    }
-
-    fn colour(&self, index: u8) -> [u8; 3] {
-        let at = usize::from(index) * 3;
-        [self.palette[at], self.palette[at + 1], self.palette[at + 2]]
     }
 
     fn index(&mut self, colour: [u8; 3]) -> u8 {
@@ -195,19 +197,15 @@ impl Nearest {
     }
 
     fn search(&self, colour: [u8; 3]) -> u8 {
-        let distance = |entry: &[u8]| -> u32 {
-            colour
-                .iter()
-                .zip(entry)
-                .map(|(&a, &b)| u32::from(a.abs_diff(b)).pow(2))
-                .sum()
-        };
-        self.palette
-            .chunks_exact(3)
-            .map(distance)
-            .zip(0u8..=255)
-            .min()
-            .map_or(0, |(_, index)| index)
+        let [r, g, b] = colour.map(i32::from);
+        let [reds, greens, blues] = &self.channels;
+        let mut best = i32::MAX;
+        for index in 0..256 {
+            let (r, g, b) = (reds[index] - r, greens[index] - g, blues[index] - b);
+            // The index rides in the low bits: the least sum is the nearest entry.
+            best = best.min((r * r + g * g + b * b) << 8 | index as i32);
+        }
+        best as u8
     }
 }
 

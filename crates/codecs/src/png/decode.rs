@@ -52,8 +52,8 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-const NANOS_PER_BYTE: u64 = 3;
-const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 16;
+const NANOS_PER_BYTE: u64 = 2;
+const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 35;
 /// The inflater's window, tables and read-ahead.
 const INFLATER_BYTES: u64 = 1 << 20;
 

@@ -39,38 +39,33 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     info.exif_metadata = image.metadata.exif.as_deref().map(Cow::Borrowed);
 
     let settings = Settings::of(how);
-    let mut out = Vec::new();
-    let mut encoder = png::Encoder::with_info(&mut out, info).map_err(internal)?;
-    encoder.set_deflate_compression(settings.deflate());
-    encoder.set_filter(settings.filter());
-    let writer = encoder.write_header().map_err(internal)?;
-    if how.progressive {
-        write_interlaced(frame, settings, writer, interrupt)?;
-    } else {
-        write_rows(frame, writer, interrupt)?;
+    let file = write(frame, info.clone(), settings, interrupt)?;
+    // The fast compressor makes noise larger than it was.
+    let raw = frame.width as usize * frame.height as usize * info.bytes_per_pixel();
+    if settings.level.is_none() && file.len() > raw {
+        drop(file);
+        return write(frame, info, NOISE, interrupt);
     }
-    Ok(out)
+    Ok(file)
 }
 
 /// Measured on photographs, one core, per sample byte.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixel_bytes = (channels(traits.model, traits.alpha) * sample_bytes(traits.depth)) as u64;
     let bytes = u64::from(width) * u64::from(height) * pixel_bytes;
-    let settings = Settings::of(how);
-    let nanos = match settings.level {
-        None if !how.progressive => FAST_NANOS,
-        None => LEVEL_NANOS[1],
+    let nanos = match Settings::of(how).level {
+        None => FAST_NANOS,
         Some(level) => LEVEL_NANOS[usize::from(level.min(9))],
     };
-    // The result grows as a vector does, and the interlaced writer holds the zlib stream beside it.
     Cost {
         nanos: bytes * nanos,
-        scratch: bytes * if how.progressive { 2 } else { 1 } + DEFLATER_BYTES,
+        // The result grows as a vector does; noise is written twice, and passes are packed beside it.
+        scratch: bytes * 2 + DEFLATER_BYTES,
     }
 }
 
-const FAST_NANOS: u64 = 3;
-const LEVEL_NANOS: [u64; 10] = [2, 12, 20, 25, 30, 40, 60, 80, 150, 200];
+const FAST_NANOS: u64 = 4;
+const LEVEL_NANOS: [u64; 10] = [4, 6, 12, 16, 25, 28, 35, 50, 120, 150];
 const DEFLATER_BYTES: u64 = 1 << 20;
 
 /// How hard to try. `level: None` is the fast compressor made for PNG rows.
@@ -82,30 +77,25 @@ struct Settings {
 
 impl Settings {
     /// Effort wins over quality, which is ImageMagick's: zlib level × 10 + filter, 5 and above meaning
-    /// "choose per row". Below 10 ImageMagick codes without matches: the fast compressor's kin.
+    /// "choose per row". Below 10 ImageMagick codes without looking for matches: level 1 is nearest.
     fn of(how: &Encode) -> Self {
-        match (how.effort, how.quality) {
-            (Some(0), _) => FASTEST,
-            (Some(effort), _) => Self {
-                level: Some(effort.min(9)),
-                choice: Choice::SmallestSum,
-            },
-            (None, Some(quality)) => Self {
-                level: match (quality / 10).min(9) as u8 {
-                    0 => None,
-                    level => Some(level),
-                },
-                choice: match quality % 10 {
-                    0 => Choice::Fixed(Filter::None),
-                    1 => Choice::Fixed(Filter::Sub),
-                    2 => Choice::Fixed(Filter::Up),
-                    3 => Choice::Fixed(Filter::Average),
-                    4 => Choice::Fixed(Filter::Paeth),
-                    _ => Choice::SmallestSum,
-                },
-            },
-            (None, None) => DEFAULT,
-        }
+        let (level, choice) = match (how.effort, how.quality) {
+            (None, None) => (None, Choice::SmallestSum),
+            (Some(0), _) => (None, Choice::Fixed(Filter::Up)),
+            // zlib's level 1 is both slower and larger than the fast compressor.
+            (Some(1), _) => (None, Choice::SmallestSum),
+            (Some(effort), _) => (Some(effort.min(9)), Choice::SmallestSum),
+            (None, Some(quality)) => {
+                let level = (quality / 10).clamp(1, 9) as u8;
+                (Some(level), filter_of(quality % 10))
+            }
+        };
+        // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
+        let level = match level {
+            None if how.progressive => Some(2),
+            level => level,
+        };
+        Self { level, choice }
     }
 
     fn deflate(self) -> DeflateCompression {
@@ -127,15 +117,42 @@ impl Settings {
     }
 }
 
-const FASTEST: Settings = Settings {
-    level: None,
-    choice: Choice::Fixed(Filter::Up),
+fn filter_of(quality_digit: u16) -> Choice {
+    match quality_digit {
+        0 => Choice::Fixed(Filter::None),
+        1 => Choice::Fixed(Filter::Sub),
+        2 => Choice::Fixed(Filter::Up),
+        3 => Choice::Fixed(Filter::Average),
+        4 => Choice::Fixed(Filter::Paeth),
+        _ => Choice::SmallestSum,
+    }
+}
+
+/// zlib stores what has no pattern as it is (but for its level 1, which never looks).
+const NOISE: Settings = Settings {
+    level: Some(2),
+    choice: Choice::Fixed(Filter::None),
 };
 
-const DEFAULT: Settings = Settings {
-    level: None,
-    choice: Choice::SmallestSum,
-};
+fn write(
+    frame: &Frame,
+    info: png::Info<'_>,
+    settings: Settings,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    let interlaced = info.interlaced;
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::with_info(&mut out, info).map_err(internal)?;
+    encoder.set_deflate_compression(settings.deflate());
+    encoder.set_filter(settings.filter());
+    let writer = encoder.write_header().map_err(internal)?;
+    if interlaced {
+        write_interlaced(frame, settings, writer, interrupt)?;
+    } else {
+        write_rows(frame, writer, interrupt)?;
+    }
+    Ok(out)
+}
 
 fn write_rows(
     frame: &Frame,
@@ -164,8 +181,10 @@ fn write_interlaced(
     mut writer: png::Writer<&mut Vec<u8>>,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
-    let level = settings.level.unwrap_or(1);
-    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(u32::from(level)));
+    let level = settings.level.map_or(Compression::fast(), |level| {
+        Compression::new(u32::from(level))
+    });
+    let mut zlib = ZlibEncoder::new(Vec::new(), level);
     let pixel_bytes = channels(frame.model, frame.alpha.is_some()) * sample_bytes(frame.depth());
     let mut row = Vec::new();
     for pass in Pass::ADAM7 {

@@ -58,15 +58,16 @@ pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
         Cost {
             nanos: bytes * LOSSLESS_NANOS_PER_BYTE + pixels * LOSSLESS_TENTHS_PER_PIXEL / 10,
             // libwebp's own 32-bit pixels and the interleaved ones that are dealt into planes.
-            scratch: pixels * 8 + DECODER_BYTES,
+            // The planes are only made when libwebp has let go of its own.
+            scratch: pixels * 5 + DECODER_BYTES,
         }
     }
 }
 
-const LOSSY_NANOS_PER_BYTE: u64 = 15;
-const LOSSY_TENTHS_PER_PIXEL: u64 = 50;
+const LOSSY_NANOS_PER_BYTE: u64 = 70;
+const LOSSY_TENTHS_PER_PIXEL: u64 = 20;
 const ALPHA_TENTHS: u64 = 30;
-const SCALING_TENTHS: u64 = 15;
+const SCALING_TENTHS: u64 = 8;
 const LOSSLESS_NANOS_PER_BYTE: u64 = 8;
 const LOSSLESS_TENTHS_PER_PIXEL: u64 = 60;
 const DECODER_BYTES: u64 = 2 << 20;

@@ -157,6 +157,14 @@ pub(super) struct Source<'a> {
     pub(super) alpha: Option<&'a Grid<u8>>,
 }
 
+/// Does the encoder keep all tokens of a lossy picture until it knows their odds? It compresses a little
+/// better for up to 32 bytes per pixel, which only pictures of a common size may take.
+pub(super) fn keeps_tokens(width: u32, height: u32) -> bool {
+    u64::from(width) * u64::from(height) <= MOST_PIXELS_IN_TOKENS
+}
+
+const MOST_PIXELS_IN_TOKENS: u64 = 8_000_000;
+
 /// Encodes planes lossily into a file without metadata.
 pub(super) fn encode_planes(
     source: &Source<'_>,
@@ -164,6 +172,7 @@ pub(super) fn encode_planes(
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
     let mut config = encoder_config(settings)?;
+    config.low_memory = c_int::from(!keeps_tokens(source.y.width(), source.y.height()));
     let mut picture = picture(source.y.width(), source.y.height())?;
     // The encoder smooths what nobody sees, in place: it gets copies when there is something unseen.
     let mut copies = source

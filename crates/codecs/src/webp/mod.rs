@@ -53,11 +53,18 @@ impl Codec for Webp {
         decode::decode(bytes, info, how)
     }
 
+    /// libwebp stretches every plane to a whole number of samples, where JPEG lets the last one reach
+    /// over the edge, as planners expect. Only where both planes divide evenly are the two the same.
+    /// No decoding is saved, but memory and resampling are.
     fn scales(&self, info: &Info) -> &'static [Scale] {
-        if info.model == LOSSY {
-            &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL]
-        } else {
-            &[Scale::FULL]
+        if info.model != LOSSY {
+            return &[Scale::FULL];
+        }
+        match (info.width | info.height).trailing_zeros() {
+            0 | 1 => &[Scale::FULL],
+            2 => &[Scale::HALF, Scale::FULL],
+            3 => &[Scale::QUARTER, Scale::HALF, Scale::FULL],
+            _ => &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL],
         }
     }
 

@@ -1,0 +1,232 @@
+//! Fitting a palette to a picture: its colours are split into boxes where that takes away most error,
+//! then every entry moves to the middle of the colours nearest to it.
+
+/// Colours with how often they occur, gathered in 32 × 32 × 32 cells.
+pub(super) struct Histogram {
+    cells: Vec<Sum>,
+}
+
+impl Histogram {
+    /// An empty one.
+    pub(super) fn new() -> Self {
+        Self {
+            cells: vec![Sum::default(); 1 << 15],
+        }
+    }
+
+    /// One pixel more.
+    pub(super) fn add(&mut self, colour: [u8; 3]) {
+        let cell = colour
+            .iter()
+            .fold(0, |cell, &value| cell << 5 | usize::from(value >> 3));
+        self.cells[cell].add(colour.map(f64::from), 1.0);
+    }
+
+    /// The palette, of at most `most` colours, that stands for the pixels with little squared error.
+    pub(super) fn fit(&self, most: usize) -> Vec<[u8; 3]> {
+        let mut colours: Vec<Colour> = self
+            .cells
+            .iter()
+            .filter(|cell| cell.weight > 0.0)
+            .map(|cell| Colour {
+                value: cell.mean(),
+                weight: cell.weight,
+            })
+            .collect();
+        let mut palette = split(&mut colours, most);
+        for _ in 0..ROUNDS {
+            palette = settle(&colours, &palette);
+        }
+        palette
+            .into_iter()
+            .map(|colour| colour.map(|value| value.round() as u8))
+            .collect()
+    }
+}
+
+/// More rounds change little.
+const ROUNDS: usize = 2;
+
+#[derive(Clone, Copy)]
+struct Colour {
+    value: [f64; 3],
+    weight: f64,
+}
+
+/// Weighted sums of colours and of their squares.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    weight: f64,
+    values: [f64; 3],
+    squares: [f64; 3],
+}
+
+impl Sum {
+    fn of(colours: &[Colour]) -> Self {
+        let mut sum = Self::default();
+        for colour in colours {
+            sum.add(colour.value, colour.weight);
+        }
+        sum
+    }
+
+    fn add(&mut self, value: [f64; 3], weight: f64) {
+        self.weight += weight;
+        for (axis, value) in value.into_iter().enumerate() {
+            self.values[axis] += weight * value;
+            self.squares[axis] += weight * value * value;
+        }
+    }
+
+    fn mean(&self) -> [f64; 3] {
+        self.values.map(|value| value / self.weight)
+    }
+
+    /// Squared error along an axis if the mean stood for all.
+    fn error(&self, axis: usize) -> f64 {
+        self.squares[axis] - self.values[axis] * self.values[axis] / self.weight
+    }
+
+    /// What of the squares the mean explains: error is least where this is most.
+    fn explained(&self) -> f64 {
+        let length: f64 = self.values.iter().map(|value| value * value).sum();
+        length / self.weight
+    }
+}
+
+/// A run of colours that one entry stands for.
+struct Cluster {
+    start: usize,
+    end: usize,
+    axis: usize,
+    error: f64,
+    mean: [f64; 3],
+}
+
+impl Cluster {
+    fn of(colours: &[Colour], start: usize, end: usize) -> Self {
+        let sum = Sum::of(&colours[start..end]);
+        let errors: [f64; 3] = std::array::from_fn(|axis| sum.error(axis));
+        let axis = (0..3)
+            .max_by(|&a, &b| errors[a].total_cmp(&errors[b]))
+            .unwrap_or(0);
+        Self {
+            start,
+            end,
+            axis,
+            error: errors.iter().sum(),
+            mean: sum.mean(),
+        }
+    }
+}
+
+/// Splits the cluster of the largest error in two, at the best place along its worst axis, until there
+/// are enough.
+fn split(colours: &mut [Colour], most: usize) -> Vec<[f64; 3]> {
+    if colours.is_empty() {
+        return Vec::new();
+    }
+    let mut clusters = vec![Cluster::of(colours, 0, colours.len())];
+    while clusters.len() < most {
+        let Some((index, worst)) = clusters
+            .iter()
+            .enumerate()
+            .filter(|(_, cluster)| cluster.end - cluster.start > 1)
+            .max_by(|(_, a), (_, b)| a.error.total_cmp(&b.error))
+        else {
+            break;
+        };
+        let (start, end, axis) = (worst.start, worst.end, worst.axis);
+        let run = &mut colours[start..end];
+        run.sort_unstable_by(|a, b| a.value[axis].total_cmp(&b.value[axis]));
+        let middle = start + best_cut(run);
+        clusters[index] = Cluster::of(colours, start, middle);
+        clusters.push(Cluster::of(colours, middle, end));
+    }
+    clusters.into_iter().map(|cluster| cluster.mean).collect()
+}
+
+/// Where to cut a sorted run of two colours or more: at least one remains on each side.
+fn best_cut(run: &[Colour]) -> usize {
+    let all = Sum::of(run);
+    let mut left = Sum::default();
+    let mut best = (f64::MIN, 1);
+    for (index, colour) in run[..run.len() - 1].iter().enumerate() {
+        left.add(colour.value, colour.weight);
+        let right = Sum {
+            weight: all.weight - left.weight,
+            values: std::array::from_fn(|axis| all.values[axis] - left.values[axis]),
+            ..Sum::default()
+        };
+        let explained = left.explained() + right.explained();
+        if explained > best.0 {
+            best = (explained, index + 1);
+        }
+    }
+    best.1
+}
+
+/// Moves every entry to the mean of the colours that are nearest to it.
+fn settle(colours: &[Colour], palette: &[[f64; 3]]) -> Vec<[f64; 3]> {
+    let mut sums = vec![Sum::default(); palette.len()];
+    for colour in colours {
+        let distance = |entry: &[f64; 3]| -> f64 {
+            let difference = |axis: usize| entry[axis] - colour.value[axis];
+            (0..3).map(|axis| difference(axis) * difference(axis)).sum()
+        };
+        let nearest = (0..palette.len())
+            .map(|index| (distance(&palette[index]), index))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, index)) = nearest {
+            sums[index].add(colour.value, colour.weight);
+        }
+    }
+    sums.iter()
+        .zip(palette)
+        .map(|(sum, &old)| if sum.weight > 0.0 { sum.mean() } else { old })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(colours: impl IntoIterator<Item = [u8; 3]>) -> Histogram {
+        let mut histogram = Histogram::new();
+        for colour in colours {
+            histogram.add(colour);
+        }
+        histogram
+    }
+
+    #[test]
+    fn few_distant_colours_are_found_as_they_are() {
+        let colours = [[0, 0, 0], [250, 10, 20], [20, 240, 30], [255, 255, 255]];
+        let mut palette = histogram(colours).fit(16);
+        palette.sort_unstable();
+        assert_eq!(
+            palette,
+            [[0, 0, 0], [20, 240, 30], [250, 10, 20], [255, 255, 255]]
+        );
+    }
+
+    #[test]
+    fn a_slope_is_cut_evenly() {
+        let mut palette = histogram((0..=255).map(|v| [v, v, v])).fit(4);
+        palette.sort_unstable();
+        for (entry, middle) in palette.iter().zip([32, 96, 160, 224]) {
+            assert!(entry[0].abs_diff(middle) <= 4, "{palette:?}");
+        }
+    }
+
+    #[test]
+    fn no_pixels_make_no_palette() {
+        assert!(histogram([]).fit(256).is_empty());
+    }
+
+    #[test]
+    fn a_palette_never_has_more_colours_than_asked_for() {
+        let many = (0..40_000u32).map(|n| [n as u8, (n >> 3) as u8, (n >> 7) as u8]);
+        assert_eq!(histogram(many).fit(255).len(), 255);
+    }
+}
