@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::slice;
 
-use andon_pixels::{Error, Grid, Interrupt, Result};
+use andon_pixels::{Error, Grid, Interrupt, Result, Subsampling};
 use libwebp_sys as webp;
 use libwebp_sys::{VP8StatusCode, WEBP_CSP_MODE, WebPEncodingError};
 
@@ -171,9 +171,20 @@ pub(super) fn encode_planes(
     settings: Settings,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
+    let size = |grid: &Grid<u8>| (grid.width(), grid.height());
+    let (width, height) = size(source.y);
+    let chroma = Subsampling::C420.chroma_size(width, height);
+    if size(source.u) != chroma
+        || size(source.v) != chroma
+        || source
+            .alpha
+            .is_some_and(|alpha| size(alpha) != (width, height))
+    {
+        return Err(Error::Internal("planes do not fit each other".to_owned()));
+    }
     let mut config = encoder_config(settings)?;
-    config.low_memory = c_int::from(!keeps_tokens(source.y.width(), source.y.height()));
-    let mut picture = picture(source.y.width(), source.y.height())?;
+    config.low_memory = c_int::from(!keeps_tokens(width, height));
+    let mut picture = picture(width, height)?;
     // The encoder smooths what nobody sees, in place: it gets copies when there is something unseen.
     let mut copies = source
         .alpha
@@ -196,21 +207,10 @@ pub(super) fn encode_planes(
         picture.a = read_only(alpha);
         picture.a_stride = alpha.width() as c_int;
     }
-    // Modes of a large and busy picture may outgrow the half megabyte that the format has for them; the
-    // limit makes the encoder choose cheaper ones.
-    for partition_limit in [0, 100] {
-        config.partition_limit = partition_limit;
-        // SAFETY: the planes outlive the call and have the sizes and strides that `picture` says.
-        // Without alpha or with `exact`, libwebp only reads them; with alpha and without `exact`, it
-        // writes Y, U and V, which are our own copies, and only reads the alpha plane.
-        match unsafe { run_encoder(&config, &mut picture, interrupt) } {
-            Err(WebPEncodingError::VP8_ENC_ERROR_PARTITION0_OVERFLOW) => {}
-            result => return result.map_err(encoding_failed),
-        }
-    }
-    Err(encoding_failed(
-        WebPEncodingError::VP8_ENC_ERROR_PARTITION0_OVERFLOW,
-    ))
+    // SAFETY: the planes outlive the call and were found to have the sizes that `picture` implies. With
+    // `exact`, libwebp only reads them; without, it writes Y, U and V, which are then our own copies,
+    // and only reads the alpha plane.
+    unsafe { run_encoder(&config, &mut picture, interrupt) }.map_err(encoding_failed)
 }
 
 /// Encodes 0xAARRGGBB pixels losslessly into a file without metadata. Wholly transparent pixels lose
