@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::engines::engine;
 use crate::photos::Folder;
+use crate::proc::Threads;
 use crate::raw;
 use server::Server;
 
@@ -48,9 +49,8 @@ pub(crate) struct Run {
     throughput: f64,
     /// `throughput / (cores × mean of one_thread_rates)`.
     of_ideal: f64,
-    /// Most threads that were running or wanted to, and how many threads there were.
-    most_runnable: usize,
-    threads: usize,
+    /// The server's threads at the moment when most of them wanted to run.
+    busiest: Threads,
     /// Resident bytes after a tenth of the requests and after all.
     rss_early_bytes: u64,
     rss_late_bytes: u64,
@@ -101,13 +101,21 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
 
     let throughput = args.requests as f64 / (first.seconds + second.seconds);
     let of_ideal = throughput / (cores as f64 * f64::midpoint(before, after));
-    let most_runnable = first.most_runnable.max(second.most_runnable);
-    let threads = first.threads.max(second.threads);
+    let busiest = if first.busiest.runnable.len() > second.busiest.runnable.len() {
+        first.busiest
+    } else {
+        second.busiest
+    };
     println!(
         "server, {cores} cores:           {throughput:.1} replies/s = {:.0} % of cores × one thread",
         of_ideal * 100.0
     );
-    println!("threads:                   {threads}, at most {most_runnable} runnable at once");
+    println!(
+        "threads:                   {}, at most {} runnable at once ({})",
+        busiest.all,
+        busiest.runnable.len(),
+        busiest.runnable.join(", ")
+    );
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     println!(
         "resident memory:           {:.0} MiB after {early} requests, {:.0} MiB after {} ({:+.1} %)",
@@ -135,8 +143,7 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
         one_thread_rates: [before, after],
         throughput,
         of_ideal,
-        most_runnable,
-        threads,
+        busiest,
         rss_early_bytes,
         rss_late_bytes,
         processes,

@@ -3,6 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result};
+use serde::Serialize;
 
 /// A line of `/proc/PID/status` that counts in kB, such as `VmRSS`, in bytes.
 pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {
@@ -15,7 +16,7 @@ pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {
     Ok(number.parse::<u64>()? * 1024)
 }
 
-/// How many threads a process has, and how many of them are running or want to.
+/// How many threads a process has, and which of them run or want to.
 pub(crate) fn threads(pid: u32) -> Result<Threads> {
     let mut threads = Threads::default();
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -23,17 +24,23 @@ pub(crate) fn threads(pid: u32) -> Result<Threads> {
         let Ok(stat) = fs::read_to_string(task?.path().join("stat")) else {
             continue;
         };
-        // The name, in parentheses, may hold anything; the state follows it.
-        let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
         threads.all += 1;
-        threads.runnable += usize::from(state.starts_with('R'));
+        // "ID (name) state …", where the name may hold anything.
+        if let Some((name, state)) = stat.rsplit_once(") ")
+            && state.starts_with('R')
+        {
+            let name = name.split_once('(').map_or("", |(_, name)| name);
+            threads.runnable.push(name.to_owned());
+        }
     }
     Ok(threads)
 }
 
 /// A process's threads at one moment.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Threads {
+    /// How many there are.
     pub(crate) all: usize,
-    pub(crate) runnable: usize,
+    /// The names of those that run or want to.
+    pub(crate) runnable: Vec<String>,
 }

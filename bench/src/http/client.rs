@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::server::Server;
-use crate::proc;
+use crate::proc::{self, Threads};
 
 /// What one load did.
 pub(crate) struct Load {
     pub(crate) seconds: f64,
-    pub(crate) most_runnable: usize,
-    pub(crate) threads: usize,
+    /// The server's threads when most of them wanted to run.
+    pub(crate) busiest: Threads,
 }
 
 /// Sends `count` requests, the `first` one and those after it in the URLs' round, and watches the server's
@@ -44,12 +44,8 @@ pub(crate) fn load(
         }
         let seconds = start.elapsed().as_secs_f64();
         done.store(true, Ordering::Relaxed);
-        let (most_runnable, threads) = watcher.join().unwrap_or_default();
-        outcome.map(|()| Load {
-            seconds,
-            most_runnable,
-            threads,
-        })
+        let busiest = watcher.join().unwrap_or_default();
+        outcome.map(|()| Load { seconds, busiest })
     })
 }
 
@@ -64,17 +60,18 @@ fn closed_loop(server: &Server, urls: &[String], next: &AtomicUsize, end: usize)
     }
 }
 
-/// The most threads that wanted to run at one moment, and the most there were.
-fn watch(pid: u32, done: &AtomicBool) -> (usize, usize) {
-    let (mut most_runnable, mut most) = (0, 0);
+/// The server's threads at the moment when most of them wanted to run.
+fn watch(pid: u32, done: &AtomicBool) -> Threads {
+    let mut busiest = Threads::default();
     while !done.load(Ordering::Relaxed) {
-        if let Ok(threads) = proc::threads(pid) {
-            most_runnable = most_runnable.max(threads.runnable);
-            most = most.max(threads.all);
+        if let Ok(threads) = proc::threads(pid)
+            && threads.runnable.len() > busiest.runnable.len()
+        {
+            busiest = threads;
         }
         thread::sleep(Duration::from_millis(5));
     }
-    (most_runnable, most)
+    busiest
 }
 
 /// One kept-alive connection.
