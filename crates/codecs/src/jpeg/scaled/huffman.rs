@@ -102,22 +102,14 @@ pub(super) enum Meaning {
 /// A table that decodes one symbol and its value.
 pub(super) struct Table {
     window: Box<[Entry; 1 << WINDOW]>,
-    /// For codes longer than the window: per length the first code that is too large (left-aligned to
-    /// 16 bits), and what to subtract to get a symbol's index.
-    too_large: [u32; 17],
-    offset: [i32; 17],
-    symbols: Vec<u8>,
+    long: LongCodes,
     meaning: Meaning,
 }
 
 impl Table {
     pub(super) fn new(codes: &Codes, meaning: Meaning) -> Self {
         let mut window = Box::new([Entry::default(); 1 << WINDOW]);
-        let mut too_large = [0; 17];
-        let mut offset = [0; 17];
-        for (index, (code, length, symbol)) in codes.list().into_iter().enumerate() {
-            too_large[length as usize] = (code + 1) << (16 - length);
-            offset[length as usize] = index as i32 - code as i32;
+        for (code, length, symbol) in codes.list() {
             if length > WINDOW {
                 continue;
             }
@@ -137,9 +129,7 @@ impl Table {
         }
         Self {
             window,
-            too_large,
-            offset,
-            symbols: codes.symbols.clone(),
+            long: LongCodes::new(codes, WINDOW),
             meaning,
         }
     }
@@ -157,6 +147,7 @@ impl Table {
         decoded
     }
 
+    /// Decodes what did not fit the window: a long code, or a magnitude.
     #[inline(never)]
     fn decode_long<'a>(
         &self,
@@ -164,8 +155,11 @@ impl Table {
         entry: Entry,
     ) -> (Bits<'a>, Result<(u32, i32), Refused>) {
         let (advance, size) = if entry.0 == 0 {
-            match self.long_symbol(&mut bits) {
-                Ok(symbol) => split(symbol, self.meaning),
+            match self.long.find(bits.peek(16) as u32) {
+                Ok((symbol, length)) => {
+                    bits.consume(length);
+                    split(symbol, self.meaning)
+                }
                 Err(refused) => return (bits, Err(refused)),
             }
         } else {
@@ -179,41 +173,63 @@ impl Table {
         bits.consume(size);
         (bits, Ok((advance, value)))
     }
-
-    /// Decodes a code longer than the window, canonically (T.81, F.2.2.3).
-    fn long_symbol(&self, bits: &mut Bits<'_>) -> Result<u8, Refused> {
-        let code = bits.peek(16) as u32;
-        for length in WINDOW + 1..=16 {
-            if code < self.too_large[length as usize] {
-                let index = (code >> (16 - length)) as i32 + self.offset[length as usize];
-                bits.consume(length);
-                return self.symbols.get(index as usize).copied().ok_or(BAD_CODE);
-            }
-        }
-        Err(BAD_CODE)
-    }
 }
 
-const BAD_CODE: Refused = Refused::Broken("a Huffman code that no table has");
+/// The codes that are longer than a window, found canonically (T.81, F.2.2.3).
+struct LongCodes {
+    /// Bits of the window.
+    window: u32,
+    /// Per length, the first code that is too large for it, left-aligned to 16 bits.
+    too_large: [u32; 17],
+    /// Per length, what to add to a code to get its symbol's index.
+    offset: [i32; 17],
+    symbols: Vec<u8>,
+}
+
+impl LongCodes {
+    fn new(codes: &Codes, window: u32) -> Self {
+        let mut long = Self {
+            window,
+            too_large: [0; 17],
+            offset: [0; 17],
+            symbols: codes.symbols.clone(),
+        };
+        for (index, (code, length, _)) in (0..).zip(codes.list()) {
+            long.too_large[length as usize] = (code + 1) << (16 - length);
+            long.offset[length as usize] = index - code as i32;
+        }
+        long
+    }
+
+    /// The symbol and the length of the code that 16 bits begin with.
+    #[cold]
+    fn find(&self, bits: u32) -> Result<(u8, u32), Refused> {
+        (self.window + 1..=16)
+            .find(|&length| bits < self.too_large[length as usize])
+            .and_then(|length| {
+                let index = (bits >> (16 - length)) as i32 + self.offset[length as usize];
+                Some((*self.symbols.get(usize::try_from(index).ok()?)?, length))
+            })
+            .ok_or(Refused::Broken("a Huffman code that no table has"))
+    }
+}
 
 /// A symbol as (advance, size).
 fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
     let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
     match meaning {
-        Meaning::Dc => (1, u32::from(symbol & 15)),
+        Meaning::Dc => (1, size),
         Meaning::Ac if size == 0 && run < 15 => (END_OF_BLOCK, 0),
         Meaning::ProgressiveAc if size == 0 && run < 15 => (END_OF_BLOCK + run, 0),
         Meaning::Ac | Meaning::ProgressiveAc => (run + 1, size),
     }
 }
 
-/// Plain symbols, for progressive scans whose symbols have other meanings.
+/// Plain symbols, for refinement scans, whose symbols have other meanings.
 pub(super) struct Symbols {
     /// (symbol, length); length 0: longer than the window, or no code.
     window: Box<[(u8, u8); 1 << SYMBOL_WINDOW]>,
-    too_large: [u32; 17],
-    offset: [i32; 17],
-    symbols: Vec<u8>,
+    long: LongCodes,
 }
 
 const SYMBOL_WINDOW: u32 = 9;
@@ -221,11 +237,7 @@ const SYMBOL_WINDOW: u32 = 9;
 impl Symbols {
     pub(super) fn new(codes: &Codes) -> Self {
         let mut window = Box::new([(0, 0); 1 << SYMBOL_WINDOW]);
-        let mut too_large = [0; 17];
-        let mut offset = [0; 17];
-        for (index, (code, length, symbol)) in codes.list().into_iter().enumerate() {
-            too_large[length as usize] = (code + 1) << (16 - length);
-            offset[length as usize] = index as i32 - code as i32;
+        for (code, length, symbol) in codes.list() {
             if length <= SYMBOL_WINDOW {
                 let rest = SYMBOL_WINDOW - length;
                 let first = (code << rest) as usize;
@@ -234,9 +246,7 @@ impl Symbols {
         }
         Self {
             window,
-            too_large,
-            offset,
-            symbols: codes.symbols.clone(),
+            long: LongCodes::new(codes, SYMBOL_WINDOW),
         }
     }
 
@@ -248,24 +258,9 @@ impl Symbols {
             bits.consume(length.into());
             return Ok(symbol);
         }
-        let (symbol, length) = self.long(bits.peek(16) as u32)?;
+        let (symbol, length) = self.long.find(bits.peek(16) as u32)?;
         bits.consume(length);
         Ok(symbol)
-    }
-
-    #[cold]
-    fn long(&self, code: u32) -> Result<(u8, u32), Refused> {
-        for length in SYMBOL_WINDOW + 1..=16 {
-            if code < self.too_large[length as usize] {
-                let index = (code >> (16 - length)) as i32 + self.offset[length as usize];
-                return self
-                    .symbols
-                    .get(index as usize)
-                    .map(|&symbol| (symbol, length))
-                    .ok_or(BAD_CODE);
-            }
-        }
-        Err(BAD_CODE)
     }
 }
 
@@ -427,5 +422,113 @@ impl SkipTable {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lengths 2, 3 and 16: end of block, (0, 1), (15, 0), (0, 10), a long (1, 2).
+    fn codes() -> Codes {
+        let mut counts = [0; 16];
+        (counts[1], counts[2], counts[15]) = (2, 2, 1);
+        Codes::new(counts, &[0x00, 0x01, 0xf0, 0x0a, 0x12]).expect("a code book")
+    }
+
+    /// What the bits `text` decode to, symbol by symbol, until the block ends.
+    fn decode(text: &str) -> Vec<(u32, i32)> {
+        let bytes = bytes(text);
+        let table = Table::new(&codes(), Meaning::Ac);
+        let mut bits = Bits::new(&bytes);
+        let mut symbols = Vec::new();
+        while symbols
+            .last()
+            .is_none_or(|&(advance, _)| advance < END_OF_BLOCK)
+        {
+            bits.refill();
+            symbols.push(table.decode(&mut bits).expect("a symbol"));
+        }
+        symbols
+    }
+
+    fn bytes(text: &str) -> Vec<u8> {
+        let bits: Vec<u8> = text
+            .bytes()
+            .filter(|b| *b != b' ')
+            .map(|b| b - b'0')
+            .collect();
+        bits.chunks(8)
+            .map(|c| (0..8).fold(0, |byte, i| byte << 1 | c.get(i).unwrap_or(&1)))
+            .collect()
+    }
+
+    const ONE: &str = "01 1";
+    const RUN: &str = "100";
+    const TEN: &str = "101 0000000000";
+    const LONG: &str = "1100000000000000 10";
+    const END: &str = "00";
+
+    #[test]
+    fn symbols_and_values_decode_whatever_fits_the_window() {
+        let text = [ONE, TEN, RUN, LONG, END].concat();
+        let expected = [(1, 1), (1, -1023), (16, 0), (2, 2), (END_OF_BLOCK, 0)];
+        assert_eq!(decode(&text), expected);
+    }
+
+    #[test]
+    fn skipping_a_block_ends_where_decoding_it_ends() {
+        let table = Table::new(&codes(), Meaning::Ac);
+        let skip = SkipTable::new(&table);
+        let full = ONE.repeat(63);
+        for block in [
+            END.into(),
+            [ONE, TEN, END].concat(),
+            [RUN, RUN, LONG, ONE, END].concat(),
+            full,
+        ] {
+            // What follows begins like an end of block, which must not be taken for this block's.
+            let bytes = bytes(&[&block, END, "10111011101110111"].concat());
+            let mut bits = Bits::new(&bytes);
+            skip.skip_block(&table, &mut bits, 1)
+                .expect("a whole block");
+            let length = block.bytes().filter(|b| *b != b' ').count();
+            let mut rest = Bits::new(&bytes);
+            for _ in 0..length {
+                rest.take(1);
+            }
+            assert_eq!(bits.take(19), rest.take(19), "after {block}");
+        }
+    }
+
+    #[test]
+    fn a_pair_is_two_symbols_or_one_twice() {
+        let table = Table::new(&codes(), Meaning::Ac);
+        let pairs = PairTable::new(&table);
+        let peek = |text: &str| {
+            let bytes = bytes(text);
+            let mut bits = Bits::new(&bytes);
+            bits.refill();
+            pairs.peek(&bits)
+        };
+        let two = peek(&[ONE, ONE, END].concat());
+        assert_eq!(
+            (two.consumed(), two.advance(), two.first(), two.second()),
+            (6, 2, 1, 1)
+        );
+        let last = peek(END);
+        assert!(last.advance() >= END_OF_BLOCK && !last.is_unfit(5));
+        assert!(peek(TEN).is_unfit(1), "its value does not fit the window");
+        assert!(
+            two.is_unfit(63),
+            "the second symbol belongs to the next block"
+        );
+    }
+
+    #[test]
+    fn a_code_book_with_too_many_codes_is_refused() {
+        let mut counts = [0; 16];
+        counts[0] = 3;
+        assert!(Codes::new(counts, &[0, 1, 2]).is_err());
     }
 }
