@@ -58,8 +58,8 @@ fn print_one(run: &Run, format: Format, side: u32) {
         ours.len()
     );
     println!(
-        "{:29}{:>9}{:>9}  {:14}{:>6}{:>7}{:>8}{:>8}  {}",
-        "", "images/s", "Andon ×", "(range)", "CPU ×", "PSNR", "SSIM", "bytes", "peak RSS"
+        "{:29}{:>9}{:>9}  {:14}{:>6}{:>7}{:>8}{:>8}  peak RSS",
+        "", "images/s", "Andon ×", "(range)", "CPU ×", "PSNR", "SSIM", "bytes"
     );
     for &contestant in Contestant::ALL {
         let theirs = of(contestant);

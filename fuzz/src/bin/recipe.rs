@@ -4,7 +4,9 @@
 use andon_recipe::Recipe;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let Ok(recipe) = text.parse::<Recipe>() else { return };
+    let Ok(recipe) = text.parse::<Recipe>() else {
+        return;
+    };
     let canonical = recipe.to_string();
     let again: Recipe = canonical.parse().expect(&canonical);
     assert_eq!(again, recipe, "{canonical}");
