@@ -59,11 +59,13 @@ int peer_vips(const uint8_t *data, size_t size, int side, int webp, struct peer_
     if (vips_thumbnail_buffer((void *)data, size, &small, side, "height", side, "size",
                               VIPS_SIZE_DOWN, "no_rotate", TRUE, NULL))
         return vips_failed();
-    // webpsave of 8.14 keeps EXIF and ICC even when told to strip.
-    static const char *const metadata[] = {VIPS_META_EXIF_NAME, VIPS_META_ICC_NAME,
-                                           VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME};
-    for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++)
-        vips_image_remove(small, metadata[i]);
+    // webpsave of 8.14 keeps ICC, and writes EXIF anew from single fields, even when told to strip. A stub
+    // of 200 bytes remains whatever one does.
+    char **fields = vips_image_get_fields(small);
+    for (char **field = fields; field && *field; field++)
+        if (g_str_has_prefix(*field, "exif-") || g_str_has_suffix(*field, "-data"))
+            vips_image_remove(small, *field);
+    g_strfreev(fields);
     void *buffer = NULL;
     size_t length = 0;
     int failed =
