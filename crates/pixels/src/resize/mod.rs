@@ -7,6 +7,7 @@
 mod alpha;
 mod axis;
 mod plane;
+mod weights;
 
 use std::fmt;
 

@@ -1,13 +1,17 @@
-//! Resampling one plane with `fast_image_resize`, on the calling thread.
+//! Resampling one plane on the calling thread: 8-bit planes with our own kernels, 16-bit ones with
+//! `fast_image_resize`.
 
 use std::cell::RefCell;
 
+use andon_kernels::resample::{self, Source};
+
 use fast_image_resize::images::{TypedCroppedImage, TypedImage, TypedImageRef};
-use fast_image_resize::pixels::{U8, U16};
+use fast_image_resize::pixels::U16;
 use fast_image_resize::{FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
 use super::Kernel;
 use super::axis::Axis;
+use super::weights::weights;
 use crate::color::samples::Sample;
 use crate::error::{Error, Result};
 use crate::frame::Grid;
@@ -33,11 +37,7 @@ pub(crate) fn resample<T: Resizable>(
     if x.is_copy() && y.is_copy() {
         return Ok(window(grid, x, y));
     }
-    if x.beyond() > 0 || y.beyond() > 0 {
-        let grid = window(grid, x, y);
-        return T::filtered(&grid, &x.windowed(), &y.windowed(), kernel, interrupt);
-    }
-    T::filtered(&grid, x, y, kernel, interrupt)
+    T::filtered(grid, x, y, kernel, interrupt)
 }
 
 /// Cuts a plane down to what may be read and repeats its last column and row as far as the axes reach.
@@ -61,11 +61,11 @@ pub(crate) fn window<T: Copy>(grid: Grid<T>, x: &Axis, y: &Axis) -> Grid<T> {
     Grid::from_samples(width, height, samples)
 }
 
-/// Samples that `fast_image_resize` has kernels for.
+/// Samples that can be filtered.
 pub(crate) trait Resizable: Sample {
-    /// The filtered grid; the axes must not reach beyond it.
+    /// The filtered grid.
     fn filtered(
-        grid: &Grid<Self>,
+        grid: Grid<Self>,
         x: &Axis,
         y: &Axis,
         kernel: Kernel,
@@ -75,18 +75,30 @@ pub(crate) trait Resizable: Sample {
 
 impl Resizable for u8 {
     fn filtered(
-        grid: &Grid<Self>,
+        grid: Grid<Self>,
         x: &Axis,
         y: &Axis,
         kernel: Kernel,
         interrupt: &dyn Interrupt,
     ) -> Result<Grid<Self>> {
+        let stride = grid.width() as usize;
+        let source = Source {
+            samples: &grid.samples()[y.start as usize * stride + x.start as usize..],
+            stride,
+            height: y.count as usize,
+        };
+        let (across, down) = (weights(x, kernel), weights(y, kernel));
         let mut out = Grid::filled(x.out, y.out, 0);
-        let from = TypedImageRef::<U8>::from_buffer(grid.width(), grid.height(), grid.samples())
-            .map_err(internal)?;
-        let mut to =
-            TypedImage::<U8>::from_buffer(x.out, y.out, out.samples_mut()).map_err(internal)?;
-        filter(&from, to.pixels_mut(), x, y, kernel, interrupt)?;
+        let rows = rows_per_band(x, y, kernel) as usize;
+        let bands = out.samples_mut().chunks_mut(rows * x.out as usize);
+        for (index, band) in bands.enumerate() {
+            if interrupt.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let first = index * rows;
+            let last = (first + rows).min(y.out as usize);
+            resample::rows(source, &across, &down, first..last, band);
+        }
         Ok(out)
     }
 }
@@ -95,12 +107,18 @@ impl Resizable for u8 {
 /// and not worth a cast that only `unsafe` could make.
 impl Resizable for u16 {
     fn filtered(
-        grid: &Grid<Self>,
+        grid: Grid<Self>,
         x: &Axis,
         y: &Axis,
         kernel: Kernel,
         interrupt: &dyn Interrupt,
     ) -> Result<Grid<Self>> {
+        let (grid, x, y) = if x.beyond() > 0 || y.beyond() > 0 {
+            (window(grid, x, y), x.windowed(), y.windowed())
+        } else {
+            (grid, *x, *y)
+        };
+        let (x, y) = (&x, &y);
         let pixels: Vec<U16> = grid.samples().iter().copied().map(U16::new).collect();
         let from = TypedImageRef::new(grid.width(), grid.height(), &pixels).map_err(internal)?;
         let mut to = vec![U16::new(0); x.out as usize * y.out as usize];
