@@ -102,6 +102,8 @@ pub struct Refusal {
     pub value: String,
     /// What is wrong and what would do.
     pub why: String,
+    /// It is to be answered with the module's quirks.
+    pub strict: bool,
 }
 
 impl Refusal {
@@ -109,6 +111,7 @@ impl Refusal {
         Self {
             value: shorten(value),
             why: why.into(),
+            strict: false,
         }
     }
 }

@@ -33,8 +33,9 @@ pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
     let sentence = format!("{}\n", error.public());
     let mut reply = with_type(status, sentence.into(), "text/plain; charset=utf-8");
     let headers = reply.headers_mut();
-    // A fault may be mended at any moment: nobody should keep it for long.
-    let cache = if status.is_server_error() {
+    // A fault may be mended at any moment: nobody should keep it for long. What counts is the fault, not
+    // the 415 that the module's strict mode calls it.
+    let cache = if error.status().is_server_error() {
         "no-store"
     } else {
         "max-age=60"

@@ -95,14 +95,28 @@ fn what_is_too_large_is_422_and_the_limit_is_named() {
 
 #[test]
 fn in_strict_mode_every_error_of_a_picture_is_415_and_a_files_is_not() {
-    let house = House::with("[small_light]\ncompat = \"strict\"\n");
+    let house = House::with("[small_light]\ncompat = \"strict\"\nmaterial_dir = \"root\"\n");
     for target in [
         "/small_light(dw=10)/missing.jpg",
         "/small_light(dw=60000,ds=s)/a.jpg",
+        "/small_light(cw=0.5,ch=10)/a.jpg",
+        "/small_light(embedicon=..)/a.jpg",
+        "/small_light(dw=10)/",
+        "/small_light(dw=10)/%zz.jpg",
     ] {
         assert_eq!(house.get(target).status, 415, "{target}");
     }
     assert_eq!(house.get("/missing.jpg").status, 404);
+    assert_eq!(house.get("/%zz.jpg").status, 400);
+}
+
+#[test]
+fn our_own_fault_is_not_kept_even_where_strict_mode_calls_it_415() {
+    let house = House::with("[small_light]\ncompat = \"strict\"\n");
+    house.put("panic.trick", "TRICK panic");
+    let reply = house.get(&trick_target("panic.trick"));
+    assert_eq!(reply.status, 415);
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
 }
 
 #[test]

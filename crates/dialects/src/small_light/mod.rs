@@ -52,16 +52,45 @@ impl Dialect for SmallLight {
 
     fn wish(&self, target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
         let strict = self.config.compat == Compat::Strict;
-        let mut notes = Notes::default();
-        let (source, mut options) = if self.config.getparam_mode {
-            let options = Options::from_query(target.query.unwrap_or_default(), &mut notes);
-            (path::whole(target)?, options)
+        let given = if self.config.getparam_mode {
+            Given::Query(target.query.unwrap_or_default())
         } else {
-            let Some(text) = path::option_text(target, strict) else {
-                return path::disguised(target);
-            };
-            let options = Options::from_text(text, &mut notes)?;
-            (path::after_options(target, strict)?, options)
+            match path::option_text(target, strict) {
+                Some(text) => Given::Path(text),
+                None => return path::disguised(target),
+            }
+        };
+        match self.picture(target, given, strict) {
+            Ok(wish) => Ok(Some(wish)),
+            Err(refusal) => Err(Refusal { strict, ..refusal }),
+        }
+    }
+}
+
+/// Options, and where they stand.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    /// Between the parentheses of the path.
+    Path(&'a str),
+    /// In the query.
+    Query(&'a str),
+}
+
+impl SmallLight {
+    /// The wish of a target whose options are found.
+    fn picture(
+        &self,
+        target: &Target<'_>,
+        given: Given<'_>,
+        strict: bool,
+    ) -> Result<Wish, Refusal> {
+        let mut notes = Notes::default();
+        let (mut options, source) = match given {
+            Given::Query(query) => (Options::from_query(query, &mut notes), path::whole(target)?),
+            Given::Path(text) => (
+                Options::from_text(text, &mut notes)?,
+                path::after_options(target, strict)?,
+            ),
         };
         if let Some(name) = options.pattern() {
             match self.config.patterns.get(name) {
@@ -70,14 +99,14 @@ impl Dialect for SmallLight {
             }
         }
         let recipe = recipe::recipe(&options, &self.config, &mut notes)?;
-        Ok(Some(Wish {
+        Ok(Wish {
             source,
             recipe,
             notes: notes.0,
             transformed: true,
             strict,
             keep_source_type: strict && recipe::keeps_source_type(&options),
-        }))
+        })
     }
 }
 

@@ -60,10 +60,11 @@ impl<'a> Visit<'a> {
     /// The reply to an error.
     pub(super) fn failed(&mut self, error: &Error) -> Reply {
         self.entry.error = Some((error.label(), error.fault().label(), error.to_string()));
+        let strict = self.strict || matches!(error, Error::Wish(refusal) if refusal.strict);
         let status = match error.status() {
             // Overload is the one thing the module does not know.
             StatusCode::SERVICE_UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
-            _ if self.strict => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            _ if strict => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             status => status,
         };
         response::error(error, status)
