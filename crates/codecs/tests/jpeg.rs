@@ -547,6 +547,53 @@ fn limits_are_kept() {
 }
 
 #[test]
+fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
+    let limits = Limits::default();
+    let segment = |marker: u8, body: &[u8]| {
+        let length = (body.len() as u16 + 2).to_be_bytes();
+        [&[0xff, marker], &length[..], body].concat()
+    };
+    let every = [Scale::EIGHTH, Scale::HALF, Scale::FULL];
+    // libjpeg finds fault with scans that refine nothing before it has counted them.
+    for (frame, band, scales) in [
+        (0xc0, [0, 63, 0], &every[..]),
+        (0xc2, [0, 0, 0], &every[..2]),
+    ] {
+        // Three components, and scans of the first one only: the picture never becomes complete.
+        let components = [1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0];
+        let mut file = [
+            vec![0xff, 0xd8],
+            segment(0xdb, &[&[0][..], &[1; 64]].concat()),
+            segment(frame, &[&[8, 0, 64, 0, 64, 3][..], &components].concat()),
+        ]
+        .concat();
+        // One code of one bit: no difference, end of block.
+        for class in [0x00, 0x10] {
+            let mut codes = [0; 18];
+            (codes[0], codes[1]) = (class, 1);
+            file.extend(segment(0xc4, &codes));
+        }
+        for _ in 0..5000 {
+            file.extend(segment(0xda, &[&[1, 1, 0][..], &band].concat()));
+            file.extend([0; 16]);
+        }
+        file.extend([0xff, 0xd9]);
+        for &scale in scales {
+            let refused = decode_within(&file, scale, &limits);
+            let counted = matches!(
+                refused,
+                Err(Error::Limit {
+                    name: "scans",
+                    value: 101,
+                    ..
+                })
+            );
+            assert!(counted, "{scale:?}: {:?}", refused.map(|_| "a picture"));
+        }
+    }
+}
+
+#[test]
 fn a_side_that_the_format_cannot_hold_is_refused() {
     let image = Image::still(Frame::new(
         Model::Gray,

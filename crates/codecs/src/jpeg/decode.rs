@@ -1,6 +1,8 @@
 //! From a file to planes: by our own decoder where the picture becomes smaller, else by libjpeg-turbo.
 
-use andon_pixels::{Decode, Error, Frame, Grid, Image, Metadata, Model, Plane, Result, Scale};
+use andon_pixels::{
+    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale,
+};
 
 use super::ffi;
 use super::layout::{Colour, Layout};
@@ -50,7 +52,7 @@ fn small(
     }
     let wanted = scaled::Wanted {
         sizes: [how.scales.luma.0, how.scales.chroma.0],
-        scans: how.limits.scans,
+        scans: most_scans(header, how.limits),
         memory: how.limits.memory,
         interrupted: &|| how.interrupt.interrupted(),
     };
@@ -95,7 +97,7 @@ fn turbo(
         colour: layout.colour,
         raw: layout.raw,
         eighths: scale.0,
-        scans: how.limits.scans,
+        scans: most_scans(header, how.limits),
         memory: how.limits.memory - result,
         interrupt: how.interrupt,
     };
@@ -141,6 +143,20 @@ fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
     thin
 }
 
+/// How many scans are followed. Runs of empty blocks let a scan walk over a hundred megapixels for a few
+/// hundred bytes, so the ceiling falls with the picture's size; writers make some ten scans.
+fn most_scans(header: &Header, limits: &Limits) -> u32 {
+    let pixels = u64::from(header.width) * u64::from(header.height);
+    let affordable = (SCANNED_PIXELS / pixels.max(1)).max(SCANS_IN_ANY_CASE);
+    // At most `limits.scans`, a u32.
+    affordable.min(limits.scans.into()) as u32
+}
+
+/// Pixels that all scans together may walk over: a second or two.
+const SCANNED_PIXELS: u64 = 2_400_000_000;
+/// Twice as many as any usual writer makes.
+const SCANS_IN_ANY_CASE: u64 = 20;
+
 /// What a decode by libjpeg-turbo holds beside its planes.
 pub(crate) fn scratch_bytes(header: &Header) -> u64 {
     if header.holds_coefficients() {
@@ -174,7 +190,7 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
 mod tests {
     use std::path::Path;
 
-    use andon_pixels::{Limits, Never, Scales};
+    use andon_pixels::{Never, Scales};
 
     use super::*;
 
@@ -205,6 +221,22 @@ mod tests {
             interrupt: &Never,
             keep_metadata: false,
         }
+    }
+
+    #[test]
+    fn large_pictures_may_have_fewer_scans() {
+        let limits = Limits::default();
+        let most = |width, height| {
+            let header = Header {
+                width,
+                height,
+                ..Header::default()
+            };
+            most_scans(&header, &limits)
+        };
+        assert_eq!(most(4000, 3000), limits.scans);
+        assert_eq!(most(10_000, 6_000), 40);
+        assert_eq!(most(65_500, 65_500), 20);
     }
 
     #[test]

@@ -14,6 +14,9 @@ impl Unstuffed {
     pub(super) fn read(&mut self, coded: &[u8]) -> usize {
         self.bytes.clear();
         self.ends.clear();
+        // At once: growing by doubling would hold, and copy, up to three times as much. Pages that are
+        // not written take no memory.
+        self.bytes.reserve(coded.len());
         let mut from = 0;
         loop {
             let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) else {

@@ -54,7 +54,7 @@ impl Refused {
 pub(crate) struct Wanted<'a> {
     /// Samples per block side of the first component and of the others: 1, 2 or 4 (eighths).
     pub(crate) sizes: [u8; 2],
-    /// Ceiling on progressive scans.
+    /// Ceiling on scans: those of a sequential picture may repeat, too.
     pub(crate) scans: u32,
     /// Ceiling on bytes held.
     pub(crate) memory: u64,

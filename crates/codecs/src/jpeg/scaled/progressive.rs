@@ -30,8 +30,7 @@ pub(super) fn decode(
     planes: &mut [PlaneDecoder],
     wanted: &Wanted<'_>,
 ) -> Result<(), Refused> {
-    let ahead = scans_ahead(segments.clone())?;
-    wanted.check("scans", ahead.len() as u64, wanted.scans.into())?;
+    let ahead = scans_ahead(segments.clone(), wanted)?;
     let needed = needed_scans(&ahead, planes);
     let mut stores: Vec<_> = (0..planes.len())
         .map(|index| {
@@ -103,12 +102,16 @@ fn places(from: u32, to: u32) -> u64 {
     }
 }
 
-/// The headers of all scans to come.
-fn scans_ahead(mut segments: Segments<'_>) -> Result<Vec<ScanHeader>, Refused> {
+/// The headers of all scans to come, none of them kept beyond the ceiling.
+fn scans_ahead(
+    mut segments: Segments<'_>,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<ScanHeader>, Refused> {
     let mut scans = Vec::new();
     while let Segment::Scan(scan) = segments.next()? {
         segments.pass(entropy::length(segments.entropy_coded()));
         scans.push(scan);
+        wanted.check("scans", scans.len() as u64, wanted.scans.into())?;
     }
     // Unlike a sequential file, one that ends between scans looks whole: only EOI tells.
     if segments.ended() {

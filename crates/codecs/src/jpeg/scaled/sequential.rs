@@ -17,7 +17,10 @@ pub(super) fn decode(
     wanted: &Wanted<'_>,
 ) -> Result<(), Refused> {
     let mut data = Unstuffed::default();
+    let mut scans = 0;
     while let Segment::Scan(scan) = segments.next()? {
+        scans += 1;
+        wanted.check("scans", scans, wanted.scans.into())?;
         let length = data.read(segments.entropy_coded());
         decode_scan(&segments.tables, frame, &scan, &data, planes, wanted)?;
         segments.pass(length);
