@@ -212,45 +212,68 @@ mod avx2 {
     ) {
         let mut between = vec![0; x.input + x.taps];
         let weights = interleaved(x);
+        let mut pairs = Vec::with_capacity(y.taps / 2);
         for (row, out) in rows.zip(out.chunks_exact_mut(x.output())) {
-            down(source, y, row, x.input, &mut between);
-            along(&between, x, &weights, out);
+            pair_rows(source, y, row, &mut pairs);
+            let whole = x.input / 32 * 32;
+            // SAFETY: `pair_rows` gives offsets of rows that `super::rows` found inside the source, each
+            // with `x.input` samples or more, and `between` is longer than that.
+            unsafe { down(source.samples, &pairs, &mut between[..whole]) };
+            down_scalar(source, y, row, whole..x.input, &mut between);
+            // SAFETY: every start is an input sample, and `between` has `x.taps` beyond the input.
+            unsafe { along(&between, x, &weights, out) };
+            along_scalar(&between, x, x.output() / 8 * 8..x.output(), out);
         }
     }
 
-    /// 32 columns at a time; two rows a step, by sums of products of 16-bit pairs.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn down(source: Source<'_>, y: &Weights, row: usize, width: usize, between: &mut [i16]) {
+    /// Two source rows and their weights.
+    struct RowPair {
+        /// Where the rows begin in the source's samples.
+        first: usize,
+        second: usize,
+        /// The first row's weight in the lower 16 bits, the second's in the upper.
+        weights: i32,
+    }
+
+    /// The source rows that make result row `row`, two by two. An odd last one is paired with itself,
+    /// weighed 0.
+    fn pair_rows(source: Source<'_>, y: &Weights, row: usize, pairs: &mut Vec<RowPair>) {
         let (start, weights) = y.of(row);
-        // Zeros at the end of a window may lie beyond the last row.
-        let taps = weights.len().min(y.input - start);
+        let last = weights.iter().rposition(|&w| w != 0).unwrap_or(0);
+        pairs.clear();
+        pairs.extend(weights[..=last].chunks(2).zip((start..).step_by(2)).map(
+            |(weights, input)| {
+                let second = weights.get(1).copied().unwrap_or(0);
+                RowPair {
+                    first: input * source.stride,
+                    second: (input + usize::from(weights.len() > 1)) * source.stride,
+                    weights: i32::from(second) << 16 | i32::from(weights[0]) & 0xffff,
+                }
+            },
+        ));
+    }
+
+    /// 32 columns at a time; two rows a step, by sums of products of 16-bit pairs.
+    ///
+    /// # Safety
+    /// Each pair's rows must have `between.len()` samples, which is a multiple of 32.
+    #[target_feature(enable = "avx2")]
+    unsafe fn down(samples: &[u8], pairs: &[RowPair], between: &mut [i16]) {
         let round = _mm256_set1_epi32(1 << (WEIGHT_BITS - BETWEEN_BITS - 1));
-        let whole = width / 32 * 32;
-        for column in (0..whole).step_by(32) {
+        let zero = _mm256_setzero_si256();
+        for (index, between) in between.chunks_exact_mut(32).enumerate() {
+            // SAFETY: the caller vouches for 32 samples from here in every row.
+            let column = unsafe { samples.as_ptr().add(32 * index) };
             let mut sums = [round; 4];
-            let mut tap = 0;
-            while tap < taps {
-                let first = &source.samples[(start + tap) * source.stride + column..][..32];
-                // An odd last row is weighed with itself and 0.
-                let (second, weight) = if tap + 1 < taps {
-                    let second =
-                        &source.samples[(start + tap + 1) * source.stride + column..][..32];
-                    (second, weights[tap + 1])
-                } else {
-                    (first, 0)
-                };
-                let pair = _mm256_set1_epi32(
-                    (i32::from(weight) << 16) | (i32::from(weights[tap]) & 0xffff),
-                );
-                // SAFETY: both slices are 32 bytes.
+            for pair in pairs {
+                let weights = _mm256_set1_epi32(pair.weights);
+                // SAFETY: as above.
                 let (a, b) = unsafe {
                     (
-                        _mm256_loadu_si256(first.as_ptr().cast()),
-                        _mm256_loadu_si256(second.as_ptr().cast()),
+                        _mm256_loadu_si256(column.add(pair.first).cast()),
+                        _mm256_loadu_si256(column.add(pair.second).cast()),
                     )
                 };
-                let zero = _mm256_setzero_si256();
                 let (low, high) = (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b));
                 let quarters = [
                     _mm256_unpacklo_epi8(low, zero),
@@ -259,24 +282,21 @@ mod avx2 {
                     _mm256_unpackhi_epi8(high, zero),
                 ];
                 for (sum, quarter) in sums.iter_mut().zip(quarters) {
-                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(quarter, pair));
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(quarter, weights));
                 }
-                tap += 2;
             }
             let cut =
                 sums.map(|sum| _mm256_srai_epi32::<{ (WEIGHT_BITS - BETWEEN_BITS) as i32 }>(sum));
             // Each 128-bit lane holds 16 columns in order: (0–7, 8–15) and (16–23, 24–31).
             let low = _mm256_packs_epi32(cut[0], cut[1]);
             let high = _mm256_packs_epi32(cut[2], cut[3]);
-            let to = &mut between[column..column + 32];
-            // SAFETY: the slice is 32 i16, 64 bytes.
+            // SAFETY: the chunk is 32 i16, 64 bytes.
             unsafe {
-                let to = to.as_mut_ptr().cast::<__m256i>();
+                let to = between.as_mut_ptr().cast::<__m256i>();
                 _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(low, high));
                 _mm256_storeu_si256(to.add(1), _mm256_permute2x128_si256::<0x31>(low, high));
             }
         }
-        down_scalar(source, y, row, whole..width, between);
     }
 
     /// The weights in the order in which [`along`] reads them: for each 8 results, for each group of 8
@@ -296,24 +316,36 @@ mod avx2 {
         values
     }
 
-    /// 8 results at a time, two in each register.
-    #[inline]
+    /// 8 results at a time, two in each register; those after the last whole 8 are left.
+    ///
+    /// # Safety
+    /// `between` must have `x.taps` samples from every start on.
     #[target_feature(enable = "avx2")]
-    fn along(between: &[i16], x: &Weights, weights: &[i16], out: &mut [u8]) {
-        let whole = x.output() / 8 * 8;
+    unsafe fn along(between: &[i16], x: &Weights, weights: &[i16], out: &mut [u8]) {
         let round = _mm256_set1_epi32(1 << (WEIGHT_BITS + BETWEEN_BITS - 1));
-        for (eight, weights) in (0..whole).step_by(8).zip(weights.chunks_exact(8 * x.taps)) {
-            let starts = &x.starts[eight..eight + 8];
+        let eights = x
+            .starts
+            .chunks_exact(8)
+            .zip(weights.chunks_exact(8 * x.taps));
+        for ((starts, weights), out) in eights.zip(out.chunks_exact_mut(8)) {
             let mut sums = [_mm256_setzero_si256(); 4];
             for (group, weights) in weights.chunks_exact(8 * GROUP).enumerate() {
-                for (result, sum) in sums.iter_mut().enumerate() {
-                    let left = &between[starts[result] as usize + group * GROUP..][..GROUP];
-                    let right = &between[starts[result + 4] as usize + group * GROUP..][..GROUP];
-                    let weights = &weights[result * 2 * GROUP..][..2 * GROUP];
-                    // SAFETY: the samples are 8 i16 each, 16 bytes; the weights 16, 32 bytes.
+                // SAFETY: the caller vouches for 8 samples from each start and group on.
+                let samples = |result: usize| unsafe {
+                    between
+                        .as_ptr()
+                        .add(starts[result] as usize + group * GROUP)
+                        .cast::<__m128i>()
+                };
+                for (result, (sum, weights)) in sums
+                    .iter_mut()
+                    .zip(weights.chunks_exact(2 * GROUP))
+                    .enumerate()
+                {
+                    // SAFETY: as above; the weights are 16 i16, 32 bytes.
                     let (samples, weights) = unsafe {
                         (
-                            _mm256_loadu2_m128i(right.as_ptr().cast(), left.as_ptr().cast()),
+                            _mm256_loadu2_m128i(samples(result + 4), samples(result)),
                             _mm256_loadu_si256(weights.as_ptr().cast()),
                         )
                     };
@@ -327,17 +359,15 @@ mod avx2 {
                 _mm256_unpacklo_epi64(first, second),
                 _mm256_unpackhi_epi64(first, second),
             );
-            let cut = _mm256_srai_epi32::<{ (WEIGHT_BITS + BETWEEN_BITS) as i32 }>(
-                _mm256_add_epi32(sum, round),
-            );
+            let sum = _mm256_add_epi32(sum, round);
+            let cut = _mm256_srai_epi32::<{ (WEIGHT_BITS + BETWEEN_BITS) as i32 }>(sum);
             let words = _mm256_packs_epi32(cut, cut);
             let bytes = _mm256_packus_epi16(words, words);
             let left = _mm256_extract_epi32::<0>(bytes) as u32;
             let right = _mm256_extract_epi32::<4>(bytes) as u32;
             let both = u64::from(left) | u64::from(right) << 32;
-            out[eight..eight + 8].copy_from_slice(&both.to_le_bytes());
+            out.copy_from_slice(&both.to_le_bytes());
         }
-        along_scalar(between, x, whole..x.output(), out);
     }
 }
 

@@ -262,10 +262,10 @@ struct Per {
 
 /// 8-bit planes.
 const NARROW: Per = Per {
-    read: 0.15,
-    down: 0.03,
-    across: 0.1,
-    written: 0.7,
+    read: 0.02,
+    down: 0.025,
+    across: 0.04,
+    written: 0.1,
     scratch: 0,
 };
 
