@@ -32,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) stages: Stages,
     /// The canonical recipe, once it is known.
     pub(crate) recipe: Option<String>,
+    /// What the dialect ignored, or understood otherwise than it may have been meant.
+    pub(crate) notes: Vec<String>,
     /// Label, fault and sentence of an error.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
 }
@@ -106,6 +108,9 @@ impl Entry {
         if let Some(recipe) = &self.recipe {
             let _ = write!(line, " recipe=\"{}\"", recipe.escape_debug());
         }
+        for note in &self.notes {
+            let _ = write!(line, " note=\"{}\"", note.escape_debug());
+        }
         if let Some((label, fault, sentence)) = &self.error {
             let _ = write!(
                 line,
@@ -134,6 +139,9 @@ impl Entry {
         });
         if let Some(recipe) = &self.recipe {
             line["recipe"] = json!(recipe);
+        }
+        if !self.notes.is_empty() {
+            line["notes"] = json!(self.notes);
         }
         if let Some((label, fault, sentence)) = &self.error {
             line["error"] = json!({ "label": label, "fault": fault, "message": sentence });
@@ -182,15 +190,16 @@ mod tests {
             total: Duration::from_micros(23_400),
             stages: vec![("fetch", Duration::from_micros(1200))],
             recipe: Some("fit:10x".to_owned()),
+            notes: vec!["`x` is no option".to_owned()],
             error: None,
         }
     }
 
     #[test]
-    fn a_text_line_reads_from_time_to_recipe() {
+    fn a_text_line_reads_from_time_to_notes() {
         assert_eq!(
             entry().text(),
-            "1970-01-01T00:00:00.000Z GET /small_light(dw=10)/a.jpg 200 123B 23.4ms fetch=1.2 recipe=\"fit:10x\"\n"
+            "1970-01-01T00:00:00.000Z GET /small_light(dw=10)/a.jpg 200 123B 23.4ms fetch=1.2 recipe=\"fit:10x\" note=\"`x` is no option\"\n"
         );
     }
 
@@ -213,6 +222,7 @@ mod tests {
         };
         let line: Value = serde_json::from_str(&failed.json()).unwrap();
         assert_eq!(line["stages_ms"]["fetch"], 1.2);
+        assert_eq!(line["notes"][0], "`x` is no option");
         assert_eq!(line["error"]["label"], "missing");
     }
 }

@@ -33,6 +33,7 @@ impl<'a> Visit<'a> {
                 total: Duration::ZERO,
                 stages: Vec::new(),
                 recipe: None,
+                notes: Vec::new(),
                 error: None,
             },
             strict: false,
@@ -41,6 +42,7 @@ impl<'a> Visit<'a> {
 
     /// The wish is known.
     pub(super) fn wishes(&mut self, wish: &Wish) {
+        self.entry.notes.clone_from(&wish.notes);
         if wish.transformed {
             self.entry.recipe = Some(wish.recipe.to_string());
             self.strict = wish.strict;
