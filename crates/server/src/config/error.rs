@@ -27,13 +27,17 @@ impl ConfigError {
     }
 
     pub(super) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
-        let line = error
-            .span()
-            .and_then(|span| text.get(..span.start))
-            .map(|before| before.matches('\n').count() + 1);
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let what = unknown_key(error.message()).unwrap_or_else(|| {
+            let what = plainly(error.message());
+            match before.and_then(last_key) {
+                Some(key) => format!("`{key}`: {what}"),
+                None => what,
+            }
+        });
         Self {
-            what: unknown_key(error.message()).unwrap_or_else(|| error.message().to_owned()),
-            line,
+            what,
+            line: before.map(|before| before.matches('\n').count() + 1),
             file: None,
         }
     }
@@ -75,6 +79,31 @@ fn unknown_key(message: &str) -> Option<String> {
         Some((_, word)) => format!("unknown {kind} `{wrong}`; did you mean `{word}`?"),
         None => format!("unknown {kind} `{wrong}`; known here: {}", known.join(", ")),
     })
+}
+
+/// The key of the value that a text breaks off before, if both stand on one line.
+fn last_key(before: &str) -> Option<&str> {
+    let (key, _) = before.rsplit('\n').next()?.split_once('=')?;
+    Some(key.trim()).filter(|key| !key.is_empty())
+}
+
+/// Serde's names of what it expected and what is missing, in the words of whoever writes the file.
+fn plainly(message: &str) -> String {
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("the key {key} is missing here");
+    }
+    let Some((found, expected)) = message.rsplit_once("expected ") else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "usize" | "u64" | "u32" => "a whole number from 0 up",
+        "f64" => "a number",
+        "a string" => "a text in quotes",
+        "a boolean" => "true or false",
+        "a sequence" => "a list: [ ] of values, [[ ]] of tables",
+        other => other,
+    };
+    format!("{found}expected {expected}")
 }
 
 /// Below this two words are not a slip of the same finger.

@@ -159,9 +159,9 @@ impl Config {
             ));
         }
         origin::validate(&self.origin)?;
-        self.small_light.validate()?;
         self.limits.validate()?;
-        self.timeouts.validate()
+        self.timeouts.validate()?;
+        self.dialects().map(drop)
     }
 
     fn resolve_paths(&mut self, folder: &Path) {
@@ -268,9 +268,37 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_names_its_line() {
-        let message = message("\n\nworkers = \"many\"\n");
-        assert!(message.contains("line 3"), "{message}");
+    fn a_wrong_value_names_its_line_its_key_and_what_would_do() {
+        for (text, parts) in [
+            (
+                "\n\nworkers = \"many\"\n",
+                ["line 3", "`workers`", "a whole number"],
+            ),
+            (
+                "[debug]\nplan_header = 1",
+                ["line 2", "`plan_header`", "true"],
+            ),
+            ("listen = \"x:1\"", ["line 1", "`listen`", "[ ]"]),
+            ("[origin]\nfs.root = \".\"", ["line 1", "list", "[[ ]]"]),
+            ("[[origin]]\nprefix = \"/\"", ["line 1", "`fs`", "missing"]),
+            (
+                "[timeouts]\nrequest = 30",
+                ["line 2", "`request`", "in quotes"],
+            ),
+            (
+                "[small_light]\nradius_max = 5000",
+                ["radius_max", "5000", "0 to 1000"],
+            ),
+            (
+                "[[rewrite]]\nfrom = \"^(a)$\"\nto = \"/$2\"",
+                ["rewrite.to", "/$2", "no $2"],
+            ),
+        ] {
+            let message = message(text);
+            for part in parts {
+                assert!(message.contains(part), "{part}: {message}");
+            }
+        }
     }
 
     #[test]

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::ConfigError;
-
 /// `[small_light]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -53,20 +51,6 @@ impl Default for SmallLightConfig {
 }
 
 impl SmallLightConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        for (key, value) in [
-            ("radius_max", self.radius_max),
-            ("sigma_max", self.sigma_max),
-        ] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(ConfigError::new(format!(
-                    "`small_light.{key} = {value}` is no radius; it is a number from 0 up, 10 by default"
-                )));
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn resolve(&mut self, folder: &Path) {
         if let Some(path) = &mut self.material_dir {
             *path = folder.join(&path);
