@@ -16,6 +16,7 @@ mod handler;
 mod http;
 pub mod materials;
 pub mod media_type;
+mod open_files;
 pub mod origins;
 mod resolver;
 mod response;

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use crate::app::App;
 use crate::config::{Config, ConfigError};
 use crate::http::{self, Accepted, Address, Listener, Manners};
+use crate::open_files;
 
 /// A server that is bound and not running yet.
 pub struct Server {
@@ -60,6 +61,7 @@ impl Server {
         config: &Config,
         codecs: &'static [&'static dyn Codec],
     ) -> Result<Self, StartError> {
+        open_files::allow_all();
         let app = Arc::new(App::new(config, codecs)?);
         let mut listeners = Vec::new();
         for listen in &config.listen {
