@@ -31,7 +31,7 @@ pub enum Error {
     Forbidden { path: String },
     #[error("the folder is at {to}")]
     Moved { to: String },
-    #[error("{0}")]
+    #[error(transparent)]
     Pixels(#[from] andon_pixels::Error),
     #[error("the file is being changed right now; try again")]
     Changing,
@@ -45,6 +45,8 @@ pub enum Error {
     Panicked,
     #[error("{0} is not done here; use GET or HEAD")]
     Method(Method),
+    #[error("an HTTP/1.1 request names one Host, no more and no less")]
+    Host,
     #[error("the request target has {length} bytes, more than the {limit} that are read")]
     TargetTooLong { length: usize, limit: usize },
 }
@@ -87,6 +89,7 @@ impl Error {
             Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "late"),
             Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use andon_dialects::Wish;
 use andon_pixels::Rendered;
 use bytes::Bytes;
-use hyper::{HeaderMap, Method, Request};
+use hyper::{HeaderMap, Method, Request, Version, header};
 
 use self::visit::Visit;
 use crate::app::App;
@@ -31,6 +31,7 @@ impl App {
     }
 
     async fn reply<B>(&self, request: &Request<B>, visit: &mut Visit<'_>) -> Result<Reply, Error> {
+        check_host(request)?;
         check_method(request.method())?;
         let target = target(request)?;
         if target == HEALTH {
@@ -169,6 +170,16 @@ const HEALTH: &str = "/healthz";
 
 /// Bytes of a request target; longer ones are answered with 414.
 const MOST_TARGET_BYTES: usize = 16 << 10;
+
+/// Nothing here depends on the host, but a proxy in front may: with two of them, or none, it and we could
+/// take one request for two different ones.
+fn check_host<B>(request: &Request<B>) -> Result<(), Error> {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    match (request.version(), hosts) {
+        (Version::HTTP_11, 1) | (Version::HTTP_10, 0 | 1) => Ok(()),
+        _ => Err(Error::Host),
+    }
+}
 
 fn check_method(method: &Method) -> Result<(), Error> {
     match *method {

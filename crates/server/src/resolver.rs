@@ -93,10 +93,10 @@ impl Resolver {
     /// A folder's index; a folder whose path lacks its last slash has moved there, because links in
     /// the index would miss otherwise.
     fn index(&self, folder: &str) -> Result<(String, OpenFile), Error> {
-        let missing = || Error::Missing {
-            path: folder.to_owned(),
-        };
         let path = format!("{}/{INDEX}", folder.trim_end_matches('/'));
+        let path = path.trim_start_matches('/').to_owned();
+        // Named with the index, because what is missing is not the folder.
+        let missing = || Error::Missing { path: path.clone() };
         let Entry::File(file) = self.origins.entry(&path).map_err(|_| missing())? else {
             return Err(missing());
         };

@@ -175,6 +175,32 @@ fn what_is_no_http_is_400_and_the_connection_closes() {
 }
 
 #[test]
+fn a_request_without_its_one_host_is_400() {
+    let house = House::new();
+    for (head, status) in [
+        ("GET /healthz HTTP/1.1\r\n", 400),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 400),
+        ("GET /healthz HTTP/1.1\r\nHost: \r\n", 200),
+        ("GET /healthz HTTP/1.0\r\n", 200),
+        ("GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n", 400),
+    ] {
+        let mut client = house.client();
+        client.send(format!("{head}\r\n"));
+        let reply = client.reply("GET");
+        assert_eq!(reply.status, status, "{head:?}");
+        if status == 400 {
+            assert_is_one_sentence(&reply, head);
+        }
+    }
+}
+
+#[test]
+fn a_folder_without_an_index_says_so() {
+    let house = House::new();
+    assert_eq!(house.get("/").text(), "there is no file /index.html\n");
+}
+
+#[test]
 fn a_broken_escape_is_400_and_named() {
     let reply = House::new().get("/a%zz.jpg");
     assert_eq!(reply.status, 400);
