@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use andon_pixels::Materials;
-use andon_recipe::{Effect, Recipe};
+use andon_recipe::Recipe;
 
 use crate::config::ConfigError;
 use crate::error::Error;
@@ -51,7 +51,7 @@ impl MaterialFolder {
             let root = self.0.as_ref().ok_or_else(|| {
                 refused(
                     name,
-                    "no folder of materials is configured (small_light.material_dir)",
+                    "no folder of materials is named (small_light.material_dir; --materials for a batch)",
                 )
             })?;
             match root.entry(name) {
@@ -62,7 +62,8 @@ impl MaterialFolder {
                 }
             }
         };
-        names(recipe)
+        recipe
+            .materials()
             .map(open)
             .collect::<Result<_, _>>()
             .map(OpenMaterials)
@@ -105,16 +106,6 @@ impl Materials for LoadedMaterials {
     }
 }
 
-/// What the recipe's overlays name, as their first argument.
-fn names(recipe: &Recipe) -> impl Iterator<Item = &str> {
-    recipe
-        .effects
-        .iter()
-        .filter(|effect| effect.name == Effect::OVER)
-        .filter_map(|effect| effect.args.first())
-        .map(String::as_str)
-}
-
 fn refused(name: &str, why: &str) -> Error {
     Error::Pixels(recipe_error(name, why))
 }
@@ -128,6 +119,8 @@ fn recipe_error(name: &str, why: &str) -> andon_pixels::Error {
 
 #[cfg(test)]
 mod tests {
+    use andon_recipe::Effect;
+
     use super::*;
 
     fn over(name: &str) -> Recipe {
