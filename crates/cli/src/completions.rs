@@ -3,6 +3,8 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+use crate::print::print;
+
 /// Print a completion script for a shell
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
@@ -17,11 +19,7 @@ Examples:
   andon completions fish > ~/.config/fish/completions/andon.fish";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    clap_complete::generate(
-        args.shell,
-        &mut crate::Cli::command(),
-        "andon",
-        &mut std::io::stdout().lock(),
-    );
-    Ok(())
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut crate::Cli::command(), "andon", &mut script);
+    print(&script)
 }

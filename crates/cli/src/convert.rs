@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let failed = batch.run(&args.inputs);
     match failed {
         0 => Ok(()),
-        1 => bail!("one of {} pictures failed", args.inputs.len()),
+        // It is reported already, and "1 of 1" would tell nothing.
+        1 if args.inputs.len() == 1 => bail!("the picture failed"),
         _ => bail!("{failed} of {} pictures failed", args.inputs.len()),
     }
 }

@@ -1,8 +1,9 @@
 //! `andon explain`: how an answer comes about, without making it.
 
-use andon_server::Resolver;
+use std::fmt::Write;
 
 use crate::place::{self, Place};
+use crate::print::print;
 
 /// Tell what a URL path asks for and how it would be done: recipe, plan, cost, memory, cache key
 #[derive(clap::Args)]
@@ -21,47 +22,51 @@ Examples:
   andon explain '/resize/w/150/h/150/a.jpg' --config andon.toml";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let mut told = String::new();
+    let outcome = tell(args, &mut told);
+    // Also what was found out before it failed.
+    print(told.as_bytes())?;
+    outcome
+}
+
+fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let (resolver, engine) = args.place.open()?;
     let target = place::target(&args.target);
     let wish = resolver.wish(&target)?;
-    println!("target  {target}");
-    println!("file    /{}", wish.source);
+    writeln!(told, "target  {target}")?;
+    writeln!(told, "file    /{}", wish.source)?;
     for note in &wish.notes {
-        println!("note    {note}");
+        writeln!(told, "note    {note}")?;
     }
     if !wish.transformed {
-        return explain_file(&resolver, &wish);
+        let found = resolver.open(&wish).map_err(with_status)?;
+        writeln!(told, "etag    {}", found.validators.etag)?;
+        writeln!(
+            told,
+            "plan    the file /{} as it is, {} bytes",
+            found.path,
+            found.size()
+        )?;
+        return Ok(());
     }
-    // Printed before the file is touched: a wish is worth explaining even if its file is missing.
-    let explained = resolver.open(&wish).and_then(|found| {
+    // A wish is worth explaining even if its file is missing.
+    let planned = resolver.open(&wish).and_then(|found| {
         let read = found.read()?;
         Ok((found, engine.plan(&wish.recipe, &read.source)?))
     });
-    match explained {
+    match planned {
         Ok((found, plan)) => {
-            println!("etag    {}", found.validators.etag);
-            print!("{}", plan.explain(&wish.recipe));
+            writeln!(told, "etag    {}", found.validators.etag)?;
+            write!(told, "{}", plan.explain(&wish.recipe))?;
             Ok(())
         }
         Err(error) => {
-            println!("recipe  {}", wish.recipe);
-            Err(anyhow::anyhow!(
-                "{error} (status {})",
-                error.status().as_u16()
-            ))
+            writeln!(told, "recipe  {}", wish.recipe)?;
+            Err(with_status(error))
         }
     }
 }
 
-fn explain_file(resolver: &Resolver, wish: &andon_dialects::Wish) -> anyhow::Result<()> {
-    let found = resolver
-        .open(wish)
-        .map_err(|error| anyhow::anyhow!("{error} (status {})", error.status().as_u16()))?;
-    println!("etag    {}", found.validators.etag);
-    println!(
-        "plan    the file /{} as it is, {} bytes",
-        found.path,
-        found.size()
-    );
-    Ok(())
+fn with_status(error: andon_server::Error) -> anyhow::Error {
+    anyhow::anyhow!("{error} (status {})", error.status().as_u16())
 }

@@ -4,6 +4,7 @@ mod completions;
 mod convert;
 mod explain;
 mod place;
+mod print;
 mod render;
 mod serve;
 

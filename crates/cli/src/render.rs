@@ -1,12 +1,12 @@
 //! `andon render`: what the server would answer, without a server.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use andon_pixels::Never;
 use anyhow::Context;
 
 use crate::place::{self, Place};
+use crate::print::print;
 
 /// Make the picture that a URL path asks for, without a server
 #[derive(clap::Args)]
@@ -47,11 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {
     if output == Path::new("-") {
-        let mut out = std::io::stdout().lock();
-        return out
-            .write_all(picture)
-            .and_then(|()| out.flush())
-            .context("cannot write to standard output");
+        return print(picture);
     }
     std::fs::write(output, picture).with_context(|| format!("cannot write {}", output.display()))
 }

@@ -222,6 +222,57 @@ fn convert_makes_all_it_can_and_reports_the_rest() {
 }
 
 #[test]
+fn a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is_one() {
+    let folder = folder();
+    let root = folder.path().to_str().unwrap();
+    for args in [
+        &["explain", "/small_light(dw=9)/a.jpg", "--root", root][..],
+        &["completions", "bash"],
+        &[
+            "render",
+            "/small_light(dw=9)/a.jpg",
+            "--root",
+            root,
+            "-o",
+            "-",
+        ],
+    ] {
+        let mut gone = Command::new(env!("CARGO_BIN_EXE_andon"));
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = gone.args(args).stdout(writer).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+
+        let mut full = Command::new(env!("CARGO_BIN_EXE_andon"));
+        let disk = std::fs::File::create("/dev/full").unwrap();
+        let done = full.args(args).stdout(disk).output().unwrap();
+        assert_eq!(done.status.code(), Some(1), "{}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("cannot write to standard output"));
+    }
+}
+
+#[test]
+fn convert_says_what_is_wrong_once() {
+    let folder = folder();
+    let input = folder.path().join("a.jpg");
+    let out = folder.path().join("out");
+    let done = andon([
+        "convert",
+        "over:i.png:0:0",
+        input.to_str().unwrap(),
+        "-o",
+        out.to_str().unwrap(),
+    ]);
+    let error = text(&done.stderr);
+    assert_eq!(
+        error.matches("`i.png` cannot be done").count(),
+        1,
+        "{error}"
+    );
+    assert!(error.contains("--materials"), "{error}");
+}
+
+#[test]
 fn convert_never_overwrites_an_input() {
     let folder = folder();
     let input = folder.path().join("a.jpg");
