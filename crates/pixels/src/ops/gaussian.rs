@@ -1,9 +1,10 @@
 //! Blur, sharpen and unsharp are one thing: each sample moves away from, or towards, the mean of its
 //! neighbourhood weighted by a Gaussian. [`Filter`] is that stage.
 //!
-//! Kernel widths are ImageMagick 6's: a radius of 1 or more is the reach in px; below, the kernel
-//! reaches as far as a weight still matters to 16-bit samples. The kernel is separable, so a blur costs
-//! two rows of taps, not a square; wide ones run on a shrunken plane, where a Gaussian loses nothing.
+//! Kernels are ImageMagick 6's: a radius is the reach in px; radius 0 reaches as far as a weight still
+//! matters to 16-bit samples; weights of rows and columns are means over a px, those of squares are not.
+//! The kernel is separable, so a blur costs two rows of taps, not a square; wide ones run on a shrunken
+//! plane, where a Gaussian loses nothing.
 //!
 //! Every plane is filtered, thinned chroma with a kernel as much narrower. For blur and sharpen, which
 //! are linear, that is filtering RGB but for rounding and clamping. Colours count by their opacity;
@@ -146,43 +147,52 @@ pub(super) struct Gaussian {
     reach: u32,
     /// Standard deviation in px.
     sigma: f64,
+    /// A weight is the mean of the Gaussian at its place and this many px to either side.
+    spread: f64,
 }
 
 impl Gaussian {
-    /// For a kernel made of a row and a column.
+    /// For a kernel made of a row and a column. ImageMagick drops a radius' fraction where it is below
+    /// a half, and lets its kernel lie off centre where it is not: there the next radius is taken.
     pub(super) fn rows_and_columns(geometry: &Geometry) -> Self {
-        Self::new(geometry, 1)
+        Self::new(geometry, 1, geometry.radius.round(), 1.0 / 3.0)
     }
 
     /// For a square kernel: its weights, smaller by a dimension, matter less far.
     pub(super) fn square(geometry: &Geometry) -> Self {
-        Self::new(geometry, 2)
+        Self::new(geometry, 2, geometry.radius.ceil(), 0.0)
     }
 
-    fn new(geometry: &Geometry, dimensions: i32) -> Self {
+    fn new(geometry: &Geometry, dimensions: i32, radius: f64, spread: f64) -> Self {
         let sigma = geometry.sigma;
         let enough = enough(sigma, dimensions);
-        let reach = if geometry.radius >= 1.0 {
-            enough.min(geometry.radius as u32)
+        let reach = if geometry.radius > 0.0 {
+            enough.min(radius.max(1.0) as u32)
         } else {
             enough
         };
-        Self { reach, sigma }
+        Self {
+            reach,
+            sigma,
+            spread,
+        }
     }
 
     /// The weight of the middle sample as a share of all, both directions taken together.
     pub(super) fn middle(&self) -> f64 {
-        let sum: f64 = weights(self.reach, self.sigma).iter().sum();
-        1.0 / (sum * sum)
+        let weights = weights(self.reach, self.sigma, self.spread);
+        let sum: f64 = weights.iter().sum();
+        (weights[self.reach as usize] / sum).powi(2)
     }
 }
 
 /// How far a Gaussian reaches before its weights fall below a 16-bit level.
 fn enough(sigma: f64, dimensions: i32) -> u32 {
+    let weight = |at: u32| weight(f64::from(at), sigma);
     let mut reach = 1;
-    let mut sum = 1.0 + 2.0 * weight(1, sigma);
+    let mut sum = 1.0 + 2.0 * weight(1);
     loop {
-        let next = weight(reach + 1, sigma);
+        let next = weight(reach + 1);
         sum += 2.0 * next;
         if next / f64::powi(sum, dimensions) < 1.0 / 65_535.0 {
             return reach;
@@ -191,14 +201,18 @@ fn enough(sigma: f64, dimensions: i32) -> u32 {
     }
 }
 
-/// The weights from one end to the other, the middle one 1.
-fn weights(reach: u32, sigma: f64) -> Vec<f64> {
-    let side = (1..=reach).map(|at| weight(at, sigma));
-    side.clone().rev().chain([1.0]).chain(side).collect()
+/// The weights from one end to the other.
+fn weights(reach: u32, sigma: f64, spread: f64) -> Vec<f64> {
+    let mean = |at: i32| {
+        let places = [-spread, 0.0, spread].map(|beside| f64::from(at) + beside);
+        places.iter().map(|&at| weight(at, sigma)).sum::<f64>() / 3.0
+    };
+    // No reach comes near an i32's end: sigma has a ceiling.
+    (-(reach as i32)..=reach as i32).map(mean).collect()
 }
 
-fn weight(at: u32, sigma: f64) -> f64 {
-    (-f64::from(at).powi(2) / (2.0 * sigma * sigma)).exp()
+fn weight(at: f64, sigma: f64) -> f64 {
+    (-at.powi(2) / (2.0 * sigma * sigma)).exp()
 }
 
 /// The widest reach that is filtered at full size, in samples.
@@ -300,11 +314,53 @@ impl Tapped {
         // Shrinking by means and enlarging by lines blur by themselves: their variances are taken off.
         let own = (shrink * shrink - 1.0) / 4.0;
         let sigma = (sigma * sigma - own).max(0.01).sqrt() / shrink;
-        let weights = weights((reach / shrink).ceil() as u32, sigma);
+        let spread = gaussian.spread / f64::from(thin) / shrink;
+        let weights = weights((reach / shrink).ceil() as u32, sigma, spread);
         let sum: f64 = weights.iter().sum();
         Self {
             shrink: shrink as u8,
             taps: weights.iter().map(|weight| (weight / sum) as f32).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry(radius: f64, sigma: f64) -> Geometry {
+        Geometry {
+            radius,
+            sigma,
+            more: Vec::new(),
+        }
+    }
+
+    /// Weights of sum 65535 from the middle on.
+    fn side(gaussian: Gaussian) -> Vec<f64> {
+        let taps = Tapped::new(&gaussian, 1).taps;
+        let side = taps[taps.len() / 2..].iter();
+        side.map(|&weight| (f64::from(weight) * 65_535.0).round())
+            .collect()
+    }
+
+    /// What ImageMagick 6.9 makes of one white px on black.
+    #[test]
+    fn rows_and_columns_have_imagemagicks_weights() {
+        let weights = |radius, sigma| side(Gaussian::rows_and_columns(&geometry(radius, sigma)));
+        assert_eq!(weights(0.0, 0.5), [45_343.0, 10_022.0, 74.0]);
+        assert_eq!(
+            weights(0.0, 1.0),
+            [25_203.0, 15_847.0, 3_925.0, 379.0, 14.0]
+        );
+        assert_eq!(weights(0.5, 2.0), [23_667.0, 20_934.0]);
+    }
+
+    #[test]
+    fn a_radius_is_the_reach() {
+        let blur = |radius| Gaussian::rows_and_columns(&geometry(radius, 5.0)).reach;
+        assert_eq!([0.2, 1.0, 1.2, 3.0].map(blur), [1, 1, 1, 3]);
+        let sharpen = |radius| Gaussian::square(&geometry(radius, 5.0)).reach;
+        assert_eq!([0.2, 1.0, 1.2, 3.0].map(sharpen), [1, 1, 2, 3]);
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// What the argument says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Geometry {
-    /// Reach of the kernel in px; below 1 it is left to sigma.
+    /// Reach of the kernel in px; 0 leaves it to sigma.
     pub(super) radius: f64,
     /// Standard deviation in px.
     pub(super) sigma: f64,

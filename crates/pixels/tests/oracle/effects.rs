@@ -46,20 +46,27 @@ fn moved(picture: &Picture, mean: &Picture, gain: f64) -> Picture {
     })
 }
 
-/// The Gaussian mean of each pixel's square neighbourhood, colours weighed by opacity.
+/// The Gaussian mean of each pixel's square neighbourhood, colours weighed by opacity. ImageMagick's
+/// weights of rows and columns are means of three places in a pixel.
 fn blurred(picture: &Picture, geometry: &str) -> Picture {
     let (reach, sigma) = kernel(geometry);
-    convolved(picture, reach, |u, v| gauss(u, v, sigma))
+    let over_pixel = |at: i64| -> f64 {
+        let places = [-1, 0, 1].map(|third| at as f64 + f64::from(third) / 3.0);
+        places.map(|place| gauss(place, 0.0, sigma)).iter().sum()
+    };
+    convolved(picture, reach, |u, v| over_pixel(u) * over_pixel(v))
 }
 
 /// ImageMagick's kernel is a negative Gaussian whose middle is twice its sum. Told as a step away from the
 /// mean, it also holds at the rim of opacity, where negative weights could add up to nothing.
 fn sharpened(picture: &Picture, geometry: &str) -> Picture {
     let (reach, sigma) = kernel(geometry);
+    let weight = |u: i64, v: i64| gauss(u as f64, v as f64, sigma);
     let sum: f64 = (-reach..=reach)
-        .flat_map(|v| (-reach..=reach).map(move |u| gauss(u, v, sigma)))
+        .flat_map(|v| (-reach..=reach).map(move |u| weight(u, v)))
         .sum();
-    moved(picture, &blurred(picture, geometry), sum / (sum + 1.0))
+    let mean = convolved(picture, reach, weight);
+    moved(picture, &mean, sum / (sum + 1.0))
 }
 
 fn convolved(picture: &Picture, reach: i64, weight: impl Fn(i64, i64) -> f64) -> Picture {
@@ -82,8 +89,8 @@ fn convolved(picture: &Picture, reach: i64, weight: impl Fn(i64, i64) -> f64) ->
     })
 }
 
-fn gauss(u: i64, v: i64, sigma: f64) -> f64 {
-    (-((u * u + v * v) as f64) / (2.0 * sigma * sigma)).exp()
+fn gauss(u: f64, v: f64, sigma: f64) -> f64 {
+    (-(u * u + v * v) / (2.0 * sigma * sigma)).exp()
 }
 
 /// Reach and sigma of `RxS`; a reach of 0 is as far as any weight matters.

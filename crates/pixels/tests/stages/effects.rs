@@ -16,12 +16,31 @@ fn apply(effect: &str, frame: &Frame) -> Frame {
     run(&*parse(effect).unwrap().unwrap(), frame.clone())
 }
 
-/// The mean around a sample under a square Gaussian, edges repeated; and the share of its middle.
-fn mean(plane: &Plane, x: u32, y: u32, reach: i64, sigma: f64) -> (f64, f64) {
+/// The Gaussian at a distance of whole px.
+fn at_px(distance: i64, sigma: f64) -> f64 {
+    (-(distance as f64).powi(2) / (2.0 * sigma * sigma)).exp()
+}
+
+/// Its mean over three places in that px, as ImageMagick's rows and columns have it.
+fn over_px(distance: i64, sigma: f64) -> f64 {
+    [-1, 0, 1]
+        .map(|third| at_px(3 * distance + third, 3.0 * sigma))
+        .iter()
+        .sum::<f64>()
+}
+
+/// The mean around a sample under a square of such weights, edges repeated; and the share of its middle.
+fn mean(
+    plane: &Plane,
+    (x, y): (u32, u32),
+    reach: i64,
+    sigma: f64,
+    weight: fn(i64, f64) -> f64,
+) -> (f64, f64) {
     let (mut sum, mut weights) = (0.0, 0.0);
     for dy in -reach..=reach {
         for dx in -reach..=reach {
-            let weight = (-((dx * dx + dy * dy) as f64) / (2.0 * sigma * sigma)).exp();
+            let weight = weight(dx, sigma) * weight(dy, sigma);
             let at = |at: u32, by: i64, end: u32| {
                 (i64::from(at) + by).clamp(0, i64::from(end) - 1) as u32
             };
@@ -29,16 +48,21 @@ fn mean(plane: &Plane, x: u32, y: u32, reach: i64, sigma: f64) -> (f64, f64) {
             weights += weight;
         }
     }
-    (sum / weights, 1.0 / weights)
+    (sum / weights, weight(0, sigma).powi(2) / weights)
 }
 
 fn check(effect: &str, reach: i64, sigma: f64, expected: impl Fn(f64, f64, f64) -> f64) {
+    let weight = if effect.starts_with("sharpen") {
+        at_px
+    } else {
+        over_px
+    };
     for depth in [Depth::U8, Depth::U16] {
         let source = frame(Model::Gray, depth, 40, 30, noise);
         let result = apply(effect, &source);
         for (x, y) in [(0, 0), (20, 15), (39, 29), (1, 17), (33, 2)] {
             let value = level(&source.planes[0], x, y);
-            let (mean, middle) = mean(&source.planes[0], x, y, reach, sigma);
+            let (mean, middle) = mean(&source.planes[0], (x, y), reach, sigma, weight);
             let want = expected(value, mean, middle).clamp(0.0, 255.0);
             let have = level(&result.planes[0], x, y);
             assert!(
@@ -99,7 +123,7 @@ fn a_wide_blur_on_a_shrunken_plane_is_still_a_gaussian() {
     });
     let result = apply("blur:0x20", &source);
     for (x, y) in [(200, 150), (90, 70), (10, 10), (399, 299), (130, 201)] {
-        let (want, _) = mean(&source.planes[0], x, y, 80, 20.0);
+        let (want, _) = mean(&source.planes[0], (x, y), 80, 20.0, over_px);
         let have = level(&result.planes[0], x, y);
         // In the last px before an edge, a line drawn between shrunken samples ends early.
         let tolerance = if (x, y) == (399, 299) { 2.5 } else { 0.5 };
