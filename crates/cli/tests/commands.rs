@@ -327,7 +327,7 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
         .write_all(
-            b"GET /small_light(dw=100)/a.jpg HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            b"GET /small_light(dw=100,nonsense=1)/a.jpg HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
         )
         .unwrap();
     let mut reply = Vec::new();
@@ -352,7 +352,8 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     for part in [
         "\"status\":200",
         "\"recipe\":\"fit:100x\"",
-        "/small_light(dw=100)/a.jpg",
+        "/small_light(dw=100,nonsense=1)/a.jpg",
+        "\"notes\":[\"`nonsense` is no option",
     ] {
         assert!(log.contains(part), "{part}: {log}");
     }
