@@ -268,6 +268,29 @@ fn box_average(full: &Grid<u8>, factor: u32, width: u32, height: u32) -> Vec<f64
 // ---- headers ----
 
 #[test]
+fn standard_tables_may_be_left_out_and_a_sequential_band_may_be_odd() {
+    let file = std::fs::read(here("plain.jpg")).expect("a sample");
+    let mut bare = file.clone();
+    while let Some(at) = bare.windows(2).position(|pair| pair == [0xff, 0xc4]) {
+        let length = usize::from(u16::from_be_bytes([bare[at + 2], bare[at + 3]]));
+        bare.drain(at..at + 2 + length);
+    }
+    assert!(bare.len() < file.len());
+    let mut odd = file.clone();
+    let scan = odd.windows(2).position(|pair| pair == [0xff, 0xda]);
+    // Three components: the band's end stands at the last but one of the scan header's bytes.
+    odd[scan.expect("a scan") + 12] = 0;
+    for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL] {
+        let whole = decode_at(&file, scale).expect("decodes");
+        for variant in [&bare, &odd] {
+            let read = decode_at(variant, scale).expect("decodes");
+            // Tables left out are libjpeg's task, whose 1/2 and 1/4 are softer than ours.
+            assert_alike(&read.frames[0], &whole.frames[0], 28.0);
+        }
+    }
+}
+
+#[test]
 fn the_quality_is_told_exactly() {
     for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
         let image = picture(model, 16, 16);

@@ -187,6 +187,9 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
 }
 
 #[cfg(test)]
+mod damage;
+
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 
@@ -195,7 +198,7 @@ mod tests {
     use super::*;
 
     /// Every sample JPEG that our own decoder takes on, with its header and layout.
-    fn samples() -> Vec<(String, Vec<u8>, Header, Layout)> {
+    pub(super) fn samples() -> Vec<(String, Vec<u8>, Header, Layout)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg");
         let files = std::fs::read_dir(folder).expect("the samples folder");
         let mut samples = Vec::new();
@@ -214,7 +217,7 @@ mod tests {
         samples
     }
 
-    fn how(luma: Scale, chroma: Scale, limits: &Limits) -> Decode<'_> {
+    pub(super) fn how(luma: Scale, chroma: Scale, limits: &Limits) -> Decode<'_> {
         Decode {
             scales: Scales { luma, chroma },
             limits,

@@ -122,6 +122,7 @@ static void on_message(j_common_ptr common, int level) {
   case JWRN_BOGUS_ICC:
   case JWRN_EXTRANEOUS_DATA:
   case JWRN_JFIF_MAJOR:
+  case JWRN_NOT_SEQUENTIAL: /* a band that a sequential scan cannot have: all of it is read anyway */
     return;
   default:
     give_up(common, BROKEN);

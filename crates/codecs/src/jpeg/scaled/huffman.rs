@@ -30,7 +30,8 @@ impl Codes {
         let mut code = 0u32;
         for (i, &count) in counts.iter().enumerate() {
             code = (code << 1) + u32::from(count);
-            if code > 1 << (i + 1) {
+            // The code of all ones is reserved (T.81, C.2).
+            if code >= 1 << (i + 1) {
                 return Err(Refused::broken("a Huffman table has too many codes"));
             }
         }

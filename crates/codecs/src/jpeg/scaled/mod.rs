@@ -8,7 +8,7 @@
 //! A picture at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 that is exactly what
 //! libjpeg gives; at 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and
 //! needs every coefficient. Anything this decoder does not know ([`Refused::Unsupported`]) is
-//! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL.
+//! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL, tables left out.
 
 mod bits;
 mod entropy;

@@ -171,6 +171,9 @@ impl<'a> Segments<'a> {
             let symbols = rest.get(..total).ok_or(TRUNCATED)?;
             let slot = usize::from(head[0] & 15);
             let table = match head[0] >> 4 {
+                0 if symbols.iter().any(|&size| size > 15) => {
+                    return Err(Refused::broken("a Huffman table has impossible DC sizes"));
+                }
                 0 => self.tables.dc.get_mut(slot),
                 1 => self.tables.ac.get_mut(slot),
                 _ => None,

@@ -64,7 +64,8 @@ fn decode_scan(
     let mut coders = Vec::with_capacity(scan.components.len());
     for component in &scan.components {
         let plane = &planes[component.index];
-        let missing = Refused::Broken("a scan's Huffman table is missing");
+        // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
+        let missing = Refused::Unsupported;
         let dc = tables.dc[component.dc_table].as_ref().ok_or(missing)?;
         let ac = Table::new(
             tables.ac[component.ac_table].as_ref().ok_or(missing)?,
