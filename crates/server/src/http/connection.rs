@@ -57,6 +57,9 @@ pub(crate) async fn serve<S>(
             // hyper counts the wait for a request as part of its head; the head alone is `Patience`'s.
             .header_read_timeout(keep_alive.0)
             .max_header_size(MOST_HEADER_BYTES)
+            // A client that closes its own direction looks like one that left, and is taken for one: work
+            // that nobody waits for is dropped.
+            .half_close(false)
             .serve_connection(TokioIo::new(stream), service)
     );
 
