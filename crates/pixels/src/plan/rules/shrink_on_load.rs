@@ -16,8 +16,26 @@ pub(crate) static RULE: Rule = Rule {
     },
 };
 
-/// How many decoded pixels per result pixel the resampler is left with at least, along each side. A
-/// measured choice: see `Engine::with_headroom`.
+/// How many decoded pixels per result pixel the resampler is left with at least, along each side.
+///
+/// Measured on sixteen photographs of 8 to 15 megapixels, against a full decode and Lanczos3 in floats:
+/// mean PSNR in dB of the picture before and after JPEG at q80 4:2:0, and the time of 1.5 as 1.
+///
+/// | longest side | 1.0 | 1.25 | 1.5 | 2.0 | 3.0 | full decode |
+/// |---|---|---|---|---|---|---|
+/// | 150, before | 51.49 | 51.49 | 51.49 | 51.49 | 51.49 | 53.51 |
+/// | 150, after | 32.12 | 32.12 | 32.12 | 32.12 | 32.12 | 32.15 |
+/// | 150, time | 1 | 1 | 1 | 1 | 1 | 14 |
+/// | 400, before | 42.27 | 51.84 | 51.84 | 52.13 | 53.79 | 54.08 |
+/// | 400, after | 33.84 | 34.29 | 34.29 | 34.29 | 34.31 | 34.31 |
+/// | 400, time | 0.3 | 1 | 1 | 1.1 | 1.7 | 4 |
+/// | 1200, before | 52.28 | 52.28 | 52.65 | 54.68 | 54.76 | 54.76 |
+/// | 1200, after | 36.63 | 36.63 | 36.63 | 36.65 | 36.65 | 36.65 |
+/// | 1200, time | 0.9 | 1 | 1 | 1.8 | 2 | 1.9 |
+///
+/// Below 1.25 the decoder's coarse sampling shows; beyond 1.5 nothing is gained that survives the
+/// encoder. Most ratios of these sizes fall on the same scale for 1.25 and 1.5: the choice between them
+/// rests on few photographs.
 pub(crate) const HEADROOM: f64 = 1.5;
 
 /// The smallest scales that leave `headroom` for luma and for chroma, each measured against its own
