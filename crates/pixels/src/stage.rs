@@ -29,6 +29,11 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
         (width, height)
     }
 
+    /// May it bring colour into a gray picture? Then the planner makes room for it.
+    fn adds_colour(&self) -> bool {
+        false
+    }
+
     /// Estimated cost for an input of this size, and the memory held beside input and output.
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost;
 }

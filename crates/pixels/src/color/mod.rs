@@ -238,6 +238,11 @@ pub fn name(traits: Traits) -> String {
     name
 }
 
+/// Is it more than a shade of gray?
+pub(crate) fn is_colourful(colour: Colour) -> bool {
+    colour.r != colour.g || colour.g != colour.b
+}
+
 /// A colour's samples in a model, in the units of `depth`; alpha aside, unused entries are 0.
 #[must_use]
 pub fn sample(colour: Colour, model: Model, depth: Depth) -> [u16; 4] {

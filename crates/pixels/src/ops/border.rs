@@ -10,8 +10,8 @@ use andon_recipe::{Colour, Effect, Layout};
 
 use super::lay::{blend, opacity, span};
 use crate::codec::Traits;
-use crate::color::sample_as;
 use crate::color::samples::{Planes, Sample, by_depth, count, thinning};
+use crate::color::{is_colourful, sample_as};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Grid, Subsampling};
 use crate::plan::Cost;
@@ -86,6 +86,10 @@ impl Stage for Bands {
             self.paint(&mut picture, context.layout);
             Ok(picture.frame())
         })
+    }
+
+    fn adds_colour(&self) -> bool {
+        is_colourful(self.colour)
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {

@@ -55,6 +55,10 @@ impl Stage for OnCanvas {
         (self.width, self.height)
     }
 
+    fn adds_colour(&self) -> bool {
+        color::is_colourful(self.colour)
+    }
+
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let filled = count(self.width, self.height, traits.model, false) * bytes(traits.depth);
         let laid = count(width, height, traits.model, traits.alpha);

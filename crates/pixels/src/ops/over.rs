@@ -81,6 +81,11 @@ impl Stage for Laid {
         })
     }
 
+    /// Whether this one does shows only when it is read.
+    fn adds_colour(&self) -> bool {
+        true
+    }
+
     fn cost(&self, width: u32, height: u32, _: Traits) -> Cost {
         // How large the material is shows only when it is read: an icon, as a rule.
         let pixels = (u64::from(width) * u64::from(height)).min(ICON);

@@ -66,7 +66,7 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
         leaves: if painted.is_empty() && full.model != Model::Cmyk {
             None
         } else {
-            leaves(recipe, turned(full, orientation), target, &encode)?
+            leaves(recipe, turned(full, orientation), &painted, target, &encode)?
         },
         painted,
     };
@@ -315,23 +315,25 @@ fn painted(wanted: &Wanted, effects: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>>
 }
 
 /// What the picture becomes before anything is painted, so that colours and edges are those that were
-/// asked for: out of CMYK, out of luma and chroma where the result holds neither, and to chroma that is
-/// less thin. Opacity stays, for a ground may follow. Pictures whose chroma is thinned become so last,
-/// for the same reason.
+/// asked for: out of CMYK, out of gray where colour is painted, out of luma and chroma where the result
+/// holds neither, and to chroma that is less thin. Opacity stays, for a ground may follow. Pictures
+/// whose chroma is thinned become so last, for the same reason.
 fn leaves(
     recipe: &Recipe,
     turned: Traits,
+    painted: &[Box<dyn Stage>],
     target: &dyn Codec,
     encode: &Encode,
 ) -> Result<Option<Traits>> {
     let same = needed(target, turned, encode)?;
+    let rgb = Traits {
+        model: Model::Rgb,
+        ..turned
+    };
     let to = match (turned.model, same.model) {
         (Model::Cmyk, Model::Cmyk) if !recipe.srgb => return Ok(None),
-        (Model::Cmyk, _) => {
-            let rgb = Traits {
-                model: Model::Rgb,
-                ..turned
-            };
+        (Model::Cmyk, _) => needed(target, rgb, encode)?,
+        (Model::Gray, _) if painted.iter().any(|stage| stage.adds_colour()) => {
             needed(target, rgb, encode)?
         }
         (Model::YCbCr { sub, .. }, Model::YCbCr { sub: to, .. })

@@ -26,11 +26,9 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source) -> Picture {
     }
     if let Some(canvas) = &layout.canvas {
         picture = geometry::on_canvas(&picture, canvas);
-        picture = in_model(picture, source);
     }
     for effect in &recipe.effects {
         picture = effects::act(&picture, effect, &layout);
-        picture = in_model(picture, source);
     }
     picture
 }
@@ -53,16 +51,4 @@ fn scaled(picture: &Picture, scaling: Scaling, source: &Source) -> Picture {
         return part;
     }
     geometry::resampled(&part, scaling.width, scaling.height, kernel)
-}
-
-/// What is painted on a gray picture is gray.
-fn in_model(picture: Picture, source: &Source) -> Picture {
-    if !source.is_gray() {
-        return picture;
-    }
-    Picture::new(picture.width, picture.height, |x, y| {
-        let [r, g, b, a] = picture.at(x, y);
-        let luma = 0.299 * r + 0.587 * g + 0.114 * b;
-        [luma, luma, luma, a]
-    })
 }

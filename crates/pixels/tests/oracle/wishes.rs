@@ -69,10 +69,6 @@ impl Source {
         self.alpha || self.palette
     }
 
-    pub(crate) fn is_gray(&self) -> bool {
-        self.model == Model::Gray
-    }
-
     fn frame(&self) -> Frame {
         let picture = pattern(
             self.width as usize,
