@@ -11,7 +11,7 @@ use crate::jpeg::layout::Layout;
 use crate::jpeg::markers::Header;
 
 /// What only we decode, by what libjpeg says of it.
-const OURS_ONLY: [(&str, &str); 7] = [
+const OURS_ONLY: [(&str, &str); 8] = [
     (
         "bad Huffman code",
         "in a progressive scan that 1/8 has no use for",
@@ -23,6 +23,7 @@ const OURS_ONLY: [(&str, &str); 7] = [
         "a scan that refines less than it should still refines",
     ),
     ("Bogus marker length", "a segment that we never open"),
+    ("two SOI markers", "the second after the last sample"),
     (
         "Unsupported marker type",
         "a reserved marker after the last sample",
