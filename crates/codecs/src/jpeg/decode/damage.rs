@@ -23,7 +23,7 @@ const OURS_ONLY: [(&str, &str); 8] = [
         "a scan that refines less than it should still refines",
     ),
     ("Bogus marker length", "a segment that we never open"),
-    ("two SOI markers", "the second after the last sample"),
+    ("Invalid JPEG file structure", "after the last sample"),
     (
         "Unsupported marker type",
         "a reserved marker after the last sample",
@@ -34,8 +34,15 @@ const OURS_ONLY: [(&str, &str); 8] = [
     ),
 ];
 
-/// What only libjpeg decodes, by what we say of it: its fast path takes unknown codes for zeros.
-const THEIRS_ONLY: &str = "a Huffman code that no table has";
+/// What only libjpeg decodes, by what we say of it.
+const THEIRS_ONLY: [(&str, &str); 3] = [
+    (
+        "a Huffman code that no table has",
+        "its fast path takes such codes for zeros",
+    ),
+    ("impossible DC sizes", "in a table that no scan uses"),
+    ("too many codes", "likewise"),
+];
 
 #[test]
 fn damage_is_judged_as_libjpeg_judges_it() {
@@ -43,9 +50,9 @@ fn damage_is_judged_as_libjpeg_judges_it() {
 }
 
 #[test]
-#[ignore = "the same for minutes: after work on the decoder"]
+#[ignore = "the same for a minute or two: after work on the decoder"]
 fn much_damage_is_judged_as_libjpeg_judges_it() {
-    judge(20_000);
+    judge(3_000);
 }
 
 fn judge(rounds: usize) {
@@ -88,7 +95,8 @@ fn judge(rounds: usize) {
                     "only ours"
                 }
                 (Err(why), Ok(_)) => {
-                    let meant = why.to_string().contains(THEIRS_ONLY);
+                    let why = why.to_string();
+                    let meant = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
                     assert!(meant, "{name}, round {round}: we alone say {why}");
                     "only libjpeg's"
                 }
