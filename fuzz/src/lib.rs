@@ -32,6 +32,7 @@ pub fn decode(format: &str, bytes: &[u8]) {
             scales: Scales::both(scale),
             limits: &LIMITS,
             interrupt: &Never,
+            cores: &andon_pixels::Alone,
             keep_metadata: true,
         };
         if let Ok(image) = codec.decode(bytes, &info, &how) {

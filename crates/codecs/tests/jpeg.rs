@@ -791,6 +791,7 @@ fn ask<'a>(scale: Scale, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
         scales: Scales::both(scale),
         limits,
         interrupt,
+        cores: &andon_pixels::Alone,
         keep_metadata: false,
     }
 }

@@ -2,6 +2,7 @@
 
 use andon_recipe::Turn;
 
+use crate::cores::Cores;
 use crate::error::Result;
 use crate::frame::{Depth, Image, Model, Subsampling};
 use crate::limits::{Interrupt, Limits};
@@ -193,6 +194,8 @@ pub struct Decode<'a> {
     pub limits: &'a Limits,
     /// Is the result still wanted?
     pub interrupt: &'a dyn Interrupt,
+    /// Idle cores that may be borrowed.
+    pub cores: &'a dyn Cores,
     /// Carry ICC and EXIF into the image's metadata.
     pub keep_metadata: bool,
 }

@@ -6,6 +6,7 @@ use andon_recipe::Recipe;
 
 use crate::codec::{Codec, Decode, Info, Scales};
 use crate::color::Convert;
+use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Image, Metadata};
 use crate::limits::{Interrupt, Limits};
@@ -97,6 +98,21 @@ impl Engine {
         materials: &dyn Materials,
         interrupt: &dyn Interrupt,
     ) -> Result<Rendered> {
+        self.run_on(&Alone, plan, bytes, materials, interrupt)
+    }
+
+    /// Runs a plan as `run` does, but may borrow idle cores. The result is the same.
+    ///
+    /// # Errors
+    /// Any.
+    pub fn run_on(
+        &self,
+        cores: &dyn Cores,
+        plan: &Plan,
+        bytes: &[u8],
+        materials: &dyn Materials,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Rendered> {
         let mut timings = Timings::default();
         let body = match plan.pipeline() {
             None => None,
@@ -105,6 +121,7 @@ impl Engine {
                     engine: self,
                     materials,
                     interrupt,
+                    cores,
                 };
                 let image = job.picture(pipeline, plan.info(), bytes, &mut timings)?;
                 Some(job.write(pipeline, &image, &mut timings)?)
@@ -136,6 +153,7 @@ impl Engine {
             engine: self,
             materials,
             interrupt,
+            cores: &Alone,
         };
         let image = match plan.pipeline() {
             Some(pipeline) => job.picture(pipeline, plan.info(), bytes, &mut Timings::default())?,
@@ -182,6 +200,7 @@ struct Job<'a> {
     engine: &'a Engine,
     materials: &'a dyn Materials,
     interrupt: &'a dyn Interrupt,
+    cores: &'a dyn Cores,
 }
 
 impl Job<'_> {
@@ -198,6 +217,7 @@ impl Job<'_> {
             layout: &pipeline.layout,
             materials: &load,
             interrupt: self.interrupt,
+            cores: self.cores,
         };
         context.check()?;
         let start = Instant::now();
@@ -208,6 +228,7 @@ impl Job<'_> {
                 scales: pipeline.scales,
                 limits: &self.engine.limits,
                 interrupt: self.interrupt,
+                cores: self.cores,
                 keep_metadata: pipeline.reads_metadata(),
             },
         )?;
@@ -280,6 +301,7 @@ impl Job<'_> {
                 scales: Scales::FULL,
                 limits: &self.engine.limits,
                 interrupt: self.interrupt,
+                cores: self.cores,
                 keep_metadata: false,
             },
         )

@@ -8,6 +8,7 @@
 
 pub mod codec;
 pub mod color;
+pub mod cores;
 pub mod engine;
 pub mod error;
 pub mod frame;
@@ -19,6 +20,7 @@ pub mod resize;
 pub mod stage;
 
 pub use codec::{Codec, Decode, Encode, Info, Orientation, Scale, Scales, Traits};
+pub use cores::{Alone, Cores, Task};
 pub use engine::{Engine, Rendered, Timings};
 pub use error::{Error, Fault, Result};
 pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};

@@ -6,6 +6,7 @@ use std::fmt;
 use andon_recipe::Layout;
 
 use crate::codec::Traits;
+use crate::cores::Cores;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Image};
 use crate::limits::Interrupt;
@@ -47,6 +48,8 @@ pub struct Context<'a> {
     pub materials: &'a dyn Fn(&str) -> Result<Image>,
     /// Is the result still wanted?
     pub interrupt: &'a dyn Interrupt,
+    /// Idle cores that may be borrowed.
+    pub cores: &'a dyn Cores,
 }
 
 impl Context<'_> {

@@ -23,9 +23,10 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     };
     let nanos = bytes as f64 * per_byte + stored as f64 * per_stored + decoded as f64 * 0.3;
     let coefficients = match scales.luma {
-        _ if !info.progressive => 0,
-        Scale::FULL => 2 * stored,
-        // Those that are kept, and a mask of 8 bytes, for each block of 64 samples.
+        Scale::FULL if info.progressive => 2 * stored,
+        Scale::FULL => 0,
+        // Those that are kept, and 8 bytes more, for each block of 64 samples: between the scans of a
+        // progressive picture, or from the middle of a sequential one on, if a core is lent.
         scale => stored / 64 * (2 * u64::from(scale.0).pow(2) + 8),
     };
     Cost {

@@ -55,6 +55,7 @@ fn small(
         scans: most_scans(header, how.limits),
         memory: how.limits.memory,
         interrupted: &|| how.interrupt.interrupted(),
+        cores: how.cores,
     };
     match scaled::decode(bytes, &wanted) {
         Ok(grids) => Ok(Some(grids)),
@@ -193,7 +194,7 @@ mod damage;
 mod tests {
     use std::path::Path;
 
-    use andon_pixels::{Never, Scales};
+    use andon_pixels::{Alone, Never, Scales};
 
     use super::*;
 
@@ -222,6 +223,7 @@ mod tests {
             scales: Scales { luma, chroma },
             limits,
             interrupt: &Never,
+            cores: &Alone,
             keep_metadata: false,
         }
     }
@@ -316,6 +318,79 @@ mod tests {
             for (index, plane) in planes.iter().enumerate() {
                 let size = model.plane_size(index, header.width, header.height);
                 assert_eq!((plane.width(), plane.height()), size, "{name}");
+            }
+        }
+    }
+
+    /// Always has an idle core: a thread of its own for each task.
+    struct Plenty;
+
+    impl andon_pixels::Cores for Plenty {
+        fn lend(&self, task: andon_pixels::Task) -> Option<andon_pixels::Task> {
+            std::thread::spawn(task);
+            None
+        }
+    }
+
+    /// Photographs whose scans are long enough to be split.
+    fn photographs() -> Vec<Vec<u8>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/photos");
+        let files = std::fs::read_dir(folder).expect("the photographs");
+        let read = |entry: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read(entry.expect("an entry").path()).expect("a photograph")
+        };
+        let long: Vec<_> = files
+            .map(read)
+            .filter(|bytes| bytes.len() > 200_000)
+            .collect();
+        assert!(long.len() > 2, "only {} long photographs", long.len());
+        long
+    }
+
+    /// By one core and by two.
+    fn both_ways(bytes: &[u8], scale: Scale) -> [Result<Option<Vec<Grid<u8>>>>; 2] {
+        let limits = Limits::default();
+        let header = Header::read(bytes).expect("a header");
+        let layout = Layout::of(&header).expect("a layout");
+        let cores: [&dyn andon_pixels::Cores; 2] = [&Alone, &Plenty];
+        cores.map(|cores| {
+            let how = Decode {
+                cores,
+                ..how(scale, scale, &limits)
+            };
+            small(bytes, &header, &layout, &how)
+        })
+    }
+
+    #[test]
+    fn a_lent_core_changes_no_sample() {
+        for bytes in photographs() {
+            for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF] {
+                let [alone, lent] = both_ways(&bytes, scale);
+                assert!(alone.expect("decodes") == lent.expect("decodes"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_lent_core_changes_no_answer_to_cut_and_damaged_files() {
+        for mut bytes in photographs() {
+            let length = bytes.len();
+            for cut in [
+                length - 3,
+                length - 40,
+                length * 3 / 4,
+                length / 2,
+                length / 3,
+            ] {
+                let [alone, lent] = both_ways(&bytes[..cut], Scale::QUARTER);
+                assert_eq!(alone, lent, "cut to {cut} of {length}");
+            }
+            for part in 2..20 {
+                let place = length * part / 20;
+                bytes[place] ^= 1 << (part % 8);
+                let [alone, lent] = both_ways(&bytes, Scale::HALF);
+                assert!(alone == lent, "damaged at {place} of {length}");
             }
         }
     }

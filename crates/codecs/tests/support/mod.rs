@@ -108,6 +108,7 @@ pub(crate) fn decode_at(
         scales: Scales::both(scale),
         limits,
         interrupt,
+        cores: &andon_pixels::Alone,
         keep_metadata: true,
     };
     codec.decode(file, info, &how)

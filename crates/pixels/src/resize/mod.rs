@@ -10,6 +10,7 @@ mod plane;
 mod weights;
 
 use std::fmt;
+use std::ops::Range;
 
 pub(crate) use alpha::thinned;
 pub(crate) use axis::Axis;
@@ -18,9 +19,10 @@ pub(crate) use plane::{Resizable, resample};
 use self::alpha::Weights;
 use crate::codec::{Scales, Traits};
 use crate::color::samples::{Planes, by_depth, bytes, thinning};
+use crate::cores::Offered;
 use crate::error::Result;
 use crate::frame::{Depth, Frame, Grid, Model, Subsampling};
-use crate::limits::Interrupt;
+use crate::limits::{Interrupt, Never};
 use crate::plan::Cost;
 use crate::stage::{Context, Stage};
 
@@ -139,13 +141,32 @@ impl Resample {
             _ => None,
         };
         let mut colours = Vec::with_capacity(planes.colours.len());
-        for (index, grid) in planes.colours.into_iter().enumerate() {
+        let mut grids = planes.colours;
+        // Chroma of a large picture goes to an idle core, if there is one.
+        let pixels = u64::from(self.to.0) * u64::from(self.to.1);
+        let chroma_apart = match model {
+            Model::YCbCr { .. } if opacity.is_none() && WORTH_A_CORE.contains(&pixels) => {
+                let (kernel, chroma_grids) = (self.kernel, grids.split_off(1));
+                Some(Offered::to(context.cores, move || {
+                    let (x, y) = chroma;
+                    let resampled = chroma_grids
+                        .into_iter()
+                        .map(|grid| resample(grid, &x, &y, kernel, &Never));
+                    resampled.collect::<Result<Vec<_>>>()
+                }))
+            }
+            _ => None,
+        };
+        for (index, grid) in grids.into_iter().enumerate() {
             context.check()?;
             let (x, y) = axes(index);
             colours.push(match &opacity {
                 Some(opacity) => opacity.over(index).colour(grid, &x, &y, interrupt)?,
                 None => resample(grid, &x, &y, self.kernel, interrupt)?,
             });
+        }
+        if let Some(chroma) = chroma_apart {
+            colours.extend(chroma.wait()??);
         }
         let alpha = match (&opacity, planes.alpha) {
             (Some(opacity), _) => Some(opacity.over(0).alpha()),
@@ -221,6 +242,10 @@ impl<T: Resizable> Opacity<T> {
         }
     }
 }
+
+/// Result pixels from which on a second core is worth waking, and up to which its part, a few
+/// milliseconds that nobody interrupts, is short.
+const WORTH_A_CORE: Range<u64> = 500_000..20_000_000;
 
 /// The cost of one plane.
 fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {

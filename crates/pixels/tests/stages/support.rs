@@ -62,6 +62,7 @@ pub(crate) fn run_with(
             layout,
             materials: &materials,
             interrupt,
+            cores: &andon_pixels::Alone,
         },
     )?;
     // What the planner was told is what comes out.

@@ -75,9 +75,25 @@ impl<'a> Bits<'a> {
         value
     }
 
+    /// How many bits were consumed.
+    #[inline(always)]
+    pub(super) fn consumed(&self) -> u64 {
+        self.position as u64 * 8 - u64::from(self.count)
+    }
+
+    /// A reader from byte `position` on.
+    pub(super) fn from(data: &'a [u8], position: usize) -> Self {
+        Self {
+            data,
+            position,
+            buffer: 0,
+            count: 0,
+        }
+    }
+
     /// Were more bits consumed than the data has?
     pub(super) fn overrun(&self) -> bool {
-        (self.position as u64) * 8 - u64::from(self.count) > self.data.len() as u64 * 8
+        self.consumed() > self.data.len() as u64 * 8
     }
 }
 

@@ -18,8 +18,9 @@ mod progressive;
 mod scan;
 mod segments;
 mod sequential;
+mod split;
 
-use andon_pixels::Grid;
+use andon_pixels::{Cores, Grid};
 
 use self::plane::PlaneDecoder;
 use self::segments::{FrameHeader, Segment, Segments};
@@ -60,6 +61,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) memory: u64,
     /// Asked once per row of MCUs.
     pub(crate) interrupted: &'a dyn Fn() -> bool,
+    /// Idle cores that may be borrowed.
+    pub(crate) cores: &'a dyn Cores,
 }
 
 impl Wanted<'_> {
@@ -99,21 +102,14 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Grid<u8>>,
 }
 
 /// What a decode holds at most: the planes, a scan without its stuffing, and the coefficients that a
-/// progressive picture keeps between scans.
+/// progressive picture keeps between scans, or a lent core between its MCUs and ours.
 fn bytes_held(file: usize, frame: &FrameHeader, sizes: [u8; 2]) -> u64 {
     let mut held = file as u64;
     for (index, component) in frame.components.iter().enumerate() {
         let across = u64::from(frame.width.div_ceil(8 * frame.h_max) * component.h);
         let down = u64::from(frame.height.div_ceil(8 * frame.v_max) * component.v);
         let samples = u64::from(sizes[index.min(1)]).pow(2);
-        held += across
-            * down
-            * (samples
-                + if frame.progressive {
-                    2 * samples + 8
-                } else {
-                    0
-                });
+        held += across * down * (samples + 2 * samples + 8);
     }
     held
 }

@@ -40,6 +40,14 @@ impl<'a> Intervals<'a> {
         }
     }
 
+    /// One interval that has begun already and never ends.
+    pub(super) fn endless(data: &'a Unstuffed) -> Self {
+        Self {
+            left: u32::MAX,
+            ..Self::new(data, 0)
+        }
+    }
+
     /// To be called before each MCU. True at the beginning of an interval: `bits` was moved there, and
     /// every prediction starts anew.
     #[inline(always)]

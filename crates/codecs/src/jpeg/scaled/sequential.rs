@@ -1,5 +1,7 @@
 //! Sequential (baseline and extended) scans: each row of MCUs goes straight to samples.
 
+use std::sync::Arc;
+
 use andon_kernels::cpu::with_modern_instructions;
 
 use super::bits::Bits;
@@ -7,7 +9,8 @@ use super::entropy::Unstuffed;
 use super::huffman::{Meaning, PairTable, SkipTable, Table};
 use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{Intervals, check, mcus};
-use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
+use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
+use super::split::Tail;
 use super::{Refused, Wanted};
 
 pub(super) fn decode(
@@ -16,13 +19,13 @@ pub(super) fn decode(
     planes: &mut [PlaneDecoder],
     wanted: &Wanted<'_>,
 ) -> Result<(), Refused> {
-    let mut data = Unstuffed::default();
     let mut scans = 0;
     while let Segment::Scan(scan) = segments.next()? {
         scans += 1;
         wanted.check("scans", scans, wanted.scans.into())?;
+        let mut data = Unstuffed::default();
         let length = data.read(segments.entropy_coded());
-        decode_scan(&segments.tables, frame, &scan, &data, planes, wanted)?;
+        decode_scan(&segments.tables, frame, &scan, data, planes, wanted)?;
         segments.pass(length);
         if planes.iter().all(|plane| plane.complete) {
             return Ok(());
@@ -32,30 +35,82 @@ pub(super) fn decode(
 }
 
 /// What one component needs during a scan.
-struct Coder<'a> {
-    index: usize,
+pub(super) struct Coder {
+    tables: Arc<CoderTables>,
+    /// The prediction of the next DC coefficient.
+    pub(super) prediction: i32,
+    /// Samples per block side.
+    side: usize,
+    /// Blocks per row.
+    pub(super) stride: usize,
+    /// Blocks per MCU; 1 × 1 in a scan of one component.
+    pub(super) h: usize,
+    pub(super) v: usize,
+    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot.
+    pub(super) row: Vec<i16>,
+}
+
+struct CoderTables {
     dc: Table,
     ac: Table,
     pairs: PairTable,
     skip: SkipTable,
-    quant: &'a [u16; 64],
-    prediction: i32,
-    /// Samples per block side.
-    side: usize,
-    /// Blocks per row.
-    stride: usize,
-    /// Blocks per MCU; 1 × 1 in a scan of one component.
-    h: usize,
-    v: usize,
-    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot.
-    row: Vec<i16>,
+}
+
+impl Coder {
+    fn new(
+        tables: &Tables,
+        component: &ScanComponent,
+        plane: &PlaneDecoder,
+        alone: bool,
+    ) -> Result<Self, Refused> {
+        // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
+        let missing = Refused::Unsupported;
+        let dc = tables.dc[component.dc_table].as_ref().ok_or(missing)?;
+        let ac = tables.ac[component.ac_table].as_ref().ok_or(missing)?;
+        let ac = Table::new(ac, Meaning::Ac);
+        let (h, v) = if alone {
+            (1, 1)
+        } else {
+            (plane.h as usize, plane.v as usize)
+        };
+        Ok(Self {
+            tables: Arc::new(CoderTables {
+                dc: Table::new(dc, Meaning::Dc),
+                pairs: PairTable::new(&ac),
+                skip: SkipTable::new(&ac),
+                ac,
+            }),
+            prediction: 0,
+            side: plane.kept.side,
+            stride: plane.stride,
+            h,
+            v,
+            row: vec![0; v * plane.stride * plane.kept.count() + 1],
+        })
+    }
+
+    /// The same coder with nothing decoded yet.
+    pub(super) fn anew(&self) -> Self {
+        Self {
+            tables: self.tables.clone(),
+            prediction: 0,
+            row: vec![0; self.row.len()],
+            ..*self
+        }
+    }
+
+    /// Coefficients per block.
+    pub(super) fn count(&self) -> usize {
+        self.side * self.side
+    }
 }
 
 fn decode_scan(
     tables: &Tables,
     frame: &FrameHeader,
     scan: &ScanHeader,
-    data: &Unstuffed,
+    data: Unstuffed,
     planes: &mut [PlaneDecoder],
     wanted: &Wanted<'_>,
 ) -> Result<(), Refused> {
@@ -63,35 +118,16 @@ fn decode_scan(
     let alone = scan.components.len() == 1;
     let mut coders = Vec::with_capacity(scan.components.len());
     for component in &scan.components {
-        let plane = &planes[component.index];
-        // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
-        let missing = Refused::Unsupported;
-        let dc = tables.dc[component.dc_table].as_ref().ok_or(missing)?;
-        let ac = Table::new(
-            tables.ac[component.ac_table].as_ref().ok_or(missing)?,
-            Meaning::Ac,
-        );
-        let (h, v) = if alone {
-            (1, 1)
-        } else {
-            (plane.h as usize, plane.v as usize)
-        };
-        coders.push(Coder {
-            index: component.index,
-            dc: Table::new(dc, Meaning::Dc),
-            pairs: PairTable::new(&ac),
-            skip: SkipTable::new(&ac),
-            ac,
-            quant: quant_of(tables, frame, component.index)?,
-            prediction: 0,
-            side: plane.kept.side,
-            stride: plane.stride,
-            h,
-            v,
-            row: vec![0; v * plane.stride * plane.kept.count() + 1],
-        });
+        coders.push(Coder::new(
+            tables,
+            component,
+            &planes[component.index],
+            alone,
+        )?);
     }
-    let mut intervals = Intervals::new(data, tables.restart);
+    let data = Arc::new(data);
+    let mut tail = Tail::offer(wanted.cores, &data, &coders, across, down);
+    let mut intervals = Intervals::new(&data, tables.restart);
     let mut bits = Bits::new(&[]);
     for mcu_row in 0..down {
         if (wanted.interrupted)() {
@@ -100,30 +136,51 @@ fn decode_scan(
         for coder in &mut coders {
             coder.row.fill(0);
         }
-        bits = with_modern_instructions(
-            #[inline(always)]
-            || decode_row(&mut coders, across, &mut intervals, bits),
-        )?;
+        let first = mcu_row as usize * across as usize;
+        match &mut tail {
+            Some(tail) => bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?,
+            None => {
+                bits = with_modern_instructions(
+                    #[inline(always)]
+                    || {
+                        decode_row(
+                            &mut coders,
+                            across as usize,
+                            &mut intervals,
+                            bits,
+                            |_, _, _| false,
+                        )
+                    },
+                )?;
+            }
+        }
         check(&bits)?;
-        for coder in &coders {
-            let plane = &mut planes[coder.index];
+        for (coder, component) in coders.iter().zip(&scan.components) {
+            let plane = &mut planes[component.index];
+            let quant = quant_of(tables, frame, component.index)?;
             let length = plane.stride * plane.kept.count();
             for (v, row) in (0..).zip(coder.row.chunks_exact(length)) {
-                plane.write_row(mcu_row * coder.v as u32 + v, row, coder.quant);
+                plane.write_row(mcu_row * coder.v as u32 + v, row, quant);
             }
         }
     }
     Ok(())
 }
 
+/// Decodes a row of MCUs into the coders' rows, or as much of it as comes before `stop` says so: it is
+/// asked before each MCU.
 #[inline(always)]
-fn decode_row<'a>(
-    coders: &mut [Coder<'_>],
-    across: u32,
+pub(super) fn decode_row<'a>(
+    coders: &mut [Coder],
+    across: usize,
     intervals: &mut Intervals<'a>,
     mut bits: Bits<'a>,
+    mut stop: impl FnMut(usize, &Bits<'a>, &[Coder]) -> bool,
 ) -> Result<Bits<'a>, Refused> {
-    for mcu in 0..across as usize {
+    for mcu in 0..across {
+        if stop(mcu, &bits, coders) {
+            break;
+        }
         if intervals.begin_mcu(&mut bits)? {
             for coder in &mut *coders {
                 coder.prediction = 0;
@@ -140,7 +197,7 @@ fn decode_row<'a>(
     Ok(bits)
 }
 
-impl Coder<'_> {
+impl Coder {
     /// Decodes this component's blocks of one MCU. Made once per `SIDE`, so that the way to a
     /// coefficient's place is known when it is compiled.
     #[inline(always)]
@@ -154,10 +211,10 @@ impl Coder<'_> {
             for h in 0..self.h {
                 let at = first + h * SIDE * SIDE;
                 bits.refill();
-                self.prediction = self.prediction.wrapping_add(self.dc.decode(bits)?.1);
+                self.prediction = self.prediction.wrapping_add(self.tables.dc.decode(bits)?.1);
                 self.row[at] = self.prediction as i16;
                 if SIDE == 1 {
-                    self.skip.skip_block(&self.ac, bits, 1)?;
+                    self.tables.skip.skip_block(&self.tables.ac, bits, 1)?;
                 } else {
                     self.decode_ac::<SIDE>(bits, at)?;
                 }
@@ -176,15 +233,16 @@ impl Coder<'_> {
         let kept = const { Kept::of(SIDE as u8) };
         // Every value is stored, those that are not kept in the row's last slot, which nobody reads: no
         // branch depends on where a coefficient lies.
+        let tables = &*self.tables;
         let row = &mut self.row[..];
         let nowhere = row.len() - 1;
         let mut store = |k: u32, value: i16| row[(at + kept.place(k)).min(nowhere)] = value;
         let mut k = 1;
         while k <= kept.last {
             bits.refill();
-            let pair = self.pairs.peek(bits);
+            let pair = tables.pairs.peek(bits);
             if pair.is_unfit(k) {
-                let (advance, value) = self.ac.decode(bits)?;
+                let (advance, value) = tables.ac.decode(bits)?;
                 k += advance;
                 store(k - 1, value as i16);
             } else {
@@ -195,7 +253,7 @@ impl Coder<'_> {
             }
         }
         if k < 64 {
-            self.skip.skip_block(&self.ac, bits, k)
+            tables.skip.skip_block(&tables.ac, bits, k)
         } else {
             Ok(())
         }

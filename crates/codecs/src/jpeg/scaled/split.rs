@@ -1,0 +1,260 @@
+//! A scan of one restart interval, decoded from its middle on by another core.
+//!
+//! Nobody knows where in the middle of Huffman-coded data a block begins. But a decoder that begins
+//! anywhere falls into step with the right one after a few blocks, because codes that end at the same bit
+//! are the same ever after (Klein and Wiseman, "Parallel Huffman decoding with applications to JPEG
+//! files", 2003). So the other core decodes the second half from a guess on and notes at which bit each
+//! MCU began. When this core, decoding from the start, finds one of its own MCUs to begin at a noted bit,
+//! everything after it is done already; only DC predictions, which began from nothing, are off by a
+//! constant. If that never happens, this core decodes on to the end, as if it were alone.
+
+use std::sync::Arc;
+
+use andon_kernels::cpu::with_modern_instructions;
+use andon_pixels::Cores;
+use andon_pixels::cores::Offered;
+
+use super::Refused;
+use super::bits::Bits;
+use super::entropy::Unstuffed;
+use super::scan::Intervals;
+use super::sequential::{Coder, decode_row};
+
+/// Unstuffed bytes from which on a second core is worth waking.
+const WORTH_IT: usize = 128 << 10;
+
+/// The second half of a scan.
+pub(super) struct Tail {
+    state: State,
+    /// Bits from where on the other core decodes.
+    middle: u64,
+    /// MCUs across, and in all.
+    across: usize,
+    total: usize,
+}
+
+enum State {
+    /// The other core is at it.
+    Running(Offered<Decoded>),
+    /// It is done; no MCU that begins at the same bit was met yet.
+    Decoded(Decoded),
+    /// The rest of the scan is this much of it.
+    Met { decoded: Decoded, place: Meeting },
+    /// It was of no use.
+    Useless,
+}
+
+/// Where both cores met: MCU `ours` of the scan is MCU `theirs` of the tail.
+#[derive(Clone, Copy)]
+struct Meeting {
+    ours: usize,
+    theirs: usize,
+    /// What the tail's DC coefficients lack, modulo 2^16 as they are stored.
+    lacking: [i16; 4],
+}
+
+/// What the other core made.
+struct Decoded {
+    /// At which bit each MCU began, and the DC predictions there.
+    starts: Vec<(u64, [i16; 4])>,
+    /// The first MCU after the last error: what came before is of no use.
+    sound: usize,
+    /// For each run of `across` MCUs, each coder's coefficients as in a row of MCUs.
+    rows: Vec<Vec<Vec<i16>>>,
+    /// At which bit the last MCU ended, and the data.
+    ended: u64,
+    end: u64,
+}
+
+impl Tail {
+    /// Offers the second half of a scan without restart markers to an idle core.
+    pub(super) fn offer(
+        cores: &dyn Cores,
+        data: &Arc<Unstuffed>,
+        coders: &[Coder],
+        across: u32,
+        down: u32,
+    ) -> Option<Self> {
+        let length = data.interval(0)?.len();
+        if data.interval(1).is_some() || length < WORTH_IT || coders.len() > 4 {
+            return None;
+        }
+        let (across, total) = (across as usize, across as usize * down as usize);
+        let work = {
+            let data = data.clone();
+            let coders: Vec<_> = coders.iter().map(Coder::anew).collect();
+            move || decode(&data, length / 2, coders, across, total)
+        };
+        let offered = Offered::to(cores, work);
+        offered.is_taken().then(|| Self {
+            state: State::Running(offered),
+            middle: length as u64 / 2 * 8,
+            across,
+            total,
+        })
+    }
+
+    /// Decodes the row of MCUs that begins with MCU `first`, or copies what the other core has of it.
+    pub(super) fn decode_row<'a>(
+        &mut self,
+        coders: &mut [Coder],
+        first: usize,
+        intervals: &mut Intervals<'a>,
+        bits: Bits<'a>,
+    ) -> Result<Bits<'a>, Refused> {
+        let mut bits = bits;
+        if !matches!(self.state, State::Met { .. }) {
+            bits = with_modern_instructions(
+                #[inline(always)]
+                || {
+                    let across = self.across;
+                    decode_row(coders, across, intervals, bits, |mcu, bits, coders| {
+                        bits.consumed() >= self.middle && self.meets(first + mcu, bits, coders)
+                    })
+                },
+            )?;
+        }
+        if let State::Met { decoded, place } = &self.state {
+            let from = first.max(place.ours);
+            for mcu in from..first + self.across {
+                decoded.copy(
+                    place.theirs + mcu - place.ours,
+                    place,
+                    self.across,
+                    coders,
+                    mcu - first,
+                );
+            }
+        }
+        Ok(bits)
+    }
+
+    /// Does MCU `ours`, which begins where `bits` stands, begin where one of the tail's does?
+    #[cold]
+    fn meets(&mut self, ours: usize, bits: &Bits<'_>, coders: &[Coder]) -> bool {
+        if let State::Running(_) = self.state {
+            let State::Running(offered) = std::mem::replace(&mut self.state, State::Useless) else {
+                return false;
+            };
+            if let Ok(decoded) = offered.wait() {
+                self.state = State::Decoded(decoded);
+            }
+        }
+        let State::Decoded(decoded) = &self.state else {
+            return false;
+        };
+        let Ok(theirs) = decoded
+            .starts
+            .binary_search_by_key(&bits.consumed(), |start| start.0)
+        else {
+            return false;
+        };
+        if theirs < decoded.sound || !decoded.holds(theirs + self.total - ours) {
+            return false;
+        }
+        let mut lacking = [0; 4];
+        for ((lacking, coder), began) in
+            lacking.iter_mut().zip(coders).zip(decoded.starts[theirs].1)
+        {
+            *lacking = (coder.prediction as i16).wrapping_sub(began);
+        }
+        let place = Meeting {
+            ours,
+            theirs,
+            lacking,
+        };
+        if let State::Decoded(decoded) = std::mem::replace(&mut self.state, State::Useless) {
+            self.state = State::Met { decoded, place };
+        }
+        true
+    }
+}
+
+impl Decoded {
+    /// Were MCUs up to this one, itself not counted, in the data? Beyond their end zeros are read.
+    fn holds(&self, mcu: usize) -> bool {
+        let ended = match self.starts.get(mcu) {
+            Some(next) => next.0,
+            None if mcu == self.starts.len() => self.ended,
+            None => return false,
+        };
+        ended <= self.end
+    }
+
+    /// Copies MCU `from` of the tail into the coders' rows as their MCU `to`.
+    fn copy(&self, from: usize, place: &Meeting, across: usize, coders: &mut [Coder], to: usize) {
+        let rows = &self.rows[from / across];
+        let from = from % across;
+        for ((coder, row), lacking) in coders.iter_mut().zip(rows).zip(place.lacking) {
+            let count = coder.count();
+            let (wide, stride) = (coder.h * count, coder.stride * count);
+            for v in 0..coder.v {
+                let source = &row[v * stride + from * wide..][..wide];
+                let target = &mut coder.row[v * stride + to * wide..][..wide];
+                target.copy_from_slice(source);
+                for dc in target.iter_mut().step_by(count) {
+                    *dc = dc.wrapping_add(lacking);
+                }
+            }
+        }
+    }
+}
+
+/// Decodes from byte `from` to the end, whatever it takes.
+fn decode(
+    data: &Unstuffed,
+    from: usize,
+    mut coders: Vec<Coder>,
+    across: usize,
+    total: usize,
+) -> Decoded {
+    let bytes = data.interval(0).unwrap_or_default();
+    let mut bits = Bits::from(bytes, from);
+    let mut decoded = Decoded {
+        starts: Vec::new(),
+        sound: 0,
+        rows: Vec::new(),
+        ended: 0,
+        end: bytes.len() as u64 * 8,
+    };
+    while decoded.starts.len() < total && bits.consumed() < decoded.end {
+        let before = decoded.starts.len();
+        let row = with_modern_instructions(
+            #[inline(always)]
+            || {
+                let mut endless = Intervals::endless(data);
+                decode_row(
+                    &mut coders,
+                    across,
+                    &mut endless,
+                    bits,
+                    |_, bits, coders| {
+                        let mut began = [0; 4];
+                        for (began, coder) in began.iter_mut().zip(coders) {
+                            *began = coder.prediction as i16;
+                        }
+                        decoded.starts.push((bits.consumed(), began));
+                        false
+                    },
+                )
+            },
+        );
+        match row {
+            Ok(after) => bits = after,
+            Err(_) => {
+                // Out of step, or the file is broken here. On from the next byte, as a new run.
+                let (failed, _) = decoded.starts[decoded.starts.len() - 1];
+                decoded.starts.resize(before + across, (failed, [0; 4]));
+                decoded.sound = decoded.starts.len();
+                bits = Bits::from(bytes, (failed / 8) as usize + 1);
+            }
+        }
+        decoded.ended = bits.consumed();
+        let fresh = |coder: &mut Coder| {
+            let empty = vec![0; coder.row.len()];
+            std::mem::replace(&mut coder.row, empty)
+        };
+        decoded.rows.push(coders.iter_mut().map(fresh).collect());
+    }
+    decoded
+}
