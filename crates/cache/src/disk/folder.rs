@@ -1,0 +1,218 @@
+//! The folder: where each file lies, and how one comes to be there whole.
+//!
+//! ```text
+//! andon-cache-1/
+//!   lock          held while a process uses the folder
+//!   purges        the purge log
+//!   tmp/          files being written; emptied at start
+//!   3f/a0c9…      entries, named by their keys
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::device::{Device, Found};
+use crate::key::Key;
+use crate::locks::Lock;
+
+/// Named after the format: a version of the program with another format uses another folder.
+const NAME: &str = "andon-cache-1";
+/// What a disk must take and give back to count as well again, in bytes.
+const PROBE: usize = 64 * 1024;
+
+/// The cache's own folder, for this process alone.
+pub(crate) struct Folder {
+    device: Arc<dyn Device>,
+    root: PathBuf,
+    temporary: AtomicU64,
+    /// Half-written files that could not be removed when they were given up.
+    litter: Mutex<Vec<PathBuf>>,
+    _lock: File,
+}
+
+impl Folder {
+    /// Takes possession of the folder inside `path`, and empties its `tmp/`.
+    ///
+    /// # Errors
+    /// `WouldBlock` if another process has it; the file system's.
+    pub(crate) fn open(device: Arc<dyn Device>, path: &Path) -> io::Result<Self> {
+        let root = path.join(NAME);
+        device.create_dir(&root.join("tmp"))?;
+        let lock = device.lock(&root.join("lock"))?;
+        let litter = device.list(&root.join("tmp"))?;
+        let litter = litter
+            .iter()
+            .map(|file| root.join("tmp").join(&file.name))
+            .collect();
+        let folder = Self {
+            device,
+            root,
+            temporary: AtomicU64::new(0),
+            litter: Mutex::new(litter),
+            _lock: lock,
+        };
+        match folder.clean() {
+            // Not to be cleaned, but still to be read.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
+            cleaned => cleaned?,
+        }
+        Ok(folder)
+    }
+
+    /// Every entry: when it was written, its key, its length in bytes.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn entries(&self) -> io::Result<Vec<(Found, Key)>> {
+        let mut entries = Vec::new();
+        for first in 0..=255u8 {
+            let first = format!("{first:02x}");
+            for file in self.device.list(&self.root.join(&first))? {
+                // Whatever else lies there is not ours to touch.
+                if let Some(key) = Key::from_hex(&format!("{first}{}", file.name)) {
+                    entries.push((file, key));
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    /// An entry's file, or its first `most` bytes; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn read(&self, key: &Key, most: u64) -> io::Result<Option<Vec<u8>>> {
+        self.read_if_there(&self.path(key), most)
+    }
+
+    /// Removes an entry's file, if there is one.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
+        self.device.remove(&self.path(key))
+    }
+
+    /// Writes a file that has no name yet. Nothing is synced to the medium: what a power cut tears,
+    /// the check on reading finds.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn write(&self, parts: &[&[u8]]) -> io::Result<Unnamed<'_>> {
+        let number = self.temporary.fetch_add(1, Ordering::Relaxed);
+        let path = self.root.join("tmp").join(number.to_string());
+        // From here on, dropping it removes what there is, also half a file.
+        let unnamed = Unnamed { folder: self, path };
+        match self.device.write(&unnamed.path, parts) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Somebody emptied the folder under us.
+                self.device.create_dir(&self.root.join("tmp"))?;
+                self.device.write(&unnamed.path, parts)?;
+            }
+            written => written?,
+        }
+        Ok(unnamed)
+    }
+
+    /// The purge log; `None` if there is none.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn log(&self) -> io::Result<Option<Vec<u8>>> {
+        self.read_if_there(&self.root.join("purges"), u64::MAX)
+    }
+
+    /// Adds to the purge log; on return the bytes are on the medium.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the file system's, and then part of the bytes may be there.
+    pub(crate) fn append_to_log(&self, bytes: &[u8]) -> io::Result<()> {
+        self.device.append(&self.root.join("purges"), bytes)
+    }
+
+    /// Replaces the purge log, whole or not at all.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn replace_log(&self, bytes: &[u8]) -> io::Result<()> {
+        let unnamed = self.write(&[bytes])?;
+        self.device.append(&unnamed.path, &[])?; // syncs
+        self.device.rename(&unnamed.path, &self.root.join("purges"))
+    }
+
+    /// Clears up and proves that the disk takes bytes and gives them back.
+    ///
+    /// # Errors
+    /// The file system's; `InvalidData` if other bytes come back.
+    pub(crate) fn probe(&self) -> io::Result<()> {
+        self.clean()?;
+        let bytes = vec![0xa5; PROBE];
+        let probe = self.write(&[&bytes])?;
+        if self.device.read(&probe.path, u64::MAX)? != bytes {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        Ok(())
+    }
+
+    fn read_if_there(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+        match self.device.read(path, most) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    fn clean(&self) -> io::Result<()> {
+        let mut litter = self.litter.locked();
+        while let Some(path) = litter.last() {
+            self.device.remove(path)?;
+            litter.pop();
+        }
+        Ok(())
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        let name = key.to_string();
+        self.root.join(&name[..2]).join(&name[2..])
+    }
+}
+
+/// A file under `tmp/`; removed when dropped without a name.
+pub(crate) struct Unnamed<'a> {
+    folder: &'a Folder,
+    path: PathBuf,
+}
+
+impl Unnamed<'_> {
+    /// Gives it its name, in one step, in the place of an older file.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn publish(self, key: &Key) -> io::Result<()> {
+        let to = self.folder.path(key);
+        match self.folder.device.rename(&self.path, &to) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // The first of its 256th part.
+                self.folder
+                    .device
+                    .create_dir(to.parent().unwrap_or(&self.folder.root))?;
+                self.folder.device.rename(&self.path, &to)
+            }
+            renamed => renamed,
+        }
+    }
+}
+
+impl Drop for Unnamed<'_> {
+    fn drop(&mut self) {
+        // Once renamed there is nothing to remove.
+        if self.folder.device.remove(&self.path).is_err() {
+            self.folder
+                .litter
+                .locked()
+                .push(std::mem::take(&mut self.path));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The disk's health: what is wrong with it, and what is left alone until it is well again.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::locks::Lock;
+
+/// What is wrong with the disk tier. Serving goes on without it, and it heals by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alarm {
+    /// In one word.
+    pub trouble: Trouble,
+    /// What the system said.
+    pub message: String,
+}
+
+/// The kinds of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No space or quota left: nothing is written, what is there is served.
+    Full,
+    /// Nothing can be written, what is there is served.
+    ReadOnly,
+    /// The disk fails: neither written nor read.
+    Failing,
+    /// The disk does not answer: neither written nor read.
+    Hung,
+    /// The folder cannot be used, or another process holds it.
+    Unavailable,
+}
+
+impl Trouble {
+    /// One word, for logs and metrics.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::ReadOnly => "read_only",
+            Self::Failing => "failing",
+            Self::Hung => "hung",
+            Self::Unavailable => "unavailable",
+        }
+    }
+
+    pub(crate) fn of(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly,
+            _ => Self::Failing,
+        }
+    }
+
+    const fn stops(self) -> u8 {
+        match self {
+            Self::Full | Self::ReadOnly => WRITES,
+            Self::Failing | Self::Hung | Self::Unavailable => WRITES | READS,
+        }
+    }
+}
+
+const WRITES: u8 = 1;
+const READS: u8 = 2;
+
+/// The state, cheap to ask.
+#[derive(Debug, Default)]
+pub(crate) struct Health {
+    stopped: AtomicU8,
+    alarm: Mutex<Option<Alarm>>,
+}
+
+impl Health {
+    pub(crate) fn may_read(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) & READS == 0
+    }
+
+    pub(crate) fn may_write(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) & WRITES == 0
+    }
+
+    pub(crate) fn alarm(&self) -> Option<Alarm> {
+        self.alarm.locked().clone()
+    }
+
+    pub(crate) fn raise(&self, trouble: Trouble, message: String) {
+        let mut alarm = self.alarm.locked();
+        let known = alarm.as_ref().is_some_and(|alarm| alarm.trouble == trouble);
+        if !known {
+            // Once per kind, not once per request.
+            tracing::warn!(trouble = trouble.label(), %message, "the disk cache is in trouble");
+        }
+        *alarm = Some(Alarm { trouble, message });
+        self.stopped.store(trouble.stops(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn clear(&self) {
+        if self.alarm.locked().take().is_some() {
+            tracing::info!("the disk cache is well again");
+        }
+        self.stopped.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,338 @@
+//! The disk tier: the blocking [`store`] behind an interface that never blocks a task.
+//!
+//! Reads run on tokio's blocking threads, a fixed number at a time and with a deadline; writes are
+//! queued, bounded in bytes, and done by one thread. On any trouble the tier steps aside, and a task
+//! tries once a second whether the disk is well again.
+
+pub(crate) mod device;
+mod folder;
+mod format;
+pub(crate) mod health;
+mod purge_log;
+mod queue;
+mod store;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
+
+use self::device::Device;
+use self::health::{Health, Trouble};
+use self::queue::Queue;
+use self::store::Store;
+use crate::entry::Stored;
+use crate::key::Key;
+use crate::purge::Marks;
+use crate::stats::DiskStats;
+
+/// Reads at a time: enough to keep a disk busy, few enough to leave blocking threads to others.
+const READERS: usize = 8;
+/// A disk slower than this is of no help.
+const READ_DEADLINE: Duration = Duration::from_secs(1);
+/// Whoever purges is told after this that the disk does not have it yet.
+const SAVE_DEADLINE: Duration = Duration::from_secs(5);
+/// Between two tries whether the disk is well again.
+const HEAL_EVERY: Duration = Duration::from_secs(1);
+/// More purges than this are applied to the files, and then forgotten.
+const SWEEP_AT: usize = 4096;
+
+/// Entries on disk. Dropping it lets queued writes finish in the background.
+pub(crate) struct Disk {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    runtime: Handle,
+    device: Arc<dyn Device>,
+    path: PathBuf,
+    limit: u64,
+    marks: Arc<Marks>,
+    store: OnceLock<Store>,
+    health: Health,
+    queue: Queue,
+    readers: Arc<Semaphore>,
+    /// One purge saves those of all who wait, and a hung disk costs one thread.
+    saver: Arc<Semaphore>,
+    sweeper: Semaphore,
+    /// Wakes the caretaker.
+    trouble: Arc<Notify>,
+    /// Something that a waiter of `ready` or `flush` waits for may have happened.
+    progress: Notify,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    errors: AtomicU64,
+}
+
+impl Disk {
+    /// Starts opening the folder in the background. Must be called inside a tokio runtime.
+    pub(crate) fn start(
+        device: Arc<dyn Device>,
+        path: PathBuf,
+        limit: u64,
+        marks: Arc<Marks>,
+    ) -> Self {
+        let shared = Arc::new(Shared {
+            runtime: Handle::current(),
+            device,
+            path,
+            limit,
+            marks,
+            store: OnceLock::new(),
+            health: Health::default(),
+            queue: Queue::default(),
+            readers: Arc::new(Semaphore::new(READERS)),
+            saver: Arc::new(Semaphore::new(1)),
+            sweeper: Semaphore::new(1),
+            trouble: Arc::new(Notify::new()),
+            progress: Notify::new(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+        });
+        tokio::spawn(take_care(
+            Arc::downgrade(&shared),
+            Arc::clone(&shared.trouble),
+        ));
+        Self { shared }
+    }
+
+    /// Finds an entry, on its way to the disk or there.
+    pub(crate) async fn get(&self, key: &Key) -> Option<Stored> {
+        let found = match self.shared.queued(key) {
+            Some(stored) => Some(stored),
+            None => self.read(key).await,
+        };
+        let count = if found.is_some() {
+            &self.shared.hits
+        } else {
+            &self.shared.misses
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        found
+    }
+
+    /// Queues an entry for writing; left out if the queue is full or the disk in trouble.
+    pub(crate) fn put(&self, key: Key, stored: Stored) {
+        if self.shared.health.may_write() {
+            self.shared.queue.push(key, stored);
+            self.shared.start_writing();
+        }
+    }
+
+    /// Makes the purges that are in force survive a restart. Whether it succeeded.
+    pub(crate) async fn save_marks(&self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let saving = async {
+            let permit = Arc::clone(&shared.saver).acquire_owned().await.ok()?;
+            let inside = Arc::clone(&shared);
+            let saved = tokio::task::spawn_blocking(move || {
+                let saved = inside.store.get()?.save_marks();
+                inside.note(&saved);
+                drop(permit);
+                saved.ok()
+            });
+            saved.await.ok()?
+        };
+        let saved = matches!(timeout(SAVE_DEADLINE, saving).await, Ok(Some(())));
+        self.shared.sweep_if_due();
+        saved
+    }
+
+    /// Waits until the folder is open and its entries are counted, or trouble is known.
+    pub(crate) async fn ready(&self) {
+        self.until(|shared| shared.is_ready() || shared.health.alarm().is_some())
+            .await;
+    }
+
+    /// Waits until all that was put is on disk, or given up. A disk that hangs keeps it waiting.
+    pub(crate) async fn flush(&self) {
+        self.until(|shared| {
+            let given_up = shared.health.alarm().is_some();
+            !shared.queue.has_writer() && (shared.queue.is_empty() || given_up)
+        })
+        .await;
+    }
+
+    pub(crate) fn stats(&self) -> DiskStats {
+        let shared = &self.shared;
+        let (entries, bytes) = shared.store.get().map(Store::usage).unwrap_or_default();
+        let counts = shared.store.get().map(Store::counts);
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (queued_bytes, dropped) = shared.queue.usage();
+        DiskStats {
+            hits: load(&shared.hits),
+            misses: load(&shared.misses),
+            entries,
+            bytes,
+            limit: shared.limit,
+            evictions: counts.map_or(0, |counts| load(&counts.evictions)),
+            corrupt: counts.map_or(0, |counts| load(&counts.corrupt)),
+            errors: load(&shared.errors),
+            dropped,
+            queued_bytes,
+            ready: shared.is_ready(),
+            alarm: shared.health.alarm(),
+        }
+    }
+
+    async fn read(&self, key: &Key) -> Option<Stored> {
+        let shared = &self.shared;
+        let worth_it = shared.health.may_read() && shared.store.get()?.may_hold(key);
+        if !worth_it {
+            return None;
+        }
+        // Full of readers for so long: a miss, but nobody's fault yet.
+        let permit = timeout(READ_DEADLINE, Arc::clone(&shared.readers).acquire_owned());
+        let permit = permit.await.ok()?.ok()?;
+        let (inside, key) = (Arc::clone(shared), *key);
+        let reading = tokio::task::spawn_blocking(move || {
+            let read = inside.store.get()?.read(&key);
+            inside.note(&read);
+            // A read that never returns keeps its place: hanging threads stay few.
+            drop(permit);
+            read.ok().flatten()
+        });
+        match timeout(READ_DEADLINE, reading).await {
+            Ok(read) => read.ok().flatten(),
+            Err(_) => {
+                shared.raise(Trouble::Hung, format!("no answer within {READ_DEADLINE:?}"));
+                None
+            }
+        }
+    }
+
+    async fn until(&self, done: impl Fn(&Shared) -> bool) {
+        loop {
+            let progress = self.shared.progress.notified();
+            if done(&self.shared) {
+                return;
+            }
+            // The writers announce what they do; the time limit is for what nobody announces.
+            let _ = timeout(HEAL_EVERY, progress).await;
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.shared.trouble.notify_one(); // the caretaker finds nobody to care for
+    }
+}
+
+impl Shared {
+    fn is_ready(&self) -> bool {
+        self.store.get().is_some_and(Store::is_scanned)
+    }
+
+    fn queued(&self, key: &Key) -> Option<Stored> {
+        // A queued entry from before the oldest mark cannot be judged any more.
+        let judged =
+            |stored: &Stored| self.marks.judges(stored.generation) && !self.marks.kill(key, stored);
+        self.queue.get(key).filter(judged)
+    }
+
+    fn start_writing(self: &Arc<Self>) {
+        if self.is_ready() && self.health.may_write() && self.queue.appoint_writer() {
+            let shared = Arc::clone(self);
+            self.runtime.spawn_blocking(move || shared.write_all());
+        }
+    }
+
+    /// The writer's work, until the queue is empty or the disk in trouble.
+    fn write_all(&self) {
+        let Some(store) = self.store.get() else {
+            return;
+        };
+        while let Some((key, stored)) = self.queue.next() {
+            let written = store.write(&key, &stored);
+            self.note(&written);
+            match written {
+                Ok(()) => self.queue.done(&key, &stored),
+                Err(_) => self.queue.give_up(),
+            }
+        }
+        self.progress.notify_waiters();
+    }
+
+    fn sweep_if_due(self: &Arc<Self>) {
+        if self.marks.len() > SWEEP_AT && self.is_ready() && self.health.may_write() {
+            let shared = Arc::clone(self);
+            self.runtime.spawn_blocking(move || {
+                // One at a time; whoever comes second has nothing to add.
+                if let (Ok(_permit), Some(store)) =
+                    (shared.sweeper.try_acquire(), shared.store.get())
+                {
+                    shared.note(&store.sweep());
+                }
+            });
+        }
+    }
+
+    /// Raises the alarm if this is an error.
+    fn note<T>(&self, result: &std::io::Result<T>) {
+        if let Err(error) = result {
+            self.raise(Trouble::of(error), error.to_string());
+        }
+    }
+
+    fn raise(&self, trouble: Trouble, message: String) {
+        self.errors.fetch_add(1, Ordering::Relaxed);
+        self.health.raise(trouble, message);
+        self.trouble.notify_one();
+        self.progress.notify_waiters();
+    }
+
+    /// Does whatever is missing for the tier to be in use: open, count, prove, catch up.
+    fn heal(&self) -> std::io::Result<()> {
+        let store = match self.store.get() {
+            Some(store) => {
+                store.probe()?;
+                store
+            }
+            None => {
+                let (device, marks) = (Arc::clone(&self.device), Arc::clone(&self.marks));
+                let store = Store::open(device, &self.path, self.limit, marks)?;
+                self.store.get_or_init(|| store)
+            }
+        };
+        store.save_marks()?;
+        store.scan()
+    }
+}
+
+/// Opens the folder, then sleeps until there is trouble, then tries until it is over.
+async fn take_care(shared: Weak<Shared>, trouble: Arc<Notify>) {
+    while let Some(shared) = shared.upgrade() {
+        let inside = Arc::clone(&shared);
+        let Ok(healed) = tokio::task::spawn_blocking(move || inside.heal()).await else {
+            return; // the runtime is shutting down
+        };
+        match healed {
+            Ok(()) => {
+                shared.health.clear();
+                shared.start_writing();
+                shared.progress.notify_waiters();
+                drop(shared);
+                trouble.notified().await;
+            }
+            Err(error) => {
+                let known = shared.store.get().is_some();
+                let kind = if known {
+                    Trouble::of(&error)
+                } else {
+                    Trouble::Unavailable
+                };
+                shared.health.raise(kind, error.to_string());
+                shared.progress.notify_waiters();
+                drop(shared);
+            }
+        }
+        // Also after a success: a disk that fails right after each proof is not asked too often.
+        tokio::time::sleep(HEAL_EVERY).await;
+    }
+}

@@ -1,0 +1,318 @@
+//! The store: the entries of a [`Folder`], within a number of bytes, minus what has been purged.
+//!
+//! The index is a list of names and sizes, rebuilt in the background at start; until it is complete,
+//! look-ups simply try the file, so a restarted server answers from its cache at once.
+//!
+//! Every call may block, unless it says otherwise.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use super::device::Device;
+use super::folder::Folder;
+use super::format;
+use super::purge_log::{PurgeLog, encode_record};
+use crate::entry::Stored;
+use crate::key::Key;
+use crate::locks::{Lock, Shared};
+use crate::purge::Marks;
+use crate::sieve::Sieve;
+
+/// What a file takes beside its blocks: its inode and its name.
+const INODE: u64 = 512;
+const BLOCK: u64 = 4096;
+/// The first read of a sweep; longer heads need a second one.
+const START: u64 = 4096;
+
+/// Entries on a device.
+pub(crate) struct Store {
+    folder: Folder,
+    limit: u64,
+    marks: Arc<Marks>,
+    era: u64,
+    /// The purge log was missing or damaged: the entries found at start belong to no era.
+    starts_over: bool,
+    /// Never held during a file operation: tasks look into it.
+    index: RwLock<Index>,
+    /// Held while files appear or vanish under their names, so that they and the index agree.
+    changes: Mutex<()>,
+    /// Whether the log on disk may end in half a record.
+    log_damaged: Mutex<bool>,
+    scanned: AtomicBool,
+    counts: Counts,
+}
+
+/// What the store has seen since it was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) evictions: AtomicU64,
+    pub(crate) corrupt: AtomicU64,
+}
+
+struct Index {
+    files: Sieve<()>,
+    /// Room kept for files that are being written.
+    reserved: u64,
+}
+
+impl Store {
+    /// Takes possession of the folder inside `path` and reads the purges. The entries are found by
+    /// [`Store::scan`].
+    ///
+    /// # Errors
+    /// `WouldBlock` if another process has it; the file system's.
+    pub(crate) fn open(
+        device: Arc<dyn Device>,
+        path: &Path,
+        limit: u64,
+        marks: Arc<Marks>,
+    ) -> io::Result<Self> {
+        let folder = Folder::open(device, path)?;
+        let remembered = folder.log()?.and_then(|bytes| PurgeLog::decode(&bytes));
+        let starts_over = remembered.is_none();
+        let log = remembered.unwrap_or_else(PurgeLog::new_era);
+        if starts_over {
+            // Before the marks are taken over: if this fails, opening is tried again from the start.
+            folder.replace_log(&log.encode())?;
+        }
+        marks.adopt(log.generation, log.marks);
+        Ok(Self {
+            folder,
+            limit,
+            marks,
+            era: log.era,
+            starts_over,
+            index: RwLock::new(Index {
+                files: Sieve::new(),
+                reserved: 0,
+            }),
+            changes: Mutex::new(()),
+            log_damaged: Mutex::new(false),
+            scanned: AtomicBool::new(false),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Rebuilds the index from names and sizes, oldest first, and evicts down to the limit.
+    ///
+    /// # Errors
+    /// The file system's; it may be called again.
+    pub(crate) fn scan(&self) -> io::Result<()> {
+        if self.is_scanned() {
+            return Ok(());
+        }
+        let mut found = self.folder.entries()?;
+        if self.starts_over {
+            found
+                .drain(..)
+                .try_for_each(|(_, key)| self.folder.remove(&key))?;
+        }
+        found.sort_unstable_by_key(|(file, _)| file.modified);
+        // In batches, for look-ups wait meanwhile.
+        for batch in found.chunks(1000) {
+            let mut index = self.index.writing();
+            for (file, key) in batch {
+                index.files.insert(*key, (), charge(file.len));
+            }
+        }
+        let _changes = self.changes.locked();
+        self.make_room(0)?;
+        self.scanned.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether everything on disk is known. Writing waits for it, for without it the limit could not
+    /// be kept. Does not block.
+    pub(crate) fn is_scanned(&self) -> bool {
+        self.scanned.load(Ordering::Acquire)
+    }
+
+    /// Whether reading could find the key. Does not block.
+    pub(crate) fn may_hold(&self, key: &Key) -> bool {
+        !self.is_scanned() || self.index.reading().files.contains(key)
+    }
+
+    /// The entry, checked and not purged. A file that is not what was written is removed.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn read(&self, key: &Key) -> io::Result<Option<Stored>> {
+        let Some(file) = self.folder.read(key, u64::MAX)? else {
+            // It vanished under us, or has just been evicted: removing makes file and index agree.
+            self.remove(key)?;
+            return Ok(None);
+        };
+        let Some(stored) = format::decode(key, self.era, file) else {
+            self.counts.corrupt.fetch_add(1, Ordering::Relaxed);
+            self.remove(key)?;
+            return Ok(None);
+        };
+        if self.marks.kill(key, &stored) {
+            self.remove(key)?;
+            return Ok(None);
+        }
+        self.index.reading().files.get(key);
+        Ok(Some(stored))
+    }
+
+    /// Publishes an entry, unless it is purged or alone larger than the limit.
+    ///
+    /// # Errors
+    /// The file system's; nothing is published then.
+    pub(crate) fn write(&self, key: &Key, stored: &Stored) -> io::Result<()> {
+        let body = &stored.entry.body;
+        let fitting = format::encode(key, self.era, stored).and_then(|start| {
+            let charge = charge((start.len() + body.len()) as u64);
+            (charge <= self.limit).then_some((start, charge))
+        });
+        let Some((start, charge)) = fitting else {
+            // An older result must not outlive a newer one for the sake of its size.
+            return self.remove(key);
+        };
+        {
+            let _changes = self.changes.locked();
+            self.make_room(charge)?;
+            self.index.writing().reserved += charge;
+        }
+        let published = self.publish(key, stored, &[&start, body], charge);
+        self.index.writing().reserved -= charge;
+        published
+    }
+
+    /// Removes an entry.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
+        let _changes = self.changes.locked();
+        self.folder.remove(key)?;
+        self.index.writing().files.remove(key);
+        Ok(())
+    }
+
+    /// Saves the purges that are not on disk yet.
+    ///
+    /// # Errors
+    /// The file system's; they stay in force, and unsaved.
+    pub(crate) fn save_marks(&self) -> io::Result<()> {
+        let mut damaged = self.log_damaged.locked();
+        let unsaved = self.marks.unsaved();
+        let Some(last) = unsaved.last() else {
+            return Ok(());
+        };
+        if !*damaged {
+            let records: Vec<u8> = unsaved
+                .iter()
+                .flat_map(|mark| encode_record(self.era, mark))
+                .collect();
+            match self.folder.append_to_log(&records) {
+                Ok(()) => {
+                    self.marks.saved(last.generation);
+                    return Ok(());
+                }
+                Err(error) => {
+                    *damaged = true;
+                    if error.kind() != io::ErrorKind::NotFound {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        self.rewrite_log(&mut damaged)
+    }
+
+    /// Removes every purged entry, so that the purges themselves can be forgotten.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn sweep(&self) -> io::Result<()> {
+        let up_to = self.marks.generation();
+        let keys: Vec<Key> = self.index.reading().files.keys().copied().collect();
+        for key in keys {
+            let mut start = self.folder.read(&key, START)?.unwrap_or_default();
+            if let Some(len) = format::start_len(&start).filter(|len| *len > START) {
+                start = self.folder.read(&key, len)?.unwrap_or_default();
+            }
+            let alive = format::decode_start(&key, self.era, &start)
+                .is_some_and(|(stored, _)| !self.marks.kill(&key, &stored));
+            if !alive {
+                self.remove(&key)?;
+            }
+        }
+        {
+            // Whoever publishes asks the marks under this lock: none slips through in between.
+            let _changes = self.changes.locked();
+            self.marks.forget(up_to);
+        }
+        self.rewrite_log(&mut self.log_damaged.locked())
+    }
+
+    /// Proves that the disk is well.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub(crate) fn probe(&self) -> io::Result<()> {
+        self.folder.probe()
+    }
+
+    /// Entries and bytes, with the room kept for files being written. Does not block.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        let index = self.index.reading();
+        (
+            index.files.len() as u64,
+            index.files.weight() + index.reserved,
+        )
+    }
+
+    pub(crate) const fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    fn publish(&self, key: &Key, stored: &Stored, parts: &[&[u8]], charge: u64) -> io::Result<()> {
+        let unnamed = self.folder.write(parts)?;
+        let _changes = self.changes.locked();
+        if self.marks.judges(stored.generation) && !self.marks.kill(key, stored) {
+            unnamed.publish(key)?;
+            self.index.writing().files.insert(*key, (), charge);
+        }
+        Ok(())
+    }
+
+    /// Evicts until `charge` more fits. The caller holds `changes`.
+    fn make_room(&self, charge: u64) -> io::Result<()> {
+        loop {
+            let victim = {
+                let mut index = self.index.writing();
+                if index.files.weight() + index.reserved + charge <= self.limit {
+                    return Ok(());
+                }
+                index.files.victim()
+            };
+            let Some(victim) = victim else { return Ok(()) };
+            // Counted until it is gone: a file that cannot be removed still takes its room.
+            self.folder.remove(&victim)?;
+            self.index.writing().files.remove(&victim);
+            self.counts.evictions.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn rewrite_log(&self, damaged: &mut bool) -> io::Result<()> {
+        let (generation, marks) = self.marks.all();
+        let log = PurgeLog {
+            era: self.era,
+            generation,
+            marks,
+        };
+        self.folder.replace_log(&log.encode())?;
+        self.marks.saved(generation);
+        *damaged = false;
+        Ok(())
+    }
+}
+
+/// What a file of this length costs on disk, so that the limit is one on the disk and not on lengths.
+const fn charge(len: u64) -> u64 {
+    len.div_ceil(BLOCK) * BLOCK + INODE
+}

@@ -1,0 +1,34 @@
+//! Results kept, and computed once.
+//!
+//! [`Cache`] keeps finished results in memory and on disk, both within a number of bytes, and knows how
+//! long each is good. [`Flights`] lets all who ask for the same missing result share one computation.
+//! Bytes only: nothing here knows a picture or HTTP.
+//!
+//! The promises, each with its test: what is served is exactly what was stored, whatever crash or disk
+//! did in between; a purge is effective at once and survives a restart; no clock set wrong expires
+//! everything or keeps anything for ever; and a disk that is full, read-only or dying costs speed,
+//! never an answer. Why the disk tier is our own is told in `notes.md`.
+
+mod clock;
+mod disk;
+mod entry;
+mod freshness;
+mod key;
+mod locks;
+mod memory;
+mod purge;
+mod sieve;
+mod single_flight;
+mod stats;
+mod tiered;
+
+pub use clock::{Clock, Moment, SystemClock};
+pub use disk::device::{Device, Files, Found};
+pub use disk::health::{Alarm, Trouble};
+pub use entry::{Entry, Hit, Tier};
+pub use freshness::{Freshness, Life};
+pub use key::Key;
+pub use purge::{Purged, Selector, Ticket};
+pub use single_flight::{Cancellation, FlightError, Flights, Landed, Role};
+pub use stats::{DiskStats, MemoryStats, Stats};
+pub use tiered::{Cache, Config, DiskConfig};

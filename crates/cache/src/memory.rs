@@ -1,0 +1,108 @@
+//! The memory tier: the most wanted entries, within a number of bytes.
+
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::entry::Stored;
+use crate::key::Key;
+use crate::locks::Shared;
+use crate::sieve::Sieve;
+
+/// Entries in this process. Their weights never sum to more than the limit.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    limit: u64,
+    sieve: RwLock<Sieve<Stored>>,
+    evictions: AtomicU64,
+}
+
+impl Memory {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            sieve: RwLock::new(Sieve::new()),
+            evictions: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<Stored> {
+        self.sieve.reading().get(key).cloned()
+    }
+
+    /// Keeps it, unless it alone is over the limit; then an older value of the key goes too.
+    pub(crate) fn put(&self, key: Key, stored: Stored) {
+        let weight = stored.entry.weight();
+        // Room is made under the same lock, so that no moment sees the sum above the limit. What
+        // leaves is dropped after the lock is: freeing large bodies takes time.
+        let mut gone = Vec::new();
+        let mut sieve = self.sieve.writing();
+        gone.extend(sieve.remove(&key));
+        if weight <= self.limit {
+            while sieve.weight() + weight > self.limit {
+                let Some(victim) = sieve.victim() else { break };
+                gone.extend(sieve.remove(&victim));
+                self.evictions.fetch_add(1, Ordering::Relaxed);
+            }
+            sieve.insert(key, stored, weight);
+        }
+        drop(sieve);
+    }
+
+    /// Removes all that `keep` refuses.
+    pub(crate) fn retain(&self, mut keep: impl FnMut(&Key, &Stored) -> bool) {
+        self.sieve.writing().retain(|key, stored| keep(key, stored));
+    }
+
+    /// Entries, bytes, and how many had to leave.
+    pub(crate) fn usage(&self) -> (u64, u64, u64) {
+        let sieve = self.sieve.reading();
+        let evictions = self.evictions.load(Ordering::Relaxed);
+        (sieve.len() as u64, sieve.weight(), evictions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::entry::Entry;
+    use crate::freshness::Stamp;
+
+    fn stored(len: usize) -> Stored {
+        Stored {
+            entry: Arc::new(Entry {
+                body: vec![7; len].into(),
+                ..Entry::default()
+            }),
+            stamp: Stamp {
+                wall: 0,
+                since_boot: 0,
+                boot: 0,
+            },
+            generation: 0,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_holds_more_than_its_limit(
+            limit in 0..100_000u64,
+            puts in prop::collection::vec((0..30u32, 0..20_000usize), 0..100),
+        ) {
+            let memory = Memory::new(limit);
+            for (n, len) in puts {
+                let key = Key::of(&[n.to_string()]);
+                memory.put(key, stored(len));
+                let (entries, bytes, _) = memory.usage();
+                prop_assert!(bytes <= limit);
+                prop_assert!(bytes >= entries * stored(0).entry.weight());
+                let kept = memory.get(&key).map(|found| found.entry.body.len());
+                let fits = stored(len).entry.weight() <= limit;
+                prop_assert_eq!(kept, fits.then_some(len));
+            }
+        }
+    }
+}

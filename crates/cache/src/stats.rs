@@ -1,0 +1,60 @@
+//! What the cache can tell about itself, for metrics and `andon explain`.
+
+use crate::disk::health::Alarm;
+
+/// A reading of all counters. Counts grow from the start of the process; the rest is as it is now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The memory tier; all zero if it is off.
+    pub memory: MemoryStats,
+    /// The disk tier; `None` if it is off.
+    pub disk: Option<DiskStats>,
+    /// Purges that look-ups are compared with.
+    pub purges_in_force: u64,
+}
+
+/// The memory tier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// Look-ups that found an entry here.
+    pub hits: u64,
+    /// Look-ups that did not.
+    pub misses: u64,
+    /// Entries held.
+    pub entries: u64,
+    /// Bytes held, bodies and all that belongs to them.
+    pub bytes: u64,
+    /// The most bytes it may hold.
+    pub limit: u64,
+    /// Entries that left to make room.
+    pub evictions: u64,
+}
+
+/// The disk tier.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskStats {
+    /// Look-ups that memory missed and this tier found.
+    pub hits: u64,
+    /// Look-ups that both missed.
+    pub misses: u64,
+    /// Entries held.
+    pub entries: u64,
+    /// Bytes taken on disk, in whole blocks.
+    pub bytes: u64,
+    /// The most bytes it may take.
+    pub limit: u64,
+    /// Entries that left to make room.
+    pub evictions: u64,
+    /// Files that were not what was written, and were removed instead of served.
+    pub corrupt: u64,
+    /// File operations that failed.
+    pub errors: u64,
+    /// Entries never written because the disk was too slow or in trouble.
+    pub dropped: u64,
+    /// Bytes waiting to be written.
+    pub queued_bytes: u64,
+    /// Whether the entries left by earlier processes are counted, which writing waits for.
+    pub ready: bool,
+    /// What is wrong, if something is.
+    pub alarm: Option<Alarm>,
+}

@@ -1,0 +1,254 @@
+//! The cache as the server sees it: memory above disk, one look-up, one purge.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::clock::{Clock, SystemClock};
+use crate::disk::Disk;
+use crate::disk::device::{Device, Files};
+use crate::entry::{Entry, Hit, Stored, Tier};
+use crate::freshness::{Freshness, Stamp};
+use crate::key::Key;
+use crate::memory::Memory;
+use crate::purge::{Marks, Purged, Selector, Ticket};
+use crate::stats::{MemoryStats, Stats};
+
+/// The tiers and their sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Bytes of the memory tier; 0 switches it off.
+    pub memory: u64,
+    /// The disk tier; `None` switches it off.
+    pub disk: Option<DiskConfig>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            memory: 256 << 20,
+            disk: None,
+        }
+    }
+}
+
+/// Where the disk tier is and how large it may grow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskConfig {
+    /// A folder; the cache uses one of its own inside it.
+    pub path: PathBuf,
+    /// Bytes on disk, in whole blocks; 0 switches the tier off.
+    pub size: u64,
+}
+
+/// Finished results in memory and on disk. A clone is the same cache.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use std::time::Duration;
+/// use andon_cache::{Cache, Config, Entry, Freshness, Key, Life, Selector};
+///
+/// let cache = Cache::open(Config::default());
+/// let key = Key::of(&["fit:250x250,as:jpeg", "cat.jpg", "jpeg"]);
+/// let ticket = cache.ticket(); // before the source is read
+/// let entry = Entry {
+///     body: "the picture".into(),
+///     source: "cat.jpg".into(),
+///     life: Life::fresh_for(Duration::from_secs(60)),
+///     ..Entry::default()
+/// };
+/// cache.put(key, entry, ticket);
+/// assert_eq!(cache.get(&key).await.unwrap().freshness, Freshness::Fresh);
+///
+/// let _ = cache.purge(Selector::Source("cat.jpg".into())).await;
+/// assert!(cache.get(&key).await.is_none());
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct Cache {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    clock: Arc<dyn Clock>,
+    marks: Arc<Marks>,
+    memory: Option<Memory>,
+    memory_limit: u64,
+    disk: Option<Disk>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Cache {
+    /// Opens the cache. It never fails: a disk tier that cannot be used raises the alarm in
+    /// [`Stats`], is tried again every second, and joins in when it can be. Must be called inside a
+    /// tokio runtime (with its timers enabled) if there is a disk tier.
+    pub fn open(config: Config) -> Self {
+        Self::open_with(config, Arc::new(SystemClock::default()), Arc::new(Files))
+    }
+
+    /// As [`Cache::open`], with another clock and another file system: for tests of both.
+    pub fn open_with(config: Config, clock: Arc<dyn Clock>, device: Arc<dyn Device>) -> Self {
+        let disk = config.disk.filter(|disk| disk.size > 0);
+        let marks = Arc::new(Marks::new(disk.is_some()));
+        let disk = disk.map(|disk| Disk::start(device, disk.path, disk.size, Arc::clone(&marks)));
+        let memory = (config.memory > 0).then(|| Memory::new(config.memory));
+        let inner = Inner {
+            clock,
+            marks,
+            memory,
+            memory_limit: config.memory,
+            disk,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// To be taken before a result's source is read, and given to [`Cache::put`] with the result: if
+    /// a purge comes in between, the result is not kept.
+    pub fn ticket(&self) -> Ticket {
+        self.inner.marks.ticket()
+    }
+
+    /// Looks up, in memory first. A hit from the disk moves up into memory.
+    pub async fn get(&self, key: &Key) -> Option<Hit> {
+        let inner = &*self.inner;
+        if let Some(hit) = self.get_from_memory(key) {
+            return Some(hit);
+        }
+        let stored = inner.disk.as_ref()?.get(key).await?;
+        let hit = inner.judge(&stored, Tier::Disk)?;
+        inner.keep_in_memory(*key, stored);
+        Some(hit)
+    }
+
+    /// Looks up in memory only, without waiting for anything.
+    pub fn get_from_memory(&self, key: &Key) -> Option<Hit> {
+        let inner = &*self.inner;
+        let found = inner
+            .memory
+            .as_ref()?
+            .get(key)
+            .filter(|stored| !inner.marks.kill(key, stored))
+            .and_then(|stored| inner.judge(&stored, Tier::Memory));
+        let count = if found.is_some() {
+            &inner.hits
+        } else {
+            &inner.misses
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        found
+    }
+
+    /// Keeps a result: at once in memory, soon on disk. Does not wait.
+    pub fn put(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
+        let inner = &*self.inner;
+        let stored = Stored {
+            entry: entry.into(),
+            stamp: Stamp::of(&inner.clock.now()),
+            generation: ticket.generation,
+        };
+        if !inner.marks.judges(stored.generation) || inner.marks.kill(&key, &stored) {
+            return;
+        }
+        // Failures live shorter than the way to the disk is worth, unless there is no other place.
+        let disk = inner
+            .disk
+            .as_ref()
+            .filter(|_| !stored.entry.negative || inner.memory.is_none());
+        if let Some(disk) = disk {
+            disk.put(key, stored.clone());
+        }
+        inner.keep_in_memory(key, stored);
+    }
+
+    /// Removes all that `selector` names, from both tiers, at once; also results still being made.
+    /// Waits (a few seconds at most) until a restart will remember it.
+    pub async fn purge(&self, selector: Selector) -> Purged {
+        let inner = &*self.inner;
+        inner.marks.add(selector);
+        if let Some(memory) = &inner.memory {
+            // They are dead already; this gives their memory back.
+            memory.retain(|key, stored| !inner.marks.kill(key, stored));
+        }
+        match &inner.disk {
+            Some(disk) => Purged {
+                survives_restart: disk.save_marks().await,
+            },
+            None => {
+                // Memory is clean, so only results still being made could need the mark.
+                inner.marks.forget(inner.marks.generation());
+                Purged {
+                    survives_restart: true,
+                }
+            }
+        }
+    }
+
+    /// Waits until the disk tier takes part in full, or its alarm says why it does not.
+    pub async fn ready(&self) {
+        if let Some(disk) = &self.inner.disk {
+            disk.ready().await;
+        }
+    }
+
+    /// Waits until all that was put is on disk, or given up: before the process ends. A disk that
+    /// hangs keeps it waiting, so give it a deadline.
+    pub async fn flush(&self) {
+        if let Some(disk) = &self.inner.disk {
+            disk.flush().await;
+        }
+    }
+
+    /// All counters.
+    pub fn stats(&self) -> Stats {
+        let inner = &*self.inner;
+        let (entries, bytes, evictions) =
+            inner.memory.as_ref().map(Memory::usage).unwrap_or_default();
+        Stats {
+            memory: MemoryStats {
+                hits: inner.hits.load(Ordering::Relaxed),
+                misses: inner.misses.load(Ordering::Relaxed),
+                entries,
+                bytes,
+                limit: inner.memory_limit,
+                evictions,
+            },
+            disk: inner.disk.as_ref().map(Disk::stats),
+            purges_in_force: inner.marks.len() as u64,
+        }
+    }
+}
+
+impl Inner {
+    /// How old it is and what that means; `None` for failures that are to be forgotten.
+    fn judge(&self, stored: &Stored, tier: Tier) -> Option<Hit> {
+        let entry = &stored.entry;
+        let mut life = entry.life;
+        if entry.negative {
+            life.fresh_for = life.fresh_for.min(Entry::LONGEST_NEGATIVE);
+            (life.stale_while_revalidate, life.stale_if_error) = (Duration::ZERO, Duration::ZERO);
+        }
+        let age = stored.stamp.age(&self.clock.now(), &life);
+        let freshness = life.at(age);
+        let forgotten = entry.negative && freshness != Freshness::Fresh;
+        (!forgotten).then(|| Hit {
+            entry: Arc::clone(entry),
+            age,
+            freshness,
+            tier,
+        })
+    }
+
+    /// The marks are held still meanwhile: a purge either kills it here or finds it in memory.
+    fn keep_in_memory(&self, key: Key, stored: Stored) {
+        if let Some(memory) = &self.memory {
+            self.marks
+                .if_alive(&key, &stored, || memory.put(key, stored.clone()));
+        }
+    }
+}
