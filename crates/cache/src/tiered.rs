@@ -18,7 +18,8 @@ use crate::stats::{MemoryStats, Stats};
 /// The tiers and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Bytes of the memory tier; 0 switches it off.
+    /// Bytes of the memory tier; 0 switches it off. With a disk tier, up to 32 MiB more wait to be
+    /// written.
     pub memory: u64,
     /// The disk tier; `None` switches it off.
     pub disk: Option<DiskConfig>,
