@@ -138,41 +138,26 @@ impl Table {
     /// Decodes one symbol and its value: (advance, value). Needs 32 bits available.
     #[inline(always)]
     pub(super) fn decode(&self, bits: &mut Bits<'_>) -> Result<(u32, i32), Refused> {
-        let entry = self.window[bits.peek(WINDOW)];
+        let mut entry = self.window[bits.peek(WINDOW)];
+        if entry.0 == 0 {
+            entry = self.long_entry(bits.peek(16) as u32)?;
+        }
         bits.consume(entry.consumed());
-        if entry.pending() == 0 && entry.0 != 0 {
+        let size = entry.pending();
+        if size == 0 {
             return Ok((entry.advance(), entry.value()));
         }
-        let (after, decoded) = self.decode_long(*bits, entry);
-        *bits = after;
-        decoded
+        let value = extend(bits.peek(size) as u32, size);
+        bits.consume(size);
+        Ok((entry.advance(), value))
     }
 
-    /// Decodes what did not fit the window: a long code, or a magnitude.
-    #[inline(never)]
-    fn decode_long<'a>(
-        &self,
-        mut bits: Bits<'a>,
-        entry: Entry,
-    ) -> (Bits<'a>, Result<(u32, i32), Refused>) {
-        let (advance, size) = if entry.0 == 0 {
-            match self.long.find(bits.peek(16) as u32) {
-                Ok((symbol, length)) => {
-                    bits.consume(length);
-                    split(symbol, self.meaning)
-                }
-                Err(refused) => return (bits, Err(refused)),
-            }
-        } else {
-            (entry.advance(), entry.pending())
-        };
-        let value = if size == 0 {
-            0
-        } else {
-            extend(bits.peek(size) as u32, size)
-        };
-        bits.consume(size);
-        (bits, Ok((advance, value)))
+    /// The entry of a code that is longer than the window.
+    #[cold]
+    fn long_entry(&self, bits: u32) -> Result<Entry, Refused> {
+        let (symbol, length) = self.long.find(bits)?;
+        let (advance, size) = split(symbol, self.meaning);
+        Ok(Entry::new(length, advance, size, 0))
     }
 }
 
