@@ -6,10 +6,10 @@ use std::time::Duration;
 use andon_pixels::{Codec, Engine};
 
 use crate::access_log::AccessLog;
-use crate::config::{Config, ConfigError};
+use crate::admission::{Admission, Shares};
+use crate::config::{Bytes, Config, ConfigError, LimitsConfig};
 use crate::fetch::Fetcher;
 use crate::resolver::Resolver;
-use crate::workers::Workers;
 
 /// Everything an answer needs.
 pub(crate) struct App {
@@ -17,7 +17,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) codecs: &'static [&'static dyn Codec],
     pub(crate) fetcher: Fetcher,
-    pub(crate) workers: Workers,
+    pub(crate) admission: Admission,
     pub(crate) log: AccessLog,
     /// For one answer, waiting included.
     pub(crate) patience: Duration,
@@ -31,14 +31,20 @@ impl App {
         config: &Config,
         codecs: &'static [&'static dyn Codec],
     ) -> Result<Self, ConfigError> {
-        let workers = config.workers();
+        let shares = Shares::new(config.memory_budget.0, config.limits.held_bytes.0);
         Ok(Self {
             resolver: Arc::new(Resolver::new(config)?),
             engine: Engine::new(codecs, config.limits.pixels()),
             codecs,
-            fetcher: Fetcher::new(&config.limits),
-            workers: Workers::start(workers, config.queue).map_err(|error| {
-                ConfigError::new(format!("cannot start {workers} pixel threads: {error}"))
+            fetcher: Fetcher::new(&LimitsConfig {
+                held_bytes: Bytes(shares.sources),
+                ..config.limits
+            }),
+            admission: Admission::start(config, shares).map_err(|error| {
+                ConfigError::new(format!(
+                    "cannot start {} pixel threads: {error}",
+                    config.workers()
+                ))
             })?,
             log: AccessLog::start(config.log.format),
             patience: config.timeouts.request.0,

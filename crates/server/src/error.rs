@@ -7,6 +7,8 @@ use std::time::Duration;
 use andon_dialects::Refusal;
 use hyper::{Method, StatusCode};
 
+use crate::admission::Rejection;
+
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -39,6 +41,8 @@ pub enum Error {
     Io(#[from] io::Error),
     #[error("too many requests are waiting already; try again in a moment")]
     Busy,
+    #[error("{0}")]
+    Refused(Rejection),
     #[error("the answer was not ready after {:?}; try again later", .0)]
     Late(Duration),
     #[error("something broke while this picture was worked on; it was written down for us to mend")]
@@ -86,6 +90,11 @@ impl Error {
             Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
             Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
             Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "busy"),
+            Self::Refused(rejection) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Us,
+                rejection.cause.label(),
+            ),
             Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "late"),
             Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
@@ -124,7 +133,10 @@ impl Error {
     /// Seconds after which trying again makes sense.
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1)
+        match self {
+            Self::Refused(rejection) => Some(rejection.retry_after),
+            _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
+        }
     }
 }
 

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::Wish;
-use andon_pixels::Rendered;
+use andon_pixels::{Plan, Rendered};
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, Version, header};
 
 use self::visit::Visit;
+use crate::admission::{Wanted, Work};
 use crate::app::App;
 use crate::error::Error;
 use crate::media_type;
 use crate::resolver::{Found, Read};
 use crate::response::{self, Reply};
-use crate::workers::Wanted;
 
 impl App {
     /// Answers a request; there is an answer to everything.
@@ -96,11 +96,12 @@ impl App {
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
         // Before anything is read: whoever finds no place must cost next to nothing.
-        let place = self.workers.admit().ok_or(Error::Busy)?;
+        let ticket = self.admission.enter(found.size(), deadline)?;
         let hold = self.fetcher.hold(found.size()).await?;
-        let (found, read) = self.read(found).await?;
+        let (found, read, plan) = self.read_and_plan(found, wish).await?;
         visit.took("fetch", began.elapsed());
 
+        let work = Work::of(&plan, found.size());
         let waits = Instant::now();
         let wanted = Arc::new(Wanted::until(deadline));
         let job = {
@@ -109,7 +110,6 @@ impl App {
             move || {
                 let waited = waits.elapsed();
                 let Read { source, materials } = read;
-                let plan = engine.plan(&wish.recipe, &source)?;
                 let rendered = engine.run(&plan, &source, &materials, &*wanted)?;
                 drop(hold);
                 Ok::<_, Error>(Picture {
@@ -122,11 +122,7 @@ impl App {
                 })
             }
         };
-        let picture = self
-            .workers
-            .run(place, wanted, job)
-            .await
-            .map_err(|_| Error::Panicked)??;
+        let picture = self.admission.run(ticket, work, wanted, job).await?;
 
         visit.took("queue", picture.waited);
         visit.took("decode", picture.timings.decode);
@@ -143,6 +139,23 @@ impl App {
     async fn open(&self, wish: &Arc<Wish>) -> Result<Found, Error> {
         let (resolver, wish) = (self.resolver.clone(), wish.clone());
         self.fetcher.run(move || resolver.open(&wish)).await
+    }
+
+    /// Reads a picture's files and its header. Both may take their time, so both happen in one of the
+    /// fetcher's slots: a refusal costs no pixel thread, a slow header no socket.
+    async fn read_and_plan(
+        &self,
+        found: Found,
+        wish: &Arc<Wish>,
+    ) -> Result<(Found, Read, Plan), Error> {
+        let (engine, wish) = (self.engine.clone(), wish.clone());
+        self.fetcher
+            .run(move || {
+                let read = found.read()?;
+                let plan = engine.plan(&wish.recipe, &read.source)?;
+                Ok((found, read, plan))
+            })
+            .await
     }
 
     async fn read(&self, found: Found) -> Result<(Found, Read), Error> {

@@ -3,9 +3,10 @@
 //! [`Server`] binds and runs; `handler` is one request read from top to bottom. What a request target
 //! means and which files it needs is [`Resolver`]'s, which works without any socket: `render` and
 //! `explain` on the command line use the very same. Sockets and files are tokio's; pixels are worked
-//! on by a fixed set of threads behind a queue with an end (`workers`).
+//! on by a fixed set of threads behind a queue with an end (`admission`).
 
 mod access_log;
+mod admission;
 mod app;
 mod clock;
 pub mod conditional;
@@ -21,8 +22,8 @@ pub mod origins;
 mod resolver;
 mod response;
 mod server;
-mod workers;
 
+pub use admission::{Cause, Counters, Gauges, Rejection};
 pub use config::{Config, ConfigError, Listen};
 pub use error::Error;
 pub use http::Address;

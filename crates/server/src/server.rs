@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::admission::Gauges;
 use crate::app::App;
 use crate::config::{Config, ConfigError};
 use crate::http::{self, Accepted, Address, Listener, Manners};
@@ -86,6 +87,12 @@ impl Server {
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
+    }
+
+    /// What waits for pixels, what was refused, what memory is planned with.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        self.app.admission.gauges()
     }
 
     /// Serves until `stop` is ready, then answers what was accepted, within the shutdown timeout.

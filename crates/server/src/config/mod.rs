@@ -18,6 +18,7 @@ mod units;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -40,8 +41,13 @@ pub struct Config {
     pub socket_mode: SocketMode,
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
-    /// Requests that may wait for a pixel thread; one more is answered with 503.
+    /// The longest wait for a pixel thread that is predicted and still let in; after that, 503.
+    pub max_wait: Span,
+    /// Requests that may wait for one, whatever their predicted wait; one more is answered with 503.
     pub queue: usize,
+    /// Bytes that everything that waits and runs may plan with; 0 is three fifths of what the control
+    /// group or the machine has.
+    pub memory_budget: Bytes,
     /// Where pictures come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
     /// Changes to the request path before any dialect reads it; the first that matches acts.
@@ -82,7 +88,9 @@ impl Default for Config {
             listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
             socket_mode: SocketMode::default(),
             workers: 0,
-            queue: 64,
+            max_wait: Span(Duration::from_secs(2)),
+            queue: 1024,
+            memory_budget: Bytes(0),
             origin: vec![OriginConfig::folder(".")],
             rewrite: Vec::new(),
             small_light: SmallLightConfig::default(),
@@ -158,6 +166,18 @@ impl Config {
                 "there is no `[[origin]]`: name at least one, such as prefix = \"/\" and fs.root = \"photos\"",
             ));
         }
+        if self.max_wait.0.is_zero() || self.max_wait.0 > LONGEST_WAIT {
+            return Err(ConfigError::new(
+                "`max_wait` must be more than 0 and at most an hour: \"2s\" is a good value",
+            ));
+        }
+        if (1..LEAST_BUDGET).contains(&self.memory_budget.0) {
+            return Err(ConfigError::new(format!(
+                "`memory_budget` ({}) is below {}, where no photograph fits; 0 lets the machine decide",
+                self.memory_budget,
+                Bytes(LEAST_BUDGET)
+            )));
+        }
         origin::validate(&self.origin)?;
         self.limits.validate()?;
         self.timeouts.validate()?;
@@ -174,6 +194,12 @@ impl Config {
         self.small_light.resolve(folder);
     }
 }
+
+/// Nobody waits longer for a picture.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// The least bytes that a server can do anything with.
+const LEAST_BUDGET: u64 = 16 << 20;
 
 /// More threads than this only add memory.
 const MOST_WORKERS: usize = 1024;
@@ -308,6 +334,9 @@ mod tests {
             "listen = [\"8080\"]",
             "listen = [\"unix:\"]",
             "workers = 100000",
+            "max_wait = \"0s\"",
+            "max_wait = 2",
+            "memory_budget = \"1MiB\"",
             "origin = []",
             "[[origin]]\nprefix = \"photos\"\nfs.root = \".\"",
             "[[origin]]\nfs.root = \".\"\n[[origin]]\nfs.root = \"x\"",

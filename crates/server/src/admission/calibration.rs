@@ -1,0 +1,167 @@
+//! From a plan's cost to this machine's time: what plans say is compared with what their work took.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// A source's and a result's format.
+pub(crate) type Kind = (&'static str, &'static str);
+
+/// What was learned so far.
+#[derive(Debug, Default)]
+pub(super) struct Calibration {
+    /// Measured over planned.
+    kinds: HashMap<Kind, Running>,
+    all: Running,
+    /// Measured nanoseconds over bytes of the source file.
+    per_byte: Running,
+}
+
+impl Calibration {
+    /// How long work that is planned to take `nanos` will take here.
+    pub(super) fn time(&self, kind: Kind, nanos: u64) -> Duration {
+        // A kind that was never seen is taken to be as far off as all others.
+        let ratio = self.kinds.get(&kind).unwrap_or(&self.all).factor();
+        nanoseconds(nanos.max(LEAST_NANOS) as f64 * ratio)
+    }
+
+    /// How long work on a file of so many bytes will take, before anything else is known of it.
+    pub(super) fn guess(&self, bytes: u64) -> Duration {
+        nanoseconds(bytes.max(1) as f64 * NANOS_PER_BYTE * self.per_byte.factor())
+    }
+
+    /// Work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
+    pub(super) fn learn(&mut self, kind: Kind, nanos: u64, bytes: u64, measured: Duration) {
+        let measured = measured.as_nanos().max(1) as f64;
+        let ratio = measured / nanos.max(LEAST_NANOS) as f64;
+        self.kinds.entry(kind).or_default().see(ratio);
+        self.all.see(ratio);
+        self.per_byte
+            .see(measured / (bytes.max(1) as f64 * NANOS_PER_BYTE));
+    }
+}
+
+/// A running ratio that one wild measurement moves only a little. It is kept as a logarithm, where
+/// twice as much and half as much are equally far away.
+#[derive(Clone, Copy, Debug, Default)]
+struct Running {
+    log: f64,
+    seen: u32,
+}
+
+impl Running {
+    fn factor(self) -> f64 {
+        self.log.exp()
+    }
+
+    fn see(&mut self, ratio: f64) {
+        self.seen = self.seen.saturating_add(1);
+        let weight = (1.0 / f64::from(self.seen)).max(LEAST_WEIGHT);
+        let step = ratio.ln() - self.log;
+        // The very first measurements may be far from the constants; later ones are noise if they are.
+        let step = match self.seen {
+            0..=SETTLING => step,
+            _ => step.clamp(-WILD, WILD),
+        };
+        self.log = (self.log + weight * step).clamp(-FARTHEST, FARTHEST);
+    }
+}
+
+fn nanoseconds(nanos: f64) -> Duration {
+    Duration::from_nanos(nanos as u64).min(LONGEST)
+}
+
+/// Longer than any deadline, and short enough to be added up.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Waking a thread and copying a file take time as well: no plan costs less.
+const LEAST_NANOS: u64 = 50_000;
+
+/// The first guess of a file's work; a photograph of 4 MB then takes 40 ms.
+const NANOS_PER_BYTE: f64 = 10.0;
+
+/// Weight of one measurement among many: about the last twenty count.
+const LEAST_WEIGHT: f64 = 0.05;
+
+/// Measurements that are believed however far off they are.
+const SETTLING: u32 = 3;
+
+/// Logarithm of the factor beyond which a measurement counts as no more than that.
+const WILD: f64 = 1.1;
+
+/// Logarithm of the farthest that the constants can be off: about 400 times.
+const FARTHEST: f64 = 6.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JPEG: Kind = ("jpeg", "jpeg");
+    const PNG: Kind = ("png", "jpeg");
+
+    fn millis(time: Duration) -> f64 {
+        time.as_secs_f64() * 1e3
+    }
+
+    #[test]
+    fn a_constant_that_is_seven_times_too_low_is_made_good() {
+        let mut calibration = Calibration::default();
+        assert!((millis(calibration.time(JPEG, 10_000_000)) - 10.0).abs() < 1e-6);
+        for round in 0..20 {
+            // Measurements that scatter by a fifth.
+            let scatter = [0.8, 1.25, 1.0][round % 3];
+            let measured = Duration::from_secs_f64(0.070 * scatter);
+            calibration.learn(JPEG, 10_000_000, 1_000_000, measured);
+        }
+        let predicted = millis(calibration.time(JPEG, 10_000_000));
+        assert!((63.0..77.0).contains(&predicted), "{predicted} ms");
+        let guess = millis(calibration.guess(1_000_000));
+        assert!((63.0..77.0).contains(&guess), "{guess} ms");
+    }
+
+    #[test]
+    fn each_kind_learns_for_itself_and_a_new_one_from_all() {
+        let mut calibration = Calibration::default();
+        for _ in 0..50 {
+            calibration.learn(JPEG, 1_000_000, 1000, Duration::from_millis(2));
+            calibration.learn(PNG, 1_000_000, 1000, Duration::from_millis(8));
+        }
+        assert!((millis(calibration.time(JPEG, 1_000_000)) - 2.0).abs() < 0.1);
+        assert!((millis(calibration.time(PNG, 1_000_000)) - 8.0).abs() < 0.1);
+        let unseen = millis(calibration.time(("gif", "webp"), 1_000_000));
+        assert!((2.0..8.0).contains(&unseen), "{unseen} ms");
+    }
+
+    #[test]
+    fn one_wild_measurement_moves_little() {
+        let mut calibration = Calibration::default();
+        for _ in 0..30 {
+            calibration.learn(JPEG, 10_000_000, 1000, Duration::from_millis(10));
+        }
+        calibration.learn(JPEG, 10_000_000, 1000, Duration::from_secs(60));
+        let predicted = millis(calibration.time(JPEG, 10_000_000));
+        assert!(predicted < 10.8, "{predicted} ms");
+    }
+
+    #[test]
+    fn a_lasting_change_is_followed() {
+        let mut calibration = Calibration::default();
+        for millis in [10, 100] {
+            for _ in 0..200 {
+                calibration.learn(JPEG, 10_000_000, 1000, Duration::from_millis(millis));
+            }
+        }
+        let predicted = millis(calibration.time(JPEG, 10_000_000));
+        assert!((90.0..110.0).contains(&predicted), "{predicted} ms");
+    }
+
+    #[test]
+    fn nothing_that_is_measured_makes_a_time_endless_or_nothing() {
+        let mut calibration = Calibration::default();
+        for _ in 0..100 {
+            calibration.learn(JPEG, u64::MAX, u64::MAX, Duration::ZERO);
+            calibration.learn(PNG, 0, 0, Duration::MAX);
+        }
+        assert!(calibration.time(JPEG, 1_000_000_000) > Duration::from_micros(1));
+        assert!(calibration.time(PNG, 1_000_000) < Duration::from_secs(60));
+    }
+}
