@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use super::device::Device;
-use super::folder::Folder;
+use super::folder::{Folder, Unnamed};
 use super::format;
 use super::purge_log::{PurgeLog, encode_record};
 use crate::entry::Stored;
@@ -176,9 +176,16 @@ impl Store {
             self.make_room(charge)?;
             self.index.writing().reserved += charge;
         }
-        let published = self.publish(key, stored, &[&start, body], charge);
-        self.index.writing().reserved -= charge;
-        published
+        let written = self.folder.write(&[&start, body]);
+        let _changes = self.changes.locked();
+        let published = written.and_then(|unnamed| self.publish(key, stored, unnamed));
+        // The room kept becomes the entry's, or is given back, in one step: nobody sees it twice.
+        let mut index = self.index.writing();
+        index.reserved -= charge;
+        if published? {
+            index.files.insert(*key, (), charge);
+        }
+        Ok(())
     }
 
     /// Removes an entry.
@@ -270,14 +277,14 @@ impl Store {
         &self.counts
     }
 
-    fn publish(&self, key: &Key, stored: &Stored, parts: &[&[u8]], charge: u64) -> io::Result<()> {
-        let unnamed = self.folder.write(parts)?;
-        let _changes = self.changes.locked();
-        if self.marks.judges(stored.generation) && !self.marks.kill(key, stored) {
+    /// Gives the file its name, unless it was purged while it was written; whether it did. The caller
+    /// holds `changes`.
+    fn publish(&self, key: &Key, stored: &Stored, unnamed: Unnamed<'_>) -> io::Result<bool> {
+        let alive = self.marks.judges(stored.generation) && !self.marks.kill(key, stored);
+        if alive {
             unnamed.publish(key)?;
-            self.index.writing().files.insert(*key, (), charge);
         }
-        Ok(())
+        Ok(alive)
     }
 
     /// Evicts until `charge` more fits. The caller holds `changes`.
