@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         None
     };
-    write(&args.output, &picture.unwrap_or(read.source))
+    write(&args.output, picture.as_deref().unwrap_or(&read.source))
 }
 
 fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {

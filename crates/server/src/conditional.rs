@@ -8,36 +8,57 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
 
-use crate::origins::Identity;
+use crate::origins::{Identity, SourceValidators};
 
 /// What a client may hold its copy against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validators {
     /// The entity tag, quotes included.
     pub etag: String,
-    /// When the source was last changed, in whole seconds and never in the future.
-    pub modified: SystemTime,
+    /// When the source was last changed, in whole seconds and never in the future, if anybody knows.
+    pub modified: Option<SystemTime>,
 }
 
 impl Validators {
     /// The validators of what `recipe` makes of a file and the materials it is composed with.
     #[must_use]
     pub fn new(recipe: &str, source: &Identity, materials: &[(String, Identity)]) -> Self {
-        let mut digest = Digest::default();
-        digest.text(ENGINE);
-        digest.text(recipe);
+        let mut digest = Digest::of(recipe);
         digest.identity(source);
+        Self::with_materials(digest, Some(source.modified()), materials)
+    }
+
+    /// The same for a source that was fetched from anywhere.
+    #[must_use]
+    pub fn of_fetched(
+        recipe: &str,
+        source: &SourceValidators,
+        materials: &[(String, Identity)],
+    ) -> Self {
+        let mut digest = Digest::of(recipe);
+        digest.text(&source.identity);
+        Self::with_materials(digest, source.modified(), materials)
+    }
+
+    fn with_materials(
+        mut digest: Digest,
+        modified: Option<SystemTime>,
+        materials: &[(String, Identity)],
+    ) -> Self {
         for (name, identity) in materials {
             digest.text(name);
             digest.identity(identity);
         }
-        let newest = materials
-            .iter()
-            .map(|(_, identity)| identity.modified())
-            .fold(source.modified(), SystemTime::max);
+        // Without the source's date the newest of all is not known.
+        let newest = modified.map(|modified| {
+            materials
+                .iter()
+                .map(|(_, identity)| identity.modified())
+                .fold(modified, SystemTime::max)
+        });
         Self {
             etag: format!("\"{digest}\""),
-            modified: whole_seconds(newest.min(SystemTime::now())),
+            modified: newest.map(|newest| whole_seconds(newest.min(SystemTime::now()))),
         }
     }
 
@@ -51,7 +72,8 @@ impl Validators {
         texts(headers, &header::IF_MODIFIED_SINCE)
             .next()
             .and_then(|date| httpdate::parse_http_date(date).ok())
-            .is_some_and(|since| self.modified <= since)
+            .zip(self.modified)
+            .is_some_and(|(since, modified)| modified <= since)
     }
 }
 
@@ -107,6 +129,13 @@ impl Default for Digest {
 }
 
 impl Digest {
+    fn of(recipe: &str) -> Self {
+        let mut digest = Self::default();
+        digest.text(ENGINE);
+        digest.text(recipe);
+        digest
+    }
+
     fn bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u128::from(*byte))
@@ -245,6 +274,6 @@ mod tests {
             modified_ns: 99_999_999_999_000_000_000,
             ..SOURCE
         };
-        assert!(Validators::new("", &future, &[]).modified <= SystemTime::now());
+        assert!(Validators::new("", &future, &[]).modified.unwrap() <= SystemTime::now());
     }
 }

@@ -8,6 +8,7 @@ use andon_dialects::Refusal;
 use hyper::{Method, StatusCode};
 
 use crate::admission::Rejection;
+use crate::origins::Trouble;
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum Error {
     Changing,
     #[error("the file could not be read: {}", .0.kind())]
     Io(#[from] io::Error),
+    #[error(transparent)]
+    Origin(#[from] Trouble),
     #[error("too many requests are waiting already; try again in a moment")]
     Busy,
     #[error("{0}")]
@@ -89,6 +92,7 @@ impl Error {
             }
             Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
             Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
+            Self::Origin(trouble) => (trouble.status(), Fault::Origin, trouble.label()),
             Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "busy"),
             Self::Refused(rejection) => (
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -15,6 +15,7 @@ use crate::admission::{Wanted, Work};
 use crate::app::App;
 use crate::error::Error;
 use crate::media_type;
+use crate::origins::{Fetched, Trouble};
 use crate::resolver::{Found, Read};
 use crate::response::{self, Reply};
 
@@ -58,7 +59,7 @@ impl App {
         visit.wishes(&wish);
 
         let began = Instant::now();
-        let found = self.open(&wish).await?;
+        let found = self.open(&wish, deadline).await?;
         if found.validators.unchanged(headers) {
             return Ok(response::not_modified(&found.validators));
         }
@@ -76,12 +77,16 @@ impl App {
         began: Instant,
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
-        let _hold = self.fetcher.hold(found.size()).await?;
+        let _hold = self.fetcher.hold(found.size_to_read()).await?;
         let (found, read) = self.read(found).await?;
         visit.took("fetch", began.elapsed());
 
+        // Somebody else's pages would run in our name; their pictures cannot.
+        if found.is_fetched() && !media_type::is_picture(self.codecs, &read.source) {
+            return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
+        }
         let media_type = media_type::of(self.codecs, &found.path, &read.source);
-        let mut reply = response::found(read.source.into(), media_type, &found.validators);
+        let mut reply = response::found(read.source, media_type, &found.validators);
         response::set_timing(&mut reply, visit.stages());
         Ok(reply)
     }
@@ -97,7 +102,7 @@ impl App {
     ) -> Result<Reply, Error> {
         // Before anything is read: whoever finds no place must cost next to nothing.
         let ticket = self.admission.enter(found.size(), deadline)?;
-        let hold = self.fetcher.hold(found.size()).await?;
+        let hold = self.fetcher.hold(found.size_to_read()).await?;
         let (found, read, plan) = self.read_and_plan(found, wish).await?;
         visit.took("fetch", began.elapsed());
 
@@ -109,14 +114,18 @@ impl App {
             let explain = self.plan_header;
             move || {
                 let waited = waits.elapsed();
-                let Read { source, materials } = read;
+                let Read {
+                    source,
+                    materials,
+                    hold: held,
+                } = read;
                 let rendered = engine.run(&plan, &source, &materials, &*wanted)?;
-                drop(hold);
+                drop((hold, held));
                 Ok::<_, Error>(Picture {
                     plan: explain.then(|| plan.to_string()),
                     media_type: media_type_of(&wish, &found, &rendered),
                     timings: rendered.timings,
-                    body: rendered.body.unwrap_or(source).into(),
+                    body: rendered.body.map_or(source, Bytes::from),
                     validators: found.validators,
                     waited,
                 })
@@ -136,8 +145,21 @@ impl App {
         Ok(reply)
     }
 
-    async fn open(&self, wish: &Arc<Wish>) -> Result<Found, Error> {
+    async fn open(&self, wish: &Arc<Wish>, deadline: Instant) -> Result<Found, Error> {
         let (resolver, wish) = (self.resolver.clone(), wish.clone());
+        if resolver.is_remote(&wish) {
+            let materials = {
+                let (resolver, wish) = (resolver.clone(), wish.clone());
+                self.fetcher
+                    .run(move || resolver.open_materials(&wish))
+                    .await?
+            };
+            let budget = self.fetcher.budget(deadline);
+            return match resolver.fetch(&wish, None, &budget).await? {
+                Fetched::Body(source) => Ok(resolver.found(&wish, source, materials)),
+                Fetched::NotModified(_) => Err(Trouble::Status(304).into()),
+            };
+        }
         self.fetcher.run(move || resolver.open(&wish)).await
     }
 

@@ -6,14 +6,24 @@ use andon_pixels::Codec;
 /// The type of a file by its content and its name.
 #[must_use]
 pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    if let Some(codec) = codecs.iter().find(|codec| codec.sniff(head)) {
+    if let Some(codec) = codec(codecs, bytes) {
         return codec.media_type();
     }
     // What calls itself a picture that we know and is none must not be taken for one.
     by_name(path)
         .filter(|media_type| codecs.iter().all(|codec| codec.media_type() != *media_type))
         .unwrap_or(UNKNOWN)
+}
+
+/// Is it a picture that we know, whatever it is called?
+#[must_use]
+pub fn is_picture(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
+    codec(codecs, bytes).is_some()
+}
+
+fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    codecs.iter().copied().find(|codec| codec.sniff(head))
 }
 
 /// The type that a file's extension promises.

@@ -1,14 +1,20 @@
 //! What a request target means, and which files it needs: everything about a request but its sockets
 //! and its pixels. Opening and reading may wait for a disk; they belong on a thread that may wait.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use andon_dialects::{Dialects, Wish};
+use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::conditional::Validators;
 use crate::config::{Config, ConfigError};
 use crate::error::Error;
 use crate::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
-use crate::origins::{Entry, OpenFile, Origins};
+use crate::origins::{
+    Budget, Entry, Fetched, Held, Hold, OpenFile, Origins, Source, SourceValidators, Trouble,
+};
 
 /// From targets to wishes, and from wishes to files.
 #[derive(Debug)]
@@ -17,6 +23,8 @@ pub struct Resolver {
     origins: Origins,
     materials: MaterialFolder,
     most_bytes: u64,
+    /// For one answer.
+    patience: Duration,
 }
 
 /// A wish whose files are open.
@@ -26,18 +34,29 @@ pub struct Found {
     pub path: String,
     /// What a client may hold its copy against.
     pub validators: Validators,
-    file: OpenFile,
+    content: Content,
     materials: OpenMaterials,
     most_bytes: u64,
+}
+
+/// The source of a wish.
+#[derive(Debug)]
+enum Content {
+    /// A file, not read yet.
+    File(OpenFile),
+    /// Fetched, because over a network there is nothing to open.
+    Fetched(Source),
 }
 
 /// A wish's files, read.
 #[derive(Debug)]
 pub struct Read {
     /// The source's bytes.
-    pub source: Vec<u8>,
+    pub source: Bytes,
     /// What it is composed with.
     pub materials: LoadedMaterials,
+    /// Counts the source's bytes while they are held, if they were fetched.
+    pub hold: Option<Arc<Hold>>,
 }
 
 impl Resolver {
@@ -48,9 +67,10 @@ impl Resolver {
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         Ok(Self {
             dialects: config.dialects()?,
-            origins: Origins::open(&config.origin)?,
+            origins: Origins::open(&config.origin, config.limits.source_bytes.0)?,
             materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
             most_bytes: config.limits.source_bytes.0,
+            patience: config.timeouts.request.0,
         })
     }
 
@@ -62,11 +82,74 @@ impl Resolver {
         self.dialects.wish(target).map_err(Error::Wish)
     }
 
-    /// Opens the files that a wish needs, without reading them.
+    /// Opens the files that a wish needs, without reading them; what is not in a folder is fetched,
+    /// on this very thread.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Moved`, `Io`, and `Pixels` naming a missing material.
+    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of
+    /// [`Resolver::fetch`].
     pub fn open(&self, wish: &Wish) -> Result<Found, Error> {
+        if !self.is_remote(wish) {
+            return self.open_files(wish);
+        }
+        let materials = self.materials.open_for(&wish.recipe)?;
+        let budget = Budget {
+            deadline: Instant::now() + self.patience,
+            held: Held::new(self.most_bytes),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        match runtime.block_on(self.fetch(wish, None, &budget))? {
+            Fetched::Body(source) => Ok(self.found(wish, source, materials)),
+            Fetched::NotModified(_) => Err(Trouble::Status(304).into()),
+        }
+    }
+
+    /// Is a wish's source asked for over a network, with [`Resolver::fetch`]?
+    #[must_use]
+    pub fn is_remote(&self, wish: &Wish) -> bool {
+        self.origins.is_remote(&wish.source)
+    }
+
+    /// Fetches a wish's source from wherever it is kept, unless it still is what `known` says.
+    ///
+    /// # Errors
+    /// As [`Origins::fetch`].
+    pub async fn fetch(
+        &self,
+        wish: &Wish,
+        known: Option<&SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        self.origins.fetch(&wish.source, known, budget).await
+    }
+
+    /// Opens what a wish is composed with.
+    ///
+    /// # Errors
+    /// `Pixels` naming a missing material; `Io`.
+    pub fn open_materials(&self, wish: &Wish) -> Result<OpenMaterials, Error> {
+        self.materials.open_for(&wish.recipe)
+    }
+
+    /// A wish whose source was fetched and whose materials are open.
+    #[must_use]
+    pub fn found(&self, wish: &Wish, source: Source, materials: OpenMaterials) -> Found {
+        Found {
+            validators: Validators::of_fetched(
+                &recipe_text(wish),
+                &source.validators,
+                &materials.identities(),
+            ),
+            path: wish.source.clone(),
+            content: Content::Fetched(source),
+            materials,
+            most_bytes: self.most_bytes,
+        }
+    }
+
+    fn open_files(&self, wish: &Wish) -> Result<Found, Error> {
         let (path, file) = match self.origins.entry(&wish.source)? {
             Entry::File(file) => (wish.source.clone(), file),
             Entry::Folder if wish.transformed => {
@@ -77,14 +160,14 @@ impl Resolver {
             Entry::Folder => self.index(&wish.source)?,
         };
         let materials = self.materials.open_for(&wish.recipe)?;
-        let recipe = match wish.transformed {
-            true => wish.recipe.to_string(),
-            false => String::new(),
-        };
         Ok(Found {
-            validators: Validators::new(&recipe, &file.identity, &materials.identities()),
+            validators: Validators::new(
+                &recipe_text(wish),
+                &file.identity,
+                &materials.identities(),
+            ),
             path,
-            file,
+            content: Content::File(file),
             materials,
             most_bytes: self.most_bytes,
         })
@@ -113,10 +196,24 @@ impl Found {
     /// Bytes of all its files.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.file
-            .identity
-            .size
-            .saturating_add(self.materials.size())
+        let source = match &self.content {
+            Content::File(file) => file.identity.size,
+            Content::Fetched(source) => source.bytes.len() as u64,
+        };
+        source.saturating_add(self.materials.size())
+    }
+
+    /// Bytes that reading it will bring in: what was fetched is there, and counted, already.
+    pub(crate) fn size_to_read(&self) -> u64 {
+        match &self.content {
+            Content::File(_) => self.size(),
+            Content::Fetched(_) => self.materials.size(),
+        }
+    }
+
+    /// Was its source fetched over a network?
+    pub(crate) fn is_fetched(&self) -> bool {
+        matches!(self.content, Content::Fetched(_))
     }
 
     /// Reads them.
@@ -124,10 +221,23 @@ impl Found {
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`.
     pub fn read(&self) -> Result<Read, Error> {
+        let (source, hold) = match &self.content {
+            Content::File(file) => (file.read(self.most_bytes)?.into(), None),
+            Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
+        };
         Ok(Read {
-            source: self.file.read(self.most_bytes)?,
+            source,
             materials: self.materials.read(self.most_bytes)?,
+            hold,
         })
+    }
+}
+
+/// What is made of the source; nothing, for a file as it is.
+fn recipe_text(wish: &Wish) -> String {
+    match wish.transformed {
+        true => wish.recipe.to_string(),
+        false => String::new(),
     }
 }
 

@@ -97,9 +97,11 @@ fn with_type(status: StatusCode, body: Bytes, media_type: &'static str) -> Reply
 }
 
 fn set_validators(reply: &mut Reply, validators: &Validators) {
-    let modified = httpdate::fmt_http_date(validators.modified);
     set(reply.headers_mut(), header::ETAG, &validators.etag);
-    set(reply.headers_mut(), header::LAST_MODIFIED, &modified);
+    if let Some(modified) = validators.modified {
+        let modified = httpdate::fmt_http_date(modified);
+        set(reply.headers_mut(), header::LAST_MODIFIED, &modified);
+    }
 }
 
 /// Leaves out what cannot be a header's value: no header is worth a failed answer.

@@ -50,8 +50,8 @@ pub fn runtime(config: &Config) -> io::Result<Runtime> {
         .build()
 }
 
-/// The log's writer, and name look-ups.
-const OTHER_WAITERS: usize = 2;
+/// The log's writer, and two name look-ups.
+const OTHER_WAITERS: usize = 3;
 
 impl Server {
     /// Opens the origins, starts the pixel threads and binds every address; needs a tokio runtime.

@@ -12,6 +12,7 @@ mod limits;
 mod listen;
 mod log;
 mod origin;
+mod remote;
 mod small_light;
 mod timeouts;
 mod units;
@@ -26,7 +27,8 @@ pub use error::ConfigError;
 pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat};
-pub use origin::{FsConfig, OriginConfig};
+pub use origin::{FsConfig, Keeper, OriginConfig, RemoteConfig};
+pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
 pub use small_light::{Compat, SmallLightConfig};
 pub use timeouts::Timeouts;
 pub use units::{Bytes, Span};
@@ -229,6 +231,53 @@ mod tests {
     }
 
     #[test]
+    fn the_reference_file_shows_remote_origins_with_their_defaults() {
+        let reference = include_str!("../../andon.default.toml");
+        let shown: String = reference
+            .lines()
+            .skip_while(|line| !line.starts_with("# [[origin]]"))
+            .take_while(|line| !line.starts_with("# [[rewrite]]"))
+            .map(|line| format!("{}\n", line.trim_start_matches("# ")))
+            .collect();
+        let shown = parse(&shown).unwrap().origin;
+        let plain = parse(
+            "[[origin]]\nprefix = \"/shop\"\nhttp.base = \"https://pictures.example/originals\"\n\
+             [[origin]]\nprefix = \"/s3\"\ns3.bucket = \"photos\"\n",
+        )
+        .unwrap()
+        .origin;
+        // What is "none by default" is shown with an example; the rest is what one gets anyway.
+        let [shop, bucket] = shown.try_into().unwrap();
+        let (Keeper::Http(http, remote), Keeper::S3(s3, _)) = (shop.keeper, bucket.keeper) else {
+            panic!("a web server and a bucket");
+        };
+        let http = HttpConfig {
+            user: None,
+            password_env: None,
+            bearer_env: None,
+            ca: None,
+            ..http
+        };
+        let s3 = S3Config {
+            endpoint: None,
+            access_key_env: None,
+            secret_key_env: None,
+            session_token_env: None,
+            ca: None,
+            ..s3
+        };
+        assert_eq!(remote.fetches(), RemoteConfig::default().fetches());
+        assert_eq!(remote.max_bytes, Some(LimitsConfig::default().source_bytes));
+        let remote = RemoteConfig {
+            fetches: None,
+            max_bytes: None,
+            ..remote
+        };
+        assert_eq!(plain[0].keeper, Keeper::Http(http, remote));
+        assert_eq!(plain[1].keeper, Keeper::S3(s3, RemoteConfig::default()));
+    }
+
+    #[test]
     fn the_file_of_the_design_is_understood() {
         let config = parse(
             r#"
@@ -260,7 +309,7 @@ mod tests {
             "#,
         )
         .unwrap();
-        assert_eq!(config.origin[0].fs.root, Path::new("/etc/andon/photos"));
+        assert_eq!(config.origin[0], OriginConfig::folder("/etc/andon/photos"));
         assert_eq!(
             config.small_light.material_dir.as_deref(),
             Some(Path::new("/etc/andon/icons"))
@@ -306,7 +355,10 @@ mod tests {
             ),
             ("listen = \"x:1\"", ["line 1", "`listen`", "[ ]"]),
             ("[origin]\nfs.root = \".\"", ["line 1", "list", "[[ ]]"]),
-            ("[[origin]]\nprefix = \"/\"", ["line 1", "`fs`", "missing"]),
+            (
+                "[[origin]]\nprefix = \"/\"",
+                ["line 1", "`fs.root`", "exactly one"],
+            ),
             (
                 "[timeouts]\nrequest = 30",
                 ["line 2", "`request`", "in quotes"],
@@ -328,6 +380,30 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_key_of_an_origin_is_found_in_each_of_its_tables() {
+        for (text, nearest) in [
+            ("http.bsae = \"http://o.test\"", "`base`"),
+            (
+                "http.base = \"http://o.test\"\nhttp.header = {}",
+                "`headers`",
+            ),
+            (
+                "s3.bucket = \"b\"\ns3.acces_key_env = \"A\"",
+                "`access_key_env`",
+            ),
+            (
+                "http.base = \"http://o.test\"\ntimeouts.first_bite = \"1s\"",
+                "`first_byte`",
+            ),
+            ("http.base = \"http://o.test\"\nfetchs = 3", "`fetches`"),
+        ] {
+            let message = message(&format!("\n[[origin]]\n{text}\n"));
+            assert!(message.contains("line "), "{message}");
+            assert!(message.contains(nearest), "{message}");
+        }
+    }
+
+    #[test]
     fn values_that_make_no_sense_are_refused() {
         for text in [
             "listen = []",
@@ -340,6 +416,18 @@ mod tests {
             "origin = []",
             "[[origin]]\nprefix = \"photos\"\nfs.root = \".\"",
             "[[origin]]\nfs.root = \".\"\n[[origin]]\nfs.root = \"x\"",
+            "[[origin]]\nprefix = \"/\"",
+            "[[origin]]\nfs.root = \".\"\nhttp.base = \"http://o.test\"",
+            "[[origin]]\nfs.root = \".\"\nallow = [\"10.0.0.0/8\"]",
+            "[[origin]]\nhttp.base = \"o.test/x\"",
+            "[[origin]]\nhttp.base = \"file:///x\"",
+            "[[origin]]\nhttp.base = \"http://user:secret@o.test\"",
+            "[[origin]]\nhttp.base = \"http://o.test/?x\"",
+            "[[origin]]\nhttp.base = \"http://o.test\"\nhttp.retries = 100",
+            "[[origin]]\nhttp.base = \"http://o.test\"\nallow = [\"10/8\"]",
+            "[[origin]]\nhttp.base = \"http://o.test\"\nfetches = 0",
+            "[[origin]]\nhttp.base = \"http://o.test\"\ntimeouts.idle = \"0s\"",
+            "[[origin]]\ns3.bucket = \"a/b\"",
             "[limits]\nfetches = 0",
             "[limits]\nheld_bytes = \"1KiB\"",
             "[limits]\nsource_bytes = \"3 parsecs\"",

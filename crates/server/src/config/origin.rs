@@ -4,17 +4,28 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::ConfigError;
+use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config};
+use crate::origins::Cidr;
 
 /// One origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Written")]
 pub struct OriginConfig {
     /// Paths that begin with this (whole segments) belong to it, the prefix taken off.
-    #[serde(default = "everything")]
     pub prefix: String,
+    /// What keeps its pictures.
+    pub keeper: Keeper,
+}
+
+/// What keeps an origin's pictures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keeper {
     /// A folder.
-    pub fs: FsConfig,
+    Fs(FsConfig),
+    /// A web server.
+    Http(HttpConfig, RemoteConfig),
+    /// A bucket.
+    S3(S3Config, RemoteConfig),
 }
 
 /// A folder of files.
@@ -25,17 +36,114 @@ pub struct FsConfig {
     pub root: PathBuf,
 }
 
+/// What every origin has that is asked over a network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemoteConfig {
+    /// Requests to it at a time.
+    pub fetches: Option<usize>,
+    /// Bytes of one picture; `limits.source_bytes` counts too.
+    pub max_bytes: Option<Bytes>,
+    /// Addresses that it may be at beside those of the public internet.
+    pub allow: Vec<Cidr>,
+    /// How long it may take.
+    pub timeouts: OriginTimeouts,
+}
+
+/// As it stands in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default = "everything")]
+    prefix: String,
+    fs: Option<FsConfig>,
+    http: Option<HttpConfig>,
+    s3: Option<S3Config>,
+    fetches: Option<usize>,
+    max_bytes: Option<Bytes>,
+    allow: Option<Vec<Cidr>>,
+    timeouts: Option<OriginTimeouts>,
+}
+
+impl TryFrom<Written> for OriginConfig {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written {
+            prefix,
+            fs,
+            http,
+            s3,
+            fetches,
+            max_bytes,
+            allow,
+            timeouts,
+        } = written;
+        let only_remote = [
+            ("fetches", fetches.is_some()),
+            ("max_bytes", max_bytes.is_some()),
+            ("allow", allow.is_some()),
+            ("timeouts", timeouts.is_some()),
+        ];
+        let remote = RemoteConfig {
+            fetches,
+            max_bytes,
+            allow: allow.unwrap_or_default(),
+            timeouts: timeouts.unwrap_or_default(),
+        };
+        let keeper = match (fs, http, s3) {
+            (Some(fs), None, None) => {
+                if let Some((key, _)) = only_remote.iter().find(|(_, given)| *given) {
+                    return Err(format!(
+                        "`{key}` means nothing for a folder; for all of them together see [limits] and [timeouts]"
+                    ));
+                }
+                Keeper::Fs(fs)
+            }
+            (None, Some(http), None) => Keeper::Http(http, remote),
+            (None, None, Some(s3)) => Keeper::S3(s3, remote),
+            _ => {
+                return Err(format!(
+                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base` and `s3.bucket`"
+                ));
+            }
+        };
+        Ok(Self { prefix, keeper })
+    }
+}
+
 impl OriginConfig {
     /// The folder `root` at `/`.
     pub fn folder(root: impl Into<PathBuf>) -> Self {
         Self {
             prefix: everything(),
-            fs: FsConfig { root: root.into() },
+            keeper: Keeper::Fs(FsConfig { root: root.into() }),
         }
     }
 
     pub(super) fn resolve(&mut self, folder: &Path) {
-        self.fs.root = folder.join(&self.fs.root);
+        match &mut self.keeper {
+            Keeper::Fs(fs) => fs.root = folder.join(&fs.root),
+            Keeper::Http(http, _) => http.resolve(folder),
+            Keeper::S3(s3, _) => s3.resolve(folder),
+        }
+    }
+}
+
+impl RemoteConfig {
+    /// Requests at a time: as configured, or enough for a page full of pictures.
+    #[must_use]
+    pub fn fetches(&self) -> usize {
+        self.fetches.unwrap_or(32)
+    }
+
+    fn validate(&self) -> Result<(), ConfigError> {
+        if !(1..=MOST_FETCHES).contains(&self.fetches()) {
+            return Err(ConfigError::new(format!(
+                "an origin's `fetches = {}` must be between 1 and {MOST_FETCHES}",
+                self.fetches()
+            )));
+        }
+        self.timeouts.validate()
     }
 }
 
@@ -55,6 +163,17 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
                 "two origins have the prefix \"{prefix}\": only one of them could ever be reached"
             )));
         }
+        match &origin.keeper {
+            Keeper::Fs(_) => {}
+            Keeper::Http(http, remote) => {
+                http.validate()?;
+                remote.validate()?;
+            }
+            Keeper::S3(s3, remote) => {
+                s3.validate()?;
+                remote.validate()?;
+            }
+        }
     }
     Ok(())
 }
@@ -62,3 +181,6 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
 fn everything() -> String {
     "/".to_owned()
 }
+
+/// More connections than one server gives one client.
+const MOST_FETCHES: usize = 10_000;

@@ -1,12 +1,28 @@
 //! Where pictures come from. The longest matching prefix wins; prefixes match whole path segments.
 
 mod beneath;
+mod budget;
+mod freshness;
+mod http;
+mod private_net;
+mod s3;
+mod source;
+mod trouble;
 
 use std::io;
+use std::sync::Arc;
 
 pub use beneath::{Entry, Identity, OpenFile, Root};
+pub use budget::{Budget, Held, Hold};
+pub use freshness::Freshness;
+pub use private_net::{Cidr, Guard};
+pub use source::{Fetched, Source, SourceValidators};
+pub use trouble::{Detour, Late, Trouble};
 
-use crate::config::{ConfigError, OriginConfig};
+use self::http::HttpOrigin;
+use self::http::client::Rules;
+use self::s3::S3Origin;
+use crate::config::{ConfigError, FsConfig, Keeper, OriginConfig, RemoteConfig};
 use crate::error::Error;
 
 /// All origins, longest prefix first.
@@ -17,42 +33,116 @@ pub struct Origins(Vec<Origin>);
 struct Origin {
     /// Without slashes at either end.
     prefix: String,
-    root: Root,
+    kept: Kept,
+}
+
+/// Who keeps an origin's pictures.
+#[derive(Debug)]
+enum Kept {
+    Folder(Folder),
+    Http(HttpOrigin),
+    S3(S3Origin),
+}
+
+#[derive(Debug)]
+struct Folder {
+    root: Arc<Root>,
+    most_bytes: u64,
 }
 
 impl Origins {
-    /// Opens every origin.
+    /// Opens every origin; no source is larger than `most_bytes`.
     ///
     /// # Errors
     /// Naming the origin that cannot be opened.
-    pub fn open(configs: &[OriginConfig]) -> Result<Self, ConfigError> {
+    pub fn open(configs: &[OriginConfig], most_bytes: u64) -> Result<Self, ConfigError> {
         let mut origins = configs
             .iter()
-            .map(Origin::open)
+            .map(|config| Origin::open(config, most_bytes))
             .collect::<Result<Vec<_>, _>>()?;
         origins.sort_by_key(|origin| std::cmp::Reverse(origin.prefix.len()));
         Ok(Self(origins))
     }
 
-    /// Opens what `source` names: a path below `/`, percent-decoded already.
+    /// Is what `source` names asked for over a network, by [`Origins::fetch`] alone?
+    #[must_use]
+    pub fn is_remote(&self, source: &str) -> bool {
+        matches!(self.find(source), Ok((Kept::Http(_) | Kept::S3(_), _)))
+    }
+
+    /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Io`.
+    /// `Missing`, also for what is no folder's; `Forbidden`, `Io`.
     pub fn entry(&self, source: &str) -> Result<Entry, Error> {
-        let source = source.trim_start_matches('/');
+        match self.find(source)? {
+            (Kept::Folder(folder), path) => folder.root.entry(path),
+            _ => Err(missing(source)),
+        }
+    }
+
+    /// Fetches what `source` names, whole, from whatever keeps it; unless it still is what `known`
+    /// says.
+    ///
+    /// # Errors
+    /// `Missing`, `Forbidden`, `Origin`, `Io`, `Changing`, `Pixels(Limit)`.
+    pub async fn fetch(
+        &self,
+        source: &str,
+        known: Option<&SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        let (kept, path) = self.find(source)?;
+        let fetched = match kept {
+            Kept::Folder(folder) => folder.fetch(path, known, budget).await,
+            Kept::Http(origin) => origin.fetch(path, known, budget).await,
+            Kept::S3(origin) => origin.fetch(path, known, budget).await,
+        };
+        // Clients know the path with its prefix, and no other.
+        fetched.map_err(|error| match error {
+            Error::Missing { .. } => missing(source),
+            Error::Forbidden { .. } => Error::Forbidden {
+                path: source.trim_start_matches('/').to_owned(),
+            },
+            error => error,
+        })
+    }
+
+    /// Who keeps `source`, and what is left of its path there.
+    fn find<'a>(&self, source: &'a str) -> Result<(&Kept, &'a str), Error> {
+        let path = source.trim_start_matches('/');
         self.0
             .iter()
-            .find_map(|origin| Some((origin, below(&origin.prefix, source)?)))
-            .ok_or_else(|| Error::Missing {
-                path: source.to_owned(),
-            })
-            .and_then(|(origin, path)| origin.root.entry(path))
+            .find_map(|origin| Some((&origin.kept, below(&origin.prefix, path)?)))
+            .ok_or_else(|| missing(source))
     }
 }
 
 impl Origin {
-    fn open(config: &OriginConfig) -> Result<Self, ConfigError> {
-        let path = &config.fs.root;
+    fn open(config: &OriginConfig, most_bytes: u64) -> Result<Self, ConfigError> {
+        let wrong =
+            |what: String| ConfigError::new(format!("the origin \"{}\": {what}", config.prefix));
+        let kept = match &config.keeper {
+            Keeper::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
+            Keeper::Http(http, remote) => {
+                HttpOrigin::new(http, &remote.allow, rules(remote, most_bytes))
+                    .map(Kept::Http)
+                    .map_err(wrong)?
+            }
+            Keeper::S3(s3, remote) => S3Origin::new(s3, &remote.allow, rules(remote, most_bytes))
+                .map(Kept::S3)
+                .map_err(wrong)?,
+        };
+        Ok(Self {
+            prefix: config.prefix.trim_matches('/').to_owned(),
+            kept,
+        })
+    }
+}
+
+impl Folder {
+    fn open(config: &FsConfig, most_bytes: u64) -> Result<Self, ConfigError> {
+        let path = &config.root;
         let root = Root::open(path).map_err(|error| {
             let error = match error.kind() {
                 io::ErrorKind::NotFound => "there is no such folder".to_owned(),
@@ -62,9 +152,63 @@ impl Origin {
             ConfigError::new(format!("cannot serve {}: {error}", path.display()))
         })?;
         Ok(Self {
-            prefix: config.prefix.trim_matches('/').to_owned(),
-            root,
+            root: Arc::new(root),
+            most_bytes,
         })
+    }
+
+    async fn fetch(
+        &self,
+        path: &str,
+        known: Option<&SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        let (root, path) = (self.root.clone(), path.to_owned());
+        let file = waiting(move || match root.entry(&path)? {
+            Entry::File(file) => Ok(file),
+            Entry::Folder => Err(missing(&path)),
+        })
+        .await?;
+        let validators = SourceValidators::of_file(&file.identity);
+        if known.is_some_and(|known| known.identity == validators.identity) {
+            return Ok(Fetched::NotModified(Freshness::default()));
+        }
+        let most_bytes = self.most_bytes;
+        let hold = budget.held.take(file.identity.size.min(most_bytes)).await?;
+        let bytes = waiting(move || file.read(most_bytes)).await?;
+        Ok(Fetched::Body(Source {
+            bytes: bytes.into(),
+            validators,
+            freshness: Freshness::default(),
+            media_type: None,
+            hold: Arc::new(hold),
+        }))
+    }
+}
+
+fn rules(config: &RemoteConfig, most_bytes: u64) -> Rules {
+    Rules {
+        timeouts: config.timeouts,
+        fetches: config.fetches(),
+        most_bytes: config
+            .max_bytes
+            .map_or(most_bytes, |own| own.0.min(most_bytes)),
+        redirects: 0,
+        retries: 0,
+    }
+}
+
+/// Runs what may wait for a disk.
+async fn waiting<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(work);
+    done.await.unwrap_or(Err(Error::Panicked))
+}
+
+fn missing(source: &str) -> Error {
+    Error::Missing {
+        path: source.trim_start_matches('/').to_owned(),
     }
 }
 
@@ -97,7 +241,7 @@ mod tests {
             prefix: prefix.to_owned(),
             ..OriginConfig::folder(house.path().join(folder))
         };
-        let origins = Origins::open(&[origin("/", "all"), origin("/i/", "icons")]).unwrap();
+        let origins = Origins::open(&[origin("/", "all"), origin("/i/", "icons")], 100).unwrap();
         let text = |source: &str| match origins.entry(source) {
             Ok(Entry::File(file)) => String::from_utf8(file.read(100).unwrap()).unwrap(),
             other => format!("{other:?}"),
@@ -109,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error = Origins::open(&[OriginConfig::folder("/no/such/folder")]).unwrap_err();
+        let error = Origins::open(&[OriginConfig::folder("/no/such/folder")], 100).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cannot serve /no/such/folder: there is no such folder"

@@ -8,6 +8,7 @@
 )]
 
 mod client;
+pub mod hostile;
 mod trick;
 
 use std::net::SocketAddr;

@@ -1,0 +1,207 @@
+//! What an origin says about how long its reply may be used: `Cache-Control`, `Expires` and `Age`, as
+//! a shared cache has to read them (RFC 9111, and RFC 5861 for the stale uses).
+
+use std::time::{Duration, SystemTime};
+
+use hyper::HeaderMap;
+use hyper::header::{self, HeaderName};
+
+/// An origin's wishes. `None` where it says nothing: then the configuration decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freshness {
+    /// From now on: used without asking. Zero: ask each time.
+    pub fresh_for: Option<Duration>,
+    /// After that: used while somebody asks.
+    pub stale_while_revalidate: Option<Duration>,
+    /// After that: used if asking fails.
+    pub stale_if_error: Option<Duration>,
+    /// `no-store` or `private`: not to be kept for others at all.
+    pub not_shared: bool,
+}
+
+impl Freshness {
+    /// Reads the headers of a reply that arrived at `now`.
+    #[must_use]
+    pub fn of(headers: &HeaderMap, now: SystemTime) -> Self {
+        let mut said = Directives::default();
+        for value in headers.get_all(header::CACHE_CONTROL) {
+            // What cannot be read is no permission.
+            match value.to_str() {
+                Ok(text) => said.read(text),
+                Err(_) => said.always_ask = true,
+            }
+        }
+        let age = text(headers, &header::AGE)
+            .and_then(|age| age.trim().parse().ok())
+            .map_or(Duration::ZERO, Duration::from_secs);
+        let fresh_for = match said {
+            Directives {
+                always_ask: true, ..
+            } => Some(Duration::ZERO),
+            Directives {
+                shared_max_age: Some(span),
+                ..
+            }
+            | Directives {
+                max_age: Some(span),
+                ..
+            } => Some(span.saturating_sub(age)),
+            _ => until_expiry(headers, now).map(|span| span.saturating_sub(age)),
+        };
+        let stale = |span: Option<Duration>| match said.never_stale {
+            true => Some(Duration::ZERO),
+            false => span,
+        };
+        Self {
+            fresh_for,
+            stale_while_revalidate: stale(said.stale_while_revalidate),
+            stale_if_error: stale(said.stale_if_error),
+            not_shared: said.not_shared,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Directives {
+    max_age: Option<Duration>,
+    shared_max_age: Option<Duration>,
+    stale_while_revalidate: Option<Duration>,
+    stale_if_error: Option<Duration>,
+    always_ask: bool,
+    never_stale: bool,
+    not_shared: bool,
+}
+
+impl Directives {
+    fn read(&mut self, list: &str) {
+        for directive in list.split(',') {
+            let (name, value) = match directive.split_once('=') {
+                Some((name, value)) => (name.trim(), value.trim().trim_matches('"')),
+                None => (directive.trim(), ""),
+            };
+            // Said twice, the shorter counts; a number that is none is as good as zero.
+            let span = || Duration::from_secs(value.parse().unwrap_or(0));
+            let shorter = |old: &mut Option<Duration>| {
+                *old = Some(old.map_or(span(), |old| old.min(span())));
+            };
+            match name.to_ascii_lowercase().as_str() {
+                "max-age" => shorter(&mut self.max_age),
+                "s-maxage" => shorter(&mut self.shared_max_age),
+                "stale-while-revalidate" => shorter(&mut self.stale_while_revalidate),
+                "stale-if-error" => shorter(&mut self.stale_if_error),
+                "no-cache" => self.always_ask = true,
+                "must-revalidate" | "proxy-revalidate" => self.never_stale = true,
+                "no-store" | "private" => self.not_shared = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// From the origin's own clock where it tells it, so that a wrong clock on either side does not matter.
+fn until_expiry(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let expires = text(headers, &header::EXPIRES)?;
+    let Ok(expires) = httpdate::parse_http_date(expires) else {
+        // `Expires: 0` and its like: gone already.
+        return Some(Duration::ZERO);
+    };
+    let from = text(headers, &header::DATE)
+        .and_then(|date| httpdate::parse_http_date(date).ok())
+        .unwrap_or(now);
+    Some(expires.duration_since(from).unwrap_or(Duration::ZERO))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    fn freshness(headers: &[(HeaderName, &str)]) -> Freshness {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        Freshness::of(&map, UNIX_EPOCH)
+    }
+
+    fn fresh_for(cache_control: &str) -> Option<u64> {
+        freshness(&[(header::CACHE_CONTROL, cache_control)])
+            .fresh_for
+            .map(|span| span.as_secs())
+    }
+
+    #[test]
+    fn silence_leaves_it_to_the_configuration() {
+        assert_eq!(freshness(&[]), Freshness::default());
+        assert_eq!(fresh_for("public, immutable"), None);
+    }
+
+    #[test]
+    fn the_shared_age_goes_before_the_other_and_the_shorter_before_the_longer() {
+        assert_eq!(fresh_for("max-age=60"), Some(60));
+        assert_eq!(fresh_for("MAX-AGE=\"60\" , s-maxage=10"), Some(10));
+        assert_eq!(fresh_for("max-age=60, max-age=20"), Some(20));
+        assert_eq!(fresh_for("max-age=soon"), Some(0));
+        assert_eq!(fresh_for("no-cache, max-age=60"), Some(0));
+        let aged = [(header::CACHE_CONTROL, "max-age=60"), (header::AGE, "45")];
+        assert_eq!(freshness(&aged).fresh_for, Some(Duration::from_secs(15)));
+    }
+
+    #[test]
+    fn expiry_counts_from_the_origins_own_clock_and_only_without_a_maximum_age() {
+        let (date, expires) = (
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:50:37 GMT",
+        );
+        let both = [(header::DATE, date), (header::EXPIRES, expires)];
+        assert_eq!(freshness(&both).fresh_for, Some(Duration::from_secs(60)));
+        let older = [(header::DATE, expires), (header::EXPIRES, date)];
+        assert_eq!(freshness(&older).fresh_for, Some(Duration::ZERO));
+        assert_eq!(
+            freshness(&[(header::EXPIRES, "0")]).fresh_for,
+            Some(Duration::ZERO)
+        );
+        let three = [
+            both[0].clone(),
+            both[1].clone(),
+            (header::CACHE_CONTROL, "max-age=5"),
+        ];
+        assert_eq!(freshness(&three).fresh_for, Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn stale_uses_are_as_the_origin_says() {
+        let stale = |text: &str| {
+            let freshness = freshness(&[(header::CACHE_CONTROL, text)]);
+            (freshness.stale_while_revalidate, freshness.stale_if_error)
+        };
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(
+            stale("stale-while-revalidate=5, stale-if-error=9"),
+            (seconds(5), seconds(9))
+        );
+        assert_eq!(stale("max-age=1"), (None, None));
+        assert_eq!(
+            stale("stale-if-error=9, must-revalidate"),
+            (seconds(0), seconds(0))
+        );
+    }
+
+    #[test]
+    fn what_is_private_is_not_shared() {
+        for text in ["no-store", "private, max-age=60", "Private=\"x\""] {
+            assert!(
+                freshness(&[(header::CACHE_CONTROL, text)]).not_shared,
+                "{text}"
+            );
+        }
+        assert!(!freshness(&[(header::CACHE_CONTROL, "public")]).not_shared);
+    }
+}

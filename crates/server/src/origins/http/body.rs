@@ -1,0 +1,63 @@
+//! Reading a body to its end, and nothing less.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use tokio::time::timeout;
+
+use crate::error::Error;
+use crate::origins::budget::{Held, Hold};
+use crate::origins::trouble::{Late, Trouble};
+
+/// The whole body, and the right to hold it. hyper makes an error of every body that ends before its
+/// length or its last chunk; one that has neither ends with its connection, and is as whole as can be
+/// known.
+pub(super) async fn whole(
+    mut body: Incoming,
+    most: u64,
+    idle: Duration,
+    held: &Held,
+) -> Result<(Bytes, Hold), Error> {
+    let declared = body.size_hint().exact();
+    if let Some(length) = declared.filter(|length| *length > most) {
+        return Err(too_large(length, most));
+    }
+    // All at once: bodies that took their room piece by piece could wait for one another for ever.
+    let mut hold = held.take(declared.unwrap_or(most)).await?;
+    let mut bytes = BytesMut::with_capacity(declared.map_or(0, |length| length as usize));
+    loop {
+        let frame = timeout(idle, body.frame())
+            .await
+            .map_err(|_| Trouble::Slow {
+                late: Late::Piece,
+                after: idle,
+            })?;
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|_| Trouble::BrokenOff)?;
+        // Trailers are of no use here.
+        let Ok(piece) = frame.into_data() else {
+            continue;
+        };
+        let length = (bytes.len() + piece.len()) as u64;
+        if length > most {
+            return Err(too_large(length, most));
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    let length = bytes.len() as u64;
+    if declared.is_some_and(|declared| declared != length) {
+        return Err(Trouble::BrokenOff.into());
+    }
+    hold.shrink_to(length);
+    Ok((bytes.freeze(), hold))
+}
+
+fn too_large(value: u64, limit: u64) -> Error {
+    Error::Pixels(andon_pixels::Error::Limit {
+        name: "source_bytes",
+        value,
+        limit,
+    })
+}

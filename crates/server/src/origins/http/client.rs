@@ -1,0 +1,272 @@
+//! The client that asks origins: one pool of guarded connections per origin, and what one GET may
+//! take. A reply is whole or it is an error.
+
+use std::error::Error as StdError;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout, timeout_at};
+use url::Url;
+
+use super::body;
+use super::connect::Connector;
+use super::redirect;
+use crate::config::OriginTimeouts;
+use crate::error::Error;
+use crate::origins::budget::Budget;
+use crate::origins::freshness::Freshness;
+use crate::origins::source::{Fetched, Source, SourceValidators};
+use crate::origins::trouble::{Late, Trouble};
+
+/// The client of one origin.
+#[derive(Debug)]
+pub(crate) struct Client {
+    http: legacy::Client<Connector, Empty<Bytes>>,
+    rules: Rules,
+    slots: Semaphore,
+}
+
+/// What one origin may be asked, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) timeouts: OriginTimeouts,
+    /// Requests at a time.
+    pub(crate) fetches: usize,
+    pub(crate) most_bytes: u64,
+    pub(crate) redirects: u32,
+    pub(crate) retries: u32,
+}
+
+/// One question.
+#[derive(Debug)]
+pub(crate) struct Ask<'a> {
+    /// What the source is called in front of clients.
+    pub(crate) path: &'a str,
+    /// What tells it from all other sources; never with a signature in it.
+    pub(crate) name: &'a str,
+    pub(crate) url: Url,
+    /// Sent to the origin itself and to nobody it sends us on to.
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) known: Option<&'a SourceValidators>,
+}
+
+impl Client {
+    pub(crate) fn new(connector: Connector, rules: Rules) -> Self {
+        let http = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .pool_max_idle_per_host(rules.fetches)
+            .http1_max_buf_size(MOST_HEADER_BYTES)
+            .build(connector);
+        Self {
+            http,
+            rules,
+            slots: Semaphore::new(rules.fetches),
+        }
+    }
+
+    /// Asks, follows redirects, and reads the reply to its end.
+    ///
+    /// # Errors
+    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for what is too large.
+    pub(crate) async fn get(&self, ask: &Ask<'_>, budget: &Budget) -> Result<Fetched, Error> {
+        let began = Instant::now();
+        let total = self.rules.timeouts.total.0;
+        let until = (began + total).min(budget.deadline.into());
+        let answer = timeout_at(until, async {
+            let _slot = self.slots.acquire().await.map_err(|_| Error::Busy)?;
+            let reply = self.reply(ask).await?;
+            self.read(ask, reply, budget).await
+        });
+        answer.await.unwrap_or_else(|_| {
+            Err(Error::Origin(Trouble::Slow {
+                late: Late::Whole,
+                after: until - began,
+            }))
+        })
+    }
+
+    /// The head of the reply at the end of all redirects.
+    async fn reply(&self, ask: &Ask<'_>) -> Result<Response<Incoming>, Trouble> {
+        let mut url = ask.url.clone();
+        for _ in 0..=self.rules.redirects {
+            let ours = url.origin() == ask.url.origin();
+            let reply = self.persist(&url, ask, ours).await?;
+            if !redirect::is_one(reply.status()) {
+                return Ok(reply);
+            }
+            url = redirect::next(&url, reply.headers())?;
+        }
+        Err(redirect::too_many(self.rules.redirects))
+    }
+
+    /// Asks again while the connection breaks before anything was answered.
+    async fn persist(
+        &self,
+        url: &Url,
+        ask: &Ask<'_>,
+        ours: bool,
+    ) -> Result<Response<Incoming>, Trouble> {
+        let mut left = self.rules.retries;
+        loop {
+            match self.send(url, ask, ours).await {
+                Err(trouble) if trouble.may_pass() && left > 0 => {
+                    left -= 1;
+                    tokio::time::sleep(jitter()).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        url: &Url,
+        ask: &Ask<'_>,
+        ours: bool,
+    ) -> Result<Response<Incoming>, Trouble> {
+        let mut request = Request::new(Empty::new());
+        *request.uri_mut() = uri(url)?;
+        *request.headers_mut() = headers(ask, ours);
+        let after = self.rules.timeouts.first_byte.0;
+        match timeout(after, self.http.request(request)).await {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(error)) => Err(trouble(&error)),
+            Err(_) => Err(Trouble::Slow {
+                late: Late::Head,
+                after,
+            }),
+        }
+    }
+
+    /// Reads the body, if that is what the reply is for.
+    async fn read(
+        &self,
+        ask: &Ask<'_>,
+        reply: Response<Incoming>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        let (head, body) = reply.into_parts();
+        let freshness = Freshness::of(&head.headers, SystemTime::now());
+        match head.status {
+            StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => {}
+            StatusCode::NOT_MODIFIED if ask.known.is_some() => {
+                return Ok(Fetched::NotModified(freshness));
+            }
+            status => return Err(refusal(status, ask.path)),
+        }
+        if is_compressed(&head.headers) {
+            return Err(Trouble::Compressed.into());
+        }
+        let (most, idle) = (self.rules.most_bytes, self.rules.timeouts.idle.0);
+        let (bytes, hold) = body::whole(body, most, idle, &budget.held).await?;
+        let media_type = head.headers.get(header::CONTENT_TYPE);
+        Ok(Fetched::Body(Source {
+            validators: SourceValidators::of_reply(ask.name, &head.headers, &bytes),
+            media_type: media_type.and_then(|value| value.to_str().ok().map(str::to_owned)),
+            bytes,
+            freshness,
+            hold: Arc::new(hold),
+        }))
+    }
+}
+
+fn uri(url: &Url) -> Result<Uri, Trouble> {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    url.as_str().parse().map_err(|_| Trouble::Garbled)
+}
+
+fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(NAME));
+    headers.insert(
+        header::ACCEPT,
+        HeaderValue::from_static("image/*,*/*;q=0.1"),
+    );
+    headers.insert(
+        header::ACCEPT_ENCODING,
+        HeaderValue::from_static("identity"),
+    );
+    let validators = [
+        (
+            header::IF_NONE_MATCH,
+            ask.known.and_then(|known| known.etag.as_deref()),
+        ),
+        (
+            header::IF_MODIFIED_SINCE,
+            ask.known.and_then(|known| known.last_modified.as_deref()),
+        ),
+    ];
+    for (name, value) in validators {
+        if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
+            headers.insert(name, value);
+        }
+    }
+    if ours {
+        for (name, value) in ask.headers {
+            headers.insert(name, value.clone());
+        }
+    }
+    headers
+}
+
+/// What a status means that brings no picture.
+fn refusal(status: StatusCode, path: &str) -> Error {
+    let path = path.to_owned();
+    match status {
+        StatusCode::NOT_FOUND | StatusCode::GONE => Error::Missing { path },
+        StatusCode::FORBIDDEN | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => {
+            Error::Forbidden { path }
+        }
+        status => Trouble::Status(status.as_u16()).into(),
+    }
+}
+
+fn is_compressed(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Our own trouble if it is in the chain, hyper's reading of the wire otherwise.
+fn trouble(error: &legacy::Error) -> Trouble {
+    let mut next: Option<&(dyn StdError + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(trouble) = error.downcast_ref::<Trouble>() {
+            return trouble.clone();
+        }
+        if error
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_parse)
+        {
+            return Trouble::Garbled;
+        }
+        next = error.source();
+    }
+    Trouble::BrokenOff
+}
+
+/// Some 50 ms, so that requests that failed together do not come back together.
+fn jitter() -> Duration {
+    let random = RandomState::new().hash_one(0u8);
+    Duration::from_millis(25 + random % 50)
+}
+
+const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
+
+/// Status line and headers of one reply together.
+const MOST_HEADER_BYTES: usize = 64 << 10;
+
+/// Shorter than what servers allow, so that it is seldom them who close.
+const IDLE_CONNECTION: Duration = Duration::from_secs(20);

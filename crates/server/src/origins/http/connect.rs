@@ -1,0 +1,314 @@
+//! Connections of an origin: a name is looked up once, every address it has goes past the guard, and
+//! the connection is made to one of those that passed, not to the name again.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::Uri;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use tower_service::Service;
+
+use crate::origins::private_net::Guard;
+use crate::origins::trouble::{Late, Trouble};
+
+/// Makes connections.
+#[derive(Clone)]
+pub(crate) struct Connector {
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) names: Arc<dyn Names>,
+    pub(crate) tls: TlsConnector,
+    /// For look-up, connection and TLS together.
+    pub(crate) patience: Duration,
+}
+
+/// Whoever knows the addresses of a name.
+pub(crate) trait Names: fmt::Debug + Send + Sync {
+    /// All addresses of `host`.
+    fn look_up(&self, host: String) -> LookUp;
+}
+
+/// A look-up under way.
+pub(crate) type LookUp = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+/// The system's own: hosts file, DNS and whatever else it is set up with.
+#[derive(Debug)]
+pub(crate) struct SystemNames;
+
+/// The system's look-up blocks a thread and cannot be called off: a dead name server must not take the
+/// threads that read files.
+static LOOK_UPS: Semaphore = Semaphore::const_new(2);
+
+impl Names for SystemNames {
+    fn look_up(&self, host: String) -> LookUp {
+        Box::pin(async move {
+            let slot = LOOK_UPS.acquire().await.map_err(io::Error::other)?;
+            let found = tokio::task::spawn_blocking(move || {
+                let addresses = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), 0));
+                // Kept until the look-up is over, even if nobody waits for it any more.
+                drop(slot);
+                addresses.map(|all| all.map(|address| address.ip()).collect())
+            });
+            found.await.map_err(io::Error::other)?
+        })
+    }
+}
+
+impl Connector {
+    async fn connect(self, uri: Uri) -> Result<Stream, Trouble> {
+        let until = Instant::now() + self.patience;
+        let late = Trouble::Slow {
+            late: Late::Connection,
+            after: self.patience,
+        };
+        timeout_at(until, self.open(&uri, until))
+            .await
+            .unwrap_or(Err(late))
+    }
+
+    async fn open(&self, uri: &Uri, until: Instant) -> Result<Stream, Trouble> {
+        let host = uri.host().ok_or(Trouble::UnknownName)?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let secure = uri.scheme_str() == Some("https");
+        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+
+        let permitted = self.permitted(host).await?;
+        let stream = first_to_answer(&permitted, port, until).await?;
+        // Small requests should not wait for one another's acknowledgements; without it they are only
+        // slower.
+        let _ = stream.set_nodelay(true);
+        if !secure {
+            return Ok(Stream(TokioIo::new(Box::new(stream))));
+        }
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| Trouble::Insecure)?;
+        let stream = self.tls.connect(name, stream).await;
+        let stream = stream.map_err(|_| Trouble::Insecure)?;
+        Ok(Stream(TokioIo::new(Box::new(stream))))
+    }
+
+    /// The addresses of `host` that may be connected to.
+    async fn permitted(&self, host: &str) -> Result<Vec<IpAddr>, Trouble> {
+        let all = match host.parse() {
+            Ok(address) => vec![address],
+            // Odd spellings of addresses too: the system reads them, and the guard sees what it read.
+            Err(_) => self
+                .names
+                .look_up(host.to_owned())
+                .await
+                .map_err(|_| Trouble::UnknownName)?,
+        };
+        if all.is_empty() {
+            return Err(Trouble::UnknownName);
+        }
+        let mut permitted = all;
+        permitted.retain(|address| self.guard.permits(*address));
+        match permitted.is_empty() {
+            true => Err(Trouble::Denied),
+            false => Ok(permitted),
+        }
+    }
+}
+
+/// Tries one address after the other; each gets its share of the time, so that a dead one leaves some
+/// to the next.
+async fn first_to_answer(
+    addresses: &[IpAddr],
+    port: u16,
+    until: Instant,
+) -> Result<TcpStream, Trouble> {
+    let mut last = Trouble::Unreachable(io::ErrorKind::AddrNotAvailable);
+    for (index, address) in addresses.iter().enumerate() {
+        let left = until.saturating_duration_since(Instant::now());
+        let share = left / u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
+        let connecting = TcpStream::connect(SocketAddr::new(*address, port));
+        match timeout_at(Instant::now() + share, connecting).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => last = Trouble::Unreachable(error.kind()),
+            Err(_) => last = Trouble::Unreachable(io::ErrorKind::TimedOut),
+        }
+    }
+    Err(last)
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = Trouble;
+    type Future = Pin<Box<dyn Future<Output = Result<Stream, Trouble>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        Box::pin(self.clone().connect(uri))
+    }
+}
+
+/// A connection, encrypted or not.
+pub(crate) struct Stream(TokioIo<Box<dyn Io>>);
+
+trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
+
+impl Connection for Stream {
+    fn connected(&self) -> Connected {
+        Connected::new()
+    }
+}
+
+impl Read for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl Write for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origins::http::tls;
+
+    /// A name server that answers each question with the next of its answers.
+    #[derive(Debug)]
+    struct Answers(std::sync::Mutex<Vec<Vec<IpAddr>>>);
+
+    impl Names for Answers {
+        fn look_up(&self, _: String) -> LookUp {
+            let mut answers = self.0.lock().unwrap();
+            let answer = match answers.is_empty() {
+                true => Vec::new(),
+                false => answers.remove(0),
+            };
+            Box::pin(std::future::ready(Ok(answer)))
+        }
+    }
+
+    fn connector(answers: &[&[&str]], allow: &[&str]) -> Connector {
+        let read = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
+        let allow = allow.iter().map(|text| text.parse().unwrap()).collect();
+        Connector {
+            guard: Arc::new(Guard::allowing(allow)),
+            names: Arc::new(Answers(answers.iter().map(read).collect::<Vec<_>>().into())),
+            tls: tls::connector(None).unwrap(),
+            patience: Duration::from_secs(20),
+        }
+    }
+
+    async fn trouble(connector: &Connector, uri: &str) -> Option<Trouble> {
+        connector.clone().connect(uri.parse().unwrap()).await.err()
+    }
+
+    #[tokio::test]
+    async fn a_name_with_good_and_bad_addresses_is_only_met_at_the_good_ones() {
+        let mixed: &[&str] = &["10.0.0.1", "8.8.8.8", "::ffff:127.0.0.1", "2002:7f00:1::"];
+        let connector = connector(&[mixed], &[]);
+        let permitted = connector.permitted("mixed.test").await.unwrap();
+        assert_eq!(permitted, ["8.8.8.8".parse::<IpAddr>().unwrap()]);
+    }
+
+    #[tokio::test]
+    async fn each_connection_is_judged_by_the_address_it_is_made_to() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let uri = format!("http://rebinding.test:{port}/");
+        // The name is asked once per connection, so no second answer can slip in between.
+        let connector = connector(
+            &[&["127.0.0.1"], &["127.0.0.2"], &["127.0.0.1"]],
+            &["127.0.0.1"],
+        );
+        assert_eq!(trouble(&connector, &uri).await, None);
+        assert_eq!(trouble(&connector, &uri).await, Some(Trouble::Denied));
+        assert_eq!(trouble(&connector, &uri).await, None);
+        assert_eq!(trouble(&connector, &uri).await, Some(Trouble::UnknownName));
+    }
+
+    #[tokio::test]
+    async fn odd_spellings_of_an_address_are_read_by_the_system_and_judged_by_the_guard() {
+        let connector = Connector {
+            names: Arc::new(SystemNames),
+            ..connector(&[], &[])
+        };
+        for host in [
+            "127.0.0.1",
+            "127.1",
+            "2130706433",
+            "0x7f000001",
+            "0x7f.1",
+            "0177.0.0.1",
+            "017700000001",
+            "0",
+            "0.0.0.0",
+            "10.1",
+            "0xa9fea9fe",
+            "169.254.43518",
+            "0251.0376.0251.0376",
+            "[::1]",
+            "[::]",
+            "[::ffff:7f00:1]",
+            "[::ffff:127.0.0.1]",
+            "[::127.0.0.1]",
+            "[64:ff9b::7f00:1]",
+            "[64:ff9b:1::7f00:1]",
+            "[2002:7f00:1::]",
+            "[2001:0:1::1]",
+            "[fe80::5efe:7f00:1]",
+            "[fd00:ec2::254]",
+            "localhost",
+            "LOCALHOST",
+            "localhost.",
+        ] {
+            // A spelling that the system does not know is as good as refused.
+            let trouble = trouble(&connector, &format!("http://{host}:9/")).await;
+            assert!(
+                matches!(trouble, Some(Trouble::Denied | Trouble::UnknownName)),
+                "{host}: {trouble:?}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_dead_address_leaves_time_for_the_next() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connector = connector(&[&["127.0.0.9", "127.0.0.1"]], &["127.0.0.0/8"]);
+        assert_eq!(
+            trouble(&connector, &format!("http://two.test:{port}/")).await,
+            None
+        );
+    }
+}

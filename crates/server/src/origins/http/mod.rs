@@ -1,0 +1,265 @@
+//! Pictures that another web server keeps, asked over HTTP/1.1, with or without TLS.
+//!
+//! Proxy variables of the environment are not read, cookies are not kept, and compression is not asked
+//! for. The guard of `private_net` stands before every connection.
+
+pub(crate) mod body;
+pub(crate) mod client;
+pub(crate) mod connect;
+mod redirect;
+pub(crate) mod tls;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use url::Url;
+
+use self::client::{Ask, Client, Rules};
+use self::connect::{Connector, SystemNames};
+use super::budget::Budget;
+use super::private_net::{Cidr, Guard};
+use super::source::{Fetched, SourceValidators};
+use crate::config::HttpConfig;
+use crate::error::Error;
+
+/// A web server.
+#[derive(Debug)]
+pub(crate) struct HttpOrigin {
+    base: Url,
+    headers: HeaderMap,
+    client: Client,
+}
+
+impl HttpOrigin {
+    /// Reads credentials and certificates; connects to nothing yet.
+    ///
+    /// # Errors
+    /// A sentence about the key that cannot work.
+    pub(crate) fn new(config: &HttpConfig, allow: &[Cidr], rules: Rules) -> Result<Self, String> {
+        let rules = Rules {
+            redirects: config.redirects,
+            retries: config.retries,
+            ..rules
+        };
+        Ok(Self {
+            base: config.base.0.clone(),
+            headers: headers(config)?,
+            client: client(config.ca.as_deref(), allow, rules)?,
+        })
+    }
+
+    /// Asks for the source at `path` below the base, percent-decoded already.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub(crate) async fn fetch(
+        &self,
+        path: &str,
+        known: Option<&SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        let missing = || Error::Missing {
+            path: path.to_owned(),
+        };
+        let url = below(&self.base, path).ok_or_else(missing)?;
+        let ask = Ask {
+            path,
+            name: url.as_str(),
+            url: url.clone(),
+            headers: &self.headers,
+            known,
+        };
+        self.client.get(&ask, budget).await
+    }
+}
+
+/// A guarded client.
+pub(crate) fn client(ca: Option<&Path>, allow: &[Cidr], rules: Rules) -> Result<Client, String> {
+    let connector = Connector {
+        guard: Arc::new(Guard::allowing(allow.to_vec())),
+        names: Arc::new(SystemNames),
+        tls: tls::connector(ca)?,
+        patience: rules.timeouts.connect.0,
+    };
+    Ok(Client::new(connector, rules))
+}
+
+/// The value of an environment variable that the configuration names under `key`.
+pub(crate) fn from_env(key: &str, name: &str) -> Result<String, String> {
+    std::env::var(name)
+        .map_err(|_| format!("`{key}` names the environment variable {name}, and it is not set"))
+}
+
+fn headers(config: &HttpConfig) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, text) in &config.headers {
+        let wrong = |what: &str| format!("`http.headers` has a {what} that cannot be sent: {name}");
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("name"))?;
+        if RESERVED.contains(&key) {
+            return Err(format!(
+                "`http.headers` may not set {name}: the client itself does"
+            ));
+        }
+        headers.insert(
+            key,
+            HeaderValue::from_str(text).map_err(|_| wrong("value"))?,
+        );
+    }
+    let authorization = match (&config.user, &config.password_env, &config.bearer_env) {
+        (Some(user), Some(name), None) => {
+            let password = from_env("http.password_env", name)?;
+            Some(format!(
+                "Basic {}",
+                base64(format!("{user}:{password}").as_bytes())
+            ))
+        }
+        (None, None, Some(name)) => Some(format!("Bearer {}", from_env("http.bearer_env", name)?)),
+        (None, None, None) => None,
+        _ => {
+            return Err(
+                "give `http.user` and `http.password_env` together, or `http.bearer_env` alone"
+                    .to_owned(),
+            );
+        }
+    };
+    if let Some(text) = authorization {
+        let value = HeaderValue::from_str(&text)
+            .map_err(|_| "the credentials hold what cannot be sent in a header".to_owned())?;
+        headers.insert(header::AUTHORIZATION, value);
+    }
+    for value in headers.values_mut() {
+        value.set_sensitive(true);
+    }
+    Ok(headers)
+}
+
+/// The URL of `path` below `base`. There is none for a path that would climb out of it, nor for one
+/// that names nothing.
+pub(crate) fn below(base: &Url, path: &str) -> Option<Url> {
+    let path = path.trim_start_matches('/');
+    let unfit = |segment: &str| matches!(segment, "." | "..") || segment.contains(char::is_control);
+    if path.is_empty() || path.split('/').any(unfit) {
+        return None;
+    }
+    let encoded: Vec<String> = path
+        .split('/')
+        .map(|segment| utf8_percent_encode(segment, SEGMENT).to_string())
+        .collect();
+    let base = base.as_str().trim_end_matches('/');
+    Url::parse(&format!("{base}/{}", encoded.join("/"))).ok()
+}
+
+/// RFC 4648, with padding: one line of use does not need a crate.
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let mut bits = 0u32;
+        for index in 0..3 {
+            bits = bits << 8 | u32::from(group.get(index).copied().unwrap_or(0));
+        }
+        for index in 0..4 {
+            let letter = BASE64[(bits >> (18 - 6 * index)) as usize & 63];
+            text.push(if index <= group.len() {
+                char::from(letter)
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// What has to be encoded in a segment of a path: all but what RFC 3986 lets stand there.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
+
+/// Headers that decide what a reply means, and those that belong to the connection.
+const RESERVED: [HeaderName; 11] = [
+    header::ACCEPT_ENCODING,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::EXPECT,
+    header::IF_MODIFIED_SINCE,
+    header::IF_NONE_MATCH,
+    header::IF_RANGE,
+    header::RANGE,
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_below_the_base_and_are_encoded_once() {
+        let url = |base: &str, path: &str| below(&base.parse().unwrap(), path).map(String::from);
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(url("http://o.test", "/a.jpg"), some("http://o.test/a.jpg"));
+        assert_eq!(
+            url("http://o.test/x/", "a/b.jpg"),
+            some("http://o.test/x/a/b.jpg")
+        );
+        assert_eq!(
+            url("http://o.test/x", "ü ?#%2e%2e&+.jpg"),
+            some("http://o.test/x/%C3%BC%20%3F%23%252e%252e&+.jpg")
+        );
+        assert_eq!(
+            url("http://o.test/x", "..\\y"),
+            some("http://o.test/x/..%5Cy")
+        );
+        assert_eq!(
+            url("http://o.test/x", "@evil.test/y"),
+            some("http://o.test/x/@evil.test/y")
+        );
+        for path in [
+            "",
+            "/",
+            "../y",
+            "a/../../y",
+            "a/./b",
+            "a/..",
+            "a\0b",
+            "a\r\nb",
+        ] {
+            assert_eq!(url("http://o.test/x", path), None, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn base64_is_as_in_its_rfc() {
+        for (text, expected) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+            ("\u{ff}\u{3ff}", "w7/Pvw=="),
+        ] {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+}

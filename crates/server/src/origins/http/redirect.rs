@@ -1,0 +1,87 @@
+//! Where a redirect leads, if it may be followed: only ever to http or https, and never from the
+//! second back to the first. Whether the place may be connected to is the connector's to say.
+
+use hyper::StatusCode;
+use hyper::header::{self, HeaderMap};
+use url::Url;
+
+use crate::origins::trouble::{Detour, Trouble};
+
+/// Does a reply of this status send us on?
+pub(super) fn is_one(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Where a redirect from `url` leads.
+pub(super) fn next(url: &Url, headers: &HeaderMap) -> Result<Url, Trouble> {
+    let location = headers
+        .get(header::LOCATION)
+        .and_then(|value| value.to_str().ok())
+        .ok_or(Trouble::Detour(Detour::Nowhere))?;
+    let mut next = url
+        .join(location)
+        .map_err(|_| Trouble::Detour(Detour::Nowhere))?;
+    match (url.scheme(), next.scheme()) {
+        (_, "https") | ("http", "http") => {}
+        ("https", "http") => return Err(Trouble::Detour(Detour::Downgrade)),
+        _ => return Err(Trouble::Detour(Detour::Scheme)),
+    }
+    // Credentials in a URL are never sent. They can always be taken out of one that has a host.
+    let _ = next.set_username("");
+    let _ = next.set_password(None);
+    Ok(next)
+}
+
+/// There were more than `limit`.
+pub(super) fn too_many(limit: u32) -> Trouble {
+    Trouble::Detour(Detour::TooMany { limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    fn from(url: &str, location: &str) -> Result<String, Trouble> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::LOCATION, HeaderValue::from_str(location).unwrap());
+        next(&url.parse().unwrap(), &headers).map(String::from)
+    }
+
+    #[test]
+    fn places_are_read_from_where_we_are() {
+        for (location, expected) in [
+            ("/c", "http://a.test/c"),
+            ("c?d", "http://a.test/b/c?d"),
+            ("//other.test/x", "http://other.test/x"),
+            ("https://a.test/", "https://a.test/"),
+            ("http://user:secret@b.test/", "http://b.test/"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("http://2130706433/", "http://127.0.0.1/"),
+        ] {
+            assert_eq!(from("http://a.test/b/x", location).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn only_http_and_https_are_followed_and_never_downwards() {
+        for location in [
+            "file:///etc/hostname",
+            "gopher://a.test/",
+            "ftp://a.test/x",
+            "data:image/gif;base64,R0lGODlhAQABAAAAACw=",
+            "unix:/run/x.sock",
+            "javascript:alert(1)",
+        ] {
+            let detour = from("http://a.test/", location);
+            assert_eq!(detour, Err(Trouble::Detour(Detour::Scheme)), "{location}");
+        }
+        let detour = from("https://a.test/", "http://a.test/");
+        assert_eq!(detour, Err(Trouble::Detour(Detour::Downgrade)));
+        let detour = from("http://a.test/", "http://[::1/");
+        assert_eq!(detour, Err(Trouble::Detour(Detour::Nowhere)));
+        let detour = next(&"http://a.test/".parse().unwrap(), &HeaderMap::new());
+        assert_eq!(detour, Err(Trouble::Detour(Detour::Nowhere)));
+    }
+}

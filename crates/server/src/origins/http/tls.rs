@@ -1,0 +1,36 @@
+//! How an https origin proves who it is: by the authorities that browsers trust, and by those of the
+//! origin's own `ca` file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::TlsConnector;
+
+/// Trusts the public authorities, and those in the PEM file `ca`.
+///
+/// # Errors
+/// A sentence about the file.
+pub(crate) fn connector(ca: Option<&Path>) -> Result<TlsConnector, String> {
+    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    if let Some(path) = ca {
+        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let before = roots.len();
+        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))? {
+            let certificate = certificate.map_err(|error| wrong(&error))?;
+            roots.add(certificate).map_err(|error| wrong(&error))?;
+        }
+        if roots.len() == before {
+            return Err(wrong(&"there is no certificate in it"));
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}

@@ -1,0 +1,342 @@
+//! Which addresses an origin may be at. Names and redirects come from strangers, so what counts is the
+//! address that is about to be connected to, never its spelling: everything that is not plainly on
+//! the public internet is refused unless the origin's `allow` lists it.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// What one origin may connect to.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    allow: Vec<Cidr>,
+}
+
+/// A block of addresses: `10.0.0.0/8`, `fd00::/8`, or one address alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Cidr {
+    network: IpAddr,
+    bits: u32,
+}
+
+impl Guard {
+    /// Public addresses, and these.
+    #[must_use]
+    pub fn allowing(allow: Vec<Cidr>) -> Self {
+        Self { allow }
+    }
+
+    /// May this very address be connected to?
+    #[must_use]
+    pub fn permits(&self, address: IpAddr) -> bool {
+        // The system connects to the inner address of a mapped one, so that is the one to judge.
+        let address = address.to_canonical();
+        is_public(address) || self.allow.iter().any(|block| block.contains(address))
+    }
+}
+
+impl Cidr {
+    fn contains(self, address: IpAddr) -> bool {
+        match (self.network, address) {
+            (IpAddr::V4(network), IpAddr::V4(address)) => within4(address, network, self.bits),
+            (IpAddr::V6(network), IpAddr::V6(address)) => within6(address, network, self.bits),
+            _ => false,
+        }
+    }
+}
+
+impl FromStr for Cidr {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no block of addresses; write it like \"10.0.0.0/8\" or \"fd00::/8\""
+            )
+        };
+        let (network, bits) = match text.split_once('/') {
+            Some((network, bits)) => (network, Some(bits)),
+            None => (text, None),
+        };
+        let network: IpAddr = network.parse().map_err(|_| wrong())?;
+        let most = if network.is_ipv4() { 32 } else { 128 };
+        let bits = match bits {
+            Some(bits) => bits.parse().ok().filter(|bits| *bits <= most),
+            None => Some(most),
+        };
+        Ok(Self {
+            network,
+            bits: bits.ok_or_else(wrong)?,
+        })
+    }
+}
+
+impl TryFrom<String> for Cidr {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Cidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.network, self.bits)
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => !RESERVED_4
+            .iter()
+            .any(|(network, bits)| within4(address, *network, *bits)),
+        IpAddr::V6(address) => {
+            within6(address, GLOBAL_UNICAST.0, GLOBAL_UNICAST.1)
+                && !is_isatap(address)
+                && !RESERVED_6
+                    .iter()
+                    .any(|(network, bits)| within6(address, *network, *bits))
+        }
+    }
+}
+
+/// The interface half of an ISATAP address says `0:5efe` and then an IPv4 address, whatever its network
+/// half is; two bits of the first word are flags.
+fn is_isatap(address: Ipv6Addr) -> bool {
+    let words = address.segments();
+    words[4] & !0x0300 == 0 && words[5] == 0x5efe
+}
+
+fn within4(address: Ipv4Addr, network: Ipv4Addr, bits: u32) -> bool {
+    let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
+    (address.to_bits() ^ network.to_bits()) & mask == 0
+}
+
+fn within6(address: Ipv6Addr, network: Ipv6Addr, bits: u32) -> bool {
+    let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
+    (address.to_bits() ^ network.to_bits()) & mask == 0
+}
+
+const RESERVED_4: &[(Ipv4Addr, u32)] = &[
+    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(100, 64, 0, 0), 10), // shared by a provider's customers
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // public in form; a cloud's own door to each machine
+    (Ipv4Addr::new(169, 254, 0, 0), 16),   // link-local, and the metadata of most clouds
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 0, 0, 0), 24),   // protocol assignments
+    (Ipv4Addr::new(192, 0, 2, 0), 24),   // documentation
+    (Ipv4Addr::new(192, 88, 99, 0), 24), // 6to4 relays
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    (Ipv4Addr::new(198, 18, 0, 0), 15), // benchmarks
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    (Ipv4Addr::new(224, 0, 0, 0), 4), // multicast
+    (Ipv4Addr::new(240, 0, 0, 0), 4), // reserved, and broadcast
+];
+
+/// All that is public: loopback, v4-compatible, NAT64 (both), discard, unique local, link-local, site
+/// local and multicast addresses are outside of it.
+const GLOBAL_UNICAST: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+
+/// What is not, inside of it.
+const RESERVED_6: &[(Ipv6Addr, u32)] = &[
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // Teredo, benchmarks, ORCHID and others
+    (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permits(address: &str) -> bool {
+        Guard::default().permits(address.parse().unwrap())
+    }
+
+    /// An IPv4 address in every form in which IPv6 can carry it.
+    fn carried(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
+        let [a, b, c, d] = inner.octets();
+        let high = u16::from_be_bytes([a, b]);
+        let low = u16::from_be_bytes([c, d]);
+        vec![
+            inner.to_ipv6_mapped(),
+            Ipv6Addr::new(0, 0, 0, 0, 0, 0, high, low), // v4-compatible
+            Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, high, low), // SIIT
+            Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low), // NAT64
+            Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, high, low), // NAT64, local
+            Ipv6Addr::new(0x64, 0xff9b, 1, high, u16::from(c), u16::from(d) << 8, 0, 0),
+            Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1), // 6to4
+            Ipv6Addr::new(0x2001, 0, 0x4136, 0xe378, 0x8000, 63, !high, !low), // Teredo
+            Ipv6Addr::new(0x2a00, 0x1450, 1, 2, 0, 0x5efe, high, low), // ISATAP
+            Ipv6Addr::new(0x2a00, 0x1450, 1, 2, 0x200, 0x5efe, high, low),
+            Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0x5efe, high, low),
+        ]
+    }
+
+    #[test]
+    fn what_is_not_public_is_refused() {
+        for address in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "10.255.255.255",
+            "100.64.0.1",
+            "100.100.100.200",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.254",
+            "168.63.129.16",
+            "169.254.0.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.192",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.0.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "239.255.255.255",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::2",
+            "::127.0.0.1",
+            "100::1",
+            "64:ff9b::808:808",
+            "2001::1",
+            "2001:2::1",
+            "2001:10::1",
+            "2001:20::1",
+            "2001:db8::1",
+            "2002::1",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fe80::1",
+            "febf::1",
+            "fec0::1",
+            "ff02::1",
+            "4000::1",
+            "1::1",
+        ] {
+            assert!(!permits(address), "{address} was permitted");
+        }
+    }
+
+    #[test]
+    fn what_is_public_is_permitted_to_its_edges() {
+        for address in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.0",
+            "168.63.129.15",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "::ffff:8.8.8.8",
+            "2001:200::1",
+            "2001:4860:4860::8888",
+            "2606:4700::1111",
+            "2a00:1450:4001::1",
+            "3ffe::1",
+        ] {
+            assert!(permits(address), "{address} was refused");
+        }
+    }
+
+    #[test]
+    fn no_form_that_carries_an_inner_address_gets_by() {
+        for inner in [
+            "127.0.0.1",
+            "169.254.169.254",
+            "10.0.0.1",
+            "192.168.1.1",
+            "0.0.0.0",
+        ] {
+            for address in carried(inner.parse().unwrap()) {
+                assert!(!permits(&address.to_string()), "{address} was permitted");
+            }
+        }
+        // A tunnel to a public address is a detour that nobody needs.
+        for address in &carried(Ipv4Addr::new(8, 8, 8, 8))[1..] {
+            assert!(!permits(&address.to_string()), "{address} was permitted");
+        }
+    }
+
+    #[test]
+    fn an_allow_list_opens_its_blocks_and_no_more() {
+        let blocks = ["127.0.0.0/8", "10.1.0.0/16", "fd00::/8", "169.254.169.254"];
+        let guard = Guard::allowing(blocks.iter().map(|text| text.parse().unwrap()).collect());
+        let permits = |address: &str| guard.permits(address.parse().unwrap());
+        for address in [
+            "127.0.0.1",
+            "::ffff:127.0.0.1",
+            "10.1.255.255",
+            "fd12::1",
+            "169.254.169.254",
+            "8.8.8.8",
+        ] {
+            assert!(permits(address), "{address} was refused");
+        }
+        for address in [
+            "10.2.0.0",
+            "::1",
+            "fc00::1",
+            "169.254.169.253",
+            "64:ff9b::7f00:1",
+        ] {
+            assert!(!permits(address), "{address} was permitted");
+        }
+    }
+
+    #[test]
+    fn blocks_are_read_strictly() {
+        assert!(
+            "0.0.0.0/0"
+                .parse::<Cidr>()
+                .unwrap()
+                .contains(IpAddr::V4(Ipv4Addr::LOCALHOST))
+        );
+        assert!(
+            "::/0"
+                .parse::<Cidr>()
+                .unwrap()
+                .contains(IpAddr::V6(Ipv6Addr::LOCALHOST))
+        );
+        for wrong in [
+            "",
+            "10/8",
+            "10.0.0.0/33",
+            "fd00::/129",
+            "10.0.0.0/-1",
+            "localhost",
+            "010.0.0.1",
+        ] {
+            assert!(wrong.parse::<Cidr>().is_err(), "{wrong} was accepted");
+        }
+    }
+}

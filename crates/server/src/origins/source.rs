@@ -1,0 +1,169 @@
+//! What an origin hands back, whatever kind of origin it is.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use hyper::HeaderMap;
+use hyper::header::{self, HeaderName};
+use serde::{Deserialize, Serialize};
+
+use super::beneath::Identity;
+use super::budget::Hold;
+use super::freshness::Freshness;
+
+/// The answer to "give me this, unless it is what I have".
+#[derive(Debug)]
+pub enum Fetched {
+    /// It is not; here it is, whole.
+    Body(Source),
+    /// It is, and may be used for so long again.
+    NotModified(Freshness),
+}
+
+/// A source, whole.
+#[derive(Debug)]
+pub struct Source {
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// What tells it from any other state.
+    pub validators: SourceValidators,
+    /// How long the origin wants it used.
+    pub freshness: Freshness,
+    /// What the origin calls it. Never believed: a picture's type is in its first bytes.
+    pub media_type: Option<String>,
+    /// Counts the bytes while they are held.
+    pub hold: Arc<Hold>,
+}
+
+/// What tells one state of a source from another; kept beside whatever was made from it, and handed
+/// back to ask whether it still is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceValidators {
+    /// Different for every state of every source: a text for digests, not for people.
+    pub identity: String,
+    /// The origin's entity tag, as it came.
+    pub etag: Option<String>,
+    /// The origin's date of the last change, as it came.
+    pub last_modified: Option<String>,
+}
+
+impl SourceValidators {
+    /// Those of a reply: the source called `name`, with these headers and these bytes.
+    ///
+    /// An identity must change when any byte does. Only a strong tag (or a version) promises that, or
+    /// a date that lies back far enough; where the origin gives neither, the bytes speak for
+    /// themselves.
+    pub(super) fn of_reply(name: &str, headers: &HeaderMap, bytes: &[u8]) -> Self {
+        let etag = text(headers, &header::ETAG);
+        let last_modified = text(headers, &header::LAST_MODIFIED);
+        let version = text(headers, &VERSION).filter(|version| *version != "null");
+        let strong_tag = etag.filter(|tag| tag.starts_with('"') && tag.len() > 2);
+        let length = bytes.len();
+        let identity = match (version, strong_tag) {
+            (Some(version), _) => format!("version {version} of {name}"),
+            (None, Some(tag)) => format!("etag {tag} {length} of {name}"),
+            (None, None) => match last_modified.filter(|date| lies_back(date, headers)) {
+                Some(date) => format!("date {date} {length} of {name}"),
+                None => format!("blake3 {}", blake3::hash(bytes)),
+            },
+        };
+        Self {
+            identity,
+            etag: etag.map(str::to_owned),
+            last_modified: last_modified.map(str::to_owned),
+        }
+    }
+
+    /// Those of a file.
+    pub(super) fn of_file(identity: &Identity) -> Self {
+        let Identity {
+            modified_ns,
+            size,
+            inode,
+            ..
+        } = identity;
+        Self {
+            identity: format!("file {modified_ns} {size} {inode}"),
+            etag: None,
+            last_modified: Some(httpdate::fmt_http_date(identity.modified())),
+        }
+    }
+
+    /// When the source was last changed, if the origin says so.
+    #[must_use]
+    pub fn modified(&self) -> Option<SystemTime> {
+        httpdate::parse_http_date(self.last_modified.as_deref()?).ok()
+    }
+}
+
+/// A date counts whole seconds, and a second change in the same one would go unseen: it tells states
+/// apart only once the origin's own clock has gone on by more (RFC 9110, 8.8.2.2).
+fn lies_back(date: &str, headers: &HeaderMap) -> bool {
+    let read = |text: &str| httpdate::parse_http_date(text).ok();
+    let now = text(headers, &header::DATE).and_then(read);
+    match (read(date), now) {
+        (Some(date), Some(now)) => now
+            .duration_since(date)
+            .is_ok_and(|since| since.as_secs() >= 60),
+        _ => false,
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// S3's number of one state of an object.
+const VERSION: HeaderName = HeaderName::from_static("x-amz-version-id");
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+
+    fn identity(headers: &[(HeaderName, &str)], bytes: &[u8]) -> String {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        SourceValidators::of_reply("n", &map, bytes).identity
+    }
+
+    #[test]
+    fn a_version_goes_before_a_strong_tag_and_that_before_an_old_date() {
+        let version = (VERSION, "v1");
+        let tag = (header::ETAG, "\"t\"");
+        let modified = (header::LAST_MODIFIED, DATE);
+        let now = (header::DATE, "Sun, 06 Nov 1994 08:50:37 GMT");
+        let all = [version, tag.clone(), modified.clone(), now.clone()];
+        assert_eq!(identity(&all, b"1"), "version v1 of n");
+        assert_eq!(identity(&all[1..], b"1"), "etag \"t\" 1 of n");
+        assert_eq!(identity(&all[2..], b"1"), format!("date {DATE} 1 of n"));
+        let unversioned = (VERSION, "null");
+        assert_eq!(identity(&[unversioned, tag], b"1"), "etag \"t\" 1 of n");
+    }
+
+    #[test]
+    fn what_promises_too_little_leaves_it_to_the_bytes() {
+        let young = [
+            (header::LAST_MODIFIED, DATE),
+            (header::DATE, "Sun, 06 Nov 1994 08:50:36 GMT"),
+        ];
+        for headers in [
+            &[][..],
+            &[(header::ETAG, "W/\"weak\"")],
+            &[(header::ETAG, "\"\"")],
+            &[(header::LAST_MODIFIED, DATE)],
+            &young,
+        ] {
+            let one = identity(headers, b"1");
+            assert!(one.starts_with("blake3 "), "{one}");
+            assert_eq!(one, identity(headers, b"1"));
+            assert_ne!(one, identity(headers, b"2"));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Pictures of a web server behind TLS.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+
+use common::{House, sample};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// A TLS server for `localhost` and 127.0.0.1 that answers every request with `reply` and closes, in
+/// TLS's own way or by dropping the connection; and its certificate as PEM.
+fn server(reply: Vec<u8>, says_goodbye: bool) -> (u16, String) {
+    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let issued = rcgen::generate_simple_self_signed(names).expect("a certificate");
+    let pem = issued.cert.pem();
+    let key = PrivateKeyDer::try_from(issued.signing_key.serialize_der()).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![issued.cert.der().clone()], key)
+        .expect("a configuration");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("its number").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let connection = ServerConnection::new(config.clone()).expect("a connection");
+            let mut stream = StreamOwned::new(connection, stream);
+            if !matches!(stream.read(&mut [0; 4096]), Ok(1..)) || stream.write_all(&reply).is_err()
+            {
+                continue;
+            }
+            if says_goodbye {
+                stream.conn.send_close_notify();
+            }
+            let _ = stream.flush();
+        }
+    });
+    (port, pem)
+}
+
+fn picture() -> Vec<u8> {
+    std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
+}
+
+fn reply(head: &str) -> Vec<u8> {
+    [
+        format!("HTTP/1.1 200 OK\r\n{head}\r\n").into_bytes(),
+        picture(),
+    ]
+    .concat()
+}
+
+fn house(base: &str, ca: Option<&str>) -> House {
+    let trust = ca.map_or("", |_| "http.ca = \"ca.pem\"");
+    House::furnished(
+        &format!(
+            "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{base}\"\n{trust}\nallow = [\"127.0.0.1\", \"::1\"]\n"
+        ),
+        |folder: &Path| {
+            std::fs::write(folder.join("ca.pem"), ca.unwrap_or_default()).expect("a file")
+        },
+    )
+}
+
+#[test]
+fn an_origin_that_its_own_authority_vouches_for_is_believed() {
+    let (port, ca) = server(
+        reply(&format!("Content-Length: {}\r\n", picture().len())),
+        true,
+    );
+    for host in ["127.0.0.1", "localhost"] {
+        let house = house(&format!("https://{host}:{port}"), Some(&ca));
+        let reply = house.get("/far/a.jpg");
+        assert_eq!(reply.status, 200, "{host}: {}", reply.text());
+        assert_eq!(reply.body, picture());
+    }
+}
+
+#[test]
+fn an_origin_that_nobody_vouches_for_is_not() {
+    let (port, _) = server(
+        reply(&format!("Content-Length: {}\r\n", picture().len())),
+        true,
+    );
+    let (_, other) = server(Vec::new(), true);
+    for ca in [None, Some(other.as_str())] {
+        let reply = house(&format!("https://127.0.0.1:{port}"), ca).get("/far/a.jpg");
+        assert_eq!(reply.status, 502);
+        assert!(
+            reply.text().contains("no secure connection"),
+            "{}",
+            reply.text()
+        );
+    }
+}
+
+#[test]
+fn behind_tls_a_body_without_a_length_is_whole_only_with_a_farewell() {
+    let whole = server(reply("Connection: close\r\n"), true);
+    let cut = server(reply("Connection: close\r\n"), false);
+    for ((port, ca), expected) in [(whole, 200), (cut, 502)] {
+        let reply = house(&format!("https://127.0.0.1:{port}"), Some(&ca)).get("/far/a.jpg");
+        assert_eq!(reply.status, expected, "{}", reply.text());
+    }
+}
+
+#[test]
+fn a_redirect_from_https_to_http_is_not_followed() {
+    let head = "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n";
+    let (port, ca) = server(head.into(), true);
+    let reply = house(&format!("https://127.0.0.1:{port}"), Some(&ca)).get("/far/a.jpg");
+    assert_eq!(reply.status, 502);
+    assert!(
+        reply.text().contains("from https to http"),
+        "{}",
+        reply.text()
+    );
+}
