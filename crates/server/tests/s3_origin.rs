@@ -1,0 +1,162 @@
+//! Pictures in a bucket of a real S3 server, which checks signatures and runs in this process.
+
+mod common;
+
+use std::path::Path;
+
+use common::{House, sample};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use s3s::auth::SimpleAuth;
+use s3s::service::S3ServiceBuilder;
+use s3s_fs::FileSystem;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+/// A server with the bucket `photos`; its keys are what cargo puts into the environment of tests.
+struct Store {
+    folder: TempDir,
+    endpoint: String,
+    // The server stops with it.
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Store {
+    fn start(secret: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).expect("a store"));
+        builder.set_auth(SimpleAuth::from_single(env!("CARGO_PKG_NAME"), secret));
+        let service = builder.build().into_shared();
+        let listener = runtime
+            .block_on(TcpListener::bind("127.0.0.1:0"))
+            .expect("a free port");
+        let endpoint = format!("http://{}", listener.local_addr().expect("its address"));
+        runtime.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let service = service.clone();
+                tokio::spawn(async move {
+                    let _ = http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        let store = Self {
+            folder,
+            endpoint,
+            _runtime: runtime,
+        };
+        store.put("originals/a.jpg", "jpeg/420.jpg");
+        store.put("originals/with space & ü+%.jpg", "jpeg/420.jpg");
+        store
+    }
+
+    /// Puts an object where the server keeps it.
+    fn put(&self, key: &str, from: &str) {
+        let path = self.folder.path().join("photos").join(key);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+        std::fs::copy(sample(from), path).expect("an object");
+    }
+
+    fn house(&self, keys: &str) -> House {
+        House::with(&format!(
+            "[[origin]]\nprefix = \"/s3\"\ns3.bucket = \"photos\"\ns3.endpoint = \"{}\"\nallow = [\"127.0.0.1\"]\n{keys}\n",
+            self.endpoint
+        ))
+    }
+}
+
+const SIGNED: &str =
+    "s3.access_key_env = \"CARGO_PKG_NAME\"\ns3.secret_key_env = \"CARGO_PKG_VERSION\"";
+
+#[test]
+fn objects_are_fetched_with_a_signature_and_transformed() {
+    let store = Store::start(env!("CARGO_PKG_VERSION"));
+    let house = store.house(SIGNED);
+    for key in ["a.jpg", "with%20space%20&%20%C3%BC+%25.jpg"] {
+        let reply = house.get(&format!("/small_light(dw=20)/s3/originals/{key}"));
+        assert_eq!(reply.status, 200, "{key}: {}", reply.text());
+        assert_eq!(reply.size().0, 20);
+        let reply = house.get(&format!("/s3/originals/{key}"));
+        assert_eq!(
+            reply.body,
+            std::fs::read(sample("jpeg/420.jpg")).unwrap(),
+            "{key}"
+        );
+    }
+    let house = store.house(&format!("{SIGNED}\ns3.folder = \"/originals/\""));
+    assert_eq!(house.get("/s3/a.jpg").status, 200);
+}
+
+#[test]
+fn a_missing_object_is_404_and_so_is_what_can_be_no_key() {
+    let store = Store::start(env!("CARGO_PKG_VERSION"));
+    let house = store.house(&format!("{SIGNED}\ns3.folder = \"originals\""));
+    for path in [
+        "missing.jpg",
+        "",
+        "..%2foriginals/a.jpg",
+        "x//a.jpg",
+        "x/../a.jpg",
+        "%00",
+    ] {
+        let reply = house.get(&format!("/small_light(dw=20)/s3/{path}"));
+        assert!(
+            matches!(reply.status, 400 | 404),
+            "{path}: {} {}",
+            reply.status,
+            reply.text()
+        );
+    }
+    assert!(
+        house
+            .get("/s3/missing.jpg")
+            .text()
+            .contains("/s3/missing.jpg")
+    );
+}
+
+#[test]
+fn whoever_has_the_wrong_key_or_none_is_refused_in_one_sentence() {
+    let store = Store::start("another secret");
+    for keys in [SIGNED, ""] {
+        let reply = store.house(keys).get("/s3/originals/a.jpg");
+        assert_eq!(reply.status, 403, "{}", reply.text());
+        assert_eq!(
+            reply.text(),
+            "the file /s3/originals/a.jpg may not be read\n"
+        );
+    }
+}
+
+#[test]
+fn a_tag_lasts_as_long_as_the_object() {
+    let store = Store::start(env!("CARGO_PKG_VERSION"));
+    let house = store.house(SIGNED);
+    let target = "/small_light(dw=20)/s3/originals/a.jpg";
+    let etag = house.get(target).header("etag").expect("a tag").to_owned();
+    let same = house.request("GET", target, &[("If-None-Match", &etag)]);
+    assert_eq!(same.status, 304);
+    store.put("originals/a.jpg", "jpeg/444.jpg");
+    let other = house.request("GET", target, &[("If-None-Match", &etag)]);
+    assert_eq!(other.status, 200);
+    assert_ne!(other.header("etag"), Some(etag.as_str()));
+}
+
+#[test]
+fn a_server_that_does_not_start_without_its_keys_says_which() {
+    let text = "[[origin]]\ns3.bucket = \"b\"\ns3.access_key_env = \"NO_SUCH_KEY\"\ns3.secret_key_env = \"NOR_THIS\"\n";
+    let config = andon_server::Config::parse(text, Path::new("/")).expect("a configuration");
+    let error = andon_server::Resolver::new(&config)
+        .expect_err("no keys")
+        .to_string();
+    assert!(
+        error.contains("s3.access_key_env") && error.contains("NO_SUCH_KEY"),
+        "{error}"
+    );
+}
