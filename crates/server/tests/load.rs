@@ -7,6 +7,19 @@ use std::time::Duration;
 
 use common::{House, trick_target};
 
+/// A result that takes seconds to write, as far as its plan knows.
+fn heavy_target(side: u32, name: &str) -> String {
+    format!("/small_light(dw=4,cw={side},ch={side},of=png)/{name}")
+}
+
+/// Waits until what was asked before stands in line: with one slot for files, whoever came later gets
+/// through it later.
+fn wait_until_in_line(house: &House) {
+    for _ in 0..5 {
+        assert_eq!(house.get("/a.jpg").status, 200);
+    }
+}
+
 const SMALL: &str = "/small_light(dw=10)/a.jpg";
 
 #[test]
@@ -50,6 +63,72 @@ fn what_finds_a_place_in_the_queue_waits_and_is_served() {
 }
 
 #[test]
+fn light_work_overtakes_heavy_work_that_came_before_it() {
+    let house = House::with("workers = 1\n[limits]\nfetches = 1\n");
+    let first = house.put_gate("first.trick");
+    let heavy_gate = house.put_gate("heavy.trick");
+    let mut busy = house.client();
+    busy.ask("GET", &trick_target("first.trick"), &[]);
+    first.wait_until_begun();
+
+    let mut heavy = house.client();
+    heavy.ask("GET", &heavy_target(5000, "heavy.trick"), &[]);
+    wait_until_in_line(&house);
+    let mut light = house.client();
+    light.ask("GET", SMALL, &[]);
+    wait_until_in_line(&house);
+    first.release();
+    // While the only thread would still stand at the heavy one's gate, had that one gone first.
+    assert_eq!(light.reply("GET").status, 200);
+    heavy_gate.release();
+    assert_eq!(heavy.reply("GET").status, 200);
+    assert_eq!(busy.reply("GET").status, 200);
+}
+
+#[test]
+fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
+    let house = House::with("workers = 1\nmax_wait = \"10ms\"\n[limits]\nfetches = 1\n");
+    let gate = house.put_gate("first.trick");
+    let heavy_gate = house.put_gate("heavy.trick");
+    let mut busy = house.client();
+    busy.ask("GET", &trick_target("first.trick"), &[]);
+    gate.wait_until_begun();
+    let mut heavy = house.client();
+    heavy.ask("GET", &heavy_target(5000, "heavy.trick"), &[]);
+    wait_until_in_line(&house);
+
+    let refused = house.get(&heavy_target(5001, "heavy.trick"));
+    assert_eq!(refused.status, 503);
+    let seconds: u32 = refused
+        .header("retry-after")
+        .and_then(|seconds| seconds.parse().ok())
+        .expect("a number of seconds");
+    assert!((1..=60).contains(&seconds), "{seconds} s");
+    assert!(
+        refused
+            .text()
+            .contains(&format!("try again in {seconds} s"))
+    );
+    let mut light = house.client();
+    light.ask("GET", SMALL, &[]);
+    wait_until_in_line(&house);
+    gate.release();
+    heavy_gate.release();
+    for client in [&mut busy, &mut heavy, &mut light] {
+        assert_eq!(client.reply("GET").status, 200);
+    }
+}
+
+#[test]
+fn a_picture_that_needs_more_than_all_the_memory_is_422_and_names_the_limit() {
+    let house = House::with("memory_budget = \"16MiB\"\n");
+    let reply = house.get("/small_light(dw=10,cw=4000,ch=4000,of=png)/a.jpg");
+    assert_eq!(reply.status, 422);
+    assert!(reply.text().contains("memory_budget"), "{}", reply.text());
+    assert_eq!(house.get(SMALL).status, 200);
+}
+
+#[test]
 fn work_whose_client_left_is_stopped() {
     let house = House::with("workers = 1\nqueue = 0\n");
     let gate = house.put_gate("wait.trick");
@@ -74,7 +153,7 @@ fn work_whose_deadline_passed_is_stopped_and_answered_with_503() {
 
 #[test]
 fn many_clients_at_once_all_get_the_same_bytes() {
-    let house = House::new();
+    let house = House::with("max_wait = \"60s\"\n");
     let target = "/small_light(dw=200,dh=200,da=s,cw=200,ch=200,q=85)/a.jpg";
     let expected = house.get(target).body;
     thread::scope(|scope| {

@@ -14,6 +14,10 @@ mod calibration;
 mod cgroup;
 mod counters;
 mod queue;
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod tests;
 mod wanted;
 
 use std::fmt;

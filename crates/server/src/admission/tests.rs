@@ -1,0 +1,194 @@
+//! Admission as it is: with its threads.
+
+use std::sync::mpsc;
+
+use andon_pixels::Interrupt;
+
+use super::*;
+
+fn admission(threads: usize, queue: usize) -> Admission {
+    let config = Config {
+        workers: threads,
+        queue,
+        ..Config::default()
+    };
+    let shares = Shares {
+        sources: 100,
+        pixels: 1000,
+    };
+    Admission::start(&config, shares).unwrap()
+}
+
+fn later() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+fn wanted() -> Arc<Wanted> {
+    Arc::new(Wanted::until(later()))
+}
+
+fn work(peak_bytes: u64) -> Work {
+    Work {
+        kind: ("jpeg", "jpeg"),
+        nanos: 1000,
+        peak_bytes,
+        source_bytes: 10,
+    }
+}
+
+fn enter(admission: &Admission) -> Ticket {
+    admission.enter(10, later()).unwrap()
+}
+
+#[tokio::test]
+async fn a_job_runs_and_its_place_is_free_again() {
+    let admission = admission(1, 0);
+    for round in 0..10 {
+        let ticket = enter(&admission);
+        let result = admission.run(ticket, work(1), wanted(), move || Ok(round));
+        assert_eq!(result.await.unwrap(), round);
+    }
+    let gauges = admission.gauges();
+    assert_eq!((gauges.counters.admitted, gauges.counters.done), (10, 10));
+    assert_eq!(
+        (gauges.running, gauges.waiting, gauges.budget_used),
+        (0, 0, 0)
+    );
+    assert_eq!(gauges.counters.dropped, 0);
+}
+
+#[tokio::test]
+async fn one_more_than_threads_and_queue_is_refused() {
+    let admission = admission(2, 3);
+    let tickets: Vec<_> = (0..5).map(|_| enter(&admission)).collect();
+    let refused = admission.enter(10, later()).unwrap_err();
+    assert!(
+        matches!(refused, Error::Refused(rejection) if rejection.cause == Cause::Count),
+        "{refused:?}"
+    );
+    assert_eq!(admission.gauges().counters.refused_count, 1);
+    drop(tickets);
+    let _again = enter(&admission);
+    assert_eq!(admission.gauges().counters.dropped, 5);
+}
+
+#[tokio::test]
+async fn a_panic_costs_the_job_and_not_the_thread() {
+    let admission = admission(1, 0);
+    let ticket = enter(&admission);
+    let result: Result<(), _> = admission
+        .run(ticket, work(1), wanted(), || {
+            std::panic::resume_unwind(Box::new(()))
+        })
+        .await;
+    assert!(matches!(result, Err(Error::Panicked)));
+    let ticket = enter(&admission);
+    let result = admission.run(ticket, work(1), wanted(), || Ok(7)).await;
+    assert_eq!(result.unwrap(), 7);
+    let counters = admission.gauges().counters;
+    assert_eq!((counters.panicked, counters.done), (1, 2));
+}
+
+#[tokio::test]
+async fn what_is_larger_than_all_the_memory_is_refused_with_the_limits_name() {
+    let admission = admission(1, 0);
+    for refused in [
+        admission.enter(101, later()).map(drop),
+        admission
+            .run(enter(&admission), work(1001), wanted(), || Ok(()))
+            .await,
+    ] {
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.status(), 422);
+        assert!(refused.to_string().contains("memory_budget"), "{refused}");
+    }
+    assert_eq!(admission.gauges().counters.refused_memory, 2);
+    let _place_is_free = enter(&admission);
+}
+
+#[tokio::test]
+async fn a_withdrawn_job_leaves_the_queue_and_a_running_one_is_told() {
+    let admission = admission(1, 1);
+    let (begun, has_begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let running_wanted = wanted();
+    let ticket = enter(&admission);
+    let mut running = Box::pin(
+        admission.run(ticket, work(1), running_wanted.clone(), move || {
+            begun.send(()).unwrap();
+            released.recv().unwrap();
+            Ok(())
+        }),
+    );
+    let ticket = enter(&admission);
+    let mut waiting = Box::pin(
+        admission.run(ticket, work(1), wanted(), || -> Result<(), _> {
+            unreachable!("it was withdrawn")
+        }),
+    );
+    // Polled once each, the first job is on its thread and the second in the queue.
+    let soon = tokio::time::timeout(Duration::ZERO, &mut running).await;
+    assert!(soon.is_err());
+    has_begun.recv().unwrap();
+    let soon = tokio::time::timeout(Duration::ZERO, &mut waiting).await;
+    assert!(soon.is_err());
+    assert!(admission.enter(10, later()).is_err());
+
+    drop(waiting);
+    let _its_place_is_free = enter(&admission);
+    drop(running);
+    assert!(running_wanted.interrupted());
+    assert_eq!(admission.gauges().counters.dropped, 2);
+    release.send(()).unwrap();
+}
+
+#[tokio::test]
+async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
+    let admission = Arc::new(admission(4, 64));
+    let inside = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let mut tasks = tokio::task::JoinSet::new();
+    for peak in [600, 300, 500, 900, 100, 1000, 200, 400].repeat(4) {
+        let (admission, inside) = (admission.clone(), inside.clone());
+        tasks.spawn(async move {
+            let ticket = enter(&admission);
+            let job = move || {
+                use std::sync::atomic::Ordering::SeqCst;
+                let held = inside.fetch_add(peak, SeqCst) + peak;
+                thread::sleep(Duration::from_millis(1));
+                inside.fetch_sub(peak, SeqCst);
+                Ok(held)
+            };
+            admission.run(ticket, work(peak), wanted(), job).await
+        });
+    }
+    while let Some(held) = tasks.join_next().await {
+        let held = held.unwrap().unwrap();
+        assert!(held <= 1000, "{held} bytes of 1000");
+    }
+}
+
+#[tokio::test]
+async fn the_time_to_come_back_is_that_of_the_backlog() {
+    let admission = admission(1, 64);
+    let (release, released) = mpsc::channel::<()>();
+    // Ten seconds of work, as far as anybody knows.
+    let heavy = Work {
+        nanos: 10_000_000_000,
+        ..work(1)
+    };
+    let ticket = enter(&admission);
+    let mut running = Box::pin(admission.run(ticket, heavy, wanted(), move || {
+        released.recv().unwrap();
+        Ok(())
+    }));
+    let soon = tokio::time::timeout(Duration::ZERO, &mut running).await;
+    assert!(soon.is_err());
+    let refused = admission.enter(10, later()).unwrap_err();
+    let Error::Refused(rejection) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(rejection.cause, Cause::Wait);
+    assert!((2..=10).contains(&rejection.retry_after), "{rejection}");
+    assert_eq!(refused.retry_after(), Some(rejection.retry_after));
+    release.send(()).unwrap();
+}
