@@ -211,6 +211,20 @@ fn nothing_that_is_not_public_is_asked_unless_the_origin_is_allowed_to_be_there(
 }
 
 #[test]
+fn a_slow_origin_is_to_blame_even_when_our_own_patience_is_shorter() {
+    let origin = origin();
+    let house = House::with(&format!(
+        "[timeouts]\nrequest = \"300ms\"\n\
+         [[origin]]\nprefix = \"/far\"\nhttp.base = \"{}\"\nallow = [\"127.0.0.1\"]\n",
+        origin.base()
+    ));
+    for path in ["hang-before-headers", "hang-mid-body", "trickle-body"] {
+        let reply = house.get(&format!("/small_light(dw=9)/far/{path}"));
+        assert_eq!(reply.status, 504, "{path}: {}", reply.text());
+    }
+}
+
+#[test]
 fn each_origin_has_limits_of_its_own() {
     let origin = origin();
     let house = House::with(&format!(

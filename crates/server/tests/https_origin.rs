@@ -112,6 +112,18 @@ fn behind_tls_a_body_without_a_length_is_whole_only_with_a_farewell() {
 }
 
 #[test]
+fn a_handshake_that_never_comes_is_a_connection_that_was_not_made() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let base = format!("https://{}", silent.local_addr().expect("its address"));
+    let house = House::with(&format!(
+        "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{base}\"\nallow = [\"127.0.0.1\"]\ntimeouts.connect = \"200ms\"\n"
+    ));
+    let reply = house.get("/far/a.jpg");
+    assert_eq!(reply.status, 504);
+    assert_eq!(reply.text(), "the origin took no connection within 200ms\n");
+}
+
+#[test]
 fn a_redirect_from_https_to_http_is_not_followed() {
     let head = "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n";
     let (port, ca) = server(head.into(), true);

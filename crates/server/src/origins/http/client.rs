@@ -90,7 +90,7 @@ impl Client {
         answer.await.unwrap_or_else(|_| {
             Err(Error::Origin(Trouble::Slow {
                 late: Late::Whole,
-                after: until - began,
+                after: Duration::from_millis((until - began).as_millis() as u64),
             }))
         })
     }

@@ -301,6 +301,79 @@ mod tests {
         }
     }
 
+    /// The parts of an address in every mixture of decimal, octal and hexadecimal.
+    fn mixtures(parts: &[u32]) -> Vec<String> {
+        let Some((first, rest)) = parts.split_first() else {
+            return vec![String::new()];
+        };
+        let rest = mixtures(rest);
+        let spell = [
+            format!("{first}"),
+            format!("0{first:o}"),
+            format!("0x{first:x}"),
+            format!("0X{first:X}"),
+            format!("0x{first:08x}"),
+        ];
+        let joined = |one: &String, rest: &String| match rest.is_empty() {
+            true => one.clone(),
+            false => format!("{one}.{rest}"),
+        };
+        spell
+            .iter()
+            .flat_map(|one| rest.iter().map(move |rest| joined(one, rest)))
+            .collect()
+    }
+
+    /// Every spelling of an address that C libraries and browsers read: one to four parts.
+    fn spellings(address: std::net::Ipv4Addr) -> Vec<String> {
+        let [a, b, c, d] = address.octets().map(u32::from);
+        [
+            &[a, b, c, d][..],
+            &[a, b, c << 8 | d],
+            &[a, b << 16 | c << 8 | d],
+            &[a << 24 | b << 16 | c << 8 | d],
+        ]
+        .iter()
+        .flat_map(|parts| mixtures(parts))
+        .collect()
+    }
+
+    #[tokio::test]
+    async fn thousands_of_spellings_of_forbidden_addresses_lead_nowhere() {
+        let connector = Connector {
+            names: Arc::new(SystemNames),
+            ..connector(&[], &[])
+        };
+        let mut tried = 0;
+        for address in [
+            "127.0.0.1",
+            "169.254.169.254",
+            "10.0.0.1",
+            "192.168.1.1",
+            "172.16.0.1",
+            "100.100.100.200",
+        ] {
+            for host in spellings(address.parse().unwrap()) {
+                // As it would stand in a configuration or in a request to the system...
+                assert_eq!(
+                    connector.permitted(&host).await,
+                    Err(Trouble::Denied),
+                    "{host}"
+                );
+                // ...and as a redirect's URL is read.
+                let url = url::Url::parse(&format!("http://{host}/")).unwrap();
+                let host = url.host_str().unwrap();
+                assert_eq!(
+                    connector.permitted(host).await,
+                    Err(Trouble::Denied),
+                    "{host}"
+                );
+                tried += 1;
+            }
+        }
+        assert_eq!(tried, 6 * (625 + 125 + 25 + 5));
+    }
+
     #[tokio::test]
     async fn a_dead_address_leaves_time_for_the_next() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
