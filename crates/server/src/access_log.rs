@@ -16,11 +16,15 @@ use tokio::task::JoinHandle;
 
 use crate::clock::Timestamp;
 use crate::config::LogFormat;
+use crate::http::Peer;
+use crate::metrics::Metrics;
 
 /// One request, as it is written down.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) time: SystemTime,
+    /// Who asked.
+    pub(crate) client: Option<Peer>,
     pub(crate) method: Method,
     pub(crate) target: String,
     pub(crate) status: StatusCode,
@@ -48,11 +52,12 @@ pub(crate) struct AccessLog {
     lines: mpsc::Sender<String>,
     lost: Arc<AtomicU64>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    metrics: Arc<Metrics>,
 }
 
 impl AccessLog {
-    /// Starts the writing task; needs a tokio runtime.
-    pub(crate) fn start(format: LogFormat) -> Self {
+    /// Starts the writing task; entries are counted in `metrics` too. Needs a tokio runtime.
+    pub(crate) fn start(format: LogFormat, metrics: Arc<Metrics>) -> Self {
         let (lines, waiting) = mpsc::channel(MOST_WAITING);
         let lost = Arc::new(AtomicU64::new(0));
         let writer = tokio::spawn(write(waiting, lost.clone()));
@@ -61,11 +66,13 @@ impl AccessLog {
             lines,
             lost,
             writer: Mutex::new(Some(writer)),
+            metrics,
         }
     }
 
-    /// Writes one entry down.
+    /// Writes one entry down, and counts it.
     pub(crate) fn record(&self, entry: &Entry) {
+        self.metrics.count(entry);
         let line = match self.format {
             LogFormat::Off => return,
             LogFormat::Text => entry.text(),
@@ -91,10 +98,17 @@ impl AccessLog {
 }
 
 impl Entry {
+    /// An address, `unix`, or `-` when nobody knows.
+    fn client(&self) -> String {
+        self.client
+            .map_or("-".to_owned(), |client| client.to_string())
+    }
+
     fn text(&self) -> String {
         let mut line = format!(
-            "{} {} {} {} {}B {:.1}ms",
+            "{} {} {} {} {} {}B {:.1}ms",
             Timestamp(self.time),
+            self.client(),
             self.method,
             self.target.escape_debug(),
             self.status.as_u16(),
@@ -130,6 +144,7 @@ impl Entry {
             .collect();
         let mut line = json!({
             "time": Timestamp(self.time).to_string(),
+            "client": self.client(),
             "method": self.method.as_str(),
             "target": self.target,
             "status": self.status.as_u16(),
@@ -183,6 +198,7 @@ mod tests {
     fn entry() -> Entry {
         Entry {
             time: SystemTime::UNIX_EPOCH,
+            client: Some(Peer::Unix),
             method: Method::GET,
             target: "/small_light(dw=10)/a.jpg".to_owned(),
             status: StatusCode::OK,
@@ -199,7 +215,7 @@ mod tests {
     fn a_text_line_reads_from_time_to_notes() {
         assert_eq!(
             entry().text(),
-            "1970-01-01T00:00:00.000Z GET /small_light(dw=10)/a.jpg 200 123B 23.4ms fetch=1.2 recipe=\"fit:10x\" note=\"`x` is no option\"\n"
+            "1970-01-01T00:00:00.000Z unix GET /small_light(dw=10)/a.jpg 200 123B 23.4ms fetch=1.2 recipe=\"fit:10x\" note=\"`x` is no option\"\n"
         );
     }
 

@@ -7,8 +7,10 @@ use andon_pixels::{Codec, Engine};
 
 use crate::access_log::AccessLog;
 use crate::admission::{Admission, Shares};
-use crate::config::{Bytes, Config, ConfigError, LimitsConfig};
+use crate::config::{Bytes, Config, ConfigError, LimitsConfig, Reach};
 use crate::fetch::Fetcher;
+use crate::handler::upload::Uploads;
+use crate::metrics::Metrics;
 use crate::resolver::Resolver;
 
 /// Everything an answer needs.
@@ -19,6 +21,11 @@ pub(crate) struct App {
     pub(crate) fetcher: Fetcher,
     pub(crate) admission: Admission,
     pub(crate) log: AccessLog,
+    pub(crate) uploads: Uploads,
+    /// Outlives reloads.
+    pub(crate) metrics: Arc<Metrics>,
+    /// Who may read them where pictures are served.
+    pub(crate) metrics_allow: Reach,
     /// For one answer, waiting included.
     pub(crate) patience: Duration,
     /// Send plans in a header?
@@ -30,6 +37,7 @@ impl App {
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
+        metrics: Arc<Metrics>,
     ) -> Result<Self, ConfigError> {
         let shares = Shares::new(config.memory_budget.0, config.limits.held_bytes.0);
         Ok(Self {
@@ -46,7 +54,10 @@ impl App {
                     config.workers()
                 ))
             })?,
-            log: AccessLog::start(config.log.format),
+            log: AccessLog::start(config.log.format, metrics.clone()),
+            uploads: Uploads::new(config)?,
+            metrics,
+            metrics_allow: config.metrics.allow,
             patience: config.timeouts.request.0,
             plan_header: config.debug.plan_header,
         })

@@ -56,6 +56,18 @@ pub enum Error {
     Host,
     #[error("the request target has {length} bytes, more than the {limit} that are read")]
     TargetTooLong { length: usize, limit: usize },
+    #[error("{0}")]
+    Upload(String),
+    #[error("pictures are not taken from here; the operator may allow it ([upload] allow)")]
+    NoUploads,
+    #[error("{0} is not done here; POST a picture")]
+    PostOnly(Method),
+    #[error("the picture is over the limit of {limit} bytes")]
+    BodyTooLarge { limit: u64 },
+    #[error("the picture was not here after {:?}", .0)]
+    BodyLate(Duration),
+    #[error("the picture broke off before its end")]
+    BodyCut,
 }
 
 impl Error {
@@ -104,6 +116,16 @@ impl Error {
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
+            Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
+            Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "no_uploads"),
+            Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::BodyTooLarge { .. } => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                Fault::Client,
+                "body_too_large",
+            ),
+            Self::BodyLate(_) => (StatusCode::REQUEST_TIMEOUT, Fault::Client, "body_late"),
+            Self::BodyCut => (StatusCode::BAD_REQUEST, Fault::Client, "body_cut"),
         }
     }
 

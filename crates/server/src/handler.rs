@@ -1,5 +1,6 @@
 //! One request, top to bottom.
 
+pub(crate) mod upload;
 mod visit;
 
 use std::sync::Arc;

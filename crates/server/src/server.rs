@@ -2,27 +2,38 @@
 
 use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use andon_pixels::Codec;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::admission::Gauges;
 use crate::app::App;
-use crate::config::{Config, ConfigError};
-use crate::http::{self, Accepted, Address, Listener, Manners};
+use crate::config::{Config, ConfigError, Listen, SocketMode};
+use crate::http::{self, Accepted, Address, Guest, Listener, Manners, Peer, Purpose};
+use crate::metrics::Metrics;
 use crate::open_files;
+use crate::reload::{Current, Order, Reloader, Service};
 
 /// A server that is bound and not running yet.
 pub struct Server {
-    app: Arc<App>,
-    listeners: Vec<Listener>,
-    addresses: Vec<Address>,
-    manners: Manners,
-    connections: Arc<Semaphore>,
+    codecs: &'static [&'static dyn Codec],
+    current: Arc<Current>,
+    bound: Vec<Bound>,
+    reloader: Reloader,
+    orders: mpsc::Receiver<Order>,
+}
+
+/// A listener, and what of the configuration it stands for.
+struct Bound {
+    listen: Listen,
+    purpose: Purpose,
+    listener: Listener,
+    address: Address,
 }
 
 /// Why a server does not start.
@@ -63,78 +74,198 @@ impl Server {
         codecs: &'static [&'static dyn Codec],
     ) -> Result<Self, StartError> {
         open_files::allow_all();
-        let app = Arc::new(App::new(config, codecs)?);
-        let mut listeners = Vec::new();
-        for listen in &config.listen {
-            listeners.push(Listener::bind(listen, config.socket_mode).await?);
+        let metrics = Arc::default();
+        let (reloader, orders) = Reloader::new(Arc::clone(&metrics));
+        let service = service(config, codecs, metrics)?;
+        let mut bound = Vec::new();
+        for (listen, purpose) in places(config) {
+            bound.push(Bound::new(listen, purpose, config.socket_mode).await?);
         }
-        let addresses = listeners
-            .iter()
-            .map(Listener::address)
-            .collect::<io::Result<_>>()?;
         Ok(Self {
-            app,
-            listeners,
-            addresses,
-            manners: Manners {
-                timeouts: config.timeouts,
-            },
-            connections: Arc::new(Semaphore::new(config.limits.connections)),
+            codecs,
+            current: Arc::new(Current::new(service)),
+            bound,
+            reloader,
+            orders,
         })
     }
 
-    /// Where it listens, ports known.
+    /// Where it listens, ports known: first where pictures are, then where figures are.
     #[must_use]
-    pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+    pub fn addresses(&self) -> Vec<Address> {
+        let address = |bound: &Bound| bound.address.clone();
+        self.bound.iter().map(address).collect()
+    }
+
+    /// Hands this server another configuration while it runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.reloader.clone()
     }
 
     /// What waits for pixels, what was refused, what memory is planned with.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
-        self.app.admission.gauges()
+        self.current.app().admission.gauges()
     }
 
     /// Serves until `stop` is ready, then answers what was accepted, within the shutdown timeout.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self {
-            app,
-            listeners,
-            manners,
-            connections,
-            ..
-        } = self;
-        let (stopping, is_stopping) = watch::channel(false);
-        let mut doors = JoinSet::new();
-        for listener in listeners {
-            let door = Door {
-                listener,
-                app: app.clone(),
-                manners,
-                connections: connections.clone(),
-                stopping: is_stopping.clone(),
-            };
-            doors.spawn(door.keep_open());
+        let mut orders = self.orders;
+        let mut street = Street {
+            codecs: self.codecs,
+            current: self.current,
+            doors: JoinSet::new(),
+            signs: Vec::new(),
+        };
+        for bound in self.bound {
+            street.open(bound);
         }
-        stop.await;
-        // Nobody waits for it only when every door is closed already.
-        let _ = stopping.send(true);
-        let closing = async { while doors.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(manners.timeouts.shutdown.0, closing).await;
+        let mut stop = pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(order) = orders.recv() => {
+                    let outcome = street.rebuild(&order.config).await;
+                    // Whoever ordered it may have left.
+                    let _ = order.outcome.send(outcome);
+                }
+                // A door that was closed by a reload, its last guest gone.
+                Some(_) = street.doors.join_next(), if !street.doors.is_empty() => {}
+            }
+        }
+        street.close().await;
+    }
+}
+
+/// All doors of a running server.
+struct Street {
+    codecs: &'static [&'static dyn Codec],
+    current: Arc<Current>,
+    doors: JoinSet<()>,
+    /// What closes each door.
+    signs: Vec<(Listen, Purpose, watch::Sender<bool>)>,
+}
+
+impl Street {
+    fn open(&mut self, bound: Bound) {
+        let (stopping, is_stopping) = watch::channel(false);
+        self.signs.push((bound.listen, bound.purpose, stopping));
+        let door = Door {
+            listener: bound.listener,
+            purpose: bound.purpose,
+            current: self.current.clone(),
+            stopping: is_stopping,
+        };
+        self.doors.spawn(door.keep_open());
+    }
+
+    /// Everything that can fail comes first, so that a refused configuration changes nothing.
+    async fn rebuild(&mut self, config: &Config) -> Result<(), StartError> {
+        let service = service(config, self.codecs, self.current.app().metrics.clone())?;
+        let mut wanted = places(config);
+        let stays = |sign: &(Listen, Purpose, watch::Sender<bool>)| {
+            wanted.contains(&(sign.0.clone(), sign.1))
+        };
+        let (staying, leaving): (Vec<_>, Vec<_>) = self.signs.drain(..).partition(stays);
+        wanted.retain(|(listen, purpose)| {
+            !staying
+                .iter()
+                .any(|sign| (&sign.0, &sign.1) == (listen, purpose))
+        });
+        let mut new = Vec::new();
+        let mut failed = None;
+        for (listen, purpose) in wanted {
+            match Bound::new(listen, purpose, config.socket_mode).await {
+                Ok(bound) => new.push(bound),
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        self.signs = staying;
+        if let Some(error) = failed {
+            self.signs.extend(leaving);
+            return Err(error.into());
+        }
+        // Its last request takes the old one with it.
+        drop(self.current.replace(service));
+        for (_, _, sign) in leaving {
+            // Fails when the door is closed already.
+            let _ = sign.send(true);
+        }
+        for bound in new {
+            self.open(bound);
+        }
+        Ok(())
+    }
+
+    async fn close(mut self) {
+        for (_, _, sign) in &self.signs {
+            // Fails when the door is closed already.
+            let _ = sign.send(true);
+        }
+        let patience = self.current.service().manners.timeouts.shutdown.0;
+        let closing = async { while self.doors.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(patience, closing).await;
         // Whatever is still open had its time.
-        doors.shutdown().await;
-        if let Some(app) = Arc::into_inner(app) {
+        self.doors.shutdown().await;
+        let app = Arc::into_inner(self.current).map(|current| current.into_service().app);
+        if let Some(app) = app.and_then(Arc::into_inner) {
             app.log.finish().await;
         }
     }
 }
 
+impl Bound {
+    async fn new(listen: Listen, purpose: Purpose, mode: SocketMode) -> io::Result<Self> {
+        let listener = Listener::bind(&listen, mode).await?;
+        Ok(Self {
+            address: listener.address()?,
+            listen,
+            purpose,
+            listener,
+        })
+    }
+}
+
+/// Every address of a configuration and what is there.
+fn places(config: &Config) -> Vec<(Listen, Purpose)> {
+    let pictures = config
+        .listen
+        .iter()
+        .map(|listen| (listen, Purpose::Pictures));
+    let metrics = config
+        .metrics
+        .listen
+        .iter()
+        .map(|listen| (listen, Purpose::Metrics));
+    pictures
+        .chain(metrics)
+        .map(|(listen, purpose)| (listen.clone(), purpose))
+        .collect()
+}
+
+fn service(
+    config: &Config,
+    codecs: &'static [&'static dyn Codec],
+    metrics: Arc<Metrics>,
+) -> Result<Service, ConfigError> {
+    Ok(Service {
+        app: Arc::new(App::new(config, codecs, metrics)?),
+        manners: Manners {
+            timeouts: config.timeouts,
+        },
+        connections: Arc::new(Semaphore::new(config.limits.connections)),
+    })
+}
+
 /// One listener and the connections that came through it.
 struct Door {
     listener: Listener,
-    app: Arc<App>,
-    manners: Manners,
-    connections: Arc<Semaphore>,
+    purpose: Purpose,
+    current: Arc<Current>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -145,7 +276,7 @@ impl Door {
         let mut stopping = self.stopping.clone();
         loop {
             tokio::select! {
-                accepted = accept(&self.listener, &self.connections) => {
+                accepted = accept(&self.listener, &self.current) => {
                     self.greet(&mut open, accepted);
                 }
                 _ = stopping.wait_for(|stopping| *stopping) => break,
@@ -155,7 +286,7 @@ impl Door {
         // Those who knocked before the stop are let in before the door closes; not all who knock now,
         // or a crowd would keep it open for ever.
         for _ in 0..MOST_LAST_GUESTS {
-            let knocked = accept(&self.listener, &self.connections);
+            let knocked = accept(&self.listener, &self.current);
             match tokio::time::timeout(LAST_LISTEN, knocked).await {
                 Ok(accepted) => self.greet(&mut open, accepted),
                 Err(_) => break,
@@ -166,24 +297,37 @@ impl Door {
     }
 
     fn greet(&self, open: &mut JoinSet<()>, (accepted, permit): (Accepted, OwnedSemaphorePermit)) {
-        let (app, manners, stopping) = (self.app.clone(), self.manners, self.stopping.clone());
-        open.spawn(async move {
-            match accepted {
-                Accepted::Tcp(stream) => http::serve(stream, app, manners, stopping).await,
-                Accepted::Unix(stream) => http::serve(stream, app, manners, stopping).await,
+        let Service { app, manners, .. } = self.current.service();
+        let connected = app.metrics.connected();
+        let guest = |peer| Guest {
+            peer,
+            purpose: self.purpose,
+            current: self.current.clone(),
+        };
+        let stopping = self.stopping.clone();
+        match accepted {
+            Accepted::Tcp(stream, peer) => {
+                let served = http::serve(stream, guest(peer), manners, stopping);
+                open.spawn(async move {
+                    served.await;
+                    drop((permit, connected));
+                });
             }
-            drop(permit);
-        });
+            Accepted::Unix(stream) => {
+                let served = http::serve(stream, guest(Peer::Unix), manners, stopping);
+                open.spawn(async move {
+                    served.await;
+                    drop((permit, connected));
+                });
+            }
+        }
     }
 }
 
 /// The next connection, once there may be one more.
-async fn accept(
-    listener: &Listener,
-    connections: &Arc<Semaphore>,
-) -> (Accepted, OwnedSemaphorePermit) {
+async fn accept(listener: &Listener, current: &Current) -> (Accepted, OwnedSemaphorePermit) {
     loop {
-        let Ok(permit) = connections.clone().acquire_owned().await else {
+        let Ok(permit) = current.service().connections.acquire_owned().await else {
             // The semaphore is never closed.
             return std::future::pending().await;
         };

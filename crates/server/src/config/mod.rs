@@ -7,15 +7,19 @@
 //! ```
 
 mod dialects;
+mod effective;
 mod error;
 mod limits;
 mod listen;
 mod log;
+mod metrics;
 mod origin;
+mod reach;
 mod remote;
 mod small_light;
 mod timeouts;
 mod units;
+mod upload;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -23,15 +27,19 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+pub use effective::{REFERENCE, effective};
 pub use error::ConfigError;
 pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat};
+pub use metrics::MetricsConfig;
 pub use origin::{FsConfig, Keeper, OriginConfig, RemoteConfig};
+pub use reach::Reach;
 pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
 pub use small_light::{Compat, SmallLightConfig};
 pub use timeouts::Timeouts;
 pub use units::{Bytes, Span};
+pub use upload::UploadConfig;
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -60,6 +68,10 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How long things may take.
     pub timeouts: Timeouts,
+    /// Pictures that come with the request.
+    pub upload: UploadConfig,
+    /// Where the server's figures are read.
+    pub metrics: MetricsConfig,
     /// The access log.
     pub log: LogConfig,
     /// What helps while setting up and is off in production.
@@ -98,6 +110,8 @@ impl Default for Config {
             small_light: SmallLightConfig::default(),
             limits: LimitsConfig::default(),
             timeouts: Timeouts::default(),
+            upload: UploadConfig::default(),
+            metrics: MetricsConfig::default(),
             log: LogConfig::default(),
             debug: DebugConfig::default(),
         }
@@ -194,6 +208,7 @@ impl Config {
             origin.resolve(folder);
         }
         self.small_light.resolve(folder);
+        self.metrics.resolve(folder);
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Timeouts {
     /// From the first byte of a request to the end of its headers (on a new connection: from its
     /// opening). A slower client is dropped.
     pub header: Span,
+    /// From the end of an upload's headers to the end of its body. A slower one is answered with 408.
+    pub body: Span,
     /// How long a connection may idle between two requests.
     pub keep_alive: Span,
     /// How long a client may take no byte of a reply that waits for it. A slower one is dropped.
@@ -28,6 +30,7 @@ impl Default for Timeouts {
         let seconds = |seconds| Span(Duration::from_secs(seconds));
         Self {
             header: seconds(10),
+            body: seconds(30),
             keep_alive: seconds(75),
             write: seconds(30),
             request: seconds(30),
@@ -40,6 +43,7 @@ impl Timeouts {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         for (key, span) in [
             ("header", self.header),
+            ("body", self.body),
             ("keep_alive", self.keep_alive),
             ("write", self.write),
             ("request", self.request),

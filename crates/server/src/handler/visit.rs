@@ -8,6 +8,7 @@ use hyper::{Method, Request, StatusCode};
 
 use crate::access_log::{AccessLog, Entry};
 use crate::error::Error;
+use crate::http::Peer;
 use crate::response::{self, Reply};
 
 /// One request; its log line is written when it goes, answered or not.
@@ -26,6 +27,7 @@ impl<'a> Visit<'a> {
             began: Instant::now(),
             entry: Entry {
                 time: SystemTime::now(),
+                client: request.extensions().get::<Peer>().copied(),
                 method: request.method().clone(),
                 target: shortened(request.uri().to_string()),
                 status: client_left(),

@@ -5,15 +5,20 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
+use super::Peer;
 use super::patience::{Attention, Patience};
-use crate::app::App;
 use crate::config::Timeouts;
+use crate::handler::upload;
+use crate::reload::Current;
+use crate::response::Reply;
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +26,41 @@ pub(crate) struct Manners {
     pub(crate) timeouts: Timeouts,
 }
 
+/// What is at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Pictures, and whatever else the configuration allows there.
+    Pictures,
+    /// The server's figures alone.
+    Metrics,
+}
+
+/// Who is served, what, and by whom.
+pub(crate) struct Guest {
+    pub(crate) peer: Peer,
+    pub(crate) purpose: Purpose,
+    pub(crate) current: Arc<Current>,
+}
+
+impl Guest {
+    /// Answers a request with the configuration of this moment.
+    async fn answer(&self, mut request: Request<Incoming>) -> Reply {
+        let app = self.current.app();
+        request.extensions_mut().insert(self.peer);
+        match self.purpose {
+            Purpose::Metrics => app.figures(&request),
+            Purpose::Pictures if app.shows_figures(&request, self.peer) => app.figures(&request),
+            Purpose::Pictures if upload::is_one(&request) => app.upload(request, self.peer).await,
+            Purpose::Pictures => app.answer(request).await,
+        }
+    }
+}
+
 /// Serves a connection until either side ends it, or until `stopping` turns true and its accepted
 /// requests are answered.
 pub(crate) async fn serve<S>(
     stream: S,
-    app: Arc<App>,
+    guest: Guest,
     manners: Manners,
     mut stopping: watch::Receiver<bool>,
 ) where
@@ -41,11 +76,12 @@ pub(crate) async fn serve<S>(
     let stream = Patience::new(stream, attention.clone(), header.0, write.0);
     let service = {
         let attention = attention.clone();
+        let guest = Arc::new(guest);
         service_fn(move |request| {
             let answering = attention.answering();
-            let app = app.clone();
+            let guest = guest.clone();
             async move {
-                let response = app.answer(request).await;
+                let response = guest.answer(request).await;
                 drop(answering);
                 Ok::<_, Infallible>(response)
             }

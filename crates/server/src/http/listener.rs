@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
+use super::Peer;
 use crate::config::{Listen, SocketMode};
 
 /// A bound address.
@@ -20,7 +21,7 @@ pub(crate) enum Listener {
 /// A new connection.
 #[derive(Debug)]
 pub(crate) enum Accepted {
-    Tcp(TcpStream),
+    Tcp(TcpStream, Peer),
     Unix(UnixStream),
 }
 
@@ -69,11 +70,14 @@ impl Listener {
     pub(crate) async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, address) = listener.accept().await?;
                 // A reply is written whole: waiting to fill packets only delays its end. A stream
                 // that refuses works all the same.
                 let _ = stream.set_nodelay(true);
-                Ok(Accepted::Tcp(stream))
+                Ok(Accepted::Tcp(
+                    stream,
+                    Peer::Tcp(address.ip().to_canonical()),
+                ))
             }
             Self::Unix(listener, _) => listener
                 .accept()

@@ -3,7 +3,9 @@
 mod connection;
 mod listener;
 mod patience;
+mod peer;
 
-pub(crate) use connection::{Manners, serve};
+pub(crate) use connection::{Guest, Manners, Purpose, serve};
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener};
+pub(crate) use peer::Peer;

@@ -1,0 +1,56 @@
+//! What a configuration comes to: the defaults with the file's keys laid over them.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::{Config, ConfigError};
+
+/// Every key with its default, and what it is for.
+pub const REFERENCE: &str = include_str!("../../andon.default.toml");
+
+/// Validates `text` and writes all its keys out, defaults included, as a file that means the same.
+///
+/// # Errors
+/// As [`Config::parse`].
+pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
+    Config::parse(text, folder)?;
+    let read =
+        |text| toml::from_str::<Table>(text).map_err(|error| ConfigError::from_toml(&error, text));
+    let mut all = read(REFERENCE)?;
+    lay_over(&mut all, read(text)?);
+    toml::to_string_pretty(&all)
+        .map_err(|error| ConfigError::new(format!("it cannot be written out: {error}")))
+}
+
+/// Tables are merged key by key; everything else, lists included, replaces the default.
+fn lay_over(below: &mut Table, above: Table) {
+    for (key, value) in above {
+        match (below.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => lay_over(below, above),
+            (_, value) => {
+                below.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_effective_configuration_means_the_same_as_the_file() {
+        let folder = Path::new("/etc/andon");
+        let text = "workers = 3\n[limits]\nfetches = 9\n[[origin]]\nprefix = \"/x\"\nfs.root = \"y\"\n[small_light.patterns]\nm = \"dw=5\"\n";
+        let whole = effective(text, folder).unwrap();
+        assert_eq!(Config::parse(&whole, folder), Config::parse(text, folder));
+        assert!(whole.contains("source_bytes"), "{whole}");
+    }
+
+    #[test]
+    fn a_wrong_file_has_no_effect_but_its_error() {
+        let error = effective("worker = 1", Path::new("")).unwrap_err();
+        assert!(error.to_string().contains("`workers`"), "{error}");
+    }
+}

@@ -1,0 +1,34 @@
+//! `[metrics]`: where the server's figures are read.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{Listen, Reach};
+
+/// `[metrics]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// Who may read `/metrics` at the addresses where pictures are served.
+    pub allow: Reach,
+    /// One more address, for `/metrics` and `/healthz` alone; everybody who reaches it may read.
+    pub listen: Option<Listen>,
+}
+
+impl Default for MetricsConfig {
+    fn default() -> Self {
+        Self {
+            allow: Reach::Local,
+            listen: None,
+        }
+    }
+}
+
+impl MetricsConfig {
+    pub(super) fn resolve(&mut self, folder: &Path) {
+        if let Some(listen) = &mut self.listen {
+            listen.resolve(folder);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Who is at the other end of a connection.
+
+use std::fmt;
+use std::net::IpAddr;
+
+/// A client, as far as its connection tells. Every request carries it among its extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// A process of this machine, through a Unix socket.
+    Unix,
+    /// An address; IPv4 stays IPv4 on a socket for both.
+    Tcp(IpAddr),
+}
+
+impl Peer {
+    /// Is it a process of this machine?
+    pub(crate) fn is_local(self) -> bool {
+        match self {
+            Self::Unix => true,
+            Self::Tcp(address) => address.is_loopback(),
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix => f.write_str("unix"),
+            Self::Tcp(address) => address.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What waits for pixels, and the memory it is planned with.
+
+use super::Exposition;
+use crate::admission::Gauges;
+
+/// Its counters begin anew with a reload, as counters may.
+pub(super) fn write(out: &mut Exposition, now: &Gauges) {
+    for (name, help, value) in [
+        (
+            "andon_queue_length",
+            "Pictures that wait for a pixel thread.",
+            now.waiting as f64,
+        ),
+        (
+            "andon_pixel_jobs",
+            "Pictures on a pixel thread.",
+            now.running as f64,
+        ),
+        (
+            "andon_predicted_wait_seconds",
+            "How long a request would wait that lets all others go first.",
+            now.predicted_wait.as_secs_f64(),
+        ),
+        (
+            "andon_memory_planned_bytes",
+            "Planned peaks of everything that is worked on.",
+            now.budget_used as f64,
+        ),
+        (
+            "andon_memory_budget_bytes",
+            "What the planned peaks may come to.",
+            now.budget_total as f64,
+        ),
+    ] {
+        out.gauge(name, help);
+        out.sample("", &[], value);
+    }
+    let counted = &now.counters;
+    out.counter(
+        "andon_admission_total",
+        "Pictures that asked for a pixel thread, by what became of it.",
+    );
+    for (outcome, count) in [
+        ("admitted", counted.admitted),
+        ("refused_count", counted.refused_count),
+        ("refused_wait", counted.refused_wait),
+        ("refused_deadline", counted.refused_deadline),
+        ("refused_memory", counted.refused_memory),
+        ("dropped", counted.dropped),
+        ("done", counted.done),
+        ("panicked", counted.panicked),
+    ] {
+        out.sample("", &[("outcome", outcome)], count as f64);
+    }
+}

@@ -1,0 +1,98 @@
+//! Another configuration for a running server, without losing a request.
+//!
+//! Each request is answered by the [`App`] that is current when its head is complete, to its end; the
+//! next one on the same connection finds the new one. Listeners whose address stays are not touched.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use crate::app::App;
+use crate::config::{Config, ConfigError};
+use crate::http::Manners;
+use crate::metrics::Metrics;
+use crate::server::StartError;
+
+/// Hands a running server another configuration.
+#[derive(Clone, Debug)]
+pub struct Reloader {
+    orders: mpsc::Sender<Order>,
+    metrics: Arc<Metrics>,
+}
+
+/// One reload, and where its outcome goes.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) config: Config,
+    pub(crate) outcome: oneshot::Sender<Result<(), StartError>>,
+}
+
+impl Reloader {
+    pub(crate) fn new(metrics: Arc<Metrics>) -> (Self, mpsc::Receiver<Order>) {
+        let (orders, waiting) = mpsc::channel(1);
+        (Self { orders, metrics }, waiting)
+    }
+
+    /// Takes a configuration into service, if it can be read and all it names can be opened and bound.
+    /// Two things stay until a restart: the permissions of Unix sockets that stay, and the number of
+    /// threads that wait for disks (`limits.fetches` can go down, not up).
+    ///
+    /// # Errors
+    /// What is wrong with it; then everything stays as it was.
+    pub async fn reload(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
+        let outcome = self.order(config).await;
+        self.metrics.reloaded(outcome.is_ok());
+        outcome
+    }
+
+    async fn order(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
+        let stopping = || ConfigError::new("the server is stopping");
+        let (outcome, answer) = oneshot::channel();
+        let order = Order {
+            config: config?,
+            outcome,
+        };
+        self.orders.send(order).await.map_err(|_| stopping())?;
+        answer.await.map_err(|_| stopping())?
+    }
+}
+
+/// What new connections and new requests are served with.
+#[derive(Clone)]
+pub(crate) struct Service {
+    pub(crate) app: Arc<App>,
+    pub(crate) manners: Manners,
+    /// One permit per open connection; counted anew from a reload on.
+    pub(crate) connections: Arc<Semaphore>,
+}
+
+/// The service of this moment.
+pub(crate) struct Current(Mutex<Service>);
+
+impl Current {
+    pub(crate) fn new(service: Service) -> Self {
+        Self(Mutex::new(service))
+    }
+
+    pub(crate) fn service(&self) -> Service {
+        self.lock().clone()
+    }
+
+    pub(crate) fn app(&self) -> Arc<App> {
+        self.lock().app.clone()
+    }
+
+    pub(crate) fn into_service(self) -> Service {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The service that was current until now.
+    pub(crate) fn replace(&self, service: Service) -> Service {
+        std::mem::replace(&mut self.lock(), service)
+    }
+
+    /// No code panics while it holds the lock.
+    fn lock(&self) -> MutexGuard<'_, Service> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
