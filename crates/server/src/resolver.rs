@@ -115,14 +115,21 @@ impl Resolver {
     /// Fetches a wish's source from wherever it is kept, unless it still is what `known` says.
     ///
     /// # Errors
-    /// As [`Origins::fetch`].
+    /// As [`Origins::fetch`]; `Origin` also for what is to be passed on as it is and may be cut.
     pub async fn fetch(
         &self,
         wish: &Wish,
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
-        self.origins.fetch(&wish.source, known, budget).await
+        let fetched = self.origins.fetch(&wish.source, known, budget).await?;
+        match &fetched {
+            // No decoder will look at it.
+            Fetched::Body(source) if !wish.transformed && !source.bounded => {
+                Err(Trouble::Unbounded.into())
+            }
+            _ => Ok(fetched),
+        }
     }
 
     /// Opens what a wish is composed with.

@@ -50,7 +50,7 @@ fn bodies_of_every_framing_arrive_whole() {
         "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{}\"\nallow = [\"127.0.0.1\"]\n",
         origin.base()
     ));
-    for path in ["good.jpg", "plain.jpg", "chunked.jpg", "until-close.jpg"] {
+    for path in ["good.jpg", "plain.jpg", "chunked.jpg"] {
         let reply = house.get(&format!("/far/{path}"));
         assert_eq!(reply.status, 200, "{path}: {}", reply.text());
         assert_eq!(
@@ -59,6 +59,20 @@ fn bodies_of_every_framing_arrive_whole() {
             "{path}"
         );
     }
+}
+
+#[test]
+fn a_body_that_ends_with_its_connection_is_for_decoders_only() {
+    let origin = origin();
+    let house = House::with(&format!(
+        "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{}\"\nallow = [\"127.0.0.1\"]\n",
+        origin.base()
+    ));
+    let reply = house.get("/small_light(dw=9)/far/until-close.jpg");
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let reply = house.get("/far/until-close.jpg");
+    assert_eq!(reply.status, 502);
+    assert!(reply.text().contains("where it ends"), "{}", reply.text());
 }
 
 #[test]

@@ -180,6 +180,7 @@ impl Folder {
             bytes: bytes.into(),
             validators,
             freshness: Freshness::default(),
+            bounded: true,
             media_type: None,
             hold: Arc::new(hold),
         }))

@@ -23,6 +23,8 @@ pub enum Trouble {
     Slow { late: Late, after: Duration },
     #[error("the origin's reply broke off")]
     BrokenOff,
+    #[error("the origin's reply does not say where it ends, so a broken one would look the same")]
+    Unbounded,
     #[error("the origin's reply is not HTTP as it should be")]
     Garbled,
     #[error("the origin's reply is compressed, although that was not asked for")]
@@ -81,7 +83,7 @@ impl Trouble {
             Self::Unreachable(_) => "origin_unreachable",
             Self::Insecure => "origin_tls",
             Self::Slow { .. } => "origin_slow",
-            Self::BrokenOff => "origin_cut",
+            Self::BrokenOff | Self::Unbounded => "origin_cut",
             Self::Garbled | Self::Compressed => "origin_garbled",
             Self::Status(_) => "origin_status",
             Self::Detour(_) => "origin_redirect",

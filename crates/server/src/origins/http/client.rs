@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http_body_util::Empty;
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::client::legacy;
@@ -84,8 +84,8 @@ impl Client {
         let until = (began + total).min(budget.deadline.into());
         let answer = timeout_at(until, async {
             let _slot = self.slots.acquire().await.map_err(|_| Error::Busy)?;
-            let reply = self.reply(ask).await?;
-            self.read(ask, reply, budget).await
+            let (reply, secure) = self.reply(ask).await?;
+            self.read(ask, reply, secure, budget).await
         });
         answer.await.unwrap_or_else(|_| {
             Err(Error::Origin(Trouble::Slow {
@@ -95,14 +95,14 @@ impl Client {
         })
     }
 
-    /// The head of the reply at the end of all redirects.
-    async fn reply(&self, ask: &Ask<'_>) -> Result<Response<Incoming>, Trouble> {
+    /// The head of the reply at the end of all redirects, and whether it came over TLS.
+    async fn reply(&self, ask: &Ask<'_>) -> Result<(Response<Incoming>, bool), Trouble> {
         let mut url = ask.url.clone();
         for _ in 0..=self.rules.redirects {
             let ours = url.origin() == ask.url.origin();
             let reply = self.persist(&url, ask, ours).await?;
             if !redirect::is_one(reply.status()) {
-                return Ok(reply);
+                return Ok((reply, url.scheme() == "https"));
             }
             url = redirect::next(&url, reply.headers())?;
         }
@@ -153,6 +153,7 @@ impl Client {
         &self,
         ask: &Ask<'_>,
         reply: Response<Incoming>,
+        secure: bool,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let (head, body) = reply.into_parts();
@@ -167,6 +168,10 @@ impl Client {
         if is_compressed(&head.headers) {
             return Err(Trouble::Compressed.into());
         }
+        // TLS says goodbye, or hyper sees a broken body.
+        let bounded = secure
+            || body.size_hint().exact().is_some()
+            || head.headers.contains_key(header::TRANSFER_ENCODING);
         let (most, idle) = (self.rules.most_bytes, self.rules.timeouts.idle.0);
         let (bytes, hold) = body::whole(body, most, idle, &budget.held).await?;
         let media_type = head.headers.get(header::CONTENT_TYPE);
@@ -175,6 +180,7 @@ impl Client {
             media_type: media_type.and_then(|value| value.to_str().ok().map(str::to_owned)),
             bytes,
             freshness,
+            bounded,
             hold: Arc::new(hold),
         }))
     }
