@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::Wish;
-use andon_pixels::{Plan, Rendered};
+use andon_pixels::{Cores, Plan, Rendered};
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, Request, Version, header};
 
@@ -113,14 +113,14 @@ impl App {
         let job = {
             let (engine, wish, wanted) = (self.engine.clone(), wish.clone(), wanted.clone());
             let explain = self.plan_header;
-            move || {
+            move |cores: &dyn Cores| {
                 let waited = waits.elapsed();
                 let Read {
                     source,
                     materials,
                     hold: held,
                 } = read;
-                let rendered = engine.run(&plan, &source, &materials, &*wanted)?;
+                let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
                 drop((hold, held));
                 Ok::<_, Error>(Picture {
                     plan: explain.then(|| plan.to_string()),

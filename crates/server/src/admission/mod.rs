@@ -20,6 +20,7 @@ mod simulation;
 mod tests;
 mod wanted;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +28,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use andon_pixels::Plan;
+use andon_pixels::{Cores, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
@@ -124,8 +125,8 @@ impl Admission {
         })
     }
 
-    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory.
-    /// Dropping the future withdraws it.
+    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. It may
+    /// borrow the other threads while nobody waits for them. Dropping the future withdraws it.
     ///
     /// # Errors
     /// The job's own; `Refused`; `Pixels(Limit)` for a plan that is larger than all the memory there is;
@@ -135,11 +136,13 @@ impl Admission {
         ticket: Ticket,
         work: Work,
         wanted: Arc<Wanted>,
-        job: impl FnOnce() -> Result<T, Error> + Send + 'static,
+        job: impl FnOnce(&dyn Cores) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
+        let hall = self.hall.clone();
         let run = Box::new(move || {
-            let result = catch_unwind(AssertUnwindSafe(job)).unwrap_or(Err(Error::Panicked));
+            let result = catch_unwind(AssertUnwindSafe(|| job(&*hall)));
+            let result = result.unwrap_or(Err(Error::Panicked));
             let outcome = match &result {
                 Ok(_) => Outcome::Done,
                 Err(Error::Panicked) => Outcome::Panicked,
@@ -241,6 +244,10 @@ struct State {
     queue: Queue<Job>,
     calibration: Calibration,
     counters: Counters,
+    /// Pixel threads with nothing to do.
+    idle: usize,
+    /// Parts of running jobs that idle threads were woken for; never more than there are of those.
+    lent: VecDeque<Task>,
     closed: bool,
 }
 
@@ -273,6 +280,8 @@ impl Hall {
                 queue: Queue::new(rules, bytes),
                 calibration: Calibration::default(),
                 counters: Counters::default(),
+                idle: 0,
+                lent: VecDeque::new(),
                 closed: false,
             }),
             changed: Condvar::new(),
@@ -310,27 +319,38 @@ impl Hall {
 
     /// A pixel thread's life.
     fn work(&self) {
-        while let Some((id, job)) = self.next() {
-            let began = Instant::now();
-            let finished = (job.run)();
-            self.finish(id, &job.work, finished.outcome, began.elapsed());
-            (finished.tell)();
+        while let Some(next) = self.next() {
+            match next {
+                Next::Job(id, job) => {
+                    let began = Instant::now();
+                    let finished = (job.run)();
+                    self.finish(id, &job.work, finished.outcome, began.elapsed());
+                    (finished.tell)();
+                }
+                // Whoever lent it notices a panic by its missing result.
+                Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
+            }
         }
     }
 
-    fn next(&self) -> Option<(u64, Job)> {
+    fn next(&self) -> Option<Next> {
         let mut state = self.lock();
         loop {
-            if let Some(next) = state.queue.next(self.now()) {
-                return Some(next);
+            if let Some(task) = state.lent.pop_front() {
+                return Some(Next::Part(task));
+            }
+            if let Some((id, job)) = state.queue.next(self.now()) {
+                return Some(Next::Job(id, job));
             }
             if state.closed && state.queue.waiting() == 0 {
                 return None;
             }
+            state.idle += 1;
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
         }
     }
 
@@ -364,6 +384,28 @@ impl Hall {
     /// No code panics while it holds the lock, so that a poisoned state is still a whole one.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a pixel thread does next.
+enum Next {
+    Job(u64, Job),
+    /// A part of a job that runs on another thread.
+    Part(Task),
+}
+
+/// Idle pixel threads are lent while nobody waits for one: a single picture is done sooner, and under
+/// load every picture has one thread.
+impl Cores for Hall {
+    fn lend(&self, task: Task) -> Option<Task> {
+        let mut state = self.lock();
+        if state.queue.waiting() > 0 || state.lent.len() >= state.idle {
+            return Some(task);
+        }
+        state.lent.push_back(task);
+        drop(state);
+        self.changed.notify_one();
+        None
     }
 }
 

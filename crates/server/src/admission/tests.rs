@@ -2,7 +2,8 @@
 
 use std::sync::mpsc;
 
-use andon_pixels::Interrupt;
+use andon_pixels::cores::Offered;
+use andon_pixels::{Cores, Interrupt};
 
 use super::*;
 
@@ -45,7 +46,7 @@ async fn a_job_runs_and_its_place_is_free_again() {
     let admission = admission(1, 0);
     for round in 0..10 {
         let ticket = enter(&admission);
-        let result = admission.run(ticket, work(1), wanted(), move || Ok(round));
+        let result = admission.run(ticket, work(1), wanted(), move |_| Ok(round));
         assert_eq!(result.await.unwrap(), round);
     }
     let gauges = admission.gauges();
@@ -77,13 +78,13 @@ async fn a_panic_costs_the_job_and_not_the_thread() {
     let admission = admission(1, 0);
     let ticket = enter(&admission);
     let result: Result<(), _> = admission
-        .run(ticket, work(1), wanted(), || {
+        .run(ticket, work(1), wanted(), |_| {
             std::panic::resume_unwind(Box::new(()))
         })
         .await;
     assert!(matches!(result, Err(Error::Panicked)));
     let ticket = enter(&admission);
-    let result = admission.run(ticket, work(1), wanted(), || Ok(7)).await;
+    let result = admission.run(ticket, work(1), wanted(), |_| Ok(7)).await;
     assert_eq!(result.unwrap(), 7);
     let counters = admission.gauges().counters;
     assert_eq!((counters.panicked, counters.done), (1, 2));
@@ -95,7 +96,7 @@ async fn what_is_larger_than_all_the_memory_is_refused_with_the_limits_name() {
     for refused in [
         admission.enter(101, later()).map(drop),
         admission
-            .run(enter(&admission), work(1001), wanted(), || Ok(()))
+            .run(enter(&admission), work(1001), wanted(), |_| Ok(()))
             .await,
     ] {
         let refused = refused.unwrap_err();
@@ -114,7 +115,7 @@ async fn a_withdrawn_job_leaves_the_queue_and_a_running_one_is_told() {
     let running_wanted = wanted();
     let ticket = enter(&admission);
     let mut running = Box::pin(
-        admission.run(ticket, work(1), running_wanted.clone(), move || {
+        admission.run(ticket, work(1), running_wanted.clone(), move |_| {
             begun.send(()).unwrap();
             released.recv().unwrap();
             Ok(())
@@ -122,7 +123,7 @@ async fn a_withdrawn_job_leaves_the_queue_and_a_running_one_is_told() {
     );
     let ticket = enter(&admission);
     let mut waiting = Box::pin(
-        admission.run(ticket, work(1), wanted(), || -> Result<(), _> {
+        admission.run(ticket, work(1), wanted(), |_| -> Result<(), _> {
             unreachable!("it was withdrawn")
         }),
     );
@@ -151,7 +152,7 @@ async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
         let (admission, inside) = (admission.clone(), inside.clone());
         tasks.spawn(async move {
             let ticket = enter(&admission);
-            let job = move || {
+            let job = move |_: &dyn Cores| {
                 use std::sync::atomic::Ordering::SeqCst;
                 let held = inside.fetch_add(peak, SeqCst) + peak;
                 thread::sleep(Duration::from_millis(1));
@@ -177,7 +178,7 @@ async fn the_time_to_come_back_is_that_of_the_backlog() {
         ..work(1)
     };
     let ticket = enter(&admission);
-    let mut running = Box::pin(admission.run(ticket, heavy, wanted(), move || {
+    let mut running = Box::pin(admission.run(ticket, heavy, wanted(), move |_| {
         released.recv().unwrap();
         Ok(())
     }));
@@ -191,4 +192,48 @@ async fn the_time_to_come_back_is_that_of_the_backlog() {
     assert!((2..=10).contains(&rejection.retry_after), "{rejection}");
     assert_eq!(refused.retry_after(), Some(rejection.retry_after));
     release.send(()).unwrap();
+}
+
+#[tokio::test]
+async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
+    let admission = admission(2, 8);
+    let lent = |cores: &dyn Cores| Ok(Offered::to(cores, || 7).is_taken());
+    // Both threads have to be waiting before one of them can be lent.
+    let mut taken = false;
+    for _ in 0..1000 {
+        let ticket = enter(&admission);
+        taken |= admission
+            .run(ticket, work(1), wanted(), lent)
+            .await
+            .unwrap();
+        if taken {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(taken, "nobody was ever idle");
+
+    let (go, gone) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let ticket = enter(&admission);
+    let mut busy = Box::pin(admission.run(ticket, work(1), wanted(), move |_| {
+        begun.send(()).unwrap();
+        gone.recv().unwrap();
+        Ok(())
+    }));
+    assert!(
+        tokio::time::timeout(Duration::ZERO, &mut busy)
+            .await
+            .is_err()
+    );
+    has_begun.recv().unwrap();
+    let ticket = enter(&admission);
+    assert!(
+        !admission
+            .run(ticket, work(1), wanted(), lent)
+            .await
+            .unwrap()
+    );
+    go.send(()).unwrap();
+    busy.await.unwrap();
 }

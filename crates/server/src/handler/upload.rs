@@ -226,9 +226,9 @@ impl App {
         let job = {
             let (engine, wanted) = (self.engine.clone(), wanted.clone());
             let explain = self.plan_header;
-            move || {
+            move |cores: &dyn andon_pixels::Cores| {
                 let waited = waits.elapsed();
-                let rendered = engine.run(&plan, &source, &materials, &*wanted)?;
+                let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
                 drop(held);
                 let body: Bytes = rendered.body.unwrap_or(source).into();
                 let plan = explain.then(|| plan.to_string());
