@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use andon_pixels::Codec;
-use andon_server::{Address, Config, Listen, Server};
+use andon_server::{Address, Config, Listen, Reloader, Server};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -27,6 +27,7 @@ pub use trick::{Gate, Trick};
 pub struct House {
     pub folder: TempDir,
     pub addresses: Vec<Address>,
+    pub reloader: Reloader,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<()>>,
 }
@@ -62,7 +63,7 @@ impl House {
             runtime.block_on(async {
                 let server = Server::bind(&config, codecs()).await.expect("a server");
                 bound
-                    .send(server.addresses().to_vec())
+                    .send((server.addresses(), server.reloader()))
                     .expect("a waiting test");
                 server
                     .run(async {
@@ -71,8 +72,10 @@ impl House {
                     .await;
             });
         });
+        let (addresses, reloader) = is_bound.recv().expect("a bound server");
         Self {
-            addresses: is_bound.recv().expect("a bound server"),
+            addresses,
+            reloader,
             folder,
             stop: Some(stop),
             running: Some(running),

@@ -1,0 +1,221 @@
+//! Pictures that come with the request, over real sockets.
+
+mod common;
+
+use std::thread;
+use std::time::Duration;
+
+use common::{Client, House, Reply, sample};
+
+const OPEN: &str = "[upload]\nallow = \"local\"\n";
+
+fn photo() -> Vec<u8> {
+    std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
+}
+
+fn post(client: &mut Client, query: &str, body: &[u8]) -> Reply {
+    client.ask(
+        "POST",
+        &format!("/_andon/render{query}"),
+        &[("Content-Length", &body.len().to_string())],
+    );
+    client.send(body);
+    client.reply("POST")
+}
+
+#[test]
+fn a_posted_picture_comes_back_as_the_recipe_wants_it() {
+    let house = House::with(OPEN);
+    let mut client = house.client();
+    for (query, format) in [
+        ("?recipe=fit:100x100", "jpeg"),
+        ("?recipe=fit%3A100x100%2Cas%3Awebp", "webp"),
+        ("?small_light=dw=100,dh=100", "jpeg"),
+        ("?small_light=dw%3D100,dh%3D100,of%3Dpng", "png"),
+    ] {
+        let reply = post(&mut client, query, &photo());
+        assert_eq!(reply.status, 200, "{query}: {}", reply.text());
+        assert_eq!(
+            (reply.size(), reply.format()),
+            ((100, 75), format),
+            "{query}"
+        );
+        let media_type = format!("image/{format}");
+        assert_eq!(reply.header("content-type"), Some(&*media_type));
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
+    }
+}
+
+#[test]
+fn the_recipe_may_stand_in_a_header() {
+    let house = House::with(OPEN);
+    let mut client = house.client();
+    let length = photo().len().to_string();
+    let headers = [
+        ("Andon-Recipe", "fit:100x100"),
+        ("Content-Length", &*length),
+    ];
+    client.ask("POST", "/_andon/render", &headers);
+    client.send(photo());
+    assert_eq!(client.reply("POST").size(), (100, 75));
+}
+
+#[test]
+fn an_icon_of_the_material_folder_is_laid_over_it() {
+    let house = House::furnished(
+        &format!("{OPEN}[small_light]\nmaterial_dir = \"icons\"\n"),
+        |folder| {
+            std::fs::create_dir(folder.join("icons")).expect("a folder");
+            std::fs::copy(sample("jpeg/420.jpg"), folder.join("icons/star.jpg")).expect("an icon");
+        },
+    );
+    let mut client = house.client();
+    let with = post(
+        &mut client,
+        "?recipe=over:star.jpg:200:100,as:png",
+        &photo(),
+    );
+    let without = post(&mut client, "?recipe=as:png", &photo());
+    assert_eq!((with.status, without.status), (200, 200), "{}", with.text());
+    assert_eq!(with.size(), (400, 300));
+    assert_ne!(with.body, without.body);
+    let missing = post(&mut client, "?recipe=over:moon.png:0:0", &photo());
+    assert_eq!(missing.status, 400);
+    assert!(missing.text().contains("moon.png"), "{}", missing.text());
+}
+
+#[test]
+fn a_unix_socket_takes_pictures_too_and_a_body_in_chunks() {
+    let house = House::with(&format!("listen = [\"unix:s.sock\"]\n{OPEN}"));
+    let mut client = Client::connect_unix(&house.folder.path().join("s.sock"));
+    client.ask(
+        "POST",
+        "/_andon/render?recipe=fit:40x40",
+        &[("Transfer-Encoding", "chunked")],
+    );
+    for chunk in photo().chunks(1000) {
+        client.send(format!("{:x}\r\n", chunk.len()));
+        client.send(chunk);
+        client.send("\r\n");
+    }
+    client.send("0\r\n\r\n");
+    assert_eq!(client.reply("POST").size(), (40, 30));
+}
+
+#[test]
+fn uploads_are_off_until_they_are_allowed() {
+    let house = House::new();
+    let reply = post(&mut house.client(), "?recipe=fit:10x10", &photo());
+    assert_eq!(reply.status, 403);
+    assert!(reply.text().contains("[upload] allow"), "{}", reply.text());
+}
+
+#[test]
+fn a_picture_over_the_limit_is_413_whether_its_length_is_told_or_not() {
+    let house = House::with(&format!("{OPEN}[limits]\nsource_bytes = 2000\n"));
+    let mut client = house.client();
+    let told = post(&mut client, "?recipe=fit:10x10", &[7; 2001]);
+    assert_eq!(told.status, 413);
+    assert_eq!(told.text(), "the picture is over the limit of 2000 bytes\n");
+    let mut client = house.client();
+    client.ask(
+        "POST",
+        "/_andon/render?recipe=fit:10x10",
+        &[("Transfer-Encoding", "chunked")],
+    );
+    client.send("bb8\r\n");
+    client.send([7; 3000]);
+    client.send("\r\n0\r\n\r\n");
+    assert_eq!(client.reply("POST").status, 413);
+    assert_eq!(house.get("/healthz").status, 200);
+}
+
+#[test]
+fn who_expects_a_go_gets_one_or_a_refusal_before_a_byte_is_sent() {
+    let house = House::with(&format!("{OPEN}[limits]\nsource_bytes = \"64KiB\"\n"));
+    let body = photo();
+    let length = body.len().to_string();
+    let ask = |length: &str| {
+        let mut client = house.client();
+        let headers = [("Expect", "100-continue"), ("Content-Length", length)];
+        client.ask("POST", "/_andon/render?recipe=fit:40x40", &headers);
+        client
+    };
+    let mut client = ask(&length);
+    let go = String::from_utf8_lossy(&client.some(1000)).into_owned();
+    assert_eq!(go, "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send(&body);
+    assert_eq!(client.reply("POST").size(), (40, 30));
+    assert_eq!(ask("70000").reply("POST").status, 413);
+}
+
+#[test]
+fn a_body_that_stalls_is_given_up_and_the_next_one_served() {
+    let house = House::with(&format!("{OPEN}[timeouts]\nbody = \"200ms\"\n"));
+    let mut client = house.client();
+    let headers = [("Content-Length", "1000")];
+    client.ask("POST", "/_andon/render?recipe=fit:40x40", &headers);
+    client.send("some");
+    assert_eq!(client.reply("POST").status, 408);
+    assert_eq!(client.rest(), b"", "the connection is closed");
+    let next = post(&mut house.client(), "?recipe=fit:40x40", &photo());
+    assert_eq!(next.status, 200);
+}
+
+#[test]
+fn a_body_that_breaks_off_harms_nobody() {
+    let house = House::with(OPEN);
+    for _ in 0..20 {
+        let mut client = house.client();
+        let headers = [("Content-Length", "100000")];
+        client.ask("POST", "/_andon/render?recipe=fit:40x40", &headers);
+        client.send(&photo()[..500]);
+    }
+    let next = post(&mut house.client(), "?recipe=fit:40x40", &photo());
+    assert_eq!(next.status, 200);
+}
+
+#[test]
+fn what_is_not_understood_is_said_in_one_sentence() {
+    let house = House::with(OPEN);
+    let cases: [(&str, &[u8], u16, &str); 7] = [
+        ("", &photo(), 400, "?recipe="),
+        (
+            "?recipe=fit:1x1&recipe=fit:2x2",
+            &photo(),
+            400,
+            "exactly once",
+        ),
+        ("?wish=1", &photo(), 400, "?recipe="),
+        ("?recipe=frobnicate:9", &photo(), 400, "frobnicate"),
+        ("?small_light=dw=1)/x(", &photo(), 400, "small_light"),
+        ("?recipe=fit:10x10", b"no picture", 415, ""),
+        ("?recipe=fit:10x10", b"", 415, ""),
+    ];
+    for (query, body, status, part) in cases {
+        let reply = post(&mut house.client(), query, body);
+        assert_eq!(reply.status, status, "{query}: {}", reply.text());
+        assert_eq!(reply.text().lines().count(), 1, "{query}");
+        assert!(reply.text().contains(part), "{query}: {}", reply.text());
+    }
+    let get = house.get("/_andon/render?recipe=fit:10x10");
+    assert_eq!((get.status, get.header("allow")), (405, Some("POST")));
+}
+
+#[test]
+fn many_uploads_at_once_come_back_whole_and_equal() {
+    let house = House::with(OPEN);
+    let expected = post(&mut house.client(), "?recipe=fit:90x90", &photo()).body;
+    thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                let mut client = house.client();
+                for _ in 0..5 {
+                    let reply = post(&mut client, "?recipe=fit:90x90", &photo());
+                    assert_eq!((reply.status, &reply.body), (200, &expected));
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+    });
+}
