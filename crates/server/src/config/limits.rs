@@ -46,7 +46,7 @@ impl Default for LimitsConfig {
             scans: pixels.scans,
             metadata_bytes: Bytes(pixels.metadata_bytes),
             connections: 1024,
-            fetches: 4,
+            fetches: 2,
             held_bytes: Bytes(256 << 20),
         }
     }
