@@ -3,8 +3,8 @@
 //! Answers four questions: how near the throughput comes to cores × one thread's rate, how many threads
 //! want to run at once, whether memory stays flat, and whether any process is ever started.
 
-mod client;
-mod server;
+pub(crate) mod client;
+pub(crate) mod server;
 mod strace;
 
 use std::num::NonZero;

@@ -4,6 +4,8 @@ mod compare;
 mod engines;
 mod http;
 mod memory;
+mod memory_wall;
+mod overload;
 mod peers;
 mod photos;
 mod proc;
@@ -64,6 +66,10 @@ struct CompareArgs {
 enum Task {
     /// The server under a closed loop of ten connections: throughput, threads, memory, processes.
     Http(http::HttpArgs),
+    /// Five times as much as the server can do: goodput, latencies, refusals, recovery.
+    Overload(overload::OverloadArgs),
+    /// Large pictures for many clients under a memory limit: kills, peak, throughput.
+    Memory(memory_wall::MemoryArgs),
     /// One contestant alone, for its memory (started by the comparison itself).
     #[command(hide = true)]
     Alone(memory::AloneArgs),
@@ -95,6 +101,14 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Http(args)) => {
             let run = http::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-http", &run)
+        }
+        Some(Task::Overload(args)) => {
+            let run = overload::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-overload", &run)
+        }
+        Some(Task::Memory(args)) => {
+            let run = memory_wall::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-memory", &run)
         }
         Some(Task::Alone(args)) => memory::alone(&args, &photos),
     }

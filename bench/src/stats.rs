@@ -11,6 +11,17 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The value that this part of all values does not exceed: the nearest rank. NaN for none.
+pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted
+        .get(rank.saturating_sub(1))
+        .copied()
+        .unwrap_or(f64::NAN)
+}
+
 /// The geometric mean: the right one for rates and ratios. NaN for none.
 pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), v: f64| {
@@ -35,6 +46,14 @@ mod tests {
     fn the_median_of_an_even_number_lies_between() {
         assert!((median(&[4.0, 1.0, 3.0, 2.0]) - 2.5).abs() < 1e-12);
         assert!((median(&[9.0, 1.0, 3.0]) - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_quantile_is_one_of_the_values() {
+        let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        assert!((quantile(&values, 0.99) - 198.0).abs() < 1e-12);
+        assert!((quantile(&values, 1.0) - 200.0).abs() < 1e-12);
+        assert!(quantile(&[], 0.5).is_nan());
     }
 
     #[test]

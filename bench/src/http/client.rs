@@ -74,6 +74,14 @@ fn watch(pid: u32, done: &AtomicBool) -> Threads {
     busiest
 }
 
+/// One reply, read to its end.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// In seconds.
+    pub(crate) retry_after: Option<u64>,
+    pub(crate) body: Vec<u8>,
+}
+
 /// One kept-alive connection.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
@@ -91,12 +99,21 @@ impl Connection {
 
     /// Asks and reads the whole body; anything but a 200 is an error.
     pub(crate) fn get(&mut self, url: &str) -> Result<Vec<u8>> {
+        let reply = self.ask(url)?;
+        ensure!(reply.status == 200, "{url}: status {}", reply.status);
+        Ok(reply.body)
+    }
+
+    /// Asks and reads the whole reply, whatever it is.
+    pub(crate) fn ask(&mut self, url: &str) -> Result<Reply> {
         let request = format!("GET {url} HTTP/1.1\r\nHost: bench\r\n\r\n");
         self.stream.get_mut().write_all(request.as_bytes())?;
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
-        ensure!(line.starts_with("HTTP/1.1 200"), "{url}: {}", line.trim());
+        let status = line.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let status = status.with_context(|| format!("{url}: {:?}", line.trim()))?;
         let mut length = None;
+        let mut retry_after = None;
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
@@ -107,9 +124,16 @@ impl Connection {
             if let Some(value) = header.strip_prefix("content-length:") {
                 length = Some(value.trim().parse::<usize>()?);
             }
+            if let Some(value) = header.strip_prefix("retry-after:") {
+                retry_after = Some(value.trim().parse()?);
+            }
         }
         let mut body = vec![0; length.with_context(|| format!("{url}: no Content-Length"))?];
         self.stream.read_exact(&mut body)?;
-        Ok(body)
+        Ok(Reply {
+            status,
+            retry_after,
+            body,
+        })
     }
 }

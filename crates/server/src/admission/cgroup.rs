@@ -1,7 +1,10 @@
-//! How much memory this process may use: the machine's, or its control group's if that is less.
+//! How much memory this process may use: the least of the machine's, its control group's and its own limit
+//! on addresses (`ulimit -v`).
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
 
 /// Bytes that this process may use; `None` where the system does not tell.
 pub(super) fn memory() -> Option<u64> {
@@ -11,8 +14,9 @@ pub(super) fn memory() -> Option<u64> {
     let group = fs::read_to_string("/proc/self/cgroup")
         .ok()
         .and_then(|text| group_bytes(&text, Path::new("/sys/fs/cgroup")));
+    let addresses = getrlimit(Resource::As).current;
     // "No limit" is written as a number larger than any machine, or not at all.
-    [machine, group].into_iter().flatten().min()
+    [machine, group, addresses].into_iter().flatten().min()
 }
 
 /// `MemTotal` of `/proc/meminfo`.

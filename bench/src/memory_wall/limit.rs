@@ -1,0 +1,153 @@
+//! A limit on the server's memory: a control group where one may be made, and otherwise a limit on
+//! addresses, which is stricter than one on memory and kills nobody: allocations fail.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+/// How a server is held.
+pub(super) struct Limit {
+    how: How,
+    description: String,
+}
+
+enum How {
+    Free,
+    /// The group's folder and the names of its files.
+    Group(PathBuf, &'static Version),
+    /// KiB of addresses.
+    Addresses(u64),
+}
+
+/// The files of a kind of control group.
+struct Version {
+    name: &'static str,
+    limit: &'static str,
+    peak: &'static str,
+    /// The file with a line `oom_kill N`.
+    events: &'static str,
+}
+
+const VERSION_1: Version = Version {
+    name: "control group (version 1)",
+    limit: "memory.limit_in_bytes",
+    peak: "memory.max_usage_in_bytes",
+    events: "memory.oom_control",
+};
+
+const VERSION_2: Version = Version {
+    name: "control group (version 2)",
+    limit: "memory.max",
+    peak: "memory.peak",
+    events: "memory.events",
+};
+
+impl Limit {
+    /// No limit at all.
+    pub(super) fn none() -> Self {
+        Self {
+            how: How::Free,
+            description: "none".to_owned(),
+        }
+    }
+
+    /// So many bytes.
+    pub(super) fn of(bytes: u64) -> Result<Self> {
+        for (mount, version) in [
+            ("/sys/fs/cgroup", &VERSION_2),
+            ("/sys/fs/cgroup/memory", &VERSION_1),
+        ] {
+            let group = Path::new(mount).join(format!("andon-bench-{}", std::process::id()));
+            if fs::create_dir(&group).is_err() {
+                continue;
+            }
+            // Of a folder that is no control group, or has no say over memory, the file is missing.
+            let limit_file = group.join(version.limit);
+            let limit = Self {
+                description: format!("{} of {} MiB", version.name, bytes >> 20),
+                how: How::Group(group.clone(), version),
+            };
+            if limit_file.is_file() && fs::write(limit_file, bytes.to_string()).is_ok() {
+                return Ok(limit);
+            }
+        }
+        Ok(Self {
+            how: How::Addresses(bytes >> 10),
+            description: format!(
+                "no control group may be made here; {} MiB of addresses (ulimit -v) instead",
+                bytes >> 20
+            ),
+        })
+    }
+
+    pub(super) fn describe(&self) -> &str {
+        &self.description
+    }
+
+    /// The server's command under this limit: a shell that steps into it and becomes the server.
+    pub(super) fn command(&self) -> Result<Command> {
+        let andon = env::current_exe()?.with_file_name("andon");
+        let (script, argument) = match &self.how {
+            How::Free => return Ok(Command::new(andon)),
+            How::Group(group, _) => (
+                "echo $$ >\"$0\" && exec \"$@\"",
+                group.join("cgroup.procs").into_os_string(),
+            ),
+            How::Addresses(kib) => ("ulimit -v \"$0\" && exec \"$@\"", kib.to_string().into()),
+        };
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(argument).arg(andon);
+        Ok(command)
+    }
+
+    /// The most that the group was charged with.
+    pub(super) fn peak_bytes(&self) -> Option<u64> {
+        let How::Group(group, version) = &self.how else {
+            return None;
+        };
+        let text = fs::read_to_string(group.join(version.peak)).ok()?;
+        text.trim().parse().ok()
+    }
+
+    /// How many of its processes the kernel killed.
+    pub(super) fn kills(&self) -> Option<u64> {
+        let How::Group(group, version) = &self.how else {
+            return None;
+        };
+        let text = fs::read_to_string(group.join(version.events)).ok()?;
+        kills(&text).ok()
+    }
+}
+
+fn kills(events: &str) -> Result<u64> {
+    let line = events
+        .lines()
+        .find_map(|line| line.strip_prefix("oom_kill "));
+    Ok(line.context("no count of kills")?.trim().parse()?)
+}
+
+impl Drop for Limit {
+    fn drop(&mut self) {
+        if let How::Group(group, _) = &self.how {
+            // Empty, once the server has ended; an empty group costs nothing.
+            let _ = fs::remove_dir(group);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kills_are_read_from_both_kinds_of_files() {
+        let first = "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n";
+        let second = "low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\n";
+        assert_eq!(kills(first).unwrap(), 2);
+        assert_eq!(kills(second).unwrap(), 1);
+        assert!(kills("oom_kill_disable 0\n").is_err());
+    }
+}

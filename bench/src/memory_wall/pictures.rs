@@ -1,0 +1,72 @@
+//! Large files to ask for: the photographs as they are, and larger and as PNG.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use andon_pixels::{Never, NoMaterials};
+use anyhow::{Context, Result};
+
+use crate::engines::engine;
+use crate::photos::Folder;
+
+/// A folder of them; removed when dropped.
+pub(super) struct Pictures {
+    pub(super) path: PathBuf,
+    pub(super) names: Vec<String>,
+    /// Of the largest.
+    pub(super) megapixels: f64,
+}
+
+impl Pictures {
+    /// Makes them from a few photographs.
+    pub(super) fn make(photos: &Folder, quick: bool) -> Result<Self> {
+        let path = env::temp_dir().join(format!("andon-bench-memory-{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        let mut pictures = Self {
+            path,
+            names: Vec::new(),
+            megapixels: 0.0,
+        };
+        let photographs = if quick { 2 } else { 5 };
+        for photo in photos.names.iter().take(photographs) {
+            let bytes = photos.read(photo)?;
+            pictures.add("as-it-is.jpg", photo, "as:jpeg,q:90", &bytes)?;
+            pictures.add("large.jpg", photo, &format!("{LARGE},as:jpeg,q:90"), &bytes)?;
+            pictures.add("as-it-is.png", photo, "as:png", &bytes)?;
+            pictures.add("large.png", photo, &format!("{LARGE},as:png"), &bytes)?;
+        }
+        Ok(pictures)
+    }
+
+    fn add(&mut self, ending: &str, photo: &str, recipe: &str, bytes: &[u8]) -> Result<()> {
+        let engine = engine();
+        let plan = engine.plan(&recipe.parse()?, bytes)?;
+        let rendered = engine.run(&plan, bytes, &NoMaterials, &Never)?;
+        let name = format!("{}-{ending}", photo.trim_end_matches(".jpg"));
+        let body = rendered.body.as_deref().unwrap_or(bytes);
+        fs::write(self.path.join(&name), body).with_context(|| name.clone())?;
+        let megapixels = f64::from(rendered.width) * f64::from(rendered.height) / 1e6;
+        self.megapixels = self.megapixels.max(megapixels);
+        self.names.push(name);
+        Ok(())
+    }
+
+    /// The request of this number: none is like another.
+    pub(super) fn url(&self, number: usize) -> String {
+        let name = &self.names[number % self.names.len()];
+        let side = 400 + number % 401;
+        let quality = 60 + number / 401 % 35;
+        format!("/small_light(dw={side},dh={side},da=l,q={quality},of=jpg)/{name}")
+    }
+}
+
+impl Drop for Pictures {
+    fn drop(&mut self) {
+        // What is left lies in the system's temporary folder.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// 24 megapixels for a photograph of 3:2.
+const LARGE: &str = "fit:6000x4000,enlarge";
