@@ -1,6 +1,7 @@
 //! `andon`: resize, crop, composite and convert pictures, by URL or in a batch.
 
 mod completions;
+mod config_check;
 mod convert;
 mod explain;
 mod place;
@@ -29,6 +30,7 @@ enum Command {
     Render(render::Args),
     Explain(explain::Args),
     Convert(Box<convert::Args>),
+    Config(config_check::Args),
     Completions(completions::Args),
 }
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Render(args) => render::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Config(args) => config_check::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     match result {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use andon_server::config::OriginConfig;
-use andon_server::{Config, Listen, Server};
+use andon_server::{Config, ConfigError, Listen, Server};
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -30,7 +30,8 @@ Examples:
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
 
 Once it listens, one line with its addresses goes to standard output; requests are logged to standard error. \
-SIGTERM or SIGINT stops it after the requests it has accepted are answered; a second one stops it at once.";
+SIGHUP reads the configuration again: requests under way end with the old one, and a file that cannot work is \
+refused and changes nothing. SIGTERM or SIGINT stops it after the requests it has accepted are answered; a second one stops it at once.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = configuration(args)?;
@@ -45,8 +46,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             }
         };
 
+        let mut hang_up = signal(SignalKind::hangup())?;
+
         let server = Server::bind(&config, andon_codecs::ALL).await?;
         announce(&server)?;
+        let reloader = server.reloader();
+        let reload_for_ever = async {
+            while hang_up.recv().await.is_some() {
+                let outcome = reloader.reload(configuration(args)).await;
+                match outcome {
+                    Ok(()) => say("the configuration was read again"),
+                    Err(error) => say(&format!("the configuration stays as it was: {error}")),
+                }
+            }
+        };
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let running = server.run(async {
             // The sender goes only with this whole block.
@@ -56,6 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         tokio::select! {
             () = &mut running => return Ok(()),
             () = asked_to_stop() => {}
+            () = reload_for_ever => {}
         }
         let _ = stop.send(());
         tokio::select! {
@@ -65,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-fn configuration(args: &Args) -> anyhow::Result<Config> {
+fn configuration(args: &Args) -> Result<Config, ConfigError> {
     let mut config = match &args.config {
         Some(file) => Config::read(file)?,
         None => Config::default(),
@@ -86,4 +100,9 @@ fn announce(server: &Server) -> anyhow::Result<()> {
     writeln!(out, "listening on {}", addresses.join(" "))
         .and_then(|()| out.flush())
         .context("cannot write to standard output")
+}
+
+/// A line in the log. Nobody is left to tell when standard error is gone.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "andon: {line}");
 }

@@ -1,0 +1,57 @@
+//! `andon config check`: is the file understood, and what does it come to?
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use andon_server::config::effective;
+use anyhow::Context;
+use clap::Subcommand;
+
+use crate::print::print;
+
+/// Look at a configuration without serving anything
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(CheckArgs),
+}
+
+/// Validate a file and print all its keys, defaults included
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+struct CheckArgs {
+    /// The file; `-` is standard input
+    #[arg(default_value = "andon.toml")]
+    file: PathBuf,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon config check andon.toml
+  andon config check /etc/andon/andon.toml >/dev/null && systemctl reload andon
+
+What is printed is a configuration file that means the same. An error names the line, the key, and the \
+nearest known key. Exit codes: 0 it is good, 1 it is not.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let Command::Check(check) = &args.command;
+    let name = check.file.display();
+    let (text, folder) = if check.file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .context("standard input cannot be read")?;
+        (text, Path::new(""))
+    } else {
+        let text = std::fs::read_to_string(&check.file)
+            .with_context(|| format!("{name} cannot be read"))?;
+        (text, check.file.parent().unwrap_or(Path::new("")))
+    };
+    let whole = effective(&text, folder).with_context(|| name.to_string())?;
+    print(whole.as_bytes())
+}

@@ -1,0 +1,36 @@
+<?php
+// A thumbnail without a process: what exec('convert in.jpg -resize 250x250 -quality 90 out.jpg') did.
+//
+//   php thumbnail.php SOCKET IN OUT [RECIPE]
+
+/** Posts a picture to Andon over its Unix socket and returns the new one. */
+function andon(string $socket, string $picture, string $recipe): string
+{
+    $request = curl_init('http://andon/_andon/render?recipe=' . rawurlencode($recipe));
+    curl_setopt_array($request, [
+        CURLOPT_UNIX_SOCKET_PATH => $socket,
+        CURLOPT_POSTFIELDS => $picture,
+        CURLOPT_HTTPHEADER => ['Content-Type: application/octet-stream'],
+        CURLOPT_RETURNTRANSFER => true,
+        CURLOPT_TIMEOUT => 30,
+    ]);
+    $answer = curl_exec($request);
+    if ($answer === false) {
+        throw new RuntimeException('no answer: ' . curl_error($request));
+    }
+    $status = curl_getinfo($request, CURLINFO_RESPONSE_CODE);
+    if ($status !== 200) {
+        // The body is one sentence that says why.
+        throw new RuntimeException("$status: " . trim($answer));
+    }
+    return $answer;
+}
+
+[, $socket, $in, $out] = $argv;
+$recipe = $argv[4] ?? 'fit:250x250,q:90';
+try {
+    file_put_contents($out, andon($socket, file_get_contents($in), $recipe));
+} catch (RuntimeException $trouble) {
+    fwrite(STDERR, $trouble->getMessage() . "\n");
+    exit(1);
+}
