@@ -120,8 +120,9 @@ impl App {
                     materials,
                     hold: held,
                 } = read;
-                let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
+                // From here on the plan's peak counts the source's bytes.
                 drop((hold, held));
+                let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
                 Ok::<_, Error>(Picture {
                     plan: explain.then(|| plan.to_string()),
                     media_type: media_type_of(&wish, &found, &rendered),
