@@ -38,7 +38,7 @@ pub(crate) struct Metrics {
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 
 /// The stages that entries name.
-const STAGES: [&str; 5] = ["fetch", "queue", "decode", "resize", "encode"];
+const STAGES: [&str; 6] = ["receive", "fetch", "queue", "decode", "resize", "encode"];
 
 impl Default for Metrics {
     fn default() -> Self {
