@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use andon_server::negotiation;
+
 use crate::place::{self, Place};
 use crate::print::print;
 
@@ -32,7 +34,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let (resolver, engine) = args.place.open()?;
     let target = place::target(&args.target);
-    let wish = resolver.wish(&target)?;
+    let mut wish = resolver.wish(&target)?;
+    negotiation::without_accept(&mut wish.recipe);
     writeln!(told, "target  {target}")?;
     writeln!(told, "file    /{}", wish.source)?;
     for note in &wish.notes {

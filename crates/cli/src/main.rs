@@ -6,6 +6,7 @@ mod convert;
 mod explain;
 mod place;
 mod print;
+mod purge;
 mod render;
 mod serve;
 
@@ -30,6 +31,7 @@ enum Command {
     Render(render::Args),
     Explain(explain::Args),
     Convert(Box<convert::Args>),
+    Purge(purge::Args),
     Config(config_check::Args),
     Completions(completions::Args),
 }
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Render(args) => render::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Purge(args) => purge::run(&args),
         Command::Config(args) => config_check::run(&args),
         Command::Completions(args) => completions::run(&args),
     };

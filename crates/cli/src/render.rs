@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use andon_pixels::Never;
+use andon_server::negotiation;
 use anyhow::Context;
 
 use crate::place::{self, Place};
@@ -29,7 +30,8 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine) = args.place.open()?;
-    let wish = resolver.wish(&place::target(&args.target))?;
+    let mut wish = resolver.wish(&place::target(&args.target))?;
+    negotiation::without_accept(&mut wish.recipe);
     for note in &wish.notes {
         eprintln!("note: {note}");
     }

@@ -7,19 +7,24 @@ use andon_pixels::{Codec, Engine};
 
 use crate::access_log::AccessLog;
 use crate::admission::{Admission, Shares};
+use crate::caching::Results;
 use crate::config::{Bytes, Config, ConfigError, LimitsConfig, Reach};
+use crate::cors::Cors;
 use crate::fetch::Fetcher;
+use crate::handler::making::Maker;
 use crate::handler::upload::Uploads;
 use crate::metrics::Metrics;
+use crate::negotiation::Negotiation;
+use crate::purge::Token;
 use crate::resolver::Resolver;
 
 /// Everything an answer needs.
 pub(crate) struct App {
-    pub(crate) resolver: Arc<Resolver>,
-    pub(crate) engine: Engine,
-    pub(crate) codecs: &'static [&'static dyn Codec],
-    pub(crate) fetcher: Fetcher,
-    pub(crate) admission: Admission,
+    pub(crate) maker: Arc<Maker>,
+    pub(crate) negotiation: Negotiation,
+    pub(crate) cors: Cors,
+    /// Who may purge; nobody without it.
+    pub(crate) token: Option<Token>,
     pub(crate) log: AccessLog,
     pub(crate) uploads: Uploads,
     /// Outlives reloads.
@@ -28,19 +33,20 @@ pub(crate) struct App {
     pub(crate) metrics_allow: Reach,
     /// For one answer, waiting included.
     pub(crate) patience: Duration,
-    /// Send plans in a header?
-    pub(crate) plan_header: bool,
 }
 
 impl App {
-    /// Opens folders and starts the pixel threads and the log; needs a tokio runtime.
+    /// Opens folders and the cache, and starts the pixel threads and the log; needs a tokio runtime. The
+    /// cache of the app `before` a reload is taken over, unless its tiers are to be others now.
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
         metrics: Arc<Metrics>,
+        before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
         let shares = Shares::new(config.memory_budget.0, config.limits.held_bytes.0);
-        Ok(Self {
+        let patience = config.timeouts.request.0;
+        let maker = Maker {
             resolver: Arc::new(Resolver::new(config)?),
             engine: Engine::new(codecs, config.limits.pixels()),
             codecs,
@@ -54,12 +60,26 @@ impl App {
                     config.workers()
                 ))
             })?,
+            results: Results::new(config, before.map(|app| &app.maker.results)),
+            patience,
+            plan_header: config.debug.plan_header,
+        };
+        Ok(Self {
+            maker: Arc::new(maker),
+            negotiation: Negotiation::new(&config.negotiation, codecs),
+            cors: Cors::new(&config.cors),
+            token: config.admin.secret()?.as_deref().map(Token::new),
             log: AccessLog::start(config.log.format, metrics.clone()),
             uploads: Uploads::new(config)?,
             metrics,
             metrics_allow: config.metrics.allow,
-            patience: config.timeouts.request.0,
-            plan_header: config.debug.plan_header,
+            patience,
         })
+    }
+
+    /// After the last request: what is still to be written is.
+    pub(crate) async fn finish(self) {
+        self.maker.results.cache.flush().await;
+        self.log.finish().await;
     }
 }

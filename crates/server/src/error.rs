@@ -2,6 +2,7 @@
 //! sentence, and a label for logs.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use andon_dialects::Refusal;
@@ -52,6 +53,12 @@ pub enum Error {
     Panicked,
     #[error("{0} is not done here; use GET or HEAD")]
     Method(Method),
+    #[error(transparent)]
+    Shared(#[from] SharedError),
+    #[error("this takes the administrator's token, as Authorization: Bearer")]
+    Unauthorized,
+    #[error("{0}")]
+    Order(String),
     #[error("an HTTP/1.1 request names one Host, no more and no less")]
     Host,
     #[error("the request target has {length} bytes, more than the {limit} that are read")]
@@ -70,7 +77,18 @@ pub enum Error {
     BodyCut,
 }
 
+/// An error that several requests are answered with.
+pub type SharedError = Arc<Error>;
+
 impl Error {
+    /// The error itself, shared or not.
+    pub(crate) fn root(&self) -> &Self {
+        match self {
+            Self::Shared(shared) => shared.root(),
+            own => own,
+        }
+    }
+
     /// Everything a reply and a log line say beside the sentence: the whole table in one place.
     fn facts(&self) -> (StatusCode, Fault, &'static str) {
         use andon_pixels::Error as P;
@@ -114,6 +132,9 @@ impl Error {
             Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "late"),
             Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::Shared(shared) => shared.facts(),
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
+            Self::Order(_) => (StatusCode::BAD_REQUEST, Fault::Client, "order"),
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
@@ -150,7 +171,7 @@ impl Error {
     /// The sentence for the public: our own insides stay in the log.
     #[must_use]
     pub fn public(&self) -> String {
-        match self {
+        match self.root() {
             Self::Pixels(andon_pixels::Error::Internal(_)) => Self::Panicked.to_string(),
             other => other.to_string(),
         }
@@ -159,7 +180,7 @@ impl Error {
     /// Seconds after which trying again makes sense.
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
-        match self {
+        match self.root() {
             Self::Refused(rejection) => Some(rejection.retry_after),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }

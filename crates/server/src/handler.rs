@@ -1,50 +1,68 @@
 //! One request, top to bottom.
 
+pub(crate) mod making;
 pub(crate) mod upload;
 mod visit;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_dialects::Wish;
-use andon_pixels::{Cores, Plan, Rendered};
 use bytes::Bytes;
-use hyper::{HeaderMap, Method, Request, Version, header};
+use hyper::body::Body;
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
+use self::making::Answer;
 use self::visit::Visit;
-use crate::admission::{Wanted, Work};
 use crate::app::App;
+use crate::caching::{self, Notes, Terms};
+use crate::conditional::Validators;
 use crate::error::Error;
 use crate::media_type;
-use crate::origins::{Fetched, Trouble};
-use crate::resolver::{Found, Read};
+use crate::negotiation::{self, Asked};
+use crate::purge;
+use crate::ranges;
 use crate::response::{self, Reply};
 
 impl App {
     /// Answers a request; there is an answer to everything.
-    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Reply {
+    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Reply
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
         let mut visit = Visit::begin(&self.log, &request);
-        let reply = match self.reply(&request, &mut visit).await {
+        let (head, body) = request.into_parts();
+        let mut reply = match self.reply(&head, body, &mut visit).await {
             Ok(reply) => reply,
             Err(error) => visit.failed(&error),
         };
+        self.cors.apply(&head.headers, &mut reply);
         visit.answered(&reply);
         reply
     }
 
-    async fn reply<B>(&self, request: &Request<B>, visit: &mut Visit<'_>) -> Result<Reply, Error> {
-        check_host(request)?;
-        check_method(request.method())?;
-        let target = target(request)?;
+    async fn reply<B>(&self, head: &Parts, body: B, visit: &mut Visit<'_>) -> Result<Reply, Error>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        check_host(head.version, &head.headers)?;
+        if let Some(reply) = self.cors.preflight(&head.method, &head.headers) {
+            return Ok(reply);
+        }
+        let target = target(&head.uri)?;
+        if target == purge::PATH && self.token.is_some() {
+            return self.purge(head, body).await;
+        }
+        check_method(&head.method)?;
         if target == HEALTH {
             return Ok(response::healthy());
         }
         let deadline = Instant::now() + self.patience;
-        let answer = self.look_up(target, request.headers(), deadline, visit);
+        let answer = self.look_up(target, head, deadline, visit);
         match tokio::time::timeout_at(deadline.into(), answer).await {
-            Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
-                Err(Error::Late(self.patience))
-            }
+            Err(_) => Err(Error::Late(self.patience)),
+            Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.patience)),
             Ok(answer) => answer,
         }
     }
@@ -52,154 +70,132 @@ impl App {
     async fn look_up(
         &self,
         target: &str,
+        head: &Parts,
+        deadline: Instant,
+        visit: &mut Visit<'_>,
+    ) -> Result<Reply, Error> {
+        let wish = self.maker.resolver.wish(target)?;
+        let asked = self.negotiation.settle(wish, &head.headers);
+        visit.wishes(&asked.wish);
+
+        let (mut reply, body) = if self.is_kept(&asked) {
+            self.result(&asked, &head.headers, deadline, visit).await?
+        } else {
+            self.file(&asked, &head.headers, visit).await?
+        };
+        if asked.negotiated {
+            response::vary(&mut reply, "Accept");
+        }
+        ranges::apply(head, &mut reply, &body);
+        Ok(reply)
+    }
+
+    /// Files in folders are the system's to keep in memory; everything else is ours.
+    fn is_kept(&self, asked: &Asked) -> bool {
+        asked.wish.transformed || self.maker.resolver.is_remote(&asked.wish)
+    }
+
+    /// A result, from wherever it is quickest to get.
+    async fn result(
+        &self,
+        asked: &Asked,
         headers: &HeaderMap,
         deadline: Instant,
         visit: &mut Visit<'_>,
-    ) -> Result<Reply, Error> {
-        let wish = Arc::new(self.resolver.wish(target)?);
-        visit.wishes(&wish);
-
-        let began = Instant::now();
-        let found = self.open(&wish, deadline).await?;
-        if found.validators.unchanged(headers) {
-            return Ok(response::not_modified(&found.validators));
-        }
-        if wish.transformed {
-            self.picture(&wish, found, began, deadline, visit).await
-        } else {
-            self.file(found, began, visit).await
-        }
-    }
-
-    /// A file as it is.
-    async fn file(
-        &self,
-        found: Found,
-        began: Instant,
-        visit: &mut Visit<'_>,
-    ) -> Result<Reply, Error> {
-        let _hold = self.fetcher.hold(found.size_to_read()).await?;
-        let (found, read) = self.read(found).await?;
-        visit.took("fetch", began.elapsed());
-
-        // Somebody else's pages would run in our name; their pictures cannot.
-        if found.is_fetched() && !media_type::is_picture(self.codecs, &read.source) {
-            return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
-        }
-        let media_type = media_type::of(self.codecs, &found.path, &read.source);
-        let mut reply = response::found(read.source, media_type, &found.validators);
-        response::set_timing(&mut reply, visit.stages());
-        Ok(reply)
-    }
-
-    /// A picture made to a recipe.
-    async fn picture(
-        &self,
-        wish: &Arc<Wish>,
-        found: Found,
-        began: Instant,
-        deadline: Instant,
-        visit: &mut Visit<'_>,
-    ) -> Result<Reply, Error> {
-        // Before anything is read: whoever finds no place must cost next to nothing.
-        let ticket = self.admission.enter(found.size(), deadline)?;
-        let hold = self.fetcher.hold(found.size_to_read()).await?;
-        let (found, read, plan) = self.read_and_plan(found, wish).await?;
-        visit.took("fetch", began.elapsed());
-
-        let work = Work::of(&plan, found.size());
-        let waits = Instant::now();
-        let wanted = Arc::new(Wanted::until(deadline));
-        let job = {
-            let (engine, wish, wanted) = (self.engine.clone(), wish.clone(), wanted.clone());
-            let explain = self.plan_header;
-            move |cores: &dyn Cores| {
-                let waited = waits.elapsed();
-                let Read {
-                    source,
-                    materials,
-                    hold: held,
-                } = read;
-                // From here on the plan's peak counts the source's bytes.
-                drop((hold, held));
-                let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
-                Ok::<_, Error>(Picture {
-                    plan: explain.then(|| plan.to_string()),
-                    media_type: media_type_of(&wish, &found, &rendered),
-                    timings: rendered.timings,
-                    body: rendered.body.map_or(source, Bytes::from),
-                    validators: found.validators,
-                    waited,
-                })
+    ) -> Result<(Reply, Bytes), Error> {
+        let unchanged = |validators: &Validators| validators.unchanged(headers);
+        let obtained = match self.maker.obtain(asked, deadline, unchanged).await? {
+            Answer::Result(obtained) => obtained,
+            Answer::Unchanged(validators) => {
+                return Ok((response::not_modified(&validators), Bytes::new()));
             }
         };
-        let picture = self.admission.run(ticket, work, wanted, job).await?;
-
-        visit.took("queue", picture.waited);
-        visit.took("decode", picture.timings.decode);
-        visit.took("resize", picture.timings.stages);
-        visit.took("encode", picture.timings.encode);
-        let mut reply = response::found(picture.body, picture.media_type, &picture.validators);
+        for (stage, time) in &obtained.stages {
+            visit.took(stage, *time);
+        }
+        let entry = &obtained.entry;
+        let notes = Notes::of(entry);
+        let validators = caching::validators(entry);
+        let mut reply = match validators.unchanged(headers) {
+            true => response::not_modified(&validators),
+            false => response::found(entry.body.clone(), &entry.media_type, &validators),
+        };
+        response::set_cache_status(&mut reply, obtained.status);
         response::set_timing(&mut reply, visit.stages());
-        if let Some(plan) = picture.plan {
+        if let Some(text) = notes.client.text(&entry.life, obtained.age) {
+            response::set_cache_control(&mut reply, &text);
+        }
+        if let Some(plan) = notes.plan {
             response::set_plan(&mut reply, &plan);
         }
-        Ok(reply)
+        Ok((reply, entry.body.clone()))
     }
 
-    async fn open(&self, wish: &Arc<Wish>, deadline: Instant) -> Result<Found, Error> {
-        let (resolver, wish) = (self.resolver.clone(), wish.clone());
-        if resolver.is_remote(&wish) {
-            let materials = {
-                let (resolver, wish) = (resolver.clone(), wish.clone());
-                self.fetcher
-                    .run(move || resolver.open_materials(&wish))
-                    .await?
-            };
-            let budget = self.fetcher.budget(deadline);
-            return match resolver.fetch(&wish, None, &budget).await? {
-                Fetched::Body(source) => Ok(resolver.found(&wish, source, materials)),
-                Fetched::NotModified(_) => Err(Trouble::Status(304).into()),
-            };
-        }
-        self.fetcher.run(move || resolver.open(&wish)).await
-    }
-
-    /// Reads a picture's files and its header. Both may take their time, so both happen in one of the
-    /// fetcher's slots: a refusal costs no pixel thread, a slow header no socket.
-    async fn read_and_plan(
+    /// A file of a folder, as it is.
+    async fn file(
         &self,
-        found: Found,
-        wish: &Arc<Wish>,
-    ) -> Result<(Found, Read, Plan), Error> {
-        let (engine, wish) = (self.engine.clone(), wish.clone());
-        self.fetcher
-            .run(move || {
-                let read = found.read()?;
-                let plan = engine.plan(&wish.recipe, &read.source)?;
-                Ok((found, read, plan))
-            })
-            .await
+        asked: &Asked,
+        headers: &HeaderMap,
+        visit: &mut Visit<'_>,
+    ) -> Result<(Reply, Bytes), Error> {
+        let began = Instant::now();
+        let maker = &self.maker;
+        let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
+        let found = maker.open(&asked.wish).await?;
+        let (mut reply, body) = if found.validators.unchanged(headers) {
+            (response::not_modified(&found.validators), Bytes::new())
+        } else {
+            let _hold = maker.fetcher.hold(found.size_to_read()).await?;
+            let (found, read) = maker.read(found).await?;
+            visit.took("fetch", began.elapsed());
+            let media_type = media_type::of(maker.codecs, &found.path, &read.source);
+            let body = read.source;
+            let mut reply = response::found(body.clone(), media_type, &found.validators);
+            response::set_timing(&mut reply, visit.stages());
+            (reply, body)
+        };
+        if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
+            response::set_cache_control(&mut reply, &text);
+        }
+        Ok((reply, body))
     }
 
-    async fn read(&self, found: Found) -> Result<(Found, Read), Error> {
-        self.fetcher
-            .run(move || {
-                let read = found.read()?;
-                Ok((found, read))
-            })
-            .await
+    /// Forgets what the administrator names.
+    async fn purge<B>(&self, head: &Parts, body: B) -> Result<Reply, Error>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        if head.method != Method::POST {
+            return Err(Error::Method(head.method.clone()));
+        }
+        let known = self
+            .token
+            .as_ref()
+            .is_some_and(|token| token.opens(&head.headers));
+        if !known {
+            return Err(Error::Unauthorized);
+        }
+        let reading = tokio::time::timeout(self.patience, purge::read(body)).await;
+        let order = reading
+            .map_err(|_| Error::Late(self.patience))?
+            .map_err(Error::Order)?;
+        let tag_of = |target: &str| {
+            let mut wish = self.maker.resolver.wish(target)?;
+            negotiation::without_accept(&mut wish.recipe);
+            Ok::<_, Error>(caching::wish_tag(&wish))
+        };
+        let selector = order.selector(tag_of)?;
+        let purged = self.maker.results.purge(selector).await;
+        Ok(response::purged(purged.survives_restart))
     }
 }
 
-/// What a pixel thread hands back.
-struct Picture {
-    body: Bytes,
-    media_type: &'static str,
-    validators: crate::conditional::Validators,
-    plan: Option<String>,
-    timings: andon_pixels::Timings,
-    waited: Duration,
+fn is_interrupted(error: &Error) -> bool {
+    matches!(
+        error.root(),
+        Error::Pixels(andon_pixels::Error::Interrupted)
+    )
 }
 
 /// Always answered, whatever the origins hold.
@@ -210,9 +206,9 @@ const MOST_TARGET_BYTES: usize = 16 << 10;
 
 /// Nothing here depends on the host, but a proxy in front may: with two of them, or none, it and we could
 /// take one request for two different ones.
-fn check_host<B>(request: &Request<B>) -> Result<(), Error> {
-    let hosts = request.headers().get_all(header::HOST).iter().count();
-    match (request.version(), hosts) {
+fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
+    let hosts = headers.get_all(header::HOST).iter().count();
+    match (version, hosts) {
         (Version::HTTP_11, 1) | (Version::HTTP_10, 0 | 1) => Ok(()),
         _ => Err(Error::Host),
     }
@@ -226,9 +222,8 @@ fn check_method(method: &Method) -> Result<(), Error> {
 }
 
 /// Path and query as they came, not decoded.
-fn target<B>(request: &Request<B>) -> Result<&str, Error> {
-    let target = request
-        .uri()
+fn target(uri: &Uri) -> Result<&str, Error> {
+    let target = uri
         .path_and_query()
         .map_or("/", hyper::http::uri::PathAndQuery::as_str);
     if target.len() > MOST_TARGET_BYTES {
@@ -238,13 +233,4 @@ fn target<B>(request: &Request<B>) -> Result<&str, Error> {
         });
     }
     Ok(target)
-}
-
-/// The result's true type; in the module's strict mode the source's name decides where no format was
-/// asked for.
-fn media_type_of(wish: &Wish, found: &Found, rendered: &Rendered) -> &'static str {
-    let promised = wish
-        .keep_source_type
-        .then(|| media_type::by_name(&found.path));
-    promised.flatten().unwrap_or(rendered.media_type)
 }

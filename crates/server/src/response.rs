@@ -7,6 +7,7 @@ use http_body_util::Full;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
+use crate::cache_status::CacheStatus;
 use crate::conditional::Validators;
 use crate::error::Error;
 
@@ -14,7 +15,7 @@ use crate::error::Error;
 pub(crate) type Reply = Response<Full<Bytes>>;
 
 /// 200 with a picture or a file.
-pub(crate) fn found(body: Bytes, media_type: &'static str, validators: &Validators) -> Reply {
+pub(crate) fn found(body: Bytes, media_type: &str, validators: &Validators) -> Reply {
     let mut reply = with_type(StatusCode::OK, body, media_type);
     set_validators(&mut reply, validators);
     reply
@@ -62,8 +63,19 @@ pub(crate) fn healthy() -> Reply {
     reply
 }
 
+/// The answer to a purge; it is in force in any case.
+pub(crate) fn purged(survives_restart: bool) -> Reply {
+    let text = format!("{{\"purged\":true,\"survives_restart\":{survives_restart}}}\n");
+    let mut reply = with_type(StatusCode::OK, text.into(), "application/json");
+    set_cache_control(&mut reply, "no-store");
+    reply
+}
+
 /// `Server-Timing`, in milliseconds.
 pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)]) {
+    if stages.is_empty() {
+        return;
+    }
     let text: Vec<String> = stages
         .iter()
         .map(|(name, time)| format!("{name};dur={:.1}", time.as_secs_f64() * 1e3))
@@ -84,11 +96,28 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
-fn with_type(status: StatusCode, body: Bytes, media_type: &'static str) -> Reply {
+/// `Cache-Status` (RFC 9211).
+pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
+    let name = HeaderName::from_static("cache-status");
+    set(reply.headers_mut(), name, &status.to_string());
+}
+
+/// `Cache-Control`.
+pub(crate) fn set_cache_control(reply: &mut Reply, text: &str) {
+    set(reply.headers_mut(), header::CACHE_CONTROL, text);
+}
+
+/// Adds a request header that the reply depends on to `Vary`.
+pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
+    let headers = reply.headers_mut();
+    headers.append(header::VARY, HeaderValue::from_static(name));
+}
+
+fn with_type(status: StatusCode, body: Bytes, media_type: &str) -> Reply {
     let mut reply = Response::new(Full::new(body));
     *reply.status_mut() = status;
     let headers = reply.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    set(headers, header::CONTENT_TYPE, media_type);
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),

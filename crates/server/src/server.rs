@@ -76,7 +76,7 @@ impl Server {
         open_files::allow_all();
         let metrics = Arc::default();
         let (reloader, orders) = Reloader::new(Arc::clone(&metrics));
-        let service = service(config, codecs, metrics)?;
+        let service = service(config, codecs, metrics, None)?;
         let mut bound = Vec::new();
         for (listen, purpose) in places(config) {
             bound.push(Bound::new(listen, purpose, config.socket_mode).await?);
@@ -106,7 +106,7 @@ impl Server {
     /// What waits for pixels, what was refused, what memory is planned with.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
-        self.current.app().admission.gauges()
+        self.current.app().maker.admission.gauges()
     }
 
     /// Serves until `stop` is ready, then answers what was accepted, within the shutdown timeout.
@@ -162,7 +162,9 @@ impl Street {
 
     /// Everything that can fail comes first, so that a refused configuration changes nothing.
     async fn rebuild(&mut self, config: &Config) -> Result<(), StartError> {
-        let service = service(config, self.codecs, self.current.app().metrics.clone())?;
+        let before = self.current.app();
+        let service = service(config, self.codecs, before.metrics.clone(), Some(&before))?;
+        drop(before);
         let mut wanted = places(config);
         let stays = |sign: &(Listen, Purpose, watch::Sender<bool>)| {
             wanted.contains(&(sign.0.clone(), sign.1))
@@ -213,7 +215,7 @@ impl Street {
         self.doors.shutdown().await;
         let app = Arc::into_inner(self.current).map(|current| current.into_service().app);
         if let Some(app) = app.and_then(Arc::into_inner) {
-            app.log.finish().await;
+            app.finish().await;
         }
     }
 }
@@ -251,9 +253,10 @@ fn service(
     config: &Config,
     codecs: &'static [&'static dyn Codec],
     metrics: Arc<Metrics>,
+    before: Option<&App>,
 ) -> Result<Service, ConfigError> {
     Ok(Service {
-        app: Arc::new(App::new(config, codecs, metrics)?),
+        app: Arc::new(App::new(config, codecs, metrics, before)?),
         manners: Manners {
             timeouts: config.timeouts,
         },

@@ -59,7 +59,7 @@ fn head_equals_get_without_its_body() {
         let mut client = house.client();
         let head = client.request("HEAD", target, &[]);
         let steady = |headers: &[(String, String)]| -> Vec<(String, String)> {
-            let timed = ["date", "server-timing"];
+            let timed = ["date", "server-timing", "cache-status"];
             headers
                 .iter()
                 .filter(|(name, _)| !timed.contains(&name.as_str()))
@@ -201,7 +201,6 @@ fn headers_that_are_no_part_of_the_key_change_nothing() {
         ("X-Forwarded-Host", "evil"),
         ("X-Forwarded-Proto", "gopher"),
         ("Accept", "image/avif,image/webp,*/*"),
-        ("Range", "bytes=0-3"),
         ("Cookie", "a=b"),
         ("X-Original-URL", "/other"),
     ] {

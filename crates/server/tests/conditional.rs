@@ -49,7 +49,7 @@ fn a_client_that_holds_the_answer_gets_304() {
 
 #[test]
 fn a_304_reads_and_decodes_nothing() {
-    let house = House::new();
+    let house = House::with("[cache]\nmemory = \"0\"\n");
     let path = house.file("a.jpg");
     let picture = std::fs::read(&path).unwrap();
     let moment = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
@@ -79,7 +79,7 @@ fn a_304_reads_and_decodes_nothing() {
 
 #[test]
 fn the_tag_changes_with_the_recipe_and_with_the_file() {
-    let house = House::new();
+    let house = House::with("[cache]\nfs_fresh = \"0s\"\n");
     let tag = |target: &str| house.get(target).header("etag").unwrap().to_owned();
     let first = tag(SMALL);
     assert_eq!(first, tag(SMALL));

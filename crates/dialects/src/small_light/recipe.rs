@@ -352,10 +352,12 @@ impl Reader<'_, '_> {
             }
             "jpeg" | "jpg" => Some("jpeg"),
             "gif" | "png" | "webp" => Some(of),
+            // The server chooses by what the client accepts; the module does not know the word.
+            "auto" if !self.strict() => Some(of),
             _ => {
                 self.note(
                     "of",
-                    "not jpeg, jpg, gif, png or webp; the source's format is kept",
+                    "not jpeg, jpg, gif, png, webp or auto; the source's format is kept",
                 );
                 None
             }

@@ -6,6 +6,7 @@
 //! assert_eq!(config.workers(), 2);
 //! ```
 
+mod cache;
 mod dialects;
 mod effective;
 mod error;
@@ -20,6 +21,7 @@ mod small_light;
 mod timeouts;
 mod units;
 mod upload;
+mod web;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -27,6 +29,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+pub(crate) use cache::is_below;
+pub use cache::{CacheConfig, CacheRule, DiskConfig};
 pub use effective::{REFERENCE, effective};
 pub use error::ConfigError;
 pub use limits::LimitsConfig;
@@ -40,6 +44,7 @@ pub use small_light::{Compat, SmallLightConfig};
 pub use timeouts::Timeouts;
 pub use units::{Bytes, Span};
 pub use upload::UploadConfig;
+pub use web::{AdminConfig, CorsConfig, DefaultFormat, NegotiationConfig};
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -64,6 +69,14 @@ pub struct Config {
     pub rewrite: Vec<RewriteConfig>,
     /// The small_light dialect.
     pub small_light: SmallLightConfig,
+    /// What is kept of results.
+    pub cache: CacheConfig,
+    /// Which formats are chosen from when the URL names none.
+    pub negotiation: NegotiationConfig,
+    /// Whose pages may read replies.
+    pub cors: CorsConfig,
+    /// Who may purge.
+    pub admin: AdminConfig,
     /// What a request may cost.
     pub limits: LimitsConfig,
     /// How long things may take.
@@ -108,6 +121,10 @@ impl Default for Config {
             origin: vec![OriginConfig::folder(".")],
             rewrite: Vec::new(),
             small_light: SmallLightConfig::default(),
+            cache: CacheConfig::default(),
+            negotiation: NegotiationConfig::default(),
+            cors: CorsConfig::default(),
+            admin: AdminConfig::default(),
             limits: LimitsConfig::default(),
             timeouts: Timeouts::default(),
             upload: UploadConfig::default(),
@@ -195,6 +212,9 @@ impl Config {
             )));
         }
         origin::validate(&self.origin)?;
+        self.cache.validate()?;
+        self.negotiation.validate()?;
+        self.cors.validate()?;
         self.limits.validate()?;
         self.timeouts.validate()?;
         self.dialects().map(drop)
@@ -208,6 +228,7 @@ impl Config {
             origin.resolve(folder);
         }
         self.small_light.resolve(folder);
+        self.cache.resolve(folder);
         self.metrics.resolve(folder);
     }
 }

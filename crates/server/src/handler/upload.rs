@@ -26,6 +26,7 @@ use crate::config::{Config, ConfigError, Reach};
 use crate::error::Error;
 use crate::http::Peer;
 use crate::materials::{LoadedMaterials, MaterialFolder};
+use crate::negotiation;
 use crate::response::{self, Reply};
 
 /// Where pictures are posted to.
@@ -183,15 +184,16 @@ impl App {
         peer: Peer,
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
-        check_host(request)?;
+        check_host(request.version(), request.headers())?;
         if request.method() != Method::POST {
             return Err(Error::PostOnly(request.method().clone()));
         }
-        target(request)?;
+        target(request.uri())?;
         if !self.uploads.allow.reaches(peer) {
             return Err(Error::NoUploads);
         }
-        let wish = self.uploads.wish(request)?;
+        let mut wish = self.uploads.wish(request)?;
+        negotiation::without_accept(&mut wish.recipe);
         visit.wishes(&wish);
 
         let began = Instant::now();
@@ -218,14 +220,14 @@ impl App {
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
         let bytes = source.len() as u64;
-        let ticket = self.admission.enter(bytes, deadline)?;
+        let ticket = self.maker.admission.enter(bytes, deadline)?;
         let (source, plan, materials) = self.upload_plan(wish.recipe, source).await?;
         let work = Work::of(&plan, bytes);
         let waits = Instant::now();
         let wanted = Arc::new(Wanted::until(deadline));
         let job = {
-            let (engine, wanted) = (self.engine.clone(), wanted.clone());
-            let explain = self.plan_header;
+            let (engine, wanted) = (self.maker.engine.clone(), wanted.clone());
+            let explain = self.maker.plan_header;
             move |cores: &dyn andon_pixels::Cores| {
                 let waited = waits.elapsed();
                 let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
@@ -236,7 +238,7 @@ impl App {
             }
         };
         let (body, media_type, timings, plan, waited) =
-            self.admission.run(ticket, work, wanted, job).await?;
+            self.maker.admission.run(ticket, work, wanted, job).await?;
 
         visit.took("queue", waited);
         visit.took("decode", timings.decode);
@@ -256,9 +258,10 @@ impl App {
         recipe: Recipe,
         source: Vec<u8>,
     ) -> Result<(Vec<u8>, Plan, LoadedMaterials), Error> {
-        let (folder, engine) = (self.uploads.materials.clone(), self.engine.clone());
+        let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
         let most = self.uploads.most_bytes;
-        self.fetcher
+        self.maker
+            .fetcher
             .run(move || {
                 let plan = engine.plan(&recipe, &source)?;
                 let materials = folder.open_for(&recipe)?.read(most)?;

@@ -36,7 +36,7 @@ impl App {
         }
         let mut out = Exposition::default();
         self.metrics.write(&mut out);
-        admission::write(&mut out, &self.admission.gauges());
+        admission::write(&mut out, &self.maker.admission.gauges());
         let mut reply = Response::new(Full::new(out.finish().into()));
         for (name, value) in [
             (header::CONTENT_TYPE, Exposition::MEDIA_TYPE),

@@ -90,7 +90,9 @@ impl Client {
             body: Vec::new(),
         };
         if method != "HEAD" && status != 304 {
-            let length = reply.header("content-length").expect("a length");
+            let length = reply
+                .header("content-length")
+                .unwrap_or_else(|| panic!("no length: {reply:?}"));
             reply.body = vec![0; length.parse().expect("a number")];
             self.reader
                 .read_exact(&mut reply.body)

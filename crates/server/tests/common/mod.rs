@@ -9,6 +9,7 @@
 
 mod client;
 pub mod hostile;
+pub mod origin;
 mod trick;
 
 use std::net::SocketAddr;

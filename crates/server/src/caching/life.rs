@@ -1,0 +1,135 @@
+//! How long a result is good here, and what clients are told about keeping it: what the operator's rule
+//! says goes first, then what the origin says, then the defaults.
+
+use std::time::Duration;
+
+use andon_cache::Life;
+use serde::{Deserialize, Serialize};
+
+use crate::config::CacheConfig;
+use crate::origins::Freshness;
+
+/// The terms a result is kept on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) life: Life,
+    pub(crate) client: ClientSide,
+    /// May it be given to others than the one who asked?
+    pub(crate) shared: bool,
+}
+
+/// What clients are told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ClientSide {
+    /// Nothing: they ask again with the entity tag when they like.
+    #[default]
+    Silence,
+    /// To keep it for as long as it is fresh here.
+    AsHere,
+    /// These very words.
+    Words(String),
+}
+
+impl Terms {
+    /// For a file in a folder, whose date and size are looked at instead of a clock.
+    pub(crate) fn of_file(config: &CacheConfig, source: &str) -> Self {
+        let words = config
+            .rule(source)
+            .and_then(|rule| rule.cache_control.clone());
+        Self {
+            life: Life::fresh_for(AS_LONG_AS_THERE_IS_ROOM),
+            client: words.map_or(ClientSide::Silence, ClientSide::Words),
+            shared: true,
+        }
+    }
+
+    /// For what an origin sent, with what it said about it.
+    pub(crate) fn of_origin(config: &CacheConfig, source: &str, said: Freshness) -> Self {
+        let rule = config.rule(source);
+        let ruled = rule.and_then(|rule| rule.ttl);
+        let words = rule.and_then(|rule| rule.cache_control.clone());
+        let shared = ruled.is_some() || !said.not_shared;
+        let client = match words {
+            Some(words) => ClientSide::Words(words),
+            None if !shared => ClientSide::Words("no-store".to_owned()),
+            None if ruled.is_some() || said.fresh_for.is_some() => ClientSide::AsHere,
+            None => ClientSide::Silence,
+        };
+        let fresh_for = ruled.map(|span| span.0).or(said.fresh_for);
+        Self {
+            life: Life {
+                fresh_for: fresh_for.unwrap_or(config.ttl.0),
+                stale_while_revalidate: said
+                    .stale_while_revalidate
+                    .unwrap_or(config.stale_while_revalidate.0),
+                stale_if_error: said.stale_if_error.unwrap_or(config.stale_if_error.0),
+            },
+            client,
+            shared,
+        }
+    }
+}
+
+impl ClientSide {
+    /// The `Cache-Control` of a result of this age.
+    pub(crate) fn text(&self, life: &Life, age: Duration) -> Option<String> {
+        match self {
+            Self::Silence => None,
+            Self::Words(words) => Some(words.clone()),
+            Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
+                0 => "no-cache".to_owned(),
+                left => format!("max-age={left}"),
+            }),
+        }
+    }
+}
+
+/// Ten years: the cache's size ends its entries, not a date.
+const AS_LONG_AS_THERE_IS_ROOM: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{CacheRule, Span};
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn told(config: &CacheConfig, said: Freshness) -> (Duration, Option<String>, bool) {
+        let terms = Terms::of_origin(config, "shop/a.jpg", said);
+        let text = terms.client.text(&terms.life, Duration::from_secs(10));
+        (terms.life.fresh_for, text, terms.shared)
+    }
+
+    #[test]
+    fn the_rule_goes_before_the_origin_and_that_before_the_default() {
+        let silent = Freshness::default();
+        let minute = Freshness {
+            fresh_for: Some(MINUTE),
+            ..silent
+        };
+        let private = Freshness {
+            not_shared: true,
+            ..silent
+        };
+        let text = |text: &str| Some(text.to_owned());
+        let plain = CacheConfig::default();
+        assert_eq!(told(&plain, silent), (plain.ttl.0, None, true));
+        assert_eq!(told(&plain, minute), (MINUTE, text("max-age=50"), true));
+        assert_eq!(
+            told(&plain, private),
+            (plain.ttl.0, text("no-store"), false)
+        );
+
+        let ruled = CacheConfig {
+            rule: vec![CacheRule {
+                prefix: "/shop".to_owned(),
+                ttl: Some(Span(2 * MINUTE)),
+                cache_control: Some("public, max-age=5".to_owned()),
+            }],
+            ..plain
+        };
+        let words = text("public, max-age=5");
+        assert_eq!(told(&ruled, minute), (2 * MINUTE, words.clone(), true));
+        assert_eq!(told(&ruled, private), (2 * MINUTE, words, true));
+    }
+}

@@ -1,0 +1,167 @@
+//! The cache in the path of a request: what results are called, how long they are good, and how they
+//! become replies. What makes them is `handler::making`.
+
+mod life;
+mod memo;
+mod notes;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
+use andon_dialects::Wish;
+
+pub(crate) use self::life::Terms;
+pub(crate) use self::memo::Memo;
+pub(crate) use self::notes::Notes;
+use crate::conditional::Validators;
+use crate::config::{self, CacheConfig, Config};
+use crate::error::SharedError;
+use crate::negotiation::Asked;
+
+/// Everything that is remembered about results, and those being made.
+pub(crate) struct Results<Made, Source> {
+    pub(crate) cache: Cache,
+    pub(crate) config: CacheConfig,
+    /// Results being made.
+    pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
+    /// Sources being fetched, for any number of results.
+    pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
+    /// Results whose file was looked at a moment ago.
+    pub(crate) checked: Memo<()>,
+    /// Faults of the client or of the picture, which are answered from here.
+    pub(crate) faults: Memo<SharedError>,
+    /// Results that an origin failed to renew a moment ago: the stale one is served at once.
+    pub(crate) troubles: Memo<()>,
+    /// Results being renewed behind a reply.
+    pub(crate) renewing: Memo<()>,
+    /// Purges so far: what is called the same before and after one is not the same.
+    purges: AtomicU64,
+    /// Who keeps what is below a prefix: when that changes, the same path is another picture.
+    kept_by: Vec<(String, String)>,
+    /// What every result depends on beside its wish and its origin.
+    salt: String,
+}
+
+impl<Made, Source> Results<Made, Source>
+where
+    Made: Clone + Send + Sync + 'static,
+    Source: Clone + Send + Sync + 'static,
+{
+    /// Needs a tokio runtime. The cache itself is that of `before`, if it is of the same tiers.
+    pub(crate) fn new(config: &Config, before: Option<&Self>) -> Self {
+        let tiers = config.cache.tiers();
+        let same = before.filter(|before| before.config.tiers() == tiers);
+        Self {
+            cache: same.map_or_else(|| Cache::open(tiers), |before| before.cache.clone()),
+            config: config.cache.clone(),
+            flights: Flights::new(),
+            fetches: Flights::new(),
+            checked: Memo::default(),
+            faults: Memo::default(),
+            troubles: Memo::default(),
+            renewing: Memo::default(),
+            purges: AtomicU64::new(0),
+            kept_by: config
+                .origin
+                .iter()
+                .map(|origin| {
+                    let prefix = origin.prefix.trim_matches('/').to_owned();
+                    (prefix, format!("{:?}", origin.keeper))
+                })
+                .collect(),
+            salt: format!(
+                "{} {:?}",
+                env!("CARGO_PKG_VERSION"),
+                config.small_light.material_dir
+            ),
+        }
+    }
+
+    /// What the result of a wish is kept under. The format is settled by now and part of the recipe;
+    /// nothing else that a client sends has a part in it.
+    pub(crate) fn key(&self, asked: &Asked) -> Key {
+        let wish = &asked.wish;
+        let quirks = [asked.negotiated, wish.strict, wish.keep_source_type];
+        let quirks = format!("{quirks:?}");
+        Key::of(&[
+            self.salt.as_str(),
+            self.kept_by(&wish.source),
+            wish.source.trim_start_matches('/'),
+            &recipe_text(wish),
+            &quirks,
+        ])
+    }
+
+    fn kept_by(&self, source: &str) -> &str {
+        let source = source.trim_start_matches('/');
+        self.kept_by
+            .iter()
+            .filter(|(prefix, _)| config::is_below(prefix, source))
+            .max_by_key(|(prefix, _)| prefix.len())
+            .map_or("", |(_, keeper)| keeper)
+    }
+
+    /// What a computation is called that begins now: one of before a purge is another.
+    pub(crate) fn flight(&self, key: &Key, state: &str) -> Key {
+        let purges = self.purges.load(Ordering::Acquire).to_string();
+        Key::of(&[key.to_string().as_str(), state, &purges])
+    }
+
+    /// What the fetch of a wish's source is called, unless it still is `known`.
+    pub(crate) fn fetch(&self, wish: &Wish, known: &str) -> Key {
+        let purges = self.purges.load(Ordering::Acquire).to_string();
+        // What is passed on as it is has to meet more.
+        let kind = if wish.transformed { "picture" } else { "file" };
+        let path = wish.source.trim_start_matches('/');
+        Key::of(&["source", kind, path, known, &purges])
+    }
+
+    /// Is anything kept at all?
+    pub(crate) fn keeps(&self) -> bool {
+        let disk = self.config.disk.as_ref();
+        self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
+    }
+
+    /// Forgets what `selector` names.
+    pub(crate) async fn purge(&self, selector: Selector) -> Purged {
+        self.purges.fetch_add(1, Ordering::AcqRel);
+        // They live for seconds: not worth telling which of them are meant.
+        self.checked.clear();
+        self.faults.clear();
+        self.troubles.clear();
+        self.cache.purge(selector).await
+    }
+}
+
+/// What is made of the source; nothing, for a file as it is.
+pub(crate) fn recipe_text(wish: &Wish) -> String {
+    match wish.transformed {
+        true => wish.recipe.to_string(),
+        false => String::new(),
+    }
+}
+
+/// What purging by source compares with.
+pub(crate) fn source_path(wish: &Wish) -> String {
+    format!("/{}", wish.source.trim_start_matches('/'))
+}
+
+/// What all formats of one wish have in common: purging by URL means each of them.
+pub(crate) fn wish_tag(wish: &Wish) -> String {
+    let mut recipe = wish.recipe.clone();
+    recipe.output.format = None;
+    let text = if wish.transformed {
+        recipe.to_string()
+    } else {
+        String::new()
+    };
+    format!("wish:{}", Key::of(&[source_path(wish), text]))
+}
+
+/// What a client may hold its copy of an entry against.
+pub(crate) fn validators(entry: &Entry) -> Validators {
+    Validators {
+        etag: entry.etag.clone(),
+        modified: entry.last_modified,
+    }
+}

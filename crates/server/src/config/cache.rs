@@ -1,0 +1,152 @@
+//! `[cache]`: how much is kept, and for how long.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{Bytes, ConfigError, Span};
+
+/// `[cache]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CacheConfig {
+    /// Bytes of results in memory; 0 switches this tier off.
+    pub memory: Bytes,
+    /// Results on disk; none by default.
+    pub disk: Option<DiskConfig>,
+    /// How long what an origin over a network holds is used without asking, where it does not say.
+    pub ttl: Span,
+    /// How long a folder's file is taken for unchanged; then one look at the file's date and size.
+    pub fs_fresh: Span,
+    /// After `ttl`: served while a newer one is made behind the reply.
+    pub stale_while_revalidate: Span,
+    /// After `ttl`: served if the origin is in trouble.
+    pub stale_if_error: Span,
+    /// How long a missing or broken source of an origin is remembered.
+    pub negative: Span,
+    /// Other rules below some paths; the longest prefix wins.
+    pub rule: Vec<CacheRule>,
+}
+
+/// `cache.disk`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiskConfig {
+    /// A folder; the cache uses one of its own inside it.
+    pub path: PathBuf,
+    /// Bytes on disk, in whole blocks; 0 switches the tier off.
+    pub size: Bytes,
+}
+
+/// One `[[cache.rule]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheRule {
+    /// Sources whose path begins with this (whole segments).
+    pub prefix: String,
+    /// Used without asking for so long, whatever the origin says.
+    pub ttl: Option<Span>,
+    /// The `Cache-Control` that clients get, whatever the origin says.
+    pub cache_control: Option<String>,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        let span = |seconds| Span(Duration::from_secs(seconds));
+        Self {
+            memory: Bytes(256 << 20),
+            disk: None,
+            ttl: span(600),
+            fs_fresh: span(1),
+            stale_while_revalidate: span(30),
+            stale_if_error: span(3600),
+            negative: span(5),
+            rule: Vec::new(),
+        }
+    }
+}
+
+impl CacheConfig {
+    /// The tiers.
+    #[must_use]
+    pub fn tiers(&self) -> andon_cache::Config {
+        andon_cache::Config {
+            memory: self.memory.0,
+            disk: self.disk.as_ref().map(|disk| andon_cache::DiskConfig {
+                path: disk.path.clone(),
+                size: disk.size.0,
+            }),
+        }
+    }
+
+    /// The rule for a source's path.
+    #[must_use]
+    pub fn rule(&self, source: &str) -> Option<&CacheRule> {
+        let source = source.trim_start_matches('/');
+        self.rule
+            .iter()
+            .filter(|rule| is_below(rule.prefix.trim_matches('/'), source))
+            .max_by_key(|rule| rule.prefix.trim_matches('/').len())
+    }
+
+    pub(super) fn resolve(&mut self, folder: &Path) {
+        if let Some(disk) = &mut self.disk {
+            disk.path = folder.join(&disk.path);
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        if self.negative.0 > LONGEST_NEGATIVE {
+            return Err(ConfigError::new(
+                "`cache.negative` is over a minute: a source that was missing may come at any moment",
+            ));
+        }
+        for rule in &self.rule {
+            if !rule.prefix.starts_with('/') {
+                return Err(ConfigError::new(format!(
+                    "cache.rule prefix \"{}\" does not begin with `/`",
+                    rule.prefix
+                )));
+            }
+            let text = rule.cache_control.as_deref().unwrap_or_default();
+            if hyper::header::HeaderValue::from_str(text).is_err() {
+                return Err(ConfigError::new(format!(
+                    "cache.rule cache_control {text:?} cannot be a header's value"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Is `path` below `prefix`, whole segments counted? Both without slashes at their ends.
+pub(crate) fn is_below(prefix: &str, path: &str) -> bool {
+    path.strip_prefix(prefix)
+        .is_some_and(|rest| prefix.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
+const LONGEST_NEGATIVE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_prefix_of_whole_segments_rules() {
+        let rule = |prefix: &str| CacheRule {
+            prefix: prefix.to_owned(),
+            ttl: None,
+            cache_control: None,
+        };
+        let config = CacheConfig {
+            rule: vec![rule("/"), rule("/shop/"), rule("/shop/new")],
+            ..CacheConfig::default()
+        };
+        let prefix = |source| config.rule(source).map(|rule| rule.prefix.as_str());
+        assert_eq!(prefix("a.jpg"), Some("/"));
+        assert_eq!(prefix("shop/a.jpg"), Some("/shop/"));
+        assert_eq!(prefix("shop/new/a.jpg"), Some("/shop/new"));
+        assert_eq!(prefix("shop/newer/a.jpg"), Some("/shop/"));
+    }
+}

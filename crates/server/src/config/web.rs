@@ -1,0 +1,140 @@
+//! What other machines on the web are told and asked: `[negotiation]`, `[cors]`, `[admin]`.
+
+use std::fmt;
+use std::time::Duration;
+
+use andon_recipe::FormatName;
+use hyper::header::HeaderValue;
+use serde::Deserialize;
+
+use super::{ConfigError, Span};
+
+/// `[negotiation]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NegotiationConfig {
+    /// What a picture is written as whose URL names no format.
+    pub default: DefaultFormat,
+    /// Formats to choose from, the best first; those that cannot be written are passed over.
+    pub formats: Vec<String>,
+}
+
+/// What a picture is written as whose URL names no format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DefaultFormat {
+    /// The source's own.
+    #[default]
+    Source,
+    /// The best that the client accepts, as with `of=auto`.
+    Auto,
+}
+
+/// `[cors]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CorsConfig {
+    /// Origins whose pages may read replies, such as `https://shop.example`, or `*`.
+    pub origins: Vec<String>,
+    /// How long a browser need not ask again.
+    pub max_age: Span,
+}
+
+/// `[admin]`.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdminConfig {
+    /// What whoever purges must know.
+    pub token: Option<String>,
+    /// The environment variable that holds it.
+    pub token_env: Option<String>,
+}
+
+impl Default for NegotiationConfig {
+    fn default() -> Self {
+        Self {
+            default: DefaultFormat::Source,
+            formats: vec!["avif".to_owned(), "webp".to_owned()],
+        }
+    }
+}
+
+impl Default for CorsConfig {
+    fn default() -> Self {
+        Self {
+            origins: Vec::new(),
+            max_age: Span(Duration::from_secs(600)),
+        }
+    }
+}
+
+/// Without the token: configurations end up in logs.
+impl fmt::Debug for AdminConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdminConfig")
+            .field("token", &self.token.as_ref().map(|_| "…"))
+            .field("token_env", &self.token_env)
+            .finish()
+    }
+}
+
+impl NegotiationConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        match self
+            .formats
+            .iter()
+            .find(|name| FormatName::new(name).is_err())
+        {
+            Some(name) => Err(ConfigError::new(format!(
+                "negotiation.formats holds \"{name}\", which is no format's name; write it like \"webp\""
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl CorsConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let wrong = |origin: &&String| {
+            let scheme = origin.contains("://") && !origin.ends_with('/');
+            (!scheme && *origin != "*") || HeaderValue::from_str(origin).is_err()
+        };
+        match self.origins.iter().find(wrong) {
+            Some(origin) => Err(ConfigError::new(format!(
+                "cors.origins holds \"{origin}\"; write it like \"https://shop.example\", without a path, or \"*\""
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl AdminConfig {
+    /// The token, if administration is switched on.
+    ///
+    /// # Errors
+    /// When both keys are there, or the variable is not, or the token is too short to be a secret.
+    pub fn secret(&self) -> Result<Option<String>, ConfigError> {
+        let token = match (&self.token, &self.token_env) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                return Err(ConfigError::new(
+                    "`admin.token` and `admin.token_env` are both there; keep one",
+                ));
+            }
+            (Some(token), None) => token.clone(),
+            (None, Some(name)) => std::env::var(name).map_err(|_| {
+                ConfigError::new(format!(
+                    "`admin.token_env` names the environment variable {name}, which is not set"
+                ))
+            })?,
+        };
+        if token.len() < SHORTEST_TOKEN {
+            return Err(ConfigError::new(format!(
+                "the administrator's token has fewer than {SHORTEST_TOKEN} bytes: it can be guessed"
+            )));
+        }
+        Ok(Some(token))
+    }
+}
+
+const SHORTEST_TOKEN: usize = 16;

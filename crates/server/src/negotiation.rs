@@ -1,0 +1,182 @@
+//! Which format a picture is written in when the URL leaves it to us: the best that the client says it
+//! accepts. Only the choice goes into the cache's key, never the header itself, so that a thousand
+//! spellings of `Accept` share a handful of entries.
+
+use std::sync::Arc;
+
+use andon_dialects::Wish;
+use andon_pixels::Codec;
+use andon_recipe::{FormatName, Recipe};
+use hyper::HeaderMap;
+use hyper::header;
+
+use crate::config::{DefaultFormat, NegotiationConfig};
+
+/// The formats there are to choose from, the best first.
+#[derive(Debug)]
+pub(crate) struct Negotiation {
+    offers: Vec<(FormatName, &'static str)>,
+    by_default: bool,
+}
+
+/// A wish whose format is settled.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) wish: Arc<Wish>,
+    /// The answer depends on `Accept`.
+    pub(crate) negotiated: bool,
+}
+
+/// A format that says "you choose": `as:auto`.
+const AUTO: &str = "auto";
+
+impl Negotiation {
+    /// The configured formats that a codec knows.
+    pub(crate) fn new(config: &NegotiationConfig, codecs: &[&'static dyn Codec]) -> Self {
+        let offer = |name: &String| {
+            let codec = codecs.iter().find(|codec| codec.name() == name)?;
+            Some((FormatName::new(name).ok()?, codec.media_type()))
+        };
+        Self {
+            offers: config.formats.iter().filter_map(offer).collect(),
+            by_default: config.default == DefaultFormat::Auto,
+        }
+    }
+
+    /// Settles the format of a wish, if the wish leaves it open.
+    pub(crate) fn settle(&self, mut wish: Wish, headers: &HeaderMap) -> Asked {
+        let open = is_open(&wish.recipe)
+            || (self.by_default && wish.recipe.output.format.is_none() && !wish.strict);
+        let negotiated = open && wish.transformed && !self.offers.is_empty();
+        if negotiated {
+            wish.recipe.output.format = self.best(headers);
+        }
+        without_accept(&mut wish.recipe);
+        if negotiated {
+            // The name of the source promises nothing any more.
+            wish.keep_source_type = false;
+        }
+        Asked {
+            wish: Arc::new(wish),
+            negotiated,
+        }
+    }
+
+    /// The best offer that is named in `Accept` and no less welcome than the formats most sources have;
+    /// wildcards name nothing, because everybody sends them.
+    fn best(&self, headers: &HeaderMap) -> Option<FormatName> {
+        let accept = Accept::read(headers);
+        let usual = accept
+            .quality("image/jpeg")
+            .max(accept.quality("image/png"));
+        let mut best: Option<(u16, &FormatName)> = None;
+        for (name, media_type) in &self.offers {
+            let quality = accept.named(media_type).unwrap_or(0);
+            if quality > 0 && quality >= usual && best.is_none_or(|(most, _)| quality > most) {
+                best = Some((quality, name));
+            }
+        }
+        best.map(|(_, name)| name.clone())
+    }
+}
+
+/// Takes "you choose" for the source's own format: there is nobody to ask.
+pub fn without_accept(recipe: &mut Recipe) {
+    if is_open(recipe) {
+        recipe.output.format = None;
+    }
+}
+
+fn is_open(recipe: &Recipe) -> bool {
+    let format = recipe.output.format.as_ref();
+    format.is_some_and(|name| name.as_str() == AUTO)
+}
+
+/// An `Accept` header: ranges of media types and their qualities in thousandths.
+struct Accept(Vec<(String, u16)>);
+
+impl Accept {
+    fn read(headers: &HeaderMap) -> Self {
+        let mut ranges = Vec::new();
+        for value in headers.get_all(header::ACCEPT) {
+            let Ok(list) = value.to_str() else { continue };
+            // A header may be 64 KiB long, and nobody has that many formats.
+            for item in list.split(',').take(MOST_RANGES) {
+                let mut parts = item.split(';').map(str::trim);
+                let range = parts.next().unwrap_or_default().to_ascii_lowercase();
+                let quality = parts.find_map(|part| {
+                    let (name, value) = part.split_once('=')?;
+                    name.trim()
+                        .eq_ignore_ascii_case("q")
+                        .then(|| thousandths(value))
+                });
+                ranges.push((range, quality.unwrap_or(1000)));
+            }
+        }
+        Self(ranges)
+    }
+
+    /// The quality of a type that is named itself.
+    fn named(&self, media_type: &str) -> Option<u16> {
+        let found = self.0.iter().find(|(range, _)| range == media_type);
+        found.map(|(_, quality)| *quality)
+    }
+
+    /// The quality of a type, by the most specific range; 0 when none holds it.
+    fn quality(&self, media_type: &str) -> u16 {
+        [media_type, "image/*", "*/*"]
+            .iter()
+            .find_map(|range| self.named(range))
+            .unwrap_or(0)
+    }
+}
+
+/// What cannot be read is no welcome.
+fn thousandths(quality: &str) -> u16 {
+    match quality.trim().parse::<f32>() {
+        Ok(quality) if (0.0..=1.0).contains(&quality) => (quality * 1000.0).round() as u16,
+        _ => 0,
+    }
+}
+
+const MOST_RANGES: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    fn chosen(accept: &str) -> Option<String> {
+        let format = |name: &str, media_type| (FormatName::new(name).unwrap(), media_type);
+        let negotiation = Negotiation {
+            offers: vec![format("avif", "image/avif"), format("webp", "image/webp")],
+            by_default: false,
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT, HeaderValue::from_str(accept).unwrap());
+        let best = negotiation.best(&headers);
+        best.map(|name| name.as_str().to_owned())
+    }
+
+    #[test]
+    fn the_best_named_and_welcome_format_is_chosen() {
+        for (accept, expected) in [
+            ("", None),
+            ("*/*", None),
+            ("image/*", None),
+            ("image/webp", Some("webp")),
+            ("IMAGE/WEBP ; Q=0.5", Some("webp")),
+            ("image/webp,*/*;q=0.8", Some("webp")),
+            ("image/avif,image/webp,*/*;q=0.8", Some("avif")),
+            ("image/avif;q=0.5,image/webp", Some("webp")),
+            ("image/avif;q=0,image/webp;q=0", None),
+            ("image/webp;q=0.5,image/jpeg", None),
+            ("image/webp;q=0.5,image/*", None),
+            ("image/webp;q=soon", None),
+            ("image/webpx", None),
+        ] {
+            assert_eq!(chosen(accept).as_deref(), expected, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `Range`: a part of a whole answer. One range at a time; whoever asks for several gets the whole,
+//! which is always allowed.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{self, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, StatusCode};
+
+use crate::response::Reply;
+
+/// What a client asks of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// All of it, also when the header makes no sense.
+    Whole,
+    /// First and last byte.
+    Part(usize, usize),
+    /// A part that is not there.
+    Nothing,
+}
+
+/// Answers a GET with the part it asks for; ranges mean nothing to other methods.
+pub(crate) fn apply(head: &Parts, reply: &mut Reply, body: &Bytes) {
+    if reply.status() != StatusCode::OK {
+        return;
+    }
+    let out = reply.headers_mut();
+    out.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    let headers = &head.headers;
+    let range = match headers.get(header::RANGE) {
+        Some(range) if head.method == Method::GET => range,
+        _ => return,
+    };
+    if headers.get_all(header::RANGE).iter().count() > 1 || !still_holds(headers, out) {
+        return;
+    }
+    let length = body.len();
+    let (status, part, told) = match asked(range.to_str().unwrap_or_default(), length) {
+        Asked::Whole => return,
+        Asked::Part(first, last) => (
+            StatusCode::PARTIAL_CONTENT,
+            body.slice(first..=last),
+            format!("bytes {first}-{last}/{length}"),
+        ),
+        Asked::Nothing => (
+            StatusCode::RANGE_NOT_SATISFIABLE,
+            Bytes::new(),
+            format!("bytes */{length}"),
+        ),
+    };
+    if let Ok(told) = HeaderValue::from_str(&told) {
+        out.insert(header::CONTENT_RANGE, told);
+        *reply.status_mut() = status;
+        *reply.body_mut() = Full::new(part);
+    }
+}
+
+/// Is the part wanted of this very state? Only a strong tag or the exact date says so.
+fn still_holds(asked: &HeaderMap, reply: &HeaderMap) -> bool {
+    match asked.get(header::IF_RANGE) {
+        None => true,
+        Some(known) if known.as_bytes().starts_with(b"\"") => {
+            Some(known) == reply.get(header::ETAG)
+        }
+        Some(known) => Some(known) == reply.get(header::LAST_MODIFIED),
+    }
+}
+
+fn asked(range: &str, length: usize) -> Asked {
+    let Some((unit, set)) = range.split_once('=') else {
+        return Asked::Whole;
+    };
+    let Some((first, last)) = set.trim().split_once('-') else {
+        return Asked::Whole;
+    };
+    if !unit.trim().eq_ignore_ascii_case("bytes") || set.contains(',') {
+        return Asked::Whole;
+    }
+    // Digits only: `parse` alone would take a sign. What is too large to be counted is past the end.
+    let number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| text.parse().unwrap_or(usize::MAX))
+    };
+    match (number(first), number(last)) {
+        (None, Some(suffix)) if first.is_empty() => match suffix.min(length) {
+            0 => Asked::Nothing,
+            suffix => Asked::Part(length - suffix, length - 1),
+        },
+        (Some(first), None) if last.is_empty() => match first < length {
+            true => Asked::Part(first, length - 1),
+            false => Asked::Nothing,
+        },
+        (Some(first), Some(last)) if first <= last => match first < length {
+            true => Asked::Part(first, last.min(length - 1)),
+            false => Asked::Nothing,
+        },
+        _ => Asked::Whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_range_of_bytes_is_read_and_all_else_means_the_whole() {
+        for (range, expected) in [
+            ("bytes=0-0", Asked::Part(0, 0)),
+            ("bytes=2-4", Asked::Part(2, 4)),
+            ("Bytes=2-400", Asked::Part(2, 9)),
+            ("bytes=9-", Asked::Part(9, 9)),
+            ("bytes=-3", Asked::Part(7, 9)),
+            ("bytes=-99999999999999999999999", Asked::Part(0, 9)),
+            ("bytes=10-", Asked::Nothing),
+            ("bytes=99999999999999999999999-", Asked::Nothing),
+            ("bytes=-0", Asked::Nothing),
+            ("bytes=4-2", Asked::Whole),
+            ("bytes=0-1,3-4", Asked::Whole),
+            ("bytes=+1-2", Asked::Whole),
+            ("bytes=-", Asked::Whole),
+            ("bytes=a-b", Asked::Whole),
+            ("lines=0-1", Asked::Whole),
+            ("", Asked::Whole),
+        ] {
+            assert_eq!(asked(range, 10), expected, "{range}");
+        }
+        assert_eq!(asked("bytes=0-", 0), Asked::Nothing);
+    }
+}

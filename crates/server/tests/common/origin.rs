@@ -1,0 +1,135 @@
+//! An origin that answers as it was last told, and counts how often it was asked.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+/// The origin. It stops when this is dropped.
+pub struct Origin {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    answer: Mutex<Answer>,
+    asked: AtomicUsize,
+    /// Requests wait while this is true.
+    held: Mutex<bool>,
+    released: Condvar,
+    stopped: AtomicBool,
+}
+
+#[derive(Clone, Default)]
+struct Answer {
+    status: u16,
+    headers: String,
+    body: Vec<u8>,
+}
+
+impl Origin {
+    /// One that answers 200 with `body` and these header lines, each ended by `\r\n`.
+    pub fn start(body: Vec<u8>, headers: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("its number").port();
+        let shared = Arc::new(Shared::default());
+        let keeper = shared.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if keeper.stopped.load(Ordering::Relaxed) {
+                    break;
+                }
+                let (Ok(stream), shared) = (stream, keeper.clone()) else {
+                    continue;
+                };
+                std::thread::spawn(move || shared.converse(stream));
+            }
+        });
+        let origin = Self { port, shared };
+        origin.answers(200, headers, body);
+        origin
+    }
+
+    /// From now on it answers so.
+    pub fn answers(&self, status: u16, headers: &str, body: Vec<u8>) {
+        *self.shared.answer.lock().expect("a lock") = Answer {
+            status,
+            headers: headers.to_owned(),
+            body,
+        };
+    }
+
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
+        self.shared.asked.load(Ordering::SeqCst)
+    }
+
+    /// Lets requests wait, or go on.
+    pub fn hold(&self, held: bool) {
+        *self.shared.held.lock().expect("a lock") = held;
+        self.shared.released.notify_all();
+    }
+
+    /// The tables of a configuration that has it at `/far`.
+    pub fn keys(&self) -> String {
+        format!(
+            "[[origin]]\nprefix = \"/far\"\nhttp.base = \"http://127.0.0.1:{}\"\nallow = [\"127.0.0.1\"]\n",
+            self.port
+        )
+    }
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.hold(false);
+        // Wakes the listener.
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+    }
+}
+
+impl Shared {
+    /// One request per connection.
+    fn converse(&self, mut stream: TcpStream) {
+        let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+        let mut tag = None;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            let line = line.trim_end();
+            if line.is_empty() {
+                break;
+            }
+            if let Some((name, value)) = line.split_once(": ")
+                && name.eq_ignore_ascii_case("if-none-match")
+            {
+                tag = Some(format!("ETag: {value}\r\n"));
+            }
+        }
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let mut held = self.held.lock().expect("a lock");
+        while *held {
+            held = self.released.wait(held).expect("a lock");
+        }
+        drop(held);
+        let Answer {
+            mut status,
+            headers,
+            mut body,
+        } = self.answer.lock().expect("a lock").clone();
+        if status == 200 && tag.is_some_and(|tag| headers.contains(&tag)) {
+            status = 304;
+            body.clear();
+        }
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status} Told\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
+        // Whoever asked may have left.
+        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.write_all(&body);
+    }
+}
