@@ -77,6 +77,9 @@ impl Server {
         let metrics = Arc::default();
         let (reloader, orders) = Reloader::new(Arc::clone(&metrics));
         let service = service(config, codecs, metrics, None)?;
+        // What a former process kept is found by the very first request; a disk in trouble is not waited for.
+        let kept = service.app.maker.results.cache.ready();
+        let _ = tokio::time::timeout(MOST_WARMING_UP, kept).await;
         let mut bound = Vec::new();
         for (listen, purpose) in places(config) {
             bound.push(Bound::new(listen, purpose, config.socket_mode).await?);
@@ -347,6 +350,9 @@ async fn accept(listener: &Listener, current: &Current) -> (Accepted, OwnedSemap
 
 /// As many as a usual backlog holds.
 const MOST_LAST_GUESTS: usize = 4096;
+
+/// A hundred thousand entries are counted in less.
+const MOST_WARMING_UP: Duration = Duration::from_millis(500);
 
 /// Long enough for the system to tell of those who wait.
 const LAST_LISTEN: Duration = Duration::from_millis(5);

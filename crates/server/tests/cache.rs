@@ -319,3 +319,22 @@ fn order_purge(house: &House, authorization: &str, order: &str) -> Reply {
     ));
     client.reply("POST")
 }
+
+#[test]
+fn a_restart_finds_what_was_kept_on_disk() {
+    let origin = Origin::start(picture(), "ETag: \"1\"\r\nCache-Control: max-age=1000\r\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let keys = format!(
+        "{}[cache]\nmemory = \"0\"\ndisk = {{ path = {:?}, size = \"10MiB\" }}\n",
+        origin.keys(),
+        folder.path()
+    );
+    let mut house = House::with(&keys);
+    let first = house.get(FAR);
+    house.begin_to_stop();
+    house.wait_until_stopped();
+    let again = House::with(&keys).get(FAR);
+    assert!(is_hit(&again), "{}", status(&again));
+    assert_eq!(again.body, first.body);
+    assert_eq!(origin.asked(), 1);
+}
