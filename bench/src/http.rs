@@ -20,7 +20,7 @@ use crate::engines::engine;
 use crate::photos::Folder;
 use crate::proc::Threads;
 use crate::raw;
-use server::Server;
+use server::{Keeping, Server};
 
 /// Options of `./dev bench http`.
 #[derive(Args)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let before = one_thread_rate(&wishes, photos)?;
     println!("engine alone, one thread:  {before:.1} images/s");
 
-    let server = Server::start(&photos.path)?;
+    let server = Server::start(&photos.path, Keeping::Nothing)?;
     same_bodies(&wishes, photos, &server)?;
     let early = args.requests / 10;
     let first = client::load(&server, &urls, args.connections, 0, early)?;

@@ -15,7 +15,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::http::client::Connection;
-use crate::http::server::Server;
+use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
 use crate::{proc, raw};
 use limit::Limit;
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
 }
 
 fn load(limit: &Limit, pictures: &Pictures, clients: usize, time: Duration) -> Result<Load> {
-    let server = Server::spawn(limit.command()?, &pictures.path)?;
+    let server = Server::spawn(limit.command()?, &pictures.path, Keeping::Nothing)?;
     let counts = Counts::default();
     let start = Instant::now();
     thread::scope(|scope| {

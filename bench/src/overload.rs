@@ -21,7 +21,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::http::client::Connection;
-use crate::http::server::Server;
+use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
 use crate::raw;
 use open_loop::Answer;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
     let phase = Duration::from_secs(seconds);
-    let server = Server::start(&photos.path)?;
+    let server = Server::start(&photos.path, Keeping::Default)?;
     let load = Load {
         server: &server,
         photos,

@@ -1,11 +1,11 @@
 //! `andon serve` as a child process on a port of its own.
 
-use std::env;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use std::{env, fs, thread};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -15,30 +15,46 @@ use crate::proc;
 pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
+    /// Its configuration, for as long as it runs.
+    _config: Scratch,
+}
+
+/// Does the server keep its results?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// As it does by default.
+    Default,
+    /// Not at all: every request is worked on.
+    Nothing,
 }
 
 impl Server {
     /// The server that was built beside this program, on a folder of photographs.
-    pub(crate) fn start(photos: &Path) -> Result<Self> {
+    pub(crate) fn start(photos: &Path, keeping: Keeping) -> Result<Self> {
         let andon = env::current_exe()?.with_file_name("andon");
         ensure!(andon.is_file(), "{} is not built", andon.display());
-        Self::spawn(Command::new(andon), photos)
+        Self::spawn(Command::new(andon), photos, keeping)
     }
 
     /// The same under another command, which is given `serve` and its options.
-    pub(crate) fn spawn(mut command: Command, photos: &Path) -> Result<Self> {
+    pub(crate) fn spawn(mut command: Command, photos: &Path, keeping: Keeping) -> Result<Self> {
+        let config = Scratch::new(&config(photos, keeping)?)?;
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let child = command
-            .arg("serve")
-            .arg(photos)
+            .args(["serve", "--config"])
+            .arg(&config.0)
             .args(["--listen", &address.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .context("andon serve")?;
-        let mut server = Self { child, address };
+        let mut server = Self {
+            child,
+            address,
+            _config: config,
+        };
         server.wait_until_it_listens()?;
         Ok(server)
     }
@@ -88,6 +104,41 @@ impl Drop for Server {
         // Too late for errors to matter: it has ended already, or is ended now.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// The configuration of a server on a folder.
+fn config(photos: &Path, keeping: Keeping) -> Result<String> {
+    let root = photos
+        .canonicalize()
+        .with_context(|| photos.display().to_string())?;
+    let cache = match keeping {
+        Keeping::Default => "",
+        Keeping::Nothing => "[cache]\nmemory = \"0\"\n",
+    };
+    Ok(format!(
+        "[[origin]]\nprefix = \"/\"\nfs.root = {root:?}\n{cache}"
+    ))
+}
+
+/// A file that goes with its value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(text: &str) -> Result<Self> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("andon-bench-{}-{number}.toml", std::process::id());
+        let path = env::temp_dir().join(name);
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A leftover of a few bytes in the folder for such.
+        let _ = fs::remove_file(&self.0);
     }
 }
 
