@@ -14,10 +14,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Pictures are allocated on one thread and freed on another, in blocks of megabytes.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[derive(Parser)]
 #[command(name = "andon", version, about, after_help = AFTER, arg_required_else_help = true)]
 struct Cli {
