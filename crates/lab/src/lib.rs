@@ -1,0 +1,23 @@
+//! The laboratory: a "hyperfine for servers".
+//!
+//! It starts a server in several variants, drives the same load at each, records what the machine did
+//! meanwhile, checks that the replies are the same work, and says in one line per pair which is faster, by
+//! how much and how sure, or that nothing can be said. It speaks HTTP only: Andon is one server among others.
+//!
+//! From top to bottom:
+//!
+//! **Scenario** (what is asked) — `experiment` → **Run** (what was seen, in files) — `analysis` →
+//! **Analysis** (what can be said) — `report` → text, HTML, CSV…
+//!
+//! - [`scenario`] reads a TOML file; [`variant`] expands its matrix.
+//! - [`launch`] starts a server in its own work directory, waits until it is ready and is ours, reaps its tree.
+//! - [`load`] is the client: one worker loop, paced by a `Pacer`, ended by a `Stop`.
+//! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls in a pass of its own.
+//! - [`bodies`] judges whether replies are the same work; [`witness`] whether a toggle took effect.
+//! - [`experiment`] puts them together, block by block; [`record`] is what it writes down.
+//! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
+//! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
+
+pub mod record;
+pub mod scenario;
+pub mod variant;

@@ -1,0 +1,108 @@
+//! The scenario: one TOML file that says everything about an experiment. Every key has a default except the
+//! server's command; unknown keys are errors that name the nearest known one.
+
+mod check;
+mod design;
+mod load;
+mod server;
+mod units;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use check::{BodyCheck, Check, Expect, SizeCheck};
+pub use design::{Above, Design, Discard, Gate, Metric, Order, Pairs, Until, WarmupRule};
+pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
+pub use server::{Address, Fresh, Ready, Server, Stop};
+pub use units::{Seconds, Share};
+
+/// One experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Version of this format: 1.
+    #[serde(default = "one")]
+    pub schema: u32,
+    /// Names the run's folder and its reports.
+    #[serde(default)]
+    pub name: String,
+    /// Fixes the order of blocks, the weights of URLs and the arrivals.
+    #[serde(default)]
+    pub seed: u64,
+    /// What is started.
+    pub server: Server,
+    /// Names with their values; the cross product becomes variants. `skip` removes cells.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub matrix: BTreeMap<String, Vec<toml::Value>>,
+    /// Variants in words; the first is the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variant: Vec<VariantEntry>,
+    /// What is asked of it.
+    #[serde(default)]
+    pub load: Load,
+    /// What a reply must be.
+    #[serde(default)]
+    pub check: Check,
+    /// What is read meanwhile.
+    #[serde(default)]
+    pub sample: Sample,
+    /// How blocks are laid out and when it is enough.
+    #[serde(default)]
+    pub design: Design,
+    /// When `andon lab gate` fails.
+    #[serde(default)]
+    pub gate: Gate,
+}
+
+/// One `[[variant]]`: what differs from `[server]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VariantEntry {
+    /// Unique; may not be empty.
+    pub name: String,
+    /// Replaces the first word of the command.
+    pub bin: Option<String>,
+    /// Replaces the whole command.
+    pub cmd: Option<Vec<String>>,
+    /// Appended to the command.
+    pub args: Vec<String>,
+    /// Added to the environment; an empty value removes the name.
+    pub env: BTreeMap<String, String>,
+    /// Keys of the configuration (TOML files) or placeholders `{key}` (other files) with their values.
+    pub set: BTreeMap<String, toml::Value>,
+    /// Keys removed from TOML files.
+    pub unset: Vec<String>,
+    /// Replaces the URL list.
+    pub urls: Option<String>,
+    /// What must be true for the variant to have been exercised.
+    pub witness: Vec<BTreeMap<String, String>>,
+    /// How its replies must compare with the baseline's.
+    pub expect: Option<Expect>,
+}
+
+/// `[sample]`: what is read while blocks run, and the passes outside of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sample {
+    /// Time between samples.
+    pub every: Seconds,
+    /// The system call pass: so many requests per variant; 0 leaves it out.
+    pub syscalls: u32,
+    /// The callgrind pass: so many requests per variant; 0 leaves it out.
+    pub callgrind: u32,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self {
+            every: Seconds(0.1),
+            syscalls: 0,
+            callgrind: 0,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}

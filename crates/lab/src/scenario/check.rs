@@ -1,0 +1,136 @@
+//! `[check]`: what a reply must be, and what makes two variants' replies the same work.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// Checks of every reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Check {
+    /// Expected status; 0: any below 400.
+    pub status: u16,
+    /// Expected media type; empty: any.
+    #[serde(rename = "type")]
+    pub media_type: String,
+    /// How closely bodies are looked at.
+    pub body: BodyCheck,
+    /// The size that pictures must have.
+    pub size: SizeCheck,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Self {
+            status: 200,
+            media_type: String::new(),
+            body: BodyCheck::Decode,
+            size: SizeCheck::Any,
+        }
+    }
+}
+
+/// How closely bodies are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BodyCheck {
+    /// Not at all.
+    None,
+    /// Its length must be that of the URL's first.
+    Length,
+    /// Every body is hashed.
+    Hash,
+    /// And every distinct one decoded after the block.
+    #[default]
+    #[serde(rename = "hash-all, decode-distinct", alias = "decode")]
+    Decode,
+}
+
+/// The size that pictures must have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeCheck {
+    /// Any.
+    #[default]
+    Any,
+    /// No larger than the URL says (`/w/150/h/100/`, `dw=250,dh=250`, `w=…&h=…`).
+    Url,
+    /// Exactly this, as `"250x188"`; 0 stands for any.
+    #[serde(untagged, with = "dimensions")]
+    Exactly(u32, u32),
+}
+
+mod dimensions {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(w: &u32, h: &u32, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{w}x{h}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<(u32, u32), D::Error> {
+        let text = String::deserialize(from)?;
+        let sides = text
+            .split_once('x')
+            .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+        sides.ok_or_else(|| {
+            de::Error::custom(format!(
+                "`{text}` is not a size: write `any`, `url` or `250x188`"
+            ))
+        })
+    }
+}
+
+/// How a variant's replies must compare with the baseline's, URL by URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Expect {
+    /// Equal bytes.
+    SameBytes,
+    /// Equal pixels once decoded.
+    #[default]
+    SamePixels,
+    /// Structural similarity of luma at least this.
+    Ssim(f64),
+    /// Nothing.
+    Any,
+}
+
+impl Expect {
+    /// Reads `same-bytes`, `same-pixels`, `ssim >= 0.98`, `any`.
+    ///
+    /// # Errors
+    /// A sentence with the offending value and what would do.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "same-bytes" => Ok(Self::SameBytes),
+            "same-pixels" => Ok(Self::SamePixels),
+            "any" => Ok(Self::Any),
+            other => other
+                .strip_prefix("ssim")
+                .and_then(|rest| rest.trim().strip_prefix(">="))
+                .and_then(|number| number.trim().parse().ok())
+                .filter(|ssim| (0.0..=1.0).contains(ssim))
+                .map(Self::Ssim)
+                .ok_or_else(|| {
+                    format!(
+                        "`{other}` is not an expectation: write `same-bytes`, `same-pixels`, \
+                         `ssim >= 0.98` or `any`"
+                    )
+                }),
+        }
+    }
+}
+
+impl Serialize for Expect {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::SameBytes => serializer.serialize_str("same-bytes"),
+            Self::SamePixels => serializer.serialize_str("same-pixels"),
+            Self::Ssim(least) => serializer.collect_str(&format_args!("ssim >= {least}")),
+            Self::Any => serializer.serialize_str("any"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Expect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
