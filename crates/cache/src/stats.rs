@@ -1,6 +1,10 @@
 //! What the cache can tell about itself, for metrics and `andon explain`.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::disk::health::Alarm;
+use crate::entry::Hit;
+use crate::freshness::Freshness;
 
 /// A reading of all counters. Counts grow from the start of the process; the rest is as it is now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,12 +17,39 @@ pub struct Stats {
     pub purges_in_force: u64,
 }
 
+/// How look-ups in one tier ended.
+#[derive(Debug, Default)]
+pub(crate) struct Lookups {
+    hits: AtomicU64,
+    stale: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Lookups {
+    pub(crate) fn count(&self, found: Option<&Hit>) {
+        let counter = match found.map(|hit| hit.freshness) {
+            Some(Freshness::Fresh) => &self.hits,
+            Some(Freshness::Stale { .. }) => &self.stale,
+            None => &self.misses,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Hits, stale ones, misses.
+    pub(crate) fn read(&self) -> (u64, u64, u64) {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (read(&self.hits), read(&self.stale), read(&self.misses))
+    }
+}
+
 /// The memory tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// Look-ups that found an entry here.
+    /// Look-ups that found a fresh entry here.
     pub hits: u64,
-    /// Look-ups that did not.
+    /// Look-ups that found one that is no longer fresh.
+    pub stale: u64,
+    /// Look-ups that found none.
     pub misses: u64,
     /// Entries held.
     pub entries: u64,
@@ -33,8 +64,10 @@ pub struct MemoryStats {
 /// The disk tier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskStats {
-    /// Look-ups that memory missed and this tier found.
+    /// Look-ups that memory missed and that found a fresh entry here.
     pub hits: u64,
+    /// Look-ups that memory missed and that found one here that is no longer fresh.
+    pub stale: u64,
     /// Look-ups that both missed.
     pub misses: u64,
     /// Entries held.

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
@@ -13,7 +12,7 @@ use crate::freshness::{Freshness, Stamp};
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::purge::{Marks, Purged, Selector, Ticket};
-use crate::stats::{MemoryStats, Stats};
+use crate::stats::{DiskStats, Lookups, MemoryStats, Stats};
 
 /// The tiers and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +76,8 @@ struct Inner {
     memory: Option<Memory>,
     memory_limit: u64,
     disk: Option<Disk>,
-    hits: AtomicU64,
-    misses: AtomicU64,
+    memory_lookups: Lookups,
+    disk_lookups: Lookups,
 }
 
 impl Cache {
@@ -101,8 +100,8 @@ impl Cache {
             memory,
             memory_limit: config.memory,
             disk,
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
+            memory_lookups: Lookups::default(),
+            disk_lookups: Lookups::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -121,10 +120,15 @@ impl Cache {
         if let Some(hit) = self.get_from_memory(key) {
             return Some(hit);
         }
-        let stored = inner.disk.as_ref()?.get(key).await?;
-        let hit = inner.judge(&stored, Tier::Disk)?;
-        inner.keep_in_memory(*key, stored);
-        Some(hit)
+        let stored = inner.disk.as_ref()?.get(key).await;
+        let hit = stored
+            .as_ref()
+            .and_then(|stored| inner.judge(stored, Tier::Disk));
+        inner.disk_lookups.count(hit.as_ref());
+        if let (Some(stored), Some(_)) = (stored, &hit) {
+            inner.keep_in_memory(*key, stored);
+        }
+        hit
     }
 
     /// Looks up in memory only, without waiting for anything.
@@ -136,12 +140,7 @@ impl Cache {
             .get(key)
             .filter(|stored| !inner.marks.kill(key, stored))
             .and_then(|stored| inner.judge(&stored, Tier::Memory));
-        let count = if found.is_some() {
-            &inner.hits
-        } else {
-            &inner.misses
-        };
-        count.fetch_add(1, Ordering::Relaxed);
+        inner.memory_lookups.count(found.as_ref());
         found
     }
 
@@ -210,16 +209,24 @@ impl Cache {
         let inner = &*self.inner;
         let (entries, bytes, evictions) =
             inner.memory.as_ref().map(Memory::usage).unwrap_or_default();
+        let (hits, stale, misses) = inner.memory_lookups.read();
+        let from_disk = inner.disk_lookups.read();
         Stats {
             memory: MemoryStats {
-                hits: inner.hits.load(Ordering::Relaxed),
-                misses: inner.misses.load(Ordering::Relaxed),
+                hits,
+                stale,
+                misses,
                 entries,
                 bytes,
                 limit: inner.memory_limit,
                 evictions,
             },
-            disk: inner.disk.as_ref().map(Disk::stats),
+            disk: inner.disk.as_ref().map(|disk| DiskStats {
+                hits: from_disk.0,
+                stale: from_disk.1,
+                misses: from_disk.2,
+                ..disk.stats()
+            }),
             purges_in_force: inner.marks.len() as u64,
         }
     }

@@ -13,7 +13,8 @@ use crate::config::{Config, ConfigError};
 use crate::error::Error;
 use crate::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
 use crate::origins::{
-    Budget, Entry, Fetched, Held, Hold, OpenFile, Origins, Source, SourceValidators, Trouble,
+    Budget, Entry, Fetched, Figures, Held, Hold, OpenFile, Origins, Source, SourceValidators,
+    Trouble,
 };
 
 /// From targets to wishes, and from wishes to files.
@@ -42,8 +43,8 @@ pub struct Found {
 /// The source of a wish.
 #[derive(Debug)]
 enum Content {
-    /// A file, not read yet.
-    File(OpenFile),
+    /// A file, not read yet, and where its reading counts.
+    File(OpenFile, Arc<Figures>),
     /// Fetched, because over a network there is nothing to open.
     Fetched(Source),
 }
@@ -72,6 +73,11 @@ impl Resolver {
             most_bytes: config.limits.source_bytes.0,
             patience: config.timeouts.request.0,
         })
+    }
+
+    /// Where pictures come from.
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.origins
     }
 
     /// What `target` asks for: path and query as they stand in the request line.
@@ -166,6 +172,7 @@ impl Resolver {
             }
             Entry::Folder => self.index(&wish.source)?,
         };
+        let figures = self.origins.figures_of(&path)?;
         let materials = self.materials.open_for(&wish.recipe)?;
         Ok(Found {
             validators: Validators::new(
@@ -174,7 +181,7 @@ impl Resolver {
                 &materials.identities(),
             ),
             path,
-            content: Content::File(file),
+            content: Content::File(file, figures),
             materials,
             most_bytes: self.most_bytes,
         })
@@ -204,7 +211,7 @@ impl Found {
     #[must_use]
     pub fn size(&self) -> u64 {
         let source = match &self.content {
-            Content::File(file) => file.identity.size,
+            Content::File(file, _) => file.identity.size,
             Content::Fetched(source) => source.bytes.len() as u64,
         };
         source.saturating_add(self.materials.size())
@@ -213,7 +220,7 @@ impl Found {
     /// Bytes that reading it will bring in: what was fetched is there, and counted, already.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
-            Content::File(_) => self.size(),
+            Content::File(..) => self.size(),
             Content::Fetched(_) => self.materials.size(),
         }
     }
@@ -229,7 +236,13 @@ impl Found {
     /// `Pixels(Limit)`, `Changing`, `Io`.
     pub fn read(&self) -> Result<Read, Error> {
         let (source, hold) = match &self.content {
-            Content::File(file) => (file.read(self.most_bytes)?.into(), None),
+            Content::File(file, figures) => {
+                let began = Instant::now();
+                let read = file.read(self.most_bytes);
+                let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
+                figures.count(bytes, began.elapsed());
+                (read?.into(), None)
+            }
             Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
         };
         Ok(Read {

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use andon_server::Address;
-use common::{Client, House};
+use common::hostile::Hostile;
+use common::{Client, House, sample};
 
 /// The types of the families, and every sample with its labels.
 #[derive(Debug, Default)]
@@ -109,6 +110,106 @@ fn what_requests_did_is_counted() {
     assert!(page.value("process_resident_memory_bytes") > 1e6);
     assert!(page.value("process_threads") > 2.0);
     assert!(page.value("process_open_fds") > 2.0);
+}
+
+#[test]
+fn each_tier_of_the_cache_tells_what_it_found_and_holds() {
+    let house = House::with("[cache]\ndisk.path = \"kept\"\ndisk.size = \"1MiB\"\n");
+    for _ in 0..2 {
+        assert_eq!(house.get("/small_light(dw=10)/a.jpg").status, 200);
+    }
+    let page = figures(&house);
+    let lookups = |tier: &str, outcome: &str| {
+        page.value(&format!(
+            "andon_cache_lookups_total{{tier=\"{tier}\",outcome=\"{outcome}\"}}"
+        ))
+    };
+    assert_eq!(lookups("memory", "hit"), 1.0);
+    assert_eq!(lookups("memory", "stale"), 0.0);
+    assert_eq!(lookups("memory", "miss"), 1.0);
+    assert_eq!(lookups("disk", "miss"), 1.0);
+    assert_eq!(page.value("andon_cache_entries{tier=\"memory\"}"), 1.0);
+    assert!(page.value("andon_cache_bytes{tier=\"memory\"}") > 100.0);
+    assert_eq!(
+        page.value("andon_cache_limit_bytes{tier=\"disk\"}"),
+        f64::from(1 << 20)
+    );
+    assert_eq!(page.value("andon_cache_disk_ready"), 1.0);
+    assert_eq!(
+        page.value("andon_cache_disk_trouble{trouble=\"full\"}"),
+        0.0
+    );
+    assert_eq!(page.value("andon_cache_disk_errors_total"), 0.0);
+    assert_eq!(page.value("andon_cache_purges_total"), 0.0);
+    for stage in ["cache", "wait", "queue"] {
+        let counted = page.value(&format!(
+            "andon_stage_duration_seconds_count{{stage=\"{stage}\"}}"
+        ));
+        assert_eq!(counted, f64::from(u8::from(stage != "wait")), "{stage}");
+    }
+}
+
+#[test]
+fn a_disk_that_cannot_be_used_shows_as_trouble() {
+    let keys = "[cache]\ndisk.path = \"kept\"\ndisk.size = \"1MiB\"\n";
+    let house = House::furnished(keys, |folder| {
+        std::fs::write(folder.join("kept"), "no folder").expect("a file");
+    });
+    assert_eq!(house.get("/small_light(dw=10)/a.jpg").status, 200);
+    let page = figures(&house);
+    assert_eq!(
+        page.value("andon_cache_disk_trouble{trouble=\"unavailable\"}"),
+        1.0
+    );
+    assert_eq!(page.value("andon_cache_disk_ready"), 0.0);
+}
+
+#[test]
+fn each_origin_tells_how_its_fetches_ended() {
+    let origin = Hostile::start(std::fs::read(sample("jpeg/420.jpg")).expect("a sample"));
+    let house = House::with(&format!(
+        "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{base}\"\nallow = [\"127.0.0.1\"]\n\
+         fetches = 3\nhttp.retries = 1\ntimeouts.first_byte = \"300ms\"\n\
+         [[origin]]\nprefix = \"/denied\"\nhttp.base = \"{base}\"\n",
+        base = origin.base(),
+    ));
+    for path in [
+        "far/good.jpg",
+        "far/missing.jpg",
+        "far/close-at-once",
+        "far/hang-before-headers",
+        "far/broken",
+        "denied/good.jpg",
+        "a.jpg",
+        "none.jpg",
+    ] {
+        house.get(&format!("/small_light(dw=10)/{path}"));
+    }
+    let page = figures(&house);
+    let fetches = |origin: &str, result: &str| {
+        page.value(&format!(
+            "andon_origin_fetches_total{{origin=\"{origin}\",result=\"{result}\"}}"
+        ))
+    };
+    for (origin, result) in [
+        ("/far", "ok"),
+        ("/far", "missing"),
+        ("/far", "cut"),
+        ("/far", "timeout"),
+        ("/far", "status"),
+        ("/denied", "denied"),
+        ("/", "ok"),
+        ("/", "missing"),
+    ] {
+        assert_eq!(fetches(origin, result), 1.0, "{origin} {result}");
+    }
+    let of_far = |name: &str| page.value(&format!("andon_origin_{name}{{origin=\"/far\"}}"));
+    assert_eq!(of_far("fetch_duration_seconds_count"), 5.0);
+    assert_eq!(of_far("retries_total"), 1.0);
+    assert_eq!(of_far("fetch_slots"), 3.0);
+    assert_eq!(of_far("fetches_in_flight"), 0.0);
+    let size = std::fs::metadata(sample("jpeg/420.jpg")).expect("a sample");
+    assert_eq!(of_far("received_bytes_total"), size.len() as f64);
 }
 
 #[test]

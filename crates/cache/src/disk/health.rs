@@ -31,6 +31,15 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [
+        Self::Full,
+        Self::ReadOnly,
+        Self::Failing,
+        Self::Hung,
+        Self::Unavailable,
+    ];
+
     /// One word, for logs and metrics.
     pub const fn label(self) -> &'static str {
         match self {

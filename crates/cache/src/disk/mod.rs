@@ -63,8 +63,6 @@ struct Shared {
     trouble: Arc<Notify>,
     /// Something that a waiter of `ready` or `flush` waits for may have happened.
     progress: Notify,
-    hits: AtomicU64,
-    misses: AtomicU64,
     errors: AtomicU64,
 }
 
@@ -90,8 +88,6 @@ impl Disk {
             sweeper: Semaphore::new(1),
             trouble: Arc::new(Notify::new()),
             progress: Notify::new(),
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
             errors: AtomicU64::new(0),
         });
         tokio::spawn(take_care(
@@ -103,17 +99,10 @@ impl Disk {
 
     /// Finds an entry, on its way to the disk or there.
     pub(crate) async fn get(&self, key: &Key) -> Option<Stored> {
-        let found = match self.shared.queued(key) {
+        match self.shared.queued(key) {
             Some(stored) => Some(stored),
             None => self.read(key).await,
-        };
-        let count = if found.is_some() {
-            &self.shared.hits
-        } else {
-            &self.shared.misses
-        };
-        count.fetch_add(1, Ordering::Relaxed);
-        found
+        }
     }
 
     /// Queues an entry for writing; left out if the queue is full or the disk in trouble.
@@ -158,6 +147,7 @@ impl Disk {
         .await;
     }
 
+    /// All but the outcomes of look-ups, which it cannot judge.
     pub(crate) fn stats(&self) -> DiskStats {
         let shared = &self.shared;
         let (entries, bytes) = shared.store.get().map(Store::usage).unwrap_or_default();
@@ -165,8 +155,6 @@ impl Disk {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (queued_bytes, dropped) = shared.queue.usage();
         DiskStats {
-            hits: load(&shared.hits),
-            misses: load(&shared.misses),
             entries,
             bytes,
             limit: shared.limit,
@@ -177,6 +165,7 @@ impl Disk {
             queued_bytes,
             ready: shared.is_ready(),
             alarm: shared.health.alarm(),
+            ..DiskStats::default()
         }
     }
 

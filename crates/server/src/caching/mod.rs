@@ -122,6 +122,11 @@ where
         self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
     }
 
+    /// Purges so far.
+    pub(crate) fn purges(&self) -> u64 {
+        self.purges.load(Ordering::Relaxed)
+    }
+
     /// Forgets what `selector` names.
     pub(crate) async fn purge(&self, selector: Selector) -> Purged {
         self.purges.fetch_add(1, Ordering::AcqRel);

@@ -7,7 +7,7 @@ use super::Exposition;
 
 /// How many observations were at most so long; no observation waits for another.
 #[derive(Debug, Default)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     /// Each bucket's own observations; they are added up when they are written.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     nanoseconds: AtomicU64,
@@ -19,14 +19,14 @@ const BOUNDS: [f64; 14] = [
 ];
 
 impl Histogram {
-    pub(super) fn observe(&self, time: Duration) {
+    pub(crate) fn observe(&self, time: Duration) {
         let bucket = BOUNDS.partition_point(|bound| *bound < time.as_secs_f64());
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    pub(super) fn write(&self, out: &mut Exposition, labels: &[(&str, &str)]) {
+    pub(crate) fn write(&self, out: &mut Exposition, labels: &[(&str, &str)]) {
         let mut sum = 0;
         for (index, bucket) in self.buckets.iter().enumerate() {
             sum += bucket.load(Ordering::Relaxed);

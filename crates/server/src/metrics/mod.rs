@@ -5,8 +5,10 @@
 //! disagree; what is now (memory, threads, open files) is looked up when it is asked for.
 
 mod admission;
+mod cache;
 mod exposition;
 mod histogram;
+mod origins;
 mod page;
 mod process;
 
@@ -16,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 pub(crate) use self::exposition::Exposition;
-use self::histogram::Histogram;
+pub(crate) use self::histogram::Histogram;
 use crate::access_log::Entry;
 
 /// Everything that is counted from the server's start on; reloads do not begin anew.
@@ -37,8 +39,11 @@ pub(crate) struct Metrics {
 /// Where a request's status counts; 499 is nobody's answer.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 
-/// The stages that entries name.
-const STAGES: [&str; 6] = ["receive", "fetch", "queue", "decode", "resize", "encode"];
+/// The stages that entries name: `cache` is a hit from its look-up on, `wait` is for somebody else who
+/// makes the same.
+const STAGES: [&str; 8] = [
+    "cache", "wait", "receive", "fetch", "queue", "decode", "resize", "encode",
+];
 
 impl Default for Metrics {
     fn default() -> Self {

@@ -4,7 +4,7 @@ use http_body_util::Full;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
-use super::{Exposition, admission};
+use super::{Exposition, admission, cache, origins};
 use crate::app::App;
 use crate::error::Error;
 use crate::http::Peer;
@@ -37,6 +37,9 @@ impl App {
         let mut out = Exposition::default();
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
+        let results = &self.maker.results;
+        cache::write(&mut out, &results.cache.stats(), results.purges());
+        origins::write(&mut out, self.maker.resolver.origins());
         let mut reply = Response::new(Full::new(out.finish().into()));
         for (name, value) in [
             (header::CONTENT_TYPE, Exposition::MEDIA_TYPE),

@@ -2,6 +2,7 @@
 
 mod beneath;
 mod budget;
+mod figures;
 mod freshness;
 mod http;
 mod private_net;
@@ -11,9 +12,11 @@ mod trouble;
 
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub use beneath::{Entry, Identity, OpenFile, Root};
 pub use budget::{Budget, Held, Hold};
+pub(crate) use figures::{Figures, Line, RESULTS};
 pub use freshness::Freshness;
 pub use private_net::{Cidr, Guard};
 pub use source::{Fetched, Source, SourceValidators};
@@ -34,6 +37,17 @@ struct Origin {
     /// Without slashes at either end.
     prefix: String,
     kept: Kept,
+    figures: Arc<Figures>,
+}
+
+/// What is known about one origin at this moment.
+#[derive(Debug)]
+pub(crate) struct Reading<'a> {
+    /// Its prefix, from a slash on.
+    pub(crate) name: String,
+    pub(crate) figures: &'a Figures,
+    /// For those over a network.
+    pub(crate) line: Option<Line>,
 }
 
 /// Who keeps an origin's pictures.
@@ -67,7 +81,7 @@ impl Origins {
     /// Is what `source` names asked for over a network, by [`Origins::fetch`] alone?
     #[must_use]
     pub fn is_remote(&self, source: &str) -> bool {
-        matches!(self.find(source), Ok((Kept::Http(_) | Kept::S3(_), _)))
+        matches!(self.find(source), Ok((origin, _)) if !matches!(origin.kept, Kept::Folder(_)))
     }
 
     /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.
@@ -75,10 +89,35 @@ impl Origins {
     /// # Errors
     /// `Missing`, also for what is no folder's; `Forbidden`, `Io`.
     pub fn entry(&self, source: &str) -> Result<Entry, Error> {
-        match self.find(source)? {
-            (Kept::Folder(folder), path) => folder.root.entry(path),
-            _ => Err(missing(source)),
+        let (origin, path) = self.find(source)?;
+        let Kept::Folder(folder) = &origin.kept else {
+            return Err(missing(source));
+        };
+        let began = Instant::now();
+        let entry = folder.root.entry(path);
+        // What is found is counted when it is read.
+        if let Err(error) = &entry {
+            origin.figures.count(Err(error), began.elapsed());
         }
+        entry
+    }
+
+    /// Where the reading of an open file counts.
+    pub(crate) fn figures_of(&self, source: &str) -> Result<Arc<Figures>, Error> {
+        Ok(self.find(source)?.0.figures.clone())
+    }
+
+    /// What is known about each origin.
+    pub(crate) fn readings(&self) -> impl Iterator<Item = Reading<'_>> {
+        self.0.iter().map(|origin| Reading {
+            name: format!("/{}", origin.prefix),
+            figures: &origin.figures,
+            line: match &origin.kept {
+                Kept::Folder(_) => None,
+                Kept::Http(http) => Some(http.line()),
+                Kept::S3(s3) => Some(s3.line()),
+            },
+        })
     }
 
     /// Fetches what `source` names, whole, from whatever keeps it; unless it still is what `known`
@@ -92,12 +131,18 @@ impl Origins {
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
-        let (kept, path) = self.find(source)?;
-        let fetched = match kept {
+        let (origin, path) = self.find(source)?;
+        let began = Instant::now();
+        let fetched = match &origin.kept {
             Kept::Folder(folder) => folder.fetch(path, known, budget).await,
             Kept::Http(origin) => origin.fetch(path, known, budget).await,
             Kept::S3(origin) => origin.fetch(path, known, budget).await,
         };
+        let outcome = fetched.as_ref().map(|fetched| match fetched {
+            Fetched::Body(source) => Some(source.bytes.len() as u64),
+            Fetched::NotModified(_) => None,
+        });
+        origin.figures.count(outcome, began.elapsed());
         // Clients know the path with its prefix, and no other.
         fetched.map_err(|error| match error {
             Error::Missing { .. } => missing(source),
@@ -109,11 +154,11 @@ impl Origins {
     }
 
     /// Who keeps `source`, and what is left of its path there.
-    fn find<'a>(&self, source: &'a str) -> Result<(&Kept, &'a str), Error> {
+    fn find<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
         let path = source.trim_start_matches('/');
         self.0
             .iter()
-            .find_map(|origin| Some((&origin.kept, below(&origin.prefix, path)?)))
+            .find_map(|origin| Some((origin, below(&origin.prefix, path)?)))
             .ok_or_else(|| missing(source))
     }
 }
@@ -136,6 +181,7 @@ impl Origin {
         Ok(Self {
             prefix: config.prefix.trim_matches('/').to_owned(),
             kept,
+            figures: Arc::default(),
         })
     }
 }

@@ -20,6 +20,7 @@ use object_store::signer::Signer;
 use url::Url;
 
 use super::budget::Budget;
+use super::figures::Line;
 use super::http::client::{Ask, Client, Rules};
 use super::http::{below, client, from_env};
 use super::private_net::Cidr;
@@ -65,6 +66,11 @@ impl S3Origin {
             headers: HeaderMap::new(),
             client: client(config.ca.as_deref(), allow, rules)?,
         })
+    }
+
+    /// How busy it is.
+    pub(crate) fn line(&self) -> Line {
+        self.client.line()
     }
 
     /// Asks for the object at `path` below the folder, percent-decoded already.

@@ -355,6 +355,14 @@ pub const MISDEEDS: &[Misdeed] = &[
         write(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
         write(stream, half(shared));
     }),
+    // A coding that is not `chunked` leaves the end to the connection.
+    misdeed("/cut-in-a-coding", &[415, 502], |stream, shared| {
+        write(
+            stream,
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
+        );
+        write(stream, half(shared));
+    }),
     misdeed("/nothing", &[415], |stream, _| {
         write(stream, head_for(0));
     }),

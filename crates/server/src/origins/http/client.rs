@@ -4,6 +4,7 @@
 use std::error::Error as StdError;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -23,6 +24,7 @@ use super::redirect;
 use crate::config::OriginTimeouts;
 use crate::error::Error;
 use crate::origins::budget::Budget;
+use crate::origins::figures::Line;
 use crate::origins::freshness::Freshness;
 use crate::origins::source::{Fetched, Source, SourceValidators};
 use crate::origins::trouble::{Late, Trouble};
@@ -33,6 +35,7 @@ pub(crate) struct Client {
     http: legacy::Client<Connector, Empty<Bytes>>,
     rules: Rules,
     slots: Semaphore,
+    retries: AtomicU64,
 }
 
 /// What one origin may be asked, and for how long.
@@ -71,6 +74,17 @@ impl Client {
             http,
             rules,
             slots: Semaphore::new(rules.fetches),
+            retries: AtomicU64::new(0),
+        }
+    }
+
+    /// How busy it is.
+    pub(crate) fn line(&self) -> Line {
+        let slots = self.rules.fetches;
+        Line {
+            busy: slots.saturating_sub(self.slots.available_permits()),
+            slots,
+            retries: self.retries.load(Ordering::Relaxed),
         }
     }
 
@@ -121,6 +135,7 @@ impl Client {
             match self.send(url, ask, ours).await {
                 Err(trouble) if trouble.may_pass() && left > 0 => {
                     left -= 1;
+                    self.retries.fetch_add(1, Ordering::Relaxed);
                     tokio::time::sleep(jitter()).await;
                 }
                 other => return other,
@@ -169,9 +184,7 @@ impl Client {
             return Err(Trouble::Compressed.into());
         }
         // TLS says goodbye, or hyper sees a broken body.
-        let bounded = secure
-            || body.size_hint().exact().is_some()
-            || head.headers.contains_key(header::TRANSFER_ENCODING);
+        let bounded = secure || body.size_hint().exact().is_some() || is_chunked(&head.headers);
         let (most, idle) = (self.rules.most_bytes, self.rules.timeouts.idle.0);
         let (bytes, hold) = body::whole(body, most, idle, &budget.held).await?;
         let media_type = head.headers.get(header::CONTENT_TYPE);
@@ -243,6 +256,15 @@ fn is_compressed(headers: &HeaderMap) -> bool {
         .get_all(header::CONTENT_ENCODING)
         .iter()
         .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Does the body end with its last chunk? With any other last coding it ends with its connection
+/// (RFC 9112, 6.3).
+fn is_chunked(headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::TRANSFER_ENCODING);
+    let last = codings.iter().next_back().map(HeaderValue::as_bytes);
+    let last = last.and_then(|list| list.rsplit(|byte| *byte == b',').next());
+    last.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
 }
 
 /// Our own trouble if it is in the chain, hyper's reading of the wire otherwise.

@@ -19,6 +19,7 @@ use url::Url;
 use self::client::{Ask, Client, Rules};
 use self::connect::{Connector, SystemNames};
 use super::budget::Budget;
+use super::figures::Line;
 use super::private_net::{Cidr, Guard};
 use super::source::{Fetched, SourceValidators};
 use crate::config::HttpConfig;
@@ -48,6 +49,11 @@ impl HttpOrigin {
             headers: headers(config)?,
             client: client(config.ca.as_deref(), allow, rules)?,
         })
+    }
+
+    /// How busy it is.
+    pub(crate) fn line(&self) -> Line {
+        self.client.line()
     }
 
     /// Asks for the source at `path` below the base, percent-decoded already.
