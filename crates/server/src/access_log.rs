@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use hyper::{Method, StatusCode};
+use andon_dialects::Wish;
+use hyper::{Method, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
@@ -26,7 +27,7 @@ pub(crate) struct Entry {
     /// Who asked.
     pub(crate) client: Option<Peer>,
     pub(crate) method: Method,
-    pub(crate) target: String,
+    pub(crate) target: Uri,
     pub(crate) status: StatusCode,
     /// Bytes of the body.
     pub(crate) bytes: u64,
@@ -35,9 +36,9 @@ pub(crate) struct Entry {
     /// What the time went into.
     pub(crate) stages: Stages,
     /// The canonical recipe, once it is known.
-    pub(crate) recipe: Option<String>,
-    /// What the dialect ignored, or understood otherwise than it may have been meant.
-    pub(crate) notes: Vec<String>,
+    pub(crate) recipe: Option<Arc<str>>,
+    /// With its notes: what the dialect ignored, or understood otherwise than it may have been meant.
+    pub(crate) wish: Option<Arc<Wish>>,
     /// Label, fault and sentence of an error.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
 }
@@ -104,13 +105,27 @@ impl Entry {
             .map_or("-".to_owned(), |client| client.to_string())
     }
 
+    fn notes(&self) -> &[String] {
+        self.wish.as_ref().map_or(&[], |wish| &wish.notes)
+    }
+
+    /// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
+    fn shortened_target(&self) -> String {
+        let mut target = self.target.to_string();
+        if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
+            target.truncate(end);
+            target.push('…');
+        }
+        target
+    }
+
     fn text(&self) -> String {
         let mut line = format!(
             "{} {} {} {} {} {}B {:.1}ms",
             Timestamp(self.time),
             self.client(),
             self.method,
-            self.target.escape_debug(),
+            self.shortened_target().escape_debug(),
             self.status.as_u16(),
             self.bytes,
             millis(self.total),
@@ -122,7 +137,7 @@ impl Entry {
         if let Some(recipe) = &self.recipe {
             let _ = write!(line, " recipe=\"{}\"", recipe.escape_debug());
         }
-        for note in &self.notes {
+        for note in self.notes() {
             let _ = write!(line, " note=\"{}\"", note.escape_debug());
         }
         if let Some((label, fault, sentence)) = &self.error {
@@ -146,17 +161,17 @@ impl Entry {
             "time": Timestamp(self.time).to_string(),
             "client": self.client(),
             "method": self.method.as_str(),
-            "target": self.target,
+            "target": self.shortened_target(),
             "status": self.status.as_u16(),
             "bytes": self.bytes,
             "total_ms": millis(self.total),
             "stages_ms": stages,
         });
         if let Some(recipe) = &self.recipe {
-            line["recipe"] = json!(recipe);
+            line["recipe"] = json!(**recipe);
         }
-        if !self.notes.is_empty() {
-            line["notes"] = json!(self.notes);
+        if !self.notes().is_empty() {
+            line["notes"] = json!(self.notes());
         }
         if let Some((label, fault, sentence)) = &self.error {
             line["error"] = json!({ "label": label, "fault": fault, "message": sentence });
@@ -191,6 +206,9 @@ fn millis(time: Duration) -> f64 {
 
 const MOST_WAITING: usize = 1024;
 
+/// Characters of a target.
+const LONGEST_TARGET: usize = 2048;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,13 +218,16 @@ mod tests {
             time: SystemTime::UNIX_EPOCH,
             client: Some(Peer::Unix),
             method: Method::GET,
-            target: "/small_light(dw=10)/a.jpg".to_owned(),
+            target: Uri::from_static("/small_light(dw=10)/a.jpg"),
             status: StatusCode::OK,
             bytes: 123,
             total: Duration::from_micros(23_400),
             stages: vec![("fetch", Duration::from_micros(1200))],
-            recipe: Some("fit:10x".to_owned()),
-            notes: vec!["`x` is no option".to_owned()],
+            recipe: Some("fit:10x".into()),
+            wish: Some(Arc::new(Wish {
+                notes: vec!["`x` is no option".to_owned()],
+                ..Wish::plain_file("/a.jpg").unwrap()
+            })),
             error: None,
         }
     }
@@ -220,9 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn a_target_cannot_forge_a_line() {
+    fn a_wish_cannot_forge_a_line() {
         let forged = Entry {
-            target: "/a\n2026 GET /b".to_owned(),
+            wish: Some(Arc::new(Wish {
+                notes: vec!["`\n2026 GET /b` is no option".to_owned()],
+                ..Wish::plain_file("/a.jpg").unwrap()
+            })),
+            recipe: Some("icon:\n2026 GET /c".into()),
             ..entry()
         };
         for line in [forged.text(), forged.json()] {

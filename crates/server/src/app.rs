@@ -11,6 +11,7 @@ use crate::caching::Results;
 use crate::config::{Bytes, Config, ConfigError, LimitsConfig, Reach};
 use crate::cors::Cors;
 use crate::fetch::Fetcher;
+use crate::handler::known::Targets;
 use crate::handler::making::Maker;
 use crate::handler::upload::Uploads;
 use crate::metrics::Metrics;
@@ -22,6 +23,7 @@ use crate::resolver::Resolver;
 pub(crate) struct App {
     pub(crate) maker: Arc<Maker>,
     pub(crate) negotiation: Negotiation,
+    pub(crate) targets: Targets,
     pub(crate) cors: Cors,
     /// Who may purge; nobody without it.
     pub(crate) token: Option<Token>,
@@ -67,6 +69,7 @@ impl App {
         Ok(Self {
             maker: Arc::new(maker),
             negotiation: Negotiation::new(&config.negotiation, codecs),
+            targets: Targets::default(),
             cors: Cors::new(&config.cors),
             token: config.admin.secret()?.as_deref().map(Token::new),
             log: AccessLog::start(config.log.format, metrics.clone()),

@@ -1,6 +1,9 @@
 //! One request, top to bottom.
 
+mod head;
+pub(crate) mod known;
 pub(crate) mod making;
+mod recent;
 pub(crate) mod upload;
 mod visit;
 
@@ -11,26 +14,28 @@ use hyper::body::Body;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
+use self::known::Known;
 use self::making::Answer;
 use self::visit::Visit;
 use crate::app::App;
-use crate::caching::{self, Notes, Terms};
+use crate::caching::{self, Terms};
 use crate::conditional::Validators;
 use crate::error::Error;
+use crate::http::Peer;
 use crate::media_type;
-use crate::negotiation::{self, Asked};
+use crate::negotiation;
 use crate::purge;
 use crate::ranges;
 use crate::response::{self, Reply};
 
 impl App {
     /// Answers a request; there is an answer to everything.
-    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Reply
+    pub(crate) async fn answer<B>(&self, request: Request<B>, peer: Peer) -> Reply
     where
         B: Body<Data = Bytes>,
         B::Error: std::error::Error + Send + Sync + 'static,
     {
-        let mut visit = Visit::begin(&self.log, &request);
+        let mut visit = Visit::begin(&self.log, &request, peer);
         let (head, body) = request.into_parts();
         let mut reply = match self.reply(&head, body, &mut visit).await {
             Ok(reply) => reply,
@@ -74,59 +79,49 @@ impl App {
         deadline: Instant,
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
-        let wish = self.maker.resolver.wish(target)?;
-        let asked = self.negotiation.settle(wish, &head.headers);
-        visit.wishes(&asked.wish);
+        let (maker, negotiation) = (&self.maker, &self.negotiation);
+        let known = self
+            .targets
+            .understand(target, &head.headers, maker, negotiation)?;
+        visit.wishes(&known.asked.wish, known.recipe.as_ref());
 
-        let (mut reply, body) = if self.is_kept(&asked) {
-            self.result(&asked, &head.headers, deadline, visit).await?
+        // Files in folders are the system's to keep in memory; everything else is ours.
+        let (mut reply, body) = if known.asked.wish.transformed || known.is_remote {
+            self.result(&known, &head.headers, deadline, visit).await?
         } else {
-            self.file(&asked, &head.headers, visit).await?
+            self.file(&known, &head.headers, visit).await?
         };
-        if asked.negotiated {
-            response::vary(&mut reply, "Accept");
-        }
         ranges::apply(head, &mut reply, &body);
         Ok(reply)
-    }
-
-    /// Files in folders are the system's to keep in memory; everything else is ours.
-    fn is_kept(&self, asked: &Asked) -> bool {
-        asked.wish.transformed || self.maker.resolver.is_remote(&asked.wish)
     }
 
     /// A result, from wherever it is quickest to get.
     async fn result(
         &self,
-        asked: &Asked,
+        known: &Known,
         headers: &HeaderMap,
         deadline: Instant,
         visit: &mut Visit<'_>,
     ) -> Result<(Reply, Bytes), Error> {
         let unchanged = |validators: &Validators| validators.unchanged(headers);
-        let obtained = match self.maker.obtain(asked, deadline, unchanged).await? {
+        let obtained = match self.maker.obtain(known, deadline, unchanged).await? {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
-                return Ok((response::not_modified(&validators), Bytes::new()));
+                let mut reply = response::not_modified(&validators);
+                if known.asked.negotiated {
+                    response::vary(&mut reply, "Accept");
+                }
+                return Ok((reply, Bytes::new()));
             }
         };
-        for (stage, time) in &obtained.stages {
-            visit.took(stage, *time);
-        }
+        visit.took_all(obtained.stages);
         let entry = &obtained.entry;
-        let notes = Notes::of(entry);
-        let validators = caching::validators(entry);
-        let mut reply = match validators.unchanged(headers) {
-            true => response::not_modified(&validators),
-            false => response::found(entry.body.clone(), &entry.media_type, &validators),
-        };
+        let kept = known.head(entry);
+        let mut reply = kept.reply(headers, &entry.body);
         response::set_cache_status(&mut reply, obtained.status);
         response::set_timing(&mut reply, visit.stages());
-        if let Some(text) = notes.client.text(&entry.life, obtained.age) {
+        if let Some(text) = kept.client.text(&entry.life, obtained.age) {
             response::set_cache_control(&mut reply, &text);
-        }
-        if let Some(plan) = notes.plan {
-            response::set_plan(&mut reply, &plan);
         }
         Ok((reply, entry.body.clone()))
     }
@@ -134,12 +129,12 @@ impl App {
     /// A file of a folder, as it is.
     async fn file(
         &self,
-        asked: &Asked,
+        known: &Known,
         headers: &HeaderMap,
         visit: &mut Visit<'_>,
     ) -> Result<(Reply, Bytes), Error> {
         let began = Instant::now();
-        let maker = &self.maker;
+        let (maker, asked) = (&self.maker, &known.asked);
         let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
         let found = maker.open(&asked.wish).await?;
         let (mut reply, body) = if found.validators.unchanged(headers) {

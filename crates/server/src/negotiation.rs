@@ -43,13 +43,31 @@ impl Negotiation {
         }
     }
 
-    /// Settles the format of a wish, if the wish leaves it open.
-    pub(crate) fn settle(&self, mut wish: Wish, headers: &HeaderMap) -> Asked {
+    /// Does the answer to a wish depend on `Accept`?
+    pub(crate) fn is_open(&self, wish: &Wish) -> bool {
         let open = is_open(&wish.recipe)
             || (self.by_default && wish.recipe.output.format.is_none() && !wish.strict);
-        let negotiated = open && wish.transformed && !self.offers.is_empty();
-        if negotiated {
-            wish.recipe.output.format = self.best(headers);
+        open && wish.transformed && !self.offers.is_empty()
+    }
+
+    /// How many different answers there are to an open wish.
+    pub(crate) fn choices(&self) -> usize {
+        self.offers.len() + 1
+    }
+
+    /// Which of the choices a client gets: 0 is none of the offers.
+    pub(crate) fn choose(&self, headers: &HeaderMap) -> usize {
+        self.best(headers).map_or(0, |place| place + 1)
+    }
+
+    /// Settles the format of a wish: `choice`, if the wish leaves it open.
+    pub(crate) fn settle(&self, mut wish: Wish, choice: Option<usize>) -> Asked {
+        let negotiated = choice.is_some();
+        if let Some(choice) = choice {
+            let offer = choice
+                .checked_sub(1)
+                .and_then(|place| self.offers.get(place));
+            wish.recipe.output.format = offer.map(|(name, _)| name.clone());
         }
         without_accept(&mut wish.recipe);
         if negotiated {
@@ -62,21 +80,21 @@ impl Negotiation {
         }
     }
 
-    /// The best offer that is named in `Accept` and no less welcome than the formats most sources have;
+    /// The place of the best offer that is named in `Accept` and no less welcome than the formats most sources have;
     /// wildcards name nothing, because everybody sends them.
-    fn best(&self, headers: &HeaderMap) -> Option<FormatName> {
+    fn best(&self, headers: &HeaderMap) -> Option<usize> {
         let accept = Accept::read(headers);
         let usual = accept
             .quality("image/jpeg")
             .max(accept.quality("image/png"));
-        let mut best: Option<(u16, &FormatName)> = None;
-        for (name, media_type) in &self.offers {
+        let mut best: Option<(u16, usize)> = None;
+        for (place, (_, media_type)) in self.offers.iter().enumerate() {
             let quality = accept.named(media_type).unwrap_or(0);
             if quality > 0 && quality >= usual && best.is_none_or(|(most, _)| quality > most) {
-                best = Some((quality, name));
+                best = Some((quality, place));
             }
         }
-        best.map(|(_, name)| name.clone())
+        best.map(|(_, place)| place)
     }
 }
 
@@ -156,7 +174,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_str(accept).unwrap());
         let best = negotiation.best(&headers);
-        best.map(|name| name.as_str().to_owned())
+        best.map(|place| negotiation.offers[place].0.as_str().to_owned())
     }
 
     #[test]

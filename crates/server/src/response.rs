@@ -1,5 +1,6 @@
 //! Replies and their headers.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -76,15 +77,18 @@ pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)])
     if stages.is_empty() {
         return;
     }
-    let text: Vec<String> = stages
-        .iter()
-        .map(|(name, time)| format!("{name};dur={:.1}", time.as_secs_f64() * 1e3))
-        .collect();
-    set(
-        reply.headers_mut(),
-        HeaderName::from_static("server-timing"),
-        &text.join(", "),
-    );
+    let mut text = String::with_capacity(USUAL_VALUE);
+    for (name, time) in stages {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        // Whole numbers: printing a fraction costs more than all the rest of a hit's head.
+        let tenths = (time.as_micros() + 50) / 100;
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{name};dur={}.{}", tenths / 10, tenths % 10);
+    }
+    let name = HeaderName::from_static("server-timing");
+    set(reply.headers_mut(), name, &text);
 }
 
 /// `Andon-Plan`: how the picture was made.
@@ -99,7 +103,10 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
 /// `Cache-Status` (RFC 9211).
 pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
     let name = HeaderName::from_static("cache-status");
-    set(reply.headers_mut(), name, &status.to_string());
+    let mut text = String::with_capacity(USUAL_VALUE);
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{status}");
+    set(reply.headers_mut(), name, &text);
 }
 
 /// `Cache-Control`.
@@ -132,6 +139,9 @@ fn set_validators(reply: &mut Reply, validators: &Validators) {
         set(reply.headers_mut(), header::LAST_MODIFIED, &modified);
     }
 }
+
+/// Bytes that hold most values, so that their text does not grow piece by piece.
+const USUAL_VALUE: usize = 64;
 
 /// Leaves out what cannot be a header's value: no header is worth a failed answer.
 fn set(headers: &mut hyper::HeaderMap, name: HeaderName, value: &str) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::Wish;
 
-pub(crate) use self::life::Terms;
+pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
 pub(crate) use self::notes::Notes;
 use crate::conditional::Validators;

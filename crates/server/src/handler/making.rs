@@ -13,6 +13,7 @@ use andon_recipe::{Original, Output, Recipe};
 use bytes::Bytes;
 use hyper::StatusCode;
 
+use super::known::Known;
 use crate::access_log::Stages;
 use crate::admission::{Admission, Wanted, Work};
 use crate::cache_status::CacheStatus;
@@ -76,14 +77,14 @@ impl Maker {
     /// Obtains the result of a wish; `unchanged` tells whether the client has it already.
     pub(super) async fn obtain(
         self: &Arc<Self>,
-        asked: &Asked,
+        known: &Known,
         deadline: Instant,
         unchanged: impl Fn(&Validators) -> bool,
     ) -> Result<Answer, Error> {
         let began = Instant::now();
-        let key = self.results.key(asked);
+        let (asked, key) = (&known.asked, known.key);
         let hit = self.results.cache.get(&key).await;
-        if self.resolver.is_remote(&asked.wish) {
+        if known.is_remote {
             let obtained = self.remote(key, hit, asked, deadline, began).await?;
             return Ok(Answer::Result(obtained));
         }

@@ -154,7 +154,7 @@ pub(crate) fn is_one<B>(request: &Request<B>) -> bool {
 impl App {
     /// Answers an upload.
     pub(crate) async fn upload(&self, request: Request<Incoming>, peer: Peer) -> Reply {
-        let mut visit = Visit::begin(&self.log, &request);
+        let mut visit = Visit::begin(&self.log, &request, peer);
         let expects_go = request.headers().contains_key(header::EXPECT);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
@@ -194,7 +194,9 @@ impl App {
         }
         let mut wish = self.uploads.wish(request)?;
         negotiation::without_accept(&mut wish.recipe);
-        visit.wishes(&wish);
+        let wish = Arc::new(wish);
+        let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.recipe.to_string().into());
+        visit.wishes(&wish, recipe.as_ref());
 
         let began = Instant::now();
         let (source, held) = self.uploads.receive(body).await?;
@@ -213,7 +215,7 @@ impl App {
     /// A picture made of what was received.
     async fn made(
         &self,
-        wish: Wish,
+        wish: Arc<Wish>,
         source: Vec<u8>,
         held: Held,
         deadline: Instant,
@@ -221,7 +223,7 @@ impl App {
     ) -> Result<Reply, Error> {
         let bytes = source.len() as u64;
         let ticket = self.maker.admission.enter(bytes, deadline)?;
-        let (source, plan, materials) = self.upload_plan(wish.recipe, source).await?;
+        let (source, plan, materials) = self.upload_plan(wish.recipe.clone(), source).await?;
         let work = Work::of(&plan, bytes);
         let waits = Instant::now();
         let wanted = Arc::new(Wanted::until(deadline));

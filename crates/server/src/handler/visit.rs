@@ -1,12 +1,13 @@
 //! What is written down about one request while it is answered.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use andon_dialects::Wish;
 use hyper::body::Body;
 use hyper::{Method, Request, StatusCode};
 
-use crate::access_log::{AccessLog, Entry};
+use crate::access_log::{AccessLog, Entry, Stages};
 use crate::error::Error;
 use crate::http::Peer;
 use crate::response::{self, Reply};
@@ -21,21 +22,21 @@ pub(super) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>) -> Self {
+    pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>, peer: Peer) -> Self {
         Self {
             log,
             began: Instant::now(),
             entry: Entry {
                 time: SystemTime::now(),
-                client: request.extensions().get::<Peer>().copied(),
+                client: Some(peer),
                 method: request.method().clone(),
-                target: shortened(request.uri().to_string()),
+                target: request.uri().clone(),
                 status: client_left(),
                 bytes: 0,
                 total: Duration::ZERO,
                 stages: Vec::new(),
                 recipe: None,
-                notes: Vec::new(),
+                wish: None,
                 error: None,
             },
             strict: false,
@@ -43,17 +44,20 @@ impl<'a> Visit<'a> {
     }
 
     /// The wish is known.
-    pub(super) fn wishes(&mut self, wish: &Wish) {
-        self.entry.notes.clone_from(&wish.notes);
-        if wish.transformed {
-            self.entry.recipe = Some(wish.recipe.to_string());
-            self.strict = wish.strict;
-        }
+    pub(super) fn wishes(&mut self, wish: &Arc<Wish>, recipe: Option<&Arc<str>>) {
+        self.entry.wish = Some(wish.clone());
+        self.entry.recipe = recipe.cloned();
+        self.strict = wish.transformed && wish.strict;
     }
 
     /// A stage is over.
     pub(super) fn took(&mut self, stage: &'static str, time: Duration) {
         self.entry.stages.push((stage, time));
+    }
+
+    /// These are the stages.
+    pub(super) fn took_all(&mut self, stages: Stages) {
+        self.entry.stages = stages;
     }
 
     /// The stages so far.
@@ -89,18 +93,6 @@ impl Drop for Visit<'_> {
         self.log.record(&self.entry);
     }
 }
-
-/// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
-fn shortened(mut target: String) -> String {
-    if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
-        target.truncate(end);
-        target.push('…');
-    }
-    target
-}
-
-/// Characters of a target in the log.
-const LONGEST_TARGET: usize = 2048;
 
 /// Never sent: the line of a request whose client left before its answer.
 fn client_left() -> StatusCode {

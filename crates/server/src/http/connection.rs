@@ -44,14 +44,13 @@ pub(crate) struct Guest {
 
 impl Guest {
     /// Answers a request with the configuration of this moment.
-    async fn answer(&self, mut request: Request<Incoming>) -> Reply {
+    async fn answer(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
-        request.extensions_mut().insert(self.peer);
         match self.purpose {
             Purpose::Metrics => app.figures(&request),
             Purpose::Pictures if app.shows_figures(&request, self.peer) => app.figures(&request),
             Purpose::Pictures if upload::is_one(&request) => app.upload(request, self.peer).await,
-            Purpose::Pictures => app.answer(request).await,
+            Purpose::Pictures => app.answer(request, self.peer).await,
         }
     }
 }

@@ -1,0 +1,65 @@
+//! The head of a hit's reply: what is the same in every reply with one entry, written once.
+
+use std::sync::{Arc, Weak};
+
+use andon_cache::Entry;
+use bytes::Bytes;
+use hyper::{HeaderMap, StatusCode};
+
+use crate::caching::{self, ClientSide, Notes};
+use crate::conditional::Validators;
+use crate::response::{self, Reply};
+
+/// The head of replies with an entry.
+#[derive(Debug)]
+pub(super) struct Head {
+    entry: Weak<Entry>,
+    /// What clients are told about keeping it.
+    pub(super) client: ClientSide,
+    validators: Validators,
+    /// With the body, and without it (304).
+    found: HeaderMap,
+    unchanged: HeaderMap,
+}
+
+impl Head {
+    /// `negotiated`: the answer depends on `Accept`.
+    pub(super) fn of(entry: &Arc<Entry>, negotiated: bool) -> Self {
+        let validators = caching::validators(entry);
+        let notes = Notes::of(entry);
+        let headers = |mut reply: Reply| {
+            if let Some(plan) = &notes.plan {
+                response::set_plan(&mut reply, plan);
+            }
+            if negotiated {
+                response::vary(&mut reply, "Accept");
+            }
+            reply.into_parts().0.headers
+        };
+        let found = response::found(Bytes::new(), &entry.media_type, &validators);
+        Self {
+            entry: Arc::downgrade(entry),
+            found: headers(found),
+            unchanged: headers(response::not_modified(&validators)),
+            client: notes.client,
+            validators,
+        }
+    }
+
+    /// Is it this very entry's? As long as this head lives, nothing else can be where the entry was.
+    pub(super) fn is_of(&self, entry: &Arc<Entry>) -> bool {
+        std::ptr::eq(self.entry.as_ptr(), Arc::as_ptr(entry))
+    }
+
+    /// The reply with its entry's body, or without it if the client has it already.
+    pub(super) fn reply(&self, asked: &HeaderMap, body: &Bytes) -> Reply {
+        let (status, headers, body) = match self.validators.unchanged(asked) {
+            true => (StatusCode::NOT_MODIFIED, &self.unchanged, Bytes::new()),
+            false => (StatusCode::OK, &self.found, body.clone()),
+        };
+        let mut reply = Reply::new(body.into());
+        *reply.status_mut() = status;
+        *reply.headers_mut() = headers.clone();
+        reply
+    }
+}
