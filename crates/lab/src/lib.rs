@@ -20,4 +20,5 @@
 
 pub mod record;
 pub mod scenario;
+pub mod stats;
 pub mod variant;

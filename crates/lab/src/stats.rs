@@ -1,0 +1,36 @@
+//! Statistics, pure: no clock, no file, no global. [`crate::analysis`] applies them to a run.
+//!
+//! One value per block goes in, never one per request: requests of a block are correlated, and thousands of
+//! them make any drift "significant". What is compared are pairs of neighbouring blocks, as logarithms of
+//! their ratio.
+
+mod holm;
+mod load_average;
+mod normal;
+mod paired;
+mod power;
+mod random;
+mod rank_sum;
+mod ranks;
+mod signed_rank;
+#[cfg(test)]
+mod simulations;
+mod spread;
+mod steady;
+mod student;
+mod theil_sen;
+
+pub use holm::holm;
+pub use load_average::{Decay, undecayed};
+pub use normal::normal_cdf;
+pub use paired::{Interval, LogRatios};
+pub use power::{
+    pairs_for_half_width, pairs_to_detect, pairs_to_show_sameness, pairs_until_a_verdict,
+};
+pub use random::Random;
+pub use rank_sum::{RankSum, rank_sum};
+pub use signed_rank::{HodgesLehmann, hodges_lehmann, signed_rank_p};
+pub use spread::{Spread, compare_spreads, median, quantile};
+pub use steady::{STEADY_BINS, steady};
+pub use student::{t_cdf, t_quantile};
+pub use theil_sen::{Slope, theil_sen};

@@ -1,0 +1,64 @@
+//! Undoing a load average's decay.
+//!
+//! The kernel's load average moves towards the number of running tasks by a factor e^(−t/τ). After 27 s at 14
+//! tasks the one-minute figure says 5; after 205 s it says 14. Two such figures compare the lengths of two
+//! runs, not their loads, until the decay is undone.
+
+/// How fast a load average forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decay {
+    /// The first of the three figures.
+    OneMinute,
+    /// The second.
+    FiveMinutes,
+    /// The third.
+    FifteenMinutes,
+}
+
+impl Decay {
+    /// Its time constant in seconds.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        match self {
+            Self::OneMinute => 60.0,
+            Self::FiveMinutes => 300.0,
+            Self::FifteenMinutes => 900.0,
+        }
+    }
+}
+
+/// The constant number of tasks that moves a load average from `before` to `after` within `seconds`; `None` if
+/// no time passed.
+#[must_use]
+pub fn undecayed(before: f64, after: f64, seconds: f64, decay: Decay) -> Option<f64> {
+    let kept = (-seconds / decay.seconds()).exp();
+    (seconds > 0.0).then(|| ((after - before * kept) / (1.0 - kept)).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_field_report_had_the_same_load_in_both_runs() {
+        // Load averages 13.9 and 5.1, from runs of 205 s and 27 s that began on an idle machine.
+        let slow = undecayed(0.0, 13.9, 205.0, Decay::OneMinute).unwrap();
+        let fast = undecayed(0.0, 5.1, 27.0, Decay::OneMinute).unwrap();
+        assert!((slow - 14.4).abs() < 0.1, "{slow}");
+        assert!((fast - 14.1).abs() < 0.1, "{fast}");
+    }
+
+    #[test]
+    fn undoing_inverts_the_kernel_for_all_three_figures() {
+        for decay in [Decay::OneMinute, Decay::FiveMinutes, Decay::FifteenMinutes] {
+            let mut load = 3.0;
+            for _ in 0..40 {
+                let kept = (-5.0 / decay.seconds()).exp();
+                load = load * kept + 8.0 * (1.0 - kept);
+            }
+            let tasks = undecayed(3.0, load, 200.0, decay).unwrap();
+            assert!((tasks - 8.0).abs() < 1e-9, "{decay:?}: {tasks}");
+        }
+        assert_eq!(undecayed(1.0, 1.0, 0.0, Decay::OneMinute), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! How many pairs: before an experiment for an effect, after one for what is still missing.
+
+use super::normal_cdf;
+use super::student::t_quantile;
+
+/// Nobody waits for more pairs than these.
+const MOST: usize = 100_000;
+
+/// Pairs with which an effect is found with 80 % power at 5 % (two-sided t), given k = standard deviation of
+/// ln(b/a) through the effect; `None` if nobody would wait for so many.
+#[must_use]
+pub fn pairs_to_detect(k: f64) -> Option<usize> {
+    // Chance that the interval's lower end lies above zero when the truth lies one effect above.
+    pairs_for_power(k, |pairs, scatter| {
+        let t = t_quantile(0.975, pairs - 1);
+        let effect = (pairs as f64).sqrt() / k;
+        normal_cdf(effect - t * scatter)
+    })
+}
+
+/// Pairs with which two equal variants are shown to be within a bound with 80 % power (two one-sided tests at
+/// 5 %), given k = standard deviation of ln(b/a) through ln(1 + bound).
+#[must_use]
+pub fn pairs_to_show_sameness(k: f64) -> Option<usize> {
+    pairs_for_power(k, |pairs, scatter| {
+        let t = t_quantile(0.95, pairs - 1);
+        let room = (pairs as f64).sqrt() / k - t * scatter;
+        (2.0 * normal_cdf(room) - 1.0).max(0.0)
+    })
+}
+
+/// Pairs with which half of the 95 % interval is at most `half_width` (a share, as 0.02), if the standard
+/// deviation of ln(b/a) stays as it is.
+#[must_use]
+pub fn pairs_for_half_width(deviation: f64, half_width: f64) -> Option<usize> {
+    first_from(2, |pairs| {
+        error_times_t(deviation, pairs, 0.975) <= half_width.ln_1p()
+    })
+}
+
+/// Pairs with which a verdict would fall, if mean and standard deviation of ln(b/a) stayed as they are: a 95 %
+/// interval without one, or a 90 % interval within a factor of 1 + `within`. At least `from` + 1.
+#[must_use]
+pub fn pairs_until_a_verdict(mean: f64, deviation: f64, within: f64, from: usize) -> Option<usize> {
+    first_from((from + 1).max(2), |pairs| {
+        error_times_t(deviation, pairs, 0.975) < mean.abs()
+            || mean.abs() + error_times_t(deviation, pairs, 0.95) <= within.ln_1p()
+    })
+}
+
+fn error_times_t(deviation: f64, pairs: usize, probability: f64) -> f64 {
+    t_quantile(probability, pairs - 1) * deviation / (pairs as f64).sqrt()
+}
+
+/// The smallest number from `least` that will do, for a condition that stays true once it is.
+fn first_from(least: usize, will_do: impl Fn(usize) -> bool) -> Option<usize> {
+    let (mut low, mut high) = (least, least);
+    while !will_do(high) {
+        if high >= MOST {
+            return None;
+        }
+        low = high + 1;
+        high = (high * 2).min(MOST);
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if will_do(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(high)
+}
+
+/// `chance(pairs, scatter)` is that of success when the estimated deviation is `scatter` times the true one.
+fn pairs_for_power(k: f64, chance: impl Fn(usize, f64) -> f64) -> Option<usize> {
+    if !k.is_finite() || k <= 0.0 {
+        return (k == 0.0).then_some(2);
+    }
+    first_from(2, |pairs| {
+        average(pairs, |scatter| chance(pairs, scatter)) >= 0.80
+    })
+}
+
+/// The mean of a function over the distribution of an estimated standard deviation (chi, scaled to the truth).
+fn average(pairs: usize, of: impl Fn(f64) -> f64) -> f64 {
+    const STEPS: i32 = 400;
+    let freedom = (pairs - 1) as f64;
+    let reach = 8.0 / (2.0 * freedom).sqrt();
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for step in 0..STEPS {
+        let scatter = 1.0 + reach * (f64::from(2 * step + 1) / f64::from(STEPS) - 1.0);
+        if scatter > 0.0 {
+            let log = (freedom - 1.0) * scatter.ln() - freedom * (scatter * scatter - 1.0) / 2.0;
+            let weight = log.exp();
+            sum += weight * of(scatter);
+            weights += weight;
+        }
+    }
+    sum / weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_pairs_grows_with_the_square_of_the_noise() {
+        // One-sample t at 80 % power: effect sizes 2, 1, 2/3, 1/2, 1/3 as in any table of sample sizes.
+        let detect = [0.5, 1.0, 1.5, 2.0, 3.0].map(pairs_to_detect);
+        assert_eq!(detect, [5, 10, 20, 34, 73].map(Some));
+        let same = [0.5, 1.0, 1.5, 2.0, 3.0].map(pairs_to_show_sameness);
+        assert_eq!(same, [4, 11, 21, 36, 79].map(Some));
+    }
+
+    #[test]
+    fn no_noise_needs_two_pairs_and_too_much_is_said_to_be_hopeless() {
+        assert_eq!(pairs_to_detect(0.0), Some(2));
+        assert_eq!(pairs_to_detect(f64::INFINITY), None);
+        assert_eq!(pairs_for_half_width(0.03, 0.0), None);
+        assert_eq!(pairs_for_half_width(0.0, 0.02), Some(2));
+    }
+
+    #[test]
+    fn the_half_width_is_reached_with_that_many_pairs_and_not_with_one_less() {
+        let pairs = pairs_for_half_width(0.03, 0.02).unwrap();
+        assert!(error_times_t(0.03, pairs, 0.975) <= 0.02f64.ln_1p());
+        assert!(error_times_t(0.03, pairs - 1, 0.975) > 0.02f64.ln_1p());
+    }
+
+    #[test]
+    fn a_verdict_comes_sooner_for_a_clear_effect_and_for_a_clear_sameness() {
+        let clear = pairs_until_a_verdict(0.10, 0.05, 0.03, 2).unwrap();
+        let none = pairs_until_a_verdict(0.0, 0.05, 0.03, 2).unwrap();
+        let on_the_bound = pairs_until_a_verdict(0.03, 0.05, 0.03, 2).unwrap();
+        assert!(
+            clear < none && none < on_the_bound,
+            "{clear} {none} {on_the_bound}"
+        );
+        assert!(pairs_until_a_verdict(0.10, 0.05, 0.03, 50) == Some(51));
+    }
+}

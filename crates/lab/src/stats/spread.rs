@@ -1,0 +1,128 @@
+//! Where values lie and how far apart: mean, median, quantiles, standard deviation.
+
+use serde::Serialize;
+
+use super::t_cdf;
+
+/// Some values in short.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many.
+    pub count: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Their median.
+    pub median: f64,
+    /// Their standard deviation (n − 1); 0 for a single one.
+    pub deviation: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of these values; `None` without any.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let median = median(values)?;
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Self {
+            count,
+            mean,
+            median,
+            deviation: if count > 1 {
+                (squares / (count - 1) as f64).sqrt()
+            } else {
+                0.0
+            },
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+/// The middle value, or the mean of the two in the middle; `None` without any.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// The value that a share (0 to 1) of all does not exceed, interpolated between neighbours; `None` without any.
+#[must_use]
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (place.floor(), place.ceil());
+    let low = sorted[below as usize];
+    Some(low + (sorted[above as usize] - low) * (place - below))
+}
+
+/// Do paired values differ in spread? The ratio of their standard deviations (second through first) and the
+/// two-sided p of Pitman and Morgan, which allows for pairs that move together. `None` below three pairs or
+/// without any spread.
+#[must_use]
+pub fn compare_spreads(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let (first, second): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (first, second) = (Spread::of(&first)?, Spread::of(&second)?);
+    if pairs.len() < 3 || first.deviation <= 0.0 || second.deviation <= 0.0 {
+        return None;
+    }
+    // Equal spreads mean that sums and differences do not correlate.
+    let (mut both, mut sums, mut differences) = (0.0, 0.0, 0.0);
+    for (a, b) in pairs {
+        let (a, b) = (a - first.mean, b - second.mean);
+        both += (a + b) * (b - a);
+        sums += (a + b).powi(2);
+        differences += (b - a).powi(2);
+    }
+    let scale = (sums * differences).sqrt();
+    let correlation = if scale > 0.0 { both / scale } else { 0.0 };
+    let freedom = pairs.len() - 2;
+    let t = correlation * (freedom as f64 / (1.0 - correlation.powi(2)).max(1e-300)).sqrt();
+    let p = 2.0 * (1.0 - t_cdf(t.abs(), freedom));
+    Some((second.deviation / first.deviation, p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_tells_the_textbook_figures() {
+        let spread = Spread::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!((spread.mean, spread.median), (5.0, 4.5));
+        assert!((spread.deviation - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!((spread.min, spread.max), (2.0, 9.0));
+        assert_eq!(Spread::of(&[]), None);
+    }
+
+    #[test]
+    fn quantiles_lie_between_neighbours() {
+        let values = [30.0, 10.0, 20.0, 40.0];
+        assert_eq!(quantile(&values, 0.0), Some(10.0));
+        assert_eq!(quantile(&values, 0.5), Some(25.0));
+        assert_eq!(quantile(&values, 1.0), Some(40.0));
+        assert_eq!(quantile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn a_tripled_spread_is_noticed_and_an_equal_one_is_not() {
+        let calm = [
+            0.3, -0.2, 0.1, -0.4, 0.2, 0.0, -0.1, 0.4, -0.3, 0.1, 0.2, -0.3,
+        ];
+        let other = [
+            0.1, 0.3, -0.3, 0.2, -0.1, 0.4, -0.4, 0.0, 0.2, -0.3, -0.2, 0.1,
+        ];
+        let wild = other.map(|value| value * 3.0);
+        let pairs: Vec<_> = calm.into_iter().zip(wild).collect();
+        let (ratio, p) = compare_spreads(&pairs).unwrap();
+        assert!(ratio > 2.8 && p < 0.01, "{ratio} {p}");
+        let pairs: Vec<_> = calm.into_iter().zip(other).collect();
+        let (ratio, p) = compare_spreads(&pairs).unwrap();
+        assert!((ratio - 1.0).abs() < 0.1 && p > 0.5, "{ratio} {p}");
+    }
+}
