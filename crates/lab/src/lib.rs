@@ -22,3 +22,4 @@ pub mod record;
 pub mod scenario;
 pub mod stats;
 pub mod variant;
+pub mod witness;

@@ -2,17 +2,26 @@
 //! server's command; unknown keys are errors that name the nearest known one.
 
 mod check;
+pub mod cpus;
 mod design;
+mod error;
 mod load;
+pub mod placeholders;
 mod server;
 mod units;
+pub mod urls;
+mod validate;
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 pub use check::{BodyCheck, Check, Expect, SizeCheck};
 pub use design::{Above, Design, Discard, Gate, Metric, Order, Pairs, Until, WarmupRule};
+pub use error::ScenarioError;
+pub(crate) use error::unknown;
 pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
 pub use server::{Address, Fresh, Ready, Server, Stop};
 pub use units::{Seconds, Share};
@@ -53,6 +62,49 @@ pub struct Scenario {
     /// When `andon lab gate` fails.
     #[serde(default)]
     pub gate: Gate,
+    /// The folder that relative paths start from: the scenario file's. Not part of the file.
+    #[serde(skip)]
+    pub dir: PathBuf,
+}
+
+impl Scenario {
+    /// Reads and checks a scenario file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with file, line, key and what would do.
+    pub fn read(file: &Path) -> Result<Self, ScenarioError> {
+        let wrong = |error: ScenarioError| error.in_file(file);
+        let text = fs::read_to_string(file)
+            .map_err(|error| wrong(ScenarioError::new("", error.to_string())))?;
+        let dir = match file.parent() {
+            Some(dir) if dir != Path::new("") => dir,
+            _ => Path::new("."),
+        };
+        let mut scenario = Self::parse(&text, dir).map_err(wrong)?;
+        if scenario.name.is_empty() {
+            let stem = file.file_stem().unwrap_or_default();
+            scenario.name = stem.to_string_lossy().into_owned();
+        }
+        Ok(scenario)
+    }
+
+    /// Reads and checks a scenario's text; relative paths in it start from `dir`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with line, key and what would do.
+    pub fn parse(text: &str, dir: &Path) -> Result<Self, ScenarioError> {
+        let mut scenario: Self =
+            toml::from_str(text).map_err(|error| ScenarioError::from_toml(&error, text))?;
+        scenario.dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        scenario.validate().map_err(|error| error.located(text))?;
+        Ok(scenario)
+    }
+
+    /// A path of the scenario as the file system knows it.
+    #[must_use]
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.dir.join(relative)
+    }
 }
 
 /// One `[[variant]]`: what differs from `[server]`.

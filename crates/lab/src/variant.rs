@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::Expect;
+use crate::scenario::{
+    Expect, Scenario, ScenarioError, UrlEntry, VariantEntry, placeholders, urls,
+};
 
 /// One way to start the server, complete: nothing needs to be looked up in `[server]` for its command and
 /// environment.
@@ -27,4 +29,231 @@ pub struct Variant {
     pub witness: Vec<BTreeMap<String, String>>,
     /// How its replies must compare with the baseline's.
     pub expect: Expect,
+}
+
+/// Every variant of a scenario; the first is the baseline. Without `[matrix]` and `[[variant]]` it is one.
+///
+/// # Errors
+/// What [`Scenario::validate`] finds, and a matrix of which nothing is left.
+pub fn expand(scenario: &Scenario) -> Result<Vec<Variant>, ScenarioError> {
+    scenario.validate()?;
+    if !scenario.variant.is_empty() {
+        return Ok((scenario.variant.iter())
+            .map(|entry| complete(scenario, entry))
+            .collect());
+    }
+    let cells = cells(scenario);
+    if cells.is_empty() {
+        let what = "every cell is skipped, so that nothing is left to compare";
+        return Err(ScenarioError::new("matrix.skip", what));
+    }
+    Ok(cells.iter().map(|cell| complete(scenario, cell)).collect())
+}
+
+impl Scenario {
+    /// The URLs that a variant is asked for: its list or the scenario's, then `[[load.url]]`; `/` if there are
+    /// none. Placeholders that the variant fixes (`set`, the matrix) are replaced; the server's own (`{host}`)
+    /// are left for when it runs.
+    ///
+    /// # Errors
+    /// What [`urls::read`] finds.
+    pub fn urls(&self, variant: &Variant) -> Result<Vec<UrlEntry>, ScenarioError> {
+        let list = variant.urls.as_ref().unwrap_or(&self.load.urls);
+        let mut all = Vec::new();
+        if !list.is_empty() {
+            all = urls::read(&self.path(list))?;
+        }
+        for url in &self.load.url {
+            let parsed =
+                urls::parse(&url.path).map_err(|what| ScenarioError::new("load.url.path", what))?;
+            let mut url = url.clone();
+            url.path = parsed.path;
+            // A host of its own in the headers outranks the one in the URL.
+            let host = |header: &String| header.to_ascii_lowercase().starts_with("host:");
+            if !url.headers.iter().any(host) {
+                url.headers.extend(parsed.headers);
+            }
+            all.push(url);
+        }
+        if all.is_empty() {
+            all.push(UrlEntry {
+                path: "/".into(),
+                ..UrlEntry::default()
+            });
+        }
+        let values = variant.values();
+        for url in &mut all {
+            url.path = placeholders::fill(&url.path, &values).into_owned();
+            for header in &mut url.headers {
+                *header = placeholders::fill(header, &values).into_owned();
+            }
+        }
+        Ok(all)
+    }
+
+    /// The matrix without what removes cells from it.
+    pub(crate) fn matrix_names(&self) -> impl Iterator<Item = &str> {
+        (self.matrix.keys().map(String::as_str)).filter(|name| *name != SKIP)
+    }
+
+    pub(crate) fn skipped(&self) -> impl Iterator<Item = &toml::Value> {
+        self.matrix.get(SKIP).into_iter().flatten()
+    }
+}
+
+impl Variant {
+    /// The values of the placeholders that this variant fixes.
+    #[must_use]
+    pub fn values(&self) -> BTreeMap<String, String> {
+        (self.set.iter())
+            .map(|(name, value)| (name.clone(), plain(value)))
+            .collect()
+    }
+}
+
+/// The cross product of the matrix in the order of its names, the last varying fastest.
+fn cells(scenario: &Scenario) -> Vec<VariantEntry> {
+    let mut cells: Vec<BTreeMap<String, toml::Value>> = vec![BTreeMap::new()];
+    for (name, values) in scenario.matrix.iter().filter(|(name, _)| *name != SKIP) {
+        cells = (cells.iter())
+            .flat_map(|cell| {
+                values.iter().map(move |value| {
+                    let mut cell = cell.clone();
+                    cell.insert(name.clone(), value.clone());
+                    cell
+                })
+            })
+            .collect();
+    }
+    cells.retain(|cell| !scenario.skipped().any(|skip| matches(cell, skip)));
+    (cells.into_iter())
+        .map(|set| VariantEntry {
+            name: name(scenario, &set),
+            set,
+            ..VariantEntry::default()
+        })
+        .collect()
+}
+
+/// Does a cell have all the values that a `skip` names?
+fn matches(cell: &BTreeMap<String, toml::Value>, skip: &toml::Value) -> bool {
+    skip.as_table()
+        .is_some_and(|skip| (skip.iter()).all(|(name, value)| cell.get(name) == Some(value)))
+}
+
+fn name(scenario: &Scenario, cell: &BTreeMap<String, toml::Value>) -> String {
+    if cell.is_empty() {
+        return match scenario.name.as_str() {
+            "" => "server".into(),
+            name => name.into(),
+        };
+    }
+    let parts = (cell.iter()).map(|(name, value)| format!("{name}={}", plain(value)));
+    parts.collect::<Vec<_>>().join(",")
+}
+
+fn complete(scenario: &Scenario, entry: &VariantEntry) -> Variant {
+    let server = &scenario.server;
+    let mut cmd = entry.cmd.clone().unwrap_or_else(|| server.cmd.clone());
+    if let (Some(bin), Some(program)) = (&entry.bin, cmd.first_mut()) {
+        program.clone_from(bin);
+    }
+    cmd.extend(entry.args.iter().cloned());
+    let mut env = server.env.clone();
+    env.extend(entry.env.clone());
+    Variant {
+        name: entry.name.clone(),
+        cmd,
+        env,
+        set: entry.set.clone(),
+        unset: entry.unset.clone(),
+        urls: entry.urls.clone(),
+        witness: entry.witness.clone(),
+        expect: entry.expect.unwrap_or(scenario.check.expect),
+    }
+}
+
+/// A value as it stands in a command: texts without quotes.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The name in `[matrix]` that removes cells.
+const SKIP: &str = "skip";
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        let text = format!("[server]\ncmd = ['serve', '{{addr}}']\nenv = {{ LANG = 'C' }}\n{text}");
+        Scenario::parse(&text, Path::new("/x")).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn names(text: &str) -> Vec<String> {
+        let variants = expand(&scenario(text)).expect("expands");
+        variants.into_iter().map(|variant| variant.name).collect()
+    }
+
+    #[test]
+    fn a_matrix_becomes_its_cells_without_the_skipped() {
+        let text = "[matrix]\nengine = ['im', 'gd']\nworkers = [1, 2]\n\
+                    skip = [{ engine = 'gd', workers = 2 }]";
+        assert_eq!(
+            names(text),
+            [
+                "engine=im,workers=1",
+                "engine=im,workers=2",
+                "engine=gd,workers=1"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_matrix_of_which_all_is_skipped_is_an_error() {
+        let scenario = scenario("[matrix]\na = [1]\nskip = [{ a = 1 }]");
+        assert!(expand(&scenario).is_err());
+    }
+
+    #[test]
+    fn without_variants_the_server_itself_is_the_one() {
+        assert_eq!(names(""), ["server"]);
+    }
+
+    #[test]
+    fn a_variant_is_complete() {
+        let scenario = scenario(
+            "[check]\nexpect = 'any'\n\
+             [[variant]]\nname = 'a'\nbin = 'other'\nargs = ['-k']\nenv = { OMP_NUM_THREADS = '1' }\n\
+             [[variant]]\nname = 'b'\nexpect = 'ssim >= 0.98'",
+        );
+        let variants = expand(&scenario).expect("expands");
+        assert_eq!(variants[0].cmd, ["other", "{addr}", "-k"]);
+        assert_eq!(variants[0].env["LANG"], "C");
+        assert_eq!(variants[0].env["OMP_NUM_THREADS"], "1");
+        assert_eq!(variants[0].expect, Expect::Any);
+        assert_eq!(variants[1].cmd, ["serve", "{addr}"]);
+        assert_eq!(variants[1].expect, Expect::Ssim(0.98));
+    }
+
+    #[test]
+    fn urls_are_the_list_then_the_ones_in_words_with_the_variants_values() {
+        let folder = tempfile::tempdir().expect("folder");
+        std::fs::write(folder.path().join("url.txt"), "/list/{engine}\n").expect("writes");
+        let mut scenario = scenario(
+            "[matrix]\nengine = ['gd']\n[load]\nurls = 'url.txt'\n\
+             [[load.url]]\npath = 'http://h/{engine}'\nweight = 2.0",
+        );
+        scenario.dir = folder.path().to_owned();
+        let variants = expand(&scenario).expect("expands");
+        let urls = scenario.urls(&variants[0]).expect("reads");
+        assert_eq!(urls[0].path, "/list/gd");
+        assert_eq!((urls[1].path.as_str(), urls[1].weight), ("/gd", 2.0));
+        assert_eq!(urls[1].headers, ["Host: h"]);
+    }
 }

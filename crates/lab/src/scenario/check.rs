@@ -15,6 +15,8 @@ pub struct Check {
     pub body: BodyCheck,
     /// The size that pictures must have.
     pub size: SizeCheck,
+    /// How replies must compare with the baseline's, for variants that do not say.
+    pub expect: Expect,
 }
 
 impl Default for Check {
@@ -24,6 +26,7 @@ impl Default for Check {
             media_type: String::new(),
             body: BodyCheck::Decode,
             size: SizeCheck::Any,
+            expect: Expect::SamePixels,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::Seconds;
@@ -23,6 +24,8 @@ pub struct Server {
     pub inherit: Vec<String>,
     /// Copied into `{work}`: name there = path relative to the scenario file. Folders are copied whole.
     pub files: BTreeMap<String, String>,
+    /// Its working directory; empty: `{work}`.
+    pub cwd: String,
     /// When it is ready.
     pub ready: Ready,
     /// How it is ended.
@@ -31,9 +34,9 @@ pub struct Server {
     pub fresh: Fresh,
     /// CPUs it may use, e.g. `0-1`; empty: all.
     pub cpus: String,
-    /// Shell line run before each start, untimed; and after each stop.
+    /// Shell line run in `{work}` before each start, untimed.
     pub before: String,
-    /// See `before`.
+    /// The same after each stop.
     pub after: String,
     /// Folder for work directories (e.g. on a tmpfs); empty: the system's temporary folder.
     pub work: String,
@@ -48,7 +51,7 @@ pub enum Address {
     Tcp,
     /// A Unix socket in `{work}`.
     Unix,
-    /// This address: `127.0.0.1:8080`.
+    /// This address: `127.0.0.1:8080` or `unix:/run/server.sock`.
     Fixed(String),
 }
 
@@ -71,6 +74,33 @@ impl From<Address> for String {
         }
     }
 }
+
+impl Stop {
+    /// The signal.
+    ///
+    /// # Errors
+    /// A sentence with the offending value and the names that are known.
+    pub fn parsed(&self) -> Result<Signal, String> {
+        let name = self.signal.strip_prefix("SIG").unwrap_or(&self.signal);
+        let known = SIGNALS.iter().find(|(known, _)| *known == name);
+        known.map(|(_, signal)| *signal).ok_or_else(|| {
+            let names: Vec<_> = SIGNALS.iter().map(|(name, _)| *name).collect();
+            super::unknown("signal", &self.signal, &names)
+        })
+    }
+}
+
+/// Signals that servers end on.
+const SIGNALS: [(&str, Signal); 8] = [
+    ("TERM", Signal::TERM),
+    ("INT", Signal::INT),
+    ("QUIT", Signal::QUIT),
+    ("HUP", Signal::HUP),
+    ("USR1", Signal::USR1),
+    ("USR2", Signal::USR2),
+    ("WINCH", Signal::WINCH),
+    ("KILL", Signal::KILL),
+];
 
 /// When the server counts as ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,7 +131,7 @@ impl Default for Ready {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stop {
-    /// Signal to its first process: `TERM`, `INT`, `QUIT`, `WINCH`…
+    /// Signal to its first process: `TERM`, `INT`, `QUIT`, `HUP`, `USR1`, `USR2`, `WINCH` or `KILL`.
     pub signal: String,
     /// Everything that is left then is killed.
     pub grace: Seconds,
