@@ -18,6 +18,7 @@
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
 
+pub mod analysis;
 pub mod record;
 pub mod scenario;
 pub mod stats;

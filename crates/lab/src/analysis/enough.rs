@@ -1,0 +1,150 @@
+//! When to stop: on precision or on the number of pairs, never on significance. Whoever stops as soon as p is
+//! small finds effects that are not there.
+
+use serde::Serialize;
+
+use super::pairs::{Contrast, Pair, contrasts, pairs};
+use crate::record::{Arm, Run};
+use crate::scenario::Order;
+use crate::stats::LogRatios;
+
+/// Why no further pair is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Enough {
+    /// The interval of each primary ratio is as narrow as asked for.
+    Precise {
+        /// Half of the widest, a share.
+        half_width: f64,
+    },
+    /// As many pairs as the design allows, or (a sequential one) has.
+    MostPairs,
+    /// Twice as many tries as the design allows pairs: the machine is too restless.
+    TooManyTries,
+}
+
+/// Is it enough? Asked after each round, with everything seen so far. The A/A arm counts only where nothing else
+/// is compared. ABBA designs end with a whole quad, or the drift that it cancels would stay in.
+#[must_use]
+pub fn enough(run: &Run) -> Option<Enough> {
+    let design = &run.header.scenario.design;
+    let mut wanted = contrasts(run);
+    if wanted.len() > 1 {
+        wanted.retain(|contrast| contrast.arm == Arm::Variant);
+    }
+    if wanted.is_empty() {
+        let blocks = run.blocks.iter().filter(|block| block.counts()).count() as u32;
+        return (blocks >= design.pairs.min).then_some(Enough::MostPairs);
+    }
+    let seen: Vec<Progress> = wanted.iter().map(|&it| Progress::of(run, it)).collect();
+    let all = |ready: &dyn Fn(&Progress) -> bool| seen.iter().all(ready);
+    let most = match design.order {
+        Order::Sequential => design.pairs.min,
+        Order::AbbaRandom | Order::PairsRandom => design.pairs.max.max(design.pairs.min),
+    };
+    if all(&|it| it.counting >= most) {
+        return Some(Enough::MostPairs);
+    }
+    if all(&|it| it.tried >= most.saturating_mul(2)) {
+        return Some(Enough::TooManyTries);
+    }
+    let whole = |pairs: u32| design.order != Order::AbbaRandom || pairs.is_multiple_of(2);
+    let precise = |it: &Progress| {
+        it.counting >= design.pairs.min.max(2)
+            && whole(it.counting)
+            && it
+                .half_width
+                .is_some_and(|half| half <= design.pairs.until.0.0)
+    };
+    if design.order == Order::Sequential || !all(&precise) {
+        return None;
+    }
+    let half_width = seen
+        .iter()
+        .filter_map(|it| it.half_width)
+        .fold(0.0, f64::max);
+    Some(Enough::Precise { half_width })
+}
+
+/// How far a contrast has come.
+struct Progress {
+    counting: u32,
+    tried: u32,
+    half_width: Option<f64>,
+}
+
+impl Progress {
+    fn of(run: &Run, contrast: Contrast) -> Self {
+        let metric = run.header.scenario.design.primary;
+        let tried = pairs(run, contrast);
+        let counting = || tried.iter().filter(|pair| pair.counts());
+        let both = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
+        let values: Vec<_> = counting().filter_map(both).collect();
+        Self {
+            counting: counting().count() as u32,
+            tried: tried.len() as u32,
+            half_width: LogRatios::new(&values).map(|ratios| ratios.half_width(0.95)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use crate::stats::Random;
+
+    fn noisy(pairs: u32, deviation: f64, effect: f64) -> Run {
+        let mut random = Random::new(2);
+        fixture::run(2, pairs, |block| {
+            let factor = if block.arm == Arm::Variant {
+                effect
+            } else {
+                1.0
+            };
+            fixture::set_rate(block, 400.0 * factor * (deviation * random.normal()).exp());
+        })
+    }
+
+    #[test]
+    fn precision_ends_the_run_and_significance_does_not() {
+        assert!(matches!(
+            enough(&noisy(6, 0.005, 1.0)),
+            Some(Enough::Precise { .. })
+        ));
+        // Ten times as fast, beyond any doubt, and not yet known to ±2 %.
+        assert_eq!(enough(&noisy(8, 0.05, 10.0)), None);
+    }
+
+    #[test]
+    fn fewer_than_the_least_pairs_are_never_enough() {
+        assert_eq!(enough(&noisy(4, 0.0001, 1.0)), None);
+    }
+
+    #[test]
+    fn half_a_quad_is_not_an_end() {
+        let mut run = noisy(7, 0.005, 1.0);
+        assert_eq!(enough(&run), None);
+        run.header.scenario.design.order = Order::PairsRandom;
+        assert!(enough(&run).is_some());
+    }
+
+    #[test]
+    fn the_most_pairs_end_it_and_so_do_endless_discards() {
+        assert_eq!(enough(&noisy(20, 0.3, 1.0)), Some(Enough::MostPairs));
+        let mut run = noisy(40, 0.3, 1.0);
+        run.blocks
+            .iter_mut()
+            .for_each(|block| block.discarded = Some("steal".into()));
+        assert_eq!(enough(&run), Some(Enough::TooManyTries));
+    }
+
+    #[test]
+    fn without_a_second_variant_the_baseline_against_itself_decides() {
+        let mut random = Random::new(2);
+        let run = fixture::run(1, 6, |block| {
+            fixture::set_rate(block, 400.0 * (0.005 * random.normal()).exp());
+        });
+        assert!(matches!(enough(&run), Some(Enough::Precise { .. })));
+    }
+}

@@ -1,0 +1,126 @@
+//! Pairs of neighbouring blocks: the only ones that are compared with each other.
+
+use crate::record::{Arm, Block, Phase, Run};
+
+/// A baseline block and the one that ran next to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The baseline's.
+    pub baseline: &'a Block,
+    /// The variant's, or the baseline's once more.
+    pub other: &'a Block,
+}
+
+impl Pair<'_> {
+    /// Do both blocks count?
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.baseline.counts() && self.other.counts()
+    }
+
+    /// Did both blocks reach a measured window, disturbed or not?
+    #[must_use]
+    pub fn measured(&self) -> bool {
+        self.baseline.failure.is_none() && self.other.failure.is_none()
+    }
+
+    /// Seconds that the pair took, starts and stops included.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        length(&self.baseline.phases) + length(&self.other.phases)
+    }
+}
+
+/// What is compared with the baseline: a variant, or the baseline itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Contrast {
+    pub(super) arm: Arm,
+    pub(super) variant: u32,
+}
+
+/// Every variant but the first, then the A/A arm where it is wanted or has run.
+pub(super) fn contrasts(run: &Run) -> Vec<Contrast> {
+    let arm = Arm::Variant;
+    let mut all: Vec<_> = (1..run.header.variants.len() as u32)
+        .map(|variant| Contrast { arm, variant })
+        .collect();
+    let ran = run.blocks.iter().any(|block| block.arm == Arm::Again);
+    if ran || run.header.scenario.design.aa {
+        all.push(Contrast {
+            arm: Arm::Again,
+            variant: 0,
+        });
+    }
+    all
+}
+
+/// All pairs of a contrast in the order in which they ran; discarded and failed ones too. A pair that was tried
+/// again appears once per try.
+pub(super) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
+    let of_contrast = |block: &&Block| {
+        block.arm == contrast.arm && (block.arm == Arm::Again || block.variant == contrast.variant)
+    };
+    let with_baseline = |other| {
+        let is_partner = |block: &&Block| {
+            let other: &Block = other;
+            block.arm == Arm::Baseline && (block.pair, block.attempt) == (other.pair, other.attempt)
+        };
+        let baseline = run.blocks.iter().find(is_partner)?;
+        Some(Pair { baseline, other })
+    };
+    run.blocks
+        .iter()
+        .filter(of_contrast)
+        .filter_map(with_baseline)
+        .collect()
+}
+
+fn length(phases: &[Phase]) -> f64 {
+    let from = phases.iter().map(|phase| phase.from).reduce(f64::min);
+    let to = phases.iter().map(|phase| phase.to).reduce(f64::max);
+    from.zip(to).map_or(0.0, |(from, to)| (to - from).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn blocks_are_paired_with_their_own_try_only() {
+        let mut run = fixture::run(2, 3, |_| {});
+        // The second pair's baseline was disturbed; both ran again.
+        let first_try: Vec<Block> = run.blocks.iter().filter(|b| b.pair == 1).cloned().collect();
+        for block in &mut run.blocks {
+            if block.pair == 1 && block.arm == Arm::Baseline {
+                block.discarded = Some("steal 9 %".into());
+            }
+        }
+        run.blocks.extend(first_try.into_iter().map(|mut block| {
+            block.attempt = 1;
+            block
+        }));
+        let contrast = contrasts(&run)[0];
+        let pairs = pairs(&run, contrast);
+        assert_eq!(pairs.len(), 4);
+        assert_eq!(pairs.iter().filter(|pair| pair.counts()).count(), 3);
+        assert!(
+            pairs
+                .iter()
+                .all(|pair| pair.baseline.attempt == pair.other.attempt)
+        );
+    }
+
+    #[test]
+    fn the_baseline_is_a_contrast_to_itself_and_comes_last() {
+        let run = fixture::run(3, 2, |_| {});
+        let arms: Vec<_> = contrasts(&run)
+            .iter()
+            .map(|it| (it.arm, it.variant))
+            .collect();
+        assert_eq!(
+            arms,
+            [(Arm::Variant, 1), (Arm::Variant, 2), (Arm::Again, 0)]
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! The experiment examined by itself: each file looks for one mistake that field reports made, or could have
+//! made, without noticing.
+
+mod aa_suspect;
+mod client_saturation;
+mod clock_resolution;
+mod clock_step;
+mod disagreement;
+mod fixed_rate;
+mod late_samples;
+mod littles_law;
+mod load_windows;
+mod lower_cpu;
+mod one_order;
+mod page_faults;
+mod ramp_share;
+mod reply_bytes;
+mod send_lag;
+mod small_effect;
+mod starved_connection;
+mod tail_samples;
+mod uncounted_cpu;
+mod undecoded;
+mod unread_witness;
+mod unsteady;
+
+use serde::Serialize;
+
+use super::{Analysis, Summary};
+use crate::record::{Arm, Block, Run};
+use crate::stats::median;
+
+/// A mistake or weakness of the experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The check's name, e.g. `littles-law`.
+    pub name: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was seen, with the figures.
+    pub sentence: String,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// How much a finding matters; the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The figures do not mean what they seem to mean.
+    Grave,
+    /// They may mislead.
+    Warning,
+    /// Good to know when reading them.
+    Note,
+}
+
+/// One check.
+#[derive(Debug)]
+pub struct SelfCheck {
+    /// Its name in findings.
+    pub name: &'static str,
+    /// What it looks for, for the documentation.
+    pub about: &'static str,
+    examine: fn(&Evidence<'_>) -> Vec<Remark>,
+}
+
+/// All checks.
+pub const ALL: &[SelfCheck] = &[
+    one_order::CHECK,
+    aa_suspect::CHECK,
+    disagreement::CHECK,
+    small_effect::CHECK,
+    reply_bytes::CHECK,
+    undecoded::CHECK,
+    unread_witness::CHECK,
+    littles_law::CHECK,
+    ramp_share::CHECK,
+    unsteady::CHECK,
+    starved_connection::CHECK,
+    fixed_rate::CHECK,
+    send_lag::CHECK,
+    client_saturation::CHECK,
+    tail_samples::CHECK,
+    clock_resolution::CHECK,
+    clock_step::CHECK,
+    load_windows::CHECK,
+    lower_cpu::CHECK,
+    uncounted_cpu::CHECK,
+    page_faults::CHECK,
+    late_samples::CHECK,
+];
+
+/// Everything that the checks find, the gravest first.
+pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
+    let evidence = Evidence { run, analysis };
+    let mut all: Vec<Finding> = ALL
+        .iter()
+        .flat_map(|check| check.findings(&evidence))
+        .collect();
+    // Stable: checks of equal weight stay in the order of the list.
+    all.sort_by_key(|finding| finding.severity);
+    all
+}
+
+impl SelfCheck {
+    fn findings(&self, evidence: &Evidence<'_>) -> Vec<Finding> {
+        let named = |remark: Remark| Finding {
+            name: self.name,
+            severity: remark.severity,
+            sentence: remark.sentence,
+            advice: remark.advice,
+        };
+        (self.examine)(evidence).into_iter().map(named).collect()
+    }
+}
+
+/// A finding that does not know its check's name.
+struct Remark {
+    severity: Severity,
+    sentence: String,
+    advice: &'static str,
+}
+
+/// What the checks look at: the run, and what was made of it so far.
+struct Evidence<'a> {
+    run: &'a Run,
+    analysis: &'a Analysis,
+}
+
+/// One variant's blocks.
+struct Subject<'a> {
+    summary: &'a Summary,
+    /// Those that count; where none does, all that reached a measured window.
+    blocks: Vec<&'a Block>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Every variant with blocks, the baseline first.
+    fn subjects(&self) -> Vec<Subject<'a>> {
+        let run = self.run;
+        let variants = self
+            .analysis
+            .summaries
+            .iter()
+            .filter(|it| it.arm != Arm::Again);
+        variants
+            .map(|summary| {
+                let own = || {
+                    run.blocks
+                        .iter()
+                        .filter(|it| it.arm != Arm::Again && it.variant == summary.variant)
+                };
+                let mut blocks: Vec<&Block> = own().filter(|block| block.counts()).collect();
+                if blocks.is_empty() {
+                    blocks = own().filter(|block| block.failure.is_none()).collect();
+                }
+                Subject { summary, blocks }
+            })
+            .filter(|subject| !subject.blocks.is_empty())
+            .collect()
+    }
+
+    /// The baseline beside each other variant.
+    fn versus_baseline(&self) -> Vec<(Subject<'a>, Subject<'a>)> {
+        let (baselines, others): (Vec<_>, Vec<_>) = self
+            .subjects()
+            .into_iter()
+            .partition(|it| it.summary.arm == Arm::Baseline);
+        let Some(baseline) = baselines.into_iter().next() else {
+            return Vec::new();
+        };
+        let again = |other| {
+            let blocks = baseline.blocks.clone();
+            (
+                Subject {
+                    summary: baseline.summary,
+                    blocks,
+                },
+                other,
+            )
+        };
+        others.into_iter().map(again).collect()
+    }
+
+    /// What the check remarks on each variant.
+    fn each(&self, look: impl Fn(&Subject<'a>) -> Option<Remark>) -> Vec<Remark> {
+        self.subjects().iter().filter_map(look).collect()
+    }
+}
+
+impl<'a> Subject<'a> {
+    fn name(&self) -> &'a str {
+        &self.summary.name
+    }
+
+    /// The middle block's value.
+    fn median(&self, of: impl Fn(&Block) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.blocks.iter().filter_map(|block| of(block)).collect();
+        median(&values)
+    }
+
+    /// The block with the largest value, and that value.
+    fn worst(&self, of: impl Fn(&Block) -> Option<f64>) -> Option<(&'a Block, f64)> {
+        let values = self
+            .blocks
+            .iter()
+            .filter_map(|block| Some((*block, of(block)?)));
+        values.max_by(|(_, a), (_, b)| a.total_cmp(b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::{analyse, fixture};
+    use super::*;
+
+    /// What one check says about a run.
+    pub(super) fn found(check: &SelfCheck, run: &Run) -> Vec<Finding> {
+        let analysis = analyse(run, &[]);
+        check.findings(&Evidence {
+            run,
+            analysis: &analysis,
+        })
+    }
+
+    /// The only finding's sentence.
+    pub(super) fn sentence(check: &SelfCheck, run: &Run) -> String {
+        let found = found(check, run);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        found[0].sentence.clone()
+    }
+
+    #[test]
+    fn a_calm_run_has_no_findings() {
+        let analysis = analyse(&fixture::run(3, 10, |_| {}), &[]);
+        assert_eq!(analysis.findings, []);
+    }
+
+    #[test]
+    fn a_run_without_a_single_block_is_survived_by_every_check() {
+        let mut run = fixture::run(2, 10, |_| {});
+        run.blocks.clear();
+        let analysis = analyse(&run, &[]);
+        assert!(
+            analysis
+                .findings
+                .iter()
+                .all(|finding| finding.name == "one-order")
+        );
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<_> = ALL.iter().map(|check| check.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        assert!(ALL.iter().all(|check| !check.about.is_empty()));
+    }
+
+    #[test]
+    fn the_gravest_come_first() {
+        let run = fixture::run(2, 10, |block| {
+            block.noise.clock_step = 1.0;
+            block.client.busy = 0.99;
+        });
+        let severities: Vec<_> = analyse(&run, &[])
+            .findings
+            .iter()
+            .map(|finding| finding.severity)
+            .collect();
+        assert!(
+            severities.is_sorted() && severities.len() > 2,
+            "{severities:?}"
+        );
+    }
+}

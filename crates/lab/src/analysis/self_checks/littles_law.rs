@@ -1,0 +1,75 @@
+//! Little's law: in a closed loop, rate times mean latency is the number of connections. If it is not, time
+//! passed that no latency shows: connections idle, the client late, a run too short.
+
+use super::{Evidence, Remark, SelfCheck, Severity};
+use crate::record::Block;
+use crate::scenario::Mode;
+
+/// How far it may be off.
+const ALLOWED: f64 = 0.05;
+
+pub(super) const CHECK: SelfCheck = SelfCheck {
+    name: "littles-law",
+    about: "rate x mean latency is not the number of connections",
+    examine,
+};
+
+fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
+    if evidence.run.header.scenario.load.mode == Mode::Open {
+        return Vec::new();
+    }
+    evidence.each(|subject| {
+        let in_flight = subject.median(in_flight)?;
+        let connections = subject.median(|block| Some(f64::from(block.load.connections)))?;
+        ((in_flight / connections - 1.0).abs() > ALLOWED).then(|| Remark {
+            severity: Severity::Warning,
+            sentence: format!(
+                "{}: rate x mean latency gives {in_flight:.1} requests in flight, with {connections:.0} \
+                 connections.",
+                subject.name()
+            ),
+            advice: "look for idle connections, a busy client or a window that is too short; do not compare \
+                     latencies",
+        })
+    })
+}
+
+/// Failed requests keep a connection busy as well, so blocks with failures cannot tell.
+fn in_flight(block: &Block) -> Option<f64> {
+    let load = &block.load;
+    let can_tell = load.completed > 0 && load.connections > 0 && load.failures.all() == 0;
+    let time = load.total.mean() + load.connect.mean();
+    can_tell
+        .then(|| block.throughput().map(|rate| rate * time))
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{found, sentence};
+    use super::CHECK;
+    use crate::analysis::fixture;
+    use crate::record::Arm;
+
+    #[test]
+    fn five_in_flight_over_ten_connections_are_told() {
+        let mut run = fixture::run(2, 4, |block| {
+            if block.arm == Arm::Variant {
+                // Half of the time nobody asked.
+                block.load.seconds *= 2.0;
+            }
+        });
+        let text = sentence(&CHECK, &run);
+        assert!(
+            text.contains("5.0 requests in flight, with 10 connections"),
+            "{text}"
+        );
+        run.header.scenario.load.mode = crate::scenario::Mode::Open;
+        assert!(found(&CHECK, &run).is_empty());
+    }
+
+    #[test]
+    fn busy_connections_obey_the_law() {
+        assert!(found(&CHECK, &fixture::run(2, 4, |_| {})).is_empty());
+    }
+}

@@ -1,0 +1,61 @@
+//! A narrow interval is no proof of a small effect: the luck of one layout in memory stays the same throughout a
+//! run. (php-judy #104: +11.6 % [10.4, 11.9], gone when run again.)
+
+use super::{Evidence, Remark, SelfCheck, Severity};
+use crate::analysis::Verdict;
+
+/// Effects below this want a second look.
+const SMALL: f64 = 0.05;
+
+pub(super) const CHECK: SelfCheck = SelfCheck {
+    name: "small-effect",
+    about: "a decided effect below 5 % stands on one run",
+    examine,
+};
+
+fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
+    use Verdict::{Cheaper, Dearer, Faster, Slower};
+    let decided = evidence
+        .analysis
+        .primary()
+        .filter(|it| matches!(it.verdict, Faster | Slower | Cheaper | Dearer))
+        .filter_map(|it| Some((it, it.estimate?)));
+    decided
+        .filter(|(_, estimate)| estimate.ratio.ln().abs() < SMALL)
+        .map(|(comparison, estimate)| Remark {
+            severity: Severity::Note,
+            sentence: format!(
+                "{} / {}: x{:.3} is less than {:.0} % and stands on one run.",
+                comparison.name,
+                comparison.baseline,
+                estimate.ratio,
+                SMALL * 100.0
+            ),
+            advice: "confirm it with a second seed before building on it",
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{found, sentence};
+    use super::CHECK;
+    use crate::analysis::fixture;
+    use crate::record::{Arm, Run};
+
+    fn with_effect(factor: f64) -> Run {
+        fixture::run(2, 10, |block| {
+            if block.arm == Arm::Variant {
+                let rate = block.throughput().expect("a window");
+                fixture::set_rate(block, rate * factor);
+            }
+        })
+    }
+
+    #[test]
+    fn four_percent_want_a_second_seed_and_twenty_do_not() {
+        assert!(sentence(&CHECK, &with_effect(1.04)).contains("x1.0"));
+        assert!(found(&CHECK, &with_effect(1.20)).is_empty());
+        assert!(found(&CHECK, &with_effect(1.0)).is_empty());
+    }
+}

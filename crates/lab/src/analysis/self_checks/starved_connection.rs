@@ -1,0 +1,95 @@
+//! Field report 3: equal throughput, medians of 1605 and 203 ms, and one stall of 91 s: one connection got
+//! nothing while the others got everything.
+
+use super::{Evidence, Remark, SelfCheck, Severity};
+use crate::record::Block;
+use crate::stats::median;
+
+/// So many times the usual wait is starvation…
+const TIMES: f64 = 10.0;
+/// …if it is also this share of the window: shorter ones change no figure.
+const OF_WINDOW: f64 = 0.05;
+
+pub(super) const CHECK: SelfCheck = SelfCheck {
+    name: "starved-connection",
+    about: "one connection waited ten times as long as the others",
+    examine,
+};
+
+fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
+    evidence.each(|subject| {
+        let (block, excess) = subject.worst(excess)?;
+        (excess > TIMES).then(|| Remark {
+            severity: Severity::Warning,
+            sentence: format!(
+                "{}: one connection waited {:.1} s of a window of {:.1} s, {excess:.0} times as long as usual \
+                 (block {}; median latency {:.0} ms).",
+                subject.name(),
+                longest(block),
+                block.load.seconds,
+                block.index,
+                block.load.total.quantile(0.5) * 1000.0
+            ),
+            advice: "read medians and throughput with the longest wait beside them; look for a queue that is \
+                     not first come, first served",
+        })
+    })
+}
+
+/// The longest wait through the usual one: the median of all connections' longest waits, or, where so many
+/// starve that half of the window is lost, the median latency.
+fn excess(block: &Block) -> Option<f64> {
+    let longest = longest(block);
+    if longest < OF_WINDOW * block.load.seconds {
+        return None;
+    }
+    let waits: Vec<f64> = block
+        .load
+        .per_connection
+        .iter()
+        .map(|it| it.longest_wait)
+        .collect();
+    let mut usual = median(&waits)?;
+    if longest > block.load.seconds / 2.0 && block.load.completed > 0 {
+        usual = usual.min(block.load.total.quantile(0.5));
+    }
+    (usual > 0.0).then(|| longest / usual)
+}
+
+fn longest(block: &Block) -> f64 {
+    super::super::summary::longest_wait(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{found, sentence};
+    use super::CHECK;
+    use crate::analysis::fixture;
+    use crate::record::Run;
+
+    fn with_waits(longest: f64, others: f64) -> Run {
+        fixture::run(1, 4, |block| {
+            fixture::set_rate(block, 20.0);
+            for (at, connection) in block.load.per_connection.iter_mut().enumerate() {
+                connection.longest_wait = if at == 0 { longest } else { others };
+            }
+        })
+    }
+
+    #[test]
+    fn one_stall_of_91_seconds_is_told() {
+        let text = sentence(&CHECK, &with_waits(91.3, 2.0));
+        assert!(
+            text.contains("waited 91.3 s of a window of 100.0 s, 18"),
+            "{text}"
+        );
+        // Even where all but a few starve.
+        assert!(sentence(&CHECK, &with_waits(91.3, 90.0)).contains("91.3 s"));
+    }
+
+    #[test]
+    fn waits_that_all_share_and_short_ones_are_not_starvation() {
+        assert!(found(&CHECK, &with_waits(8.0, 6.0)).is_empty());
+        assert!(found(&CHECK, &with_waits(2.0, 0.1)).is_empty());
+    }
+}

@@ -1,0 +1,77 @@
+//! Field report 2: the author could not see whether the variable had reached the server.
+
+use super::{Evidence, Remark, SelfCheck, Severity};
+use crate::record::Reading;
+
+pub(super) const CHECK: SelfCheck = SelfCheck {
+    name: "unread-witness",
+    about: "a witness could not be read, so nobody knows whether the switch took effect",
+    examine,
+};
+
+fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    for subject in evidence.subjects() {
+        let passes = evidence.run.passes.iter();
+        let of_passes = passes
+            .filter(|pass| pass.variant == subject.summary.variant)
+            .flat_map(|pass| &pass.witnesses);
+        let of_blocks = subject.blocks.iter().flat_map(|block| &block.witnesses);
+        let all: Vec<&Reading> = of_blocks.chain(of_passes).collect();
+        let mut unread: Vec<&str> = all
+            .iter()
+            .filter(|one| {
+                !all.iter()
+                    .any(|it| it.witness == one.witness && it.holds.is_some())
+            })
+            .map(|reading| reading.witness.as_str())
+            .collect();
+        unread.sort_unstable();
+        unread.dedup();
+        remarks.extend(unread.into_iter().map(|witness| Remark {
+            severity: Severity::Warning,
+            sentence: format!(
+                "{}: the witness `{witness}` was never read: whether the switch took effect is not known.",
+                subject.name()
+            ),
+            advice: "let the counting pass run (sample.syscalls), with the rights it needs",
+        }));
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{found, sentence};
+    use super::CHECK;
+    use crate::analysis::fixture;
+    use crate::record::{Arm, Pass, Reading};
+
+    fn reading(holds: Option<bool>) -> Reading {
+        Reading {
+            witness: "sendfile > 0".into(),
+            seen: String::new(),
+            holds,
+        }
+    }
+
+    #[test]
+    fn a_witness_without_its_pass_is_told_and_with_it_is_not() {
+        let mut run = fixture::run(2, 4, |block| {
+            if block.arm == Arm::Variant {
+                block.witnesses = vec![reading(None)];
+            }
+        });
+        assert!(sentence(&CHECK, &run).contains("`sendfile > 0`"));
+        run.passes.push(Pass {
+            variant: 1,
+            method: "ptrace".into(),
+            requests: 50,
+            slowdown: 2.0,
+            syscalls: Vec::new(),
+            instructions: None,
+            witnesses: vec![reading(Some(true))],
+        });
+        assert!(found(&CHECK, &run).is_empty());
+    }
+}

@@ -1,0 +1,50 @@
+//! Measuring began before the server had settled: the window shows a warm-up.
+
+use super::{Evidence, Remark, SelfCheck, Severity};
+
+/// A level rate is taken for a trend now and then: so large a share of blocks is not chance.
+const ALLOWED: f64 = 0.20;
+
+pub(super) const CHECK: SelfCheck = SelfCheck {
+    name: "unsteady",
+    about: "warm-up ended before the rate had settled",
+    examine,
+};
+
+fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
+    evidence.each(|subject| {
+        let unsteady = subject
+            .blocks
+            .iter()
+            .filter(|block| !block.warmup.steady)
+            .count();
+        let longest = subject.worst(|block| Some(block.warmup.seconds))?.1;
+        (unsteady as f64 > ALLOWED * subject.blocks.len() as f64).then(|| Remark {
+            severity: Severity::Warning,
+            sentence: format!(
+                "{}: not steady after warm-up (up to {longest:.1} s) in {unsteady} of {} blocks.",
+                subject.name(),
+                subject.blocks.len()
+            ),
+            advice: "give it a longer design.warmup.max",
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{found, sentence};
+    use super::CHECK;
+    use crate::analysis::fixture;
+    use crate::record::Arm;
+
+    #[test]
+    fn many_unsteady_blocks_are_told_and_one_of_ten_is_not() {
+        let run = fixture::run(2, 10, |block| {
+            block.warmup.steady = block.arm != Arm::Variant
+        });
+        assert!(sentence(&CHECK, &run).contains("in 10 of 10 blocks"));
+        let run = fixture::run(2, 10, |block| block.warmup.steady = block.index != 3);
+        assert!(found(&CHECK, &run).is_empty());
+    }
+}

@@ -1,0 +1,306 @@
+//! The verdict: one word per pair of variants and metric, and the figures that belong to it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::scenario::Metric;
+use crate::stats::{LogRatios, pairs_until_a_verdict};
+
+/// What can be said. "No difference" is not among it: sameness is shown within a bound, or is not shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "word", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The variant is faster: the 95 % interval excludes one.
+    Faster,
+    /// The variant is slower.
+    Slower,
+    /// It costs less.
+    Cheaper,
+    /// It costs more.
+    Dearer,
+    /// The 90 % interval lies within the bound.
+    Same {
+        /// The bound, a share.
+        within: f64,
+        /// A difference that is certain (the 95 % interval excludes one) and too small to matter: −0.008 for
+        /// 0.8 % less.
+        tiny: Option<f64>,
+    },
+    /// Neither a difference nor sameness could be shown.
+    Undecided {
+        /// Half the width of the 95 % interval, a share; `None` below two pairs.
+        half_width: Option<f64>,
+        /// The bound within which sameness would be shown, a share.
+        within: f64,
+        /// Further pairs until a verdict falls, if mean and spread stay as they are; `None` if that is not in
+        /// sight.
+        more_pairs: Option<u32>,
+        /// What they would take.
+        seconds: Option<f64>,
+    },
+    /// The figures do not compare what they seem to compare.
+    Invalid {
+        /// Why.
+        why: String,
+    },
+    /// The switch did not reach the server, so nothing was compared.
+    NotExercised {
+        /// The witness, as in the scenario.
+        witness: String,
+        /// What it saw instead.
+        seen: String,
+        /// In how many blocks (or passes).
+        blocks: u32,
+        /// Of how many.
+        of: u32,
+    },
+}
+
+/// What a verdict is made from, once work and witnesses are in order.
+pub(super) struct Question<'a> {
+    pub(super) metric: Metric,
+    /// `None` below two pairs.
+    pub(super) ratios: Option<&'a LogRatios>,
+    /// p of a difference and of sameness, adjusted where the metric is a secondary one.
+    pub(super) difference_p: f64,
+    pub(super) sameness_p: f64,
+    pub(super) within: f64,
+    pub(super) min_pairs: u32,
+    pub(super) seconds_per_pair: Option<f64>,
+}
+
+impl Question<'_> {
+    /// Sameness first: a difference that is certain but inside of the bound is tiny, not an effect.
+    pub(super) fn answer(&self) -> Verdict {
+        let Some(ratios) = self.ratios else {
+            return self.undecided();
+        };
+        if (ratios.count() as u32) < self.min_pairs {
+            return self.undecided();
+        }
+        let differs = self.difference_p < 0.05;
+        if self.sameness_p < 0.05 {
+            let tiny = differs.then(|| ratios.mean().exp_m1());
+            let within = self.within;
+            return Verdict::Same { within, tiny };
+        }
+        if !differs {
+            return self.undecided();
+        }
+        let better = (ratios.mean() > 0.0) == self.metric.more_is_better();
+        match (self.metric.is_cost(), better) {
+            (false, true) => Verdict::Faster,
+            (false, false) => Verdict::Slower,
+            (true, true) => Verdict::Cheaper,
+            (true, false) => Verdict::Dearer,
+        }
+    }
+
+    fn undecided(&self) -> Verdict {
+        let have = self.ratios.map_or(0, LogRatios::count) as u32;
+        let projected = match self.ratios {
+            Some(ratios) => {
+                let (mean, deviation) = (ratios.mean(), ratios.deviation());
+                pairs_until_a_verdict(mean, deviation, self.within, ratios.count())
+                    .and_then(|pairs| u32::try_from(pairs).ok())
+            }
+            None => Some(self.min_pairs),
+        };
+        let more_pairs = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
+        Verdict::Undecided {
+            half_width: self.ratios.map(|ratios| ratios.half_width(0.95)),
+            within: self.within,
+            more_pairs,
+            seconds: more_pairs
+                .zip(self.seconds_per_pair)
+                .map(|(pairs, each)| f64::from(pairs) * each),
+        }
+    }
+}
+
+impl Verdict {
+    /// Its word: `FASTER`, `NOT EXERCISED`…
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Faster => "FASTER",
+            Self::Slower => "SLOWER",
+            Self::Cheaper => "CHEAPER",
+            Self::Dearer => "DEARER",
+            Self::Same { .. } => "SAME",
+            Self::Undecided { .. } => "UNDECIDED",
+            Self::Invalid { .. } => "INVALID",
+            Self::NotExercised { .. } => "NOT EXERCISED",
+        }
+    }
+}
+
+/// The word with its figures: `SAME within ±3 % (tiny, +0.8 %)`.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())?;
+        match self {
+            Self::Faster | Self::Slower | Self::Cheaper | Self::Dearer => Ok(()),
+            Self::Same { within, tiny } => {
+                write!(f, " within ±{}", percent(*within))?;
+                match tiny {
+                    Some(effect) => write!(f, " (tiny, {:+.1} %)", effect * 100.0),
+                    None => Ok(()),
+                }
+            }
+            Self::Undecided {
+                half_width,
+                within,
+                more_pairs,
+                seconds,
+            } => {
+                match half_width {
+                    Some(half) => {
+                        write!(
+                            f,
+                            ": known to ±{} only, asked ±{}",
+                            percent(*half),
+                            percent(*within)
+                        )?;
+                    }
+                    None => f.write_str(": fewer than two pairs")?,
+                }
+                match more_pairs {
+                    Some(pairs) => write!(f, "; about {pairs} more pairs")?,
+                    None => f.write_str("; no number of pairs in sight would do")?,
+                }
+                match seconds {
+                    Some(seconds) => write!(f, " ({})", duration(*seconds)),
+                    None => Ok(()),
+                }
+            }
+            Self::Invalid { why } => write!(f, ": {why}"),
+            Self::NotExercised {
+                witness,
+                seen,
+                blocks,
+                of,
+            } => write!(
+                f,
+                ": {witness}, but saw {seen} in {blocks}/{of}; no verdict given"
+            ),
+        }
+    }
+}
+
+/// A share with the digits that matter.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() >= 10.0 || (percent - percent.round()).abs() < 1e-9 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 90.0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 5400.0 {
+        format!("{:.0} min", seconds / 60.0)
+    } else {
+        format!("{:.1} h", seconds / 3600.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Random;
+
+    /// Pairs with this mean and deviation of ln(b/a), exactly.
+    fn ratios(mean: f64, deviation: f64, pairs: u32) -> LogRatios {
+        let mut random = Random::new(1);
+        let raw: Vec<f64> = (0..pairs).map(|_| random.normal()).collect();
+        let spread = crate::stats::Spread::of(&raw).unwrap();
+        let scaled = |x: &f64| mean + (x - spread.mean) / spread.deviation * deviation;
+        let pairs: Vec<_> = raw.iter().map(|x| (1.0, scaled(x).exp())).collect();
+        LogRatios::new(&pairs).unwrap()
+    }
+
+    fn ask(metric: Metric, ratios: &LogRatios) -> Verdict {
+        Question {
+            metric,
+            ratios: Some(ratios),
+            difference_p: ratios.p_value(),
+            sameness_p: ratios.sameness_p(0.03),
+            within: 0.03,
+            min_pairs: 6,
+            seconds_per_pair: Some(20.0),
+        }
+        .answer()
+    }
+
+    #[test]
+    fn the_direction_depends_on_what_is_measured() {
+        let more = ratios(0.10, 0.02, 10);
+        assert_eq!(ask(Metric::Throughput, &more), Verdict::Faster);
+        assert_eq!(ask(Metric::P99, &more), Verdict::Slower);
+        assert_eq!(ask(Metric::CpuSPerRequest, &more), Verdict::Dearer);
+        let less = ratios(-0.10, 0.02, 10);
+        assert_eq!(ask(Metric::Throughput, &less), Verdict::Slower);
+        assert_eq!(ask(Metric::Rss, &less), Verdict::Cheaper);
+    }
+
+    #[test]
+    fn a_certain_difference_inside_of_the_bound_is_the_same_and_tiny() {
+        let verdict = ask(Metric::Throughput, &ratios(0.008, 0.004, 12));
+        assert_eq!(verdict.to_string(), "SAME within ±3 % (tiny, +0.8 %)");
+        let verdict = ask(Metric::Throughput, &ratios(0.0, 0.01, 12));
+        assert_eq!(verdict.to_string(), "SAME within ±3 %");
+    }
+
+    #[test]
+    fn noise_without_a_difference_is_undecided_and_tells_what_is_missing() {
+        let verdict = ask(Metric::Throughput, &ratios(0.0, 0.10, 10));
+        let Verdict::Undecided {
+            half_width: Some(half),
+            more_pairs: Some(more),
+            seconds: Some(seconds),
+            ..
+        } = verdict
+        else {
+            panic!("{verdict}");
+        };
+        assert!((half - 0.074).abs() < 0.001, "{half}");
+        // t × 0.10 / √n ≤ ln 1.03 one-sided at 5 %.
+        assert_eq!(more, 23);
+        assert_eq!(seconds, 460.0);
+        assert!(
+            verdict.to_string().contains("about 23 more pairs (8 min)"),
+            "{verdict}"
+        );
+    }
+
+    #[test]
+    fn fewer_pairs_than_planned_decide_nothing() {
+        let verdict = ask(Metric::Throughput, &ratios(0.5, 0.01, 3));
+        assert!(
+            matches!(
+                verdict,
+                Verdict::Undecided {
+                    more_pairs: Some(3),
+                    ..
+                }
+            ),
+            "{verdict}"
+        );
+        let nothing = Question {
+            metric: Metric::Throughput,
+            ratios: None,
+            difference_p: 1.0,
+            sameness_p: 1.0,
+            within: 0.03,
+            min_pairs: 6,
+            seconds_per_pair: None,
+        };
+        let text = nothing.answer().to_string();
+        assert_eq!(text, "UNDECIDED: fewer than two pairs; about 6 more pairs");
+    }
+}
