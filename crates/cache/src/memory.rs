@@ -11,7 +11,7 @@ use crate::sieve::Sieve;
 /// Entries in this process. Their weights never sum to more than the limit.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    limit: u64,
+    limit: AtomicU64,
     sieve: RwLock<Sieve<Stored>>,
     evictions: AtomicU64,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn new(limit: u64) -> Self {
         Self {
-            limit,
+            limit: AtomicU64::new(limit),
             sieve: RwLock::new(Sieve::new()),
             evictions: AtomicU64::new(0),
         }
@@ -37,15 +37,36 @@ impl Memory {
         let mut gone = Vec::new();
         let mut sieve = self.sieve.writing();
         gone.extend(sieve.remove(&key));
-        if weight <= self.limit {
-            while sieve.weight() + weight > self.limit {
-                let Some(victim) = sieve.victim() else { break };
-                gone.extend(sieve.remove(&victim));
-                self.evictions.fetch_add(1, Ordering::Relaxed);
-            }
+        let limit = self.limit();
+        if weight <= limit {
+            self.make_room(&mut sieve, limit - weight, &mut gone);
             sieve.insert(key, stored, weight);
         }
         drop(sieve);
+    }
+
+    /// The most bytes it may hold.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Holds no more than so many bytes from now on.
+    pub(crate) fn resize(&self, limit: u64) {
+        let mut gone = Vec::new();
+        let mut sieve = self.sieve.writing();
+        // Under the lock: whoever puts next goes by the new limit.
+        self.limit.store(limit, Ordering::Relaxed);
+        self.make_room(&mut sieve, limit, &mut gone);
+        drop(sieve);
+    }
+
+    /// Moves entries to `gone` until no more than `most` bytes are held.
+    fn make_room(&self, sieve: &mut Sieve<Stored>, most: u64, gone: &mut Vec<Stored>) {
+        while sieve.weight() > most {
+            let Some(victim) = sieve.victim() else { break };
+            gone.extend(sieve.remove(&victim));
+            self.evictions.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Removes all that `keep` refuses.

@@ -74,7 +74,6 @@ struct Inner {
     clock: Arc<dyn Clock>,
     marks: Arc<Marks>,
     memory: Option<Memory>,
-    memory_limit: u64,
     disk: Option<Disk>,
     memory_lookups: Lookups,
     disk_lookups: Lookups,
@@ -98,13 +97,31 @@ impl Cache {
             clock,
             marks,
             memory,
-            memory_limit: config.memory,
             disk,
             memory_lookups: Lookups::default(),
             disk_lookups: Lookups::default(),
         };
         Self {
             inner: Arc::new(inner),
+        }
+    }
+
+    /// Whether `config` is about the same tiers, though they may be of other sizes now.
+    pub fn has_tiers_of(&self, config: &Config) -> bool {
+        let disk = config.disk.as_ref().filter(|disk| disk.size > 0);
+        let inner = &*self.inner;
+        inner.memory.is_some() == (config.memory > 0)
+            && inner.disk.as_ref().map(Disk::path) == disk.map(|disk| &*disk.path)
+    }
+
+    /// Gives the tiers that there are the sizes of `config`. Whatever is over them leaves: from memory
+    /// at once, from the disk soon.
+    pub fn resize(&self, config: &Config) {
+        if let Some(memory) = &self.inner.memory {
+            memory.resize(config.memory);
+        }
+        if let (Some(disk), Some(config)) = (&self.inner.disk, &config.disk) {
+            disk.resize(config.size);
         }
     }
 
@@ -218,7 +235,7 @@ impl Cache {
                 misses,
                 entries,
                 bytes,
-                limit: inner.memory_limit,
+                limit: inner.memory.as_ref().map_or(0, Memory::limit),
                 evictions,
             },
             disk: inner.disk.as_ref().map(|disk| DiskStats {

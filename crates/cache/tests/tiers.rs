@@ -61,6 +61,47 @@ async fn a_result_is_found_at_once_and_again_from_memory_after_the_disk() {
 }
 
 #[tokio::test]
+async fn tiers_change_their_sizes_while_they_are_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = open(folder.path(), MIB, MIB).await;
+    for n in 0..20 {
+        cache.put(key(n), entry(n, 10_000), cache.ticket());
+    }
+    cache.flush().await;
+    let sizes = |memory, disk| common::config(folder.path(), memory, disk);
+    assert!(cache.has_tiers_of(&sizes(2 * MIB, 3 * MIB)));
+    assert!(!cache.has_tiers_of(&sizes(0, MIB)));
+    assert!(!cache.has_tiers_of(&sizes(MIB, 0)));
+    assert!(!cache.has_tiers_of(&common::config(&folder.path().join("x"), MIB, MIB)));
+
+    cache.resize(&sizes(30_000, 40_000));
+    let limits = |cache: &Cache| {
+        let stats = cache.stats();
+        let disk = stats.disk.unwrap();
+        assert!(stats.memory.bytes <= stats.memory.limit);
+        (stats.memory.limit, disk.limit, disk.bytes)
+    };
+    let mut disk = u64::MAX;
+    for _ in 0..2000 {
+        disk = limits(&cache).2;
+        if disk <= 40_000 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!((limits(&cache).0, limits(&cache).1), (30_000, 40_000));
+    assert!(disk <= 40_000 && common::disk_usage(folder.path()) <= 40_000);
+    assert!(disk > 0, "what fits stays");
+
+    cache.resize(&sizes(MIB, MIB));
+    for n in 0..20 {
+        cache.put(key(n), entry(n, 10_000), cache.ticket());
+    }
+    cache.flush().await;
+    assert_eq!(cache.stats().memory.entries, 20);
+}
+
+#[tokio::test]
 async fn both_tiers_can_be_off() {
     let cache = Cache::open(Config {
         memory: 0,

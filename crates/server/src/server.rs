@@ -61,8 +61,8 @@ pub fn runtime(config: &Config) -> io::Result<Runtime> {
         .build()
 }
 
-/// The log's writer, and two name look-ups.
-const OTHER_WAITERS: usize = 3;
+/// Two name look-ups.
+const OTHER_WAITERS: usize = 2;
 
 impl Server {
     /// Opens the origins, starts the pixel threads and binds every address; needs a tokio runtime.
@@ -194,6 +194,7 @@ impl Street {
             self.signs.extend(leaving);
             return Err(error.into());
         }
+        service.app.maker.results.resize();
         // Its last request takes the old one with it.
         drop(self.current.replace(service));
         for (_, _, sign) in leaving {

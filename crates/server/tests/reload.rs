@@ -131,3 +131,49 @@ fn addresses_come_and_go_and_those_that_stay_are_not_touched() {
     });
     assert!(gone, "the socket's file is removed");
 }
+
+#[test]
+fn another_size_of_the_cache_keeps_what_fits() {
+    let keys = |memory: &str, disk: &str| {
+        format!(
+            "[cache]\nmemory = \"{memory}\"\nfs_fresh = \"1h\"\ndisk.path = \"kept\"\ndisk.size = \"{disk}\"\n"
+        )
+    };
+    let house = House::with(&keys("1MiB", "1MiB"));
+    let target = "/small_light(dw=60)/a.jpg";
+    let is_hit = || {
+        let reply = house.get(target);
+        reply.header("cache-status").unwrap().contains("; hit")
+    };
+    assert!(!is_hit());
+    reload(&house, &keys("2MiB", "3MiB")).unwrap();
+    assert!(is_hit());
+    let figures = house.get("/metrics").text();
+    for line in [
+        "andon_cache_limit_bytes{tier=\"memory\"} 2097152",
+        "andon_cache_limit_bytes{tier=\"disk\"} 3145728",
+        "andon_cache_disk_trouble{trouble=\"unavailable\"} 0",
+    ] {
+        assert!(figures.lines().any(|written| written == line), "{figures}");
+    }
+    // A refused configuration leaves the sizes alone as well.
+    let refused = format!(
+        "listen = [\"unix:no/such/folder.sock\"]\n{}",
+        keys("4MiB", "4MiB")
+    );
+    assert!(reload(&house, &refused).is_err());
+    let figures = house.get("/metrics").text();
+    assert!(figures.contains("andon_cache_limit_bytes{tier=\"disk\"} 3145728"));
+
+    // Too small for anything: what there is leaves.
+    reload(&house, &keys("1KiB", "4KiB")).unwrap();
+    let empty = (0..2000).any(|_| {
+        thread::sleep(std::time::Duration::from_millis(5));
+        let figures = house.get("/metrics").text();
+        ["memory", "disk"]
+            .iter()
+            .all(|tier| figures.contains(&format!("andon_cache_entries{{tier=\"{tier}\"}} 0\n")))
+    });
+    assert!(empty);
+    assert!(!is_hit());
+}

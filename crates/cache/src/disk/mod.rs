@@ -12,7 +12,7 @@ mod purge_log;
 mod queue;
 mod store;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -50,7 +50,7 @@ struct Shared {
     runtime: Handle,
     device: Arc<dyn Device>,
     path: PathBuf,
-    limit: u64,
+    limit: AtomicU64,
     marks: Arc<Marks>,
     store: OnceLock<Store>,
     health: Health,
@@ -78,7 +78,7 @@ impl Disk {
             runtime: Handle::current(),
             device,
             path,
-            limit,
+            limit: AtomicU64::new(limit),
             marks,
             store: OnceLock::new(),
             health: Health::default(),
@@ -147,6 +147,23 @@ impl Disk {
         .await;
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Takes no more than so many bytes, once files have been removed in the background.
+    pub(crate) fn resize(&self, limit: u64) {
+        let shared = Arc::clone(&self.shared);
+        shared.limit.store(limit, Ordering::Relaxed);
+        self.shared.runtime.spawn_blocking(move || {
+            // A store that is not open yet, or not counted, finds the new limit by itself.
+            if let Some(store) = shared.store.get().filter(|store| store.is_scanned()) {
+                shared.note(&store.resize(shared.limit.load(Ordering::Relaxed)));
+            }
+        });
+    }
+
     /// All but the outcomes of look-ups, which it cannot judge.
     pub(crate) fn stats(&self) -> DiskStats {
         let shared = &self.shared;
@@ -157,7 +174,7 @@ impl Disk {
         DiskStats {
             entries,
             bytes,
-            limit: shared.limit,
+            limit: load(&shared.limit),
             evictions: counts.map_or(0, |counts| load(&counts.evictions)),
             corrupt: counts.map_or(0, |counts| load(&counts.corrupt)),
             errors: load(&shared.errors),
@@ -285,12 +302,15 @@ impl Shared {
             }
             None => {
                 let (device, marks) = (Arc::clone(&self.device), Arc::clone(&self.marks));
-                let store = Store::open(device, &self.path, self.limit, marks)?;
+                let limit = self.limit.load(Ordering::Relaxed);
+                let store = Store::open(device, &self.path, limit, marks)?;
                 self.store.get_or_init(|| store)
             }
         };
         store.save_marks()?;
-        store.scan()
+        store.scan()?;
+        // It may have been changed since the store was opened, or while the disk was in trouble.
+        store.resize(self.limit.load(Ordering::Relaxed))
     }
 }
 

@@ -29,7 +29,7 @@ const START: u64 = 4096;
 /// Entries on a device.
 pub(crate) struct Store {
     folder: Folder,
-    limit: u64,
+    limit: AtomicU64,
     marks: Arc<Marks>,
     era: u64,
     /// The purge log was missing or damaged: the entries found at start belong to no era.
@@ -80,7 +80,7 @@ impl Store {
         marks.adopt(log.generation, log.marks);
         Ok(Self {
             folder,
-            limit,
+            limit: AtomicU64::new(limit),
             marks,
             era: log.era,
             starts_over,
@@ -121,6 +121,20 @@ impl Store {
         self.make_room(0)?;
         self.scanned.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Takes no more than so many bytes from now on.
+    ///
+    /// # Errors
+    /// The file system's; it may be called again.
+    pub(crate) fn resize(&self, limit: u64) -> io::Result<()> {
+        let _changes = self.changes.locked();
+        self.limit.store(limit, Ordering::Relaxed);
+        self.make_room(0)
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
     }
 
     /// Whether everything on disk is known. Writing waits for it, for without it the limit could not
@@ -165,7 +179,7 @@ impl Store {
         let body = &stored.entry.body;
         let fitting = format::encode(key, self.era, stored).and_then(|start| {
             let charge = charge((start.len() + body.len()) as u64);
-            (charge <= self.limit).then_some((start, charge))
+            (charge <= self.limit()).then_some((start, charge))
         });
         let Some((start, charge)) = fitting else {
             // An older result must not outlive a newer one for the sake of its size.
@@ -292,7 +306,7 @@ impl Store {
         loop {
             let victim = {
                 let mut index = self.index.writing();
-                if index.files.weight() + index.reserved + charge <= self.limit {
+                if index.files.weight() + index.reserved + charge <= self.limit() {
                     return Ok(());
                 }
                 index.files.victim()

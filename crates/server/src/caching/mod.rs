@@ -47,10 +47,11 @@ where
     Made: Clone + Send + Sync + 'static,
     Source: Clone + Send + Sync + 'static,
 {
-    /// Needs a tokio runtime. The cache itself is that of `before`, if it is of the same tiers.
+    /// Needs a tokio runtime. The cache itself is that of `before`, if its tiers are in the same places;
+    /// then it keeps its sizes until [`Results::resize`].
     pub(crate) fn new(config: &Config, before: Option<&Self>) -> Self {
         let tiers = config.cache.tiers();
-        let same = before.filter(|before| before.config.tiers() == tiers);
+        let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
         Self {
             cache: same.map_or_else(|| Cache::open(tiers), |before| before.cache.clone()),
             config: config.cache.clone(),
@@ -120,6 +121,11 @@ where
     pub(crate) fn keeps(&self) -> bool {
         let disk = self.config.disk.as_ref();
         self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
+    }
+
+    /// Gives the cache the sizes of this configuration.
+    pub(crate) fn resize(&self) {
+        self.cache.resize(&self.config.tiers());
     }
 
     /// Purges so far.
