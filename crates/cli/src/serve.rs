@@ -35,6 +35,7 @@ refused and changes nothing. SIGTERM or SIGINT stops it after the requests it ha
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = configuration(args)?;
+    andon_server::install_log(config.log);
     let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
     runtime.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -53,10 +54,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let reloader = server.reloader();
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
-                let outcome = reloader.reload(configuration(args)).await;
+                let config = configuration(args);
+                let log = config.as_ref().ok().map(|config| config.log);
+                let outcome = reloader.reload(config).await;
+                if let (Ok(()), Some(log)) = (&outcome, log) {
+                    andon_server::install_log(log);
+                }
                 match outcome {
-                    Ok(()) => say("the configuration was read again"),
-                    Err(error) => say(&format!("the configuration stays as it was: {error}")),
+                    Ok(()) => tracing::info!("the configuration was read again"),
+                    Err(error) => tracing::warn!("the configuration stays as it was: {error}"),
                 }
             }
         };
@@ -100,9 +106,4 @@ fn announce(server: &Server) -> anyhow::Result<()> {
     writeln!(out, "listening on {}", addresses.join(" "))
         .and_then(|()| out.flush())
         .context("cannot write to standard output")
-}
-
-/// A line in the log. Nobody is left to tell when standard error is gone.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "andon: {line}");
 }

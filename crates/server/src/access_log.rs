@@ -1,23 +1,18 @@
-//! The access log: one line per request on standard error, text or JSON.
-//!
-//! Lines pass through a bounded channel to one task, so that a log nobody reads costs lines, which are
-//! counted, and never a request.
+//! The access log: one line per request on standard error, text or JSON. Lines take the way of all
+//! lines, [`Lines`].
 
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use andon_dialects::Wish;
 use hyper::{Method, StatusCode, Uri};
 use serde_json::{Map, Value, json};
-use tokio::io::AsyncWriteExt;
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use crate::clock::Timestamp;
-use crate::config::LogFormat;
+use crate::config::{LogConfig, LogFormat, LogLevel};
 use crate::http::Peer;
+use crate::logging::Lines;
 use crate::metrics::Metrics;
 
 /// One request, as it is written down.
@@ -50,23 +45,20 @@ pub(crate) type Stages = Vec<(&'static str, Duration)>;
 #[derive(Debug)]
 pub(crate) struct AccessLog {
     format: LogFormat,
-    lines: mpsc::Sender<String>,
-    lost: Arc<AtomicU64>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    lines: &'static Lines,
     metrics: Arc<Metrics>,
 }
 
 impl AccessLog {
-    /// Starts the writing task; entries are counted in `metrics` too. Needs a tokio runtime.
-    pub(crate) fn start(format: LogFormat, metrics: Arc<Metrics>) -> Self {
-        let (lines, waiting) = mpsc::channel(MOST_WAITING);
-        let lost = Arc::new(AtomicU64::new(0));
-        let writer = tokio::spawn(write(waiting, lost.clone()));
+    /// Entries are counted in `metrics` too.
+    pub(crate) fn new(config: LogConfig, metrics: Arc<Metrics>) -> Self {
+        let format = match config.level {
+            LogLevel::Error | LogLevel::Warn => LogFormat::Off,
+            LogLevel::Info | LogLevel::Debug | LogLevel::Trace => config.format,
+        };
         Self {
             format,
-            lines,
-            lost,
-            writer: Mutex::new(Some(writer)),
+            lines: Lines::of_this_process(),
             metrics,
         }
     }
@@ -79,22 +71,12 @@ impl AccessLog {
             LogFormat::Text => entry.text(),
             LogFormat::Json => entry.json(),
         };
-        if self.lines.try_send(line).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
+        self.lines.push(line);
     }
 
     /// Waits until everything that was recorded so far is written.
     pub(crate) async fn finish(self) {
-        drop(self.lines);
-        let writer = self
-            .writer
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(writer) = writer {
-            // It ends when the last line is out; if it panicked there is nothing left to write.
-            let _ = writer.await;
-        }
+        self.lines.flush().await;
     }
 }
 
@@ -180,31 +162,9 @@ impl Entry {
     }
 }
 
-/// The writing task: everything that waits goes out in one write.
-async fn write(mut waiting: mpsc::Receiver<String>, lost: Arc<AtomicU64>) {
-    let mut out = tokio::io::stderr();
-    let mut lines = Vec::new();
-    while waiting.recv_many(&mut lines, MOST_WAITING).await > 0 {
-        let mut text = lines.concat();
-        lines.clear();
-        let missing = lost.swap(0, Ordering::Relaxed);
-        if missing > 0 {
-            let _ = writeln!(
-                text,
-                "{missing} log lines were lost: standard error is not read fast enough"
-            );
-        }
-        // When standard error is gone there is nobody left to tell.
-        let _ = out.write_all(text.as_bytes()).await;
-        let _ = out.flush().await;
-    }
-}
-
 fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 10.0
 }
-
-const MOST_WAITING: usize = 1024;
 
 /// Characters of a target.
 const LONGEST_TARGET: usize = 2048;

@@ -39,7 +39,7 @@ pub(crate) struct App {
 
 impl App {
     /// Opens folders and the cache, and starts the pixel threads and the log; needs a tokio runtime. The
-    /// cache of the app `before` a reload is taken over, unless its tiers are to be others now.
+    /// cache of the app `before` a reload is taken over, unless its tiers are to be elsewhere now.
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -72,7 +72,7 @@ impl App {
             targets: Targets::default(),
             cors: Cors::new(&config.cors),
             token: config.admin.secret()?.as_deref().map(Token::new),
-            log: AccessLog::start(config.log.format, metrics.clone()),
+            log: AccessLog::new(config.log, metrics.clone()),
             uploads: Uploads::new(config)?,
             metrics,
             metrics_allow: config.metrics.allow,

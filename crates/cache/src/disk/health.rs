@@ -95,7 +95,7 @@ impl Health {
         let known = alarm.as_ref().is_some_and(|alarm| alarm.trouble == trouble);
         if !known {
             // Once per kind, not once per request.
-            tracing::warn!(trouble = trouble.label(), %message, "the disk cache is in trouble");
+            tracing::warn!(trouble = trouble.label(), said = %message, "the disk cache is in trouble");
         }
         *alarm = Some(Alarm { trouble, message });
         self.stopped.store(trouble.stops(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! `[log]`: how requests are written down.
+//! `[log]`: what is written down on standard error, and how.
 
 use serde::Deserialize;
 
@@ -8,9 +8,11 @@ use serde::Deserialize;
 pub struct LogConfig {
     /// The shape of a line.
     pub format: LogFormat,
+    /// The least that is written down; requests are `info`.
+    pub level: LogLevel,
 }
 
-/// The shape of an access log line; lines go to standard error.
+/// The shape of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -19,6 +21,23 @@ pub enum LogFormat {
     Text,
     /// One JSON object per line, for programs.
     Json,
-    /// None.
+    /// No lines about requests; what the server says about itself is text.
     Off,
+}
+
+/// How much a line matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// Something broke.
+    Error,
+    /// Something is wrong, and serving goes on: a disk that is full, a configuration that is refused.
+    Warn,
+    /// What happens: requests, reloads.
+    #[default]
+    Info,
+    /// For those who look for a fault of ours.
+    Debug,
+    /// All.
+    Trace,
 }

@@ -35,7 +35,7 @@ pub use effective::{REFERENCE, effective};
 pub use error::ConfigError;
 pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
-pub use log::{LogConfig, LogFormat};
+pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub use origin::{FsConfig, Keeper, OriginConfig, RemoteConfig};
 pub use reach::Reach;

@@ -1,0 +1,168 @@
+//! The binary as a running server, and a client that tells a whole reply from a cut one.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test program uses its own part"
+)]
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// `andon serve` on a free port. Dropping it kills it.
+pub struct Served {
+    child: Child,
+    pub address: String,
+}
+
+impl Served {
+    /// Starts it on `folder/andon.toml` with this text, and waits until it listens.
+    pub fn start(folder: &Path, config: &str) -> Self {
+        Self::start_with(folder, config, |_| {})
+    }
+
+    /// The same, with something changed about the command first.
+    pub fn start_with(folder: &Path, config: &str, change: impl FnOnce(&mut Command)) -> Self {
+        let file = folder.join("andon.toml");
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--config"])
+            .arg(&file)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        change(&mut command);
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let Some(address) = line.trim().strip_prefix("listening on http://") else {
+            let mut said = String::new();
+            let _ = child.stderr.take().unwrap().read_to_string(&mut said);
+            panic!("it does not listen: {line:?} {said}");
+        };
+        let address = address.to_owned();
+        Self { child, address }
+    }
+
+    pub fn client(&self) -> Client {
+        Client::connect(&self.address).unwrap()
+    }
+
+    pub fn get(&self, target: &str) -> Reply {
+        self.client().get(target).unwrap()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let told = Command::new("kill").args([name, &id]).status();
+        assert!(told.unwrap().success());
+    }
+
+    /// `kill -9`, and waits until it has gone.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Stops it gracefully; what it wrote to standard error.
+    pub fn stop(mut self) -> String {
+        self.signal("-TERM");
+        let mut said = String::new();
+        let stderr = self.child.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{said}");
+        said
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have been waited for already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One connection.
+pub struct Client(BufReader<TcpStream>);
+
+/// A whole reply.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HashMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl Client {
+    pub fn connect(address: &str) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        Ok(Self(BufReader::new(stream)))
+    }
+
+    /// An error for a reply that is not whole.
+    pub fn get(&mut self, target: &str) -> io::Result<Reply> {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n");
+        self.0.get_mut().write_all(request.as_bytes())?;
+        let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let status = self.line()?;
+        let status = status.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let mut headers = HashMap::new();
+        loop {
+            let line = self.line()?;
+            let Some((name, value)) = line.trim_end().split_once(": ") else {
+                break;
+            };
+            headers.insert(name.to_ascii_lowercase(), value.to_owned());
+        }
+        let length = headers.get("content-length").ok_or_else(cut)?;
+        let mut body = vec![0; length.parse().map_err(|_| cut())?];
+        self.0.read_exact(&mut body)?;
+        Ok(Reply {
+            status: status.ok_or_else(cut)?,
+            headers,
+            body,
+        })
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.0.read_line(&mut line)?;
+        match line.ends_with('\n') {
+            true => Ok(line),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+impl Reply {
+    /// Did it come from the cache?
+    pub fn is_hit(&self) -> bool {
+        self.headers
+            .get("cache-status")
+            .is_some_and(|status| status.contains("; hit"))
+    }
+}
+
+/// The command, run to its end.
+pub fn andon(args: &[&str], env: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_andon"))
+        .args(args)
+        .envs(env.iter().copied())
+        .output()
+        .unwrap()
+}
+
+/// A picture of the repository's `samples`.
+pub fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(name)
+}

@@ -1,0 +1,117 @@
+//! What a running server writes on standard error: requests and what it says about itself, in one shape.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Served, sample};
+use serde_json::Value;
+
+/// A folder with one picture, and a file where the disk tier wants a folder.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
+    std::fs::write(folder.path().join("kept"), "no folder").unwrap();
+    folder
+}
+
+fn config(log: &str) -> String {
+    format!(
+        "[[origin]]\nfs.root = \".\"\n[cache]\ndisk.path = \"kept\"\ndisk.size = \"1MiB\"\n{log}"
+    )
+}
+
+/// What is said while one picture is asked for.
+fn said(folder: &Path, log: &str) -> String {
+    let served = Served::start(folder, &config(log));
+    let reply = served.get("/small_light(dw=10)/a.jpg");
+    assert_eq!(reply.status, 200, "a disk in trouble costs no answer");
+    served.stop()
+}
+
+#[test]
+fn as_text_a_warning_stands_between_the_requests() {
+    let folder = folder();
+    let said = said(folder.path(), "");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    let warning = lines.iter().find(|line| line.contains("WARN")).unwrap();
+    assert!(
+        warning.contains("the disk cache is in trouble") && warning.contains("unavailable"),
+        "{warning}"
+    );
+    let request = lines.iter().find(|line| line.contains(" GET ")).unwrap();
+    assert!(request.contains("/small_light(dw=10)/a.jpg 200 "));
+    assert!(!said.contains('\x1b'), "colours belong on a terminal");
+}
+
+#[test]
+fn as_json_every_line_is_an_object() {
+    let folder = folder();
+    let said = said(folder.path(), "[log]\nformat = \"json\"\n");
+    let lines: Vec<Value> = said
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    let warning = lines.iter().find(|line| line["level"] == "WARN").unwrap();
+    assert_eq!(warning["trouble"], "unavailable");
+    assert_eq!(warning["message"], "the disk cache is in trouble");
+    assert!(lines.iter().any(|line| line["status"] == 200), "{said}");
+}
+
+#[test]
+fn the_level_says_what_is_left_out() {
+    let folder = folder();
+    for (log, requests, warnings) in [
+        ("level = \"warn\"", 0, 1),
+        ("level = \"error\"", 0, 0),
+        ("format = \"off\"", 0, 1),
+        ("level = \"debug\"", 1, 1),
+    ] {
+        let said = said(folder.path(), &format!("[log]\n{log}\n"));
+        let count = |what: &str| said.lines().filter(|line| line.contains(what)).count();
+        assert_eq!(count(" GET "), requests, "{log}: {said}");
+        assert_eq!(count("in trouble"), warnings, "{log}: {said}");
+    }
+}
+
+#[test]
+fn a_reload_changes_the_shape() {
+    let folder = folder();
+    let served = Served::start(folder.path(), &config("[log]\nlevel = \"error\"\n"));
+    std::fs::write(
+        folder.path().join("andon.toml"),
+        config("[log]\nformat = \"json\"\n"),
+    )
+    .unwrap();
+    served.signal("-HUP");
+    let mut reloaded = false;
+    for _ in 0..3000 {
+        let figures = String::from_utf8(served.get("/metrics").body).unwrap();
+        reloaded = figures.contains("andon_reloads_total{outcome=\"done\"} 1");
+        if reloaded {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(reloaded);
+    served.get("/small_light(dw=10)/a.jpg");
+    let said = served.stop();
+    let lines: Vec<Value> = said
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["message"] == "the configuration was read again"),
+        "{said}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["target"] == "/small_light(dw=10)/a.jpg"),
+        "{said}"
+    );
+}

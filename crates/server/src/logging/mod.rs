@@ -1,0 +1,95 @@
+//! What the server says about itself: `tracing` events as text or JSON, on standard error, between the
+//! lines of the access log and through the same writer.
+
+mod lines;
+
+use std::io::{self, IsTerminal};
+use std::sync::OnceLock;
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layered, SubscriberExt};
+use tracing_subscriber::{Layer, Registry, fmt, reload};
+
+pub(crate) use self::lines::Lines;
+use crate::config::{LogConfig, LogFormat, LogLevel};
+
+/// Writes down, from now on, what every part of this process says; called once more, it changes how.
+/// For programs, not for libraries: there is one such log in a process. A panic becomes an event too.
+pub fn install(config: LogConfig) {
+    static SWITCHES: OnceLock<Option<Switches>> = OnceLock::new();
+    if let Some(switches) = SWITCHES.get_or_init(|| Switches::install(config)) {
+        // They fail only when the log is gone, and it never goes.
+        let _ = switches.filter.reload(filter(config.level));
+        let _ = switches.shape.reload(shape(config.format));
+    }
+}
+
+type Filtered = Layered<reload::Layer<Targets, Registry>, Registry>;
+type Shape = Box<dyn Layer<Filtered> + Send + Sync>;
+
+/// What can be changed while it runs.
+struct Switches {
+    filter: reload::Handle<Targets, Registry>,
+    shape: reload::Handle<Shape, Filtered>,
+}
+
+impl Switches {
+    /// `None` if somebody else writes this process's log already.
+    fn install(config: LogConfig) -> Option<Self> {
+        let (filtering, filter) = reload::Layer::new(filter(config.level));
+        let (shaping, shape) = reload::Layer::new(shape(config.format));
+        let log = tracing_subscriber::registry().with(filtering).with(shaping);
+        tracing::subscriber::set_global_default(log).ok()?;
+        std::panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string);
+            let payload = panic.payload();
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let said = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            tracing::error!(place, said, "a panic; the server goes on");
+        }));
+        Some(Self { filter, shape })
+    }
+}
+
+/// Our own parts as loud as configured; what they are built on only when it warns.
+fn filter(level: LogLevel) -> Targets {
+    let level = LevelFilter::from(level);
+    Targets::new()
+        .with_target("andon", level)
+        .with_default(level.min(LevelFilter::WARN))
+}
+
+fn shape(format: LogFormat) -> Shape {
+    let plain = fmt::layer().with_writer(|| Writer(Lines::of_this_process()));
+    match format {
+        LogFormat::Json => plain.json().flatten_event(true).boxed(),
+        LogFormat::Text | LogFormat::Off => plain.with_ansi(io::stderr().is_terminal()).boxed(),
+    }
+}
+
+/// Takes one event in one piece, as the formatter writes it.
+struct Writer(&'static Lines);
+
+impl io::Write for Writer {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.push(String::from_utf8_lossy(line).into_owned());
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl From<LogLevel> for LevelFilter {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::ERROR,
+            LogLevel::Warn => Self::WARN,
+            LogLevel::Info => Self::INFO,
+            LogLevel::Debug => Self::DEBUG,
+            LogLevel::Trace => Self::TRACE,
+        }
+    }
+}
