@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use check::{BodyCheck, Check, Expect, SizeCheck};
 pub use design::{Above, Design, Discard, Gate, Metric, Order, Pairs, Until, WarmupRule};
 pub use error::ScenarioError;
-pub(crate) use error::unknown;
+pub(crate) use error::{nearest, unknown};
 pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
 pub use server::{Address, Fresh, Ready, Server, Stop};
 pub use units::{Seconds, Share};

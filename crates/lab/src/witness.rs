@@ -2,11 +2,13 @@
 //! nothing was different.
 
 mod bound;
+mod evaluate;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 pub use bound::Bound;
+pub use evaluate::{Witnesses, counted};
 
 use crate::scenario::unknown;
 

@@ -1,0 +1,51 @@
+//! Why a server could not be started or ended.
+
+use std::fmt;
+
+use crate::scenario::ScenarioError;
+
+/// Why there is no server to measure, or why it would not go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LaunchError {
+    /// The scenario asks for something that cannot be.
+    Scenario(ScenarioError),
+    /// The server did not do its part.
+    Server {
+        /// A sentence.
+        what: String,
+        /// The last lines that it printed.
+        output: Vec<String>,
+    },
+}
+
+impl LaunchError {
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Self::Server {
+            what: what.into(),
+            output: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::Server { what, output } => {
+                f.write_str(what)?;
+                if !output.is_empty() {
+                    f.write_str("\nits last output:")?;
+                }
+                output.iter().try_for_each(|line| write!(f, "\n  {line}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for LaunchError {}
+
+impl From<ScenarioError> for LaunchError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}

@@ -1,0 +1,209 @@
+//! The guard: a small process between the laboratory and the server, so that nothing is ever left behind.
+//!
+//! It is the server's parent and the "subreaper" of everything that descends from it: a server that turns
+//! itself into a daemon becomes the guard's child, not init's. So the server's tree is always what descends
+//! from the guard, and the CPU time of whatever ended is in the guard's own account of its children. Its
+//! standard input is a pipe from the laboratory: when that closes, even because the laboratory was killed, the
+//! guard kills the tree and removes the work directory.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Signal, WaitOptions, kill_process, set_child_subreaper, wait};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::{Deserialize, Serialize};
+
+use crate::proc::{self, Pid, Stat};
+
+/// How to start a guard: a program that calls [`stand`].
+#[derive(Clone, Debug)]
+pub struct Guard {
+    args: Vec<OsString>,
+    env: Vec<(OsString, OsString)>,
+}
+
+/// What a guard starts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) cmd: Vec<String>,
+    /// All of the environment.
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) cwd: PathBuf,
+    /// Gets what the server prints.
+    pub(super) output: PathBuf,
+    /// Empty: all.
+    pub(super) cpus: Vec<usize>,
+    /// Removed if the laboratory vanishes.
+    pub(super) litter: PathBuf,
+}
+
+impl Guard {
+    /// This very program with these arguments, which must lead it to [`stand`].
+    pub fn this_program<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
+        Self {
+            args: args.into_iter().map(Into::into).collect(),
+            env: Vec::new(),
+        }
+    }
+
+    /// The same with one more name in its environment (not in the server's).
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Starts a guard, which starts the server.
+    pub(super) fn start(&self, order: &Order) -> io::Result<Child> {
+        let mut child = Command::new("/proc/self/exe")
+            .args(&self.args)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A Ctrl-C is for the laboratory, which then ends its servers in order.
+            .process_group(0)
+            .spawn()?;
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        let Some(stdin) = child.stdin.as_mut() else {
+            return Err(io::Error::other("the guard has no input"));
+        };
+        stdin.write_all(&line)?;
+        Ok(child)
+    }
+}
+
+/// Word on the pipe: kill the tree, the laboratory cleans up itself.
+pub(super) const KILL: &[u8] = b"kill\n";
+
+/// Status of a guard whose server could not be started.
+pub(super) const NOT_STARTED: i32 = 127;
+
+/// Is the guard: takes its order from standard input, starts the server, reaps until nothing is left. Gives the
+/// status to exit with: the server's own, 128 and the signal that ended it, or 127 if it did not start.
+#[must_use]
+pub fn stand() -> i32 {
+    let mut line = String::new();
+    if io::stdin().lock().read_line(&mut line).is_err() {
+        return NOT_STARTED;
+    }
+    let Ok(order) = serde_json::from_str::<Order>(&line) else {
+        return NOT_STARTED;
+    };
+    let started = match start(&order) {
+        Ok(pid) => pid,
+        Err(error) => {
+            let program = order.cmd.first().map_or("", String::as_str);
+            if let Ok(mut output) = OpenOptions::new().append(true).open(&order.output) {
+                let _ = writeln!(output, "`{program}` could not be started: {error}");
+            }
+            return NOT_STARTED;
+        }
+    };
+    thread::spawn(watch);
+    let status = reap(started);
+    if ABANDONED.load(Ordering::SeqCst) {
+        let _ = fs::remove_dir_all(&order.litter);
+    }
+    status
+}
+
+fn start(order: &Order) -> io::Result<Pid> {
+    // Only that it is set counts, not to which id.
+    set_child_subreaper(Some(rustix::process::getpid()))?;
+    if !order.cpus.is_empty() {
+        let mut set = CpuSet::new();
+        order.cpus.iter().for_each(|cpu| set.set(*cpu));
+        // Children inherit it.
+        sched_setaffinity(None, &set)?;
+    }
+    let output = OpenOptions::new().append(true).open(&order.output)?;
+    let (program, args) =
+        (order.cmd.split_first()).ok_or_else(|| io::Error::other("no command"))?;
+    let child = Command::new(program)
+        .args(args)
+        .env_clear()
+        .envs(&order.env)
+        .current_dir(&order.cwd)
+        .stdin(Stdio::null())
+        .stdout(File::try_clone(&output)?)
+        .stderr(output)
+        .process_group(0)
+        .spawn()?;
+    Ok(child.id() as Pid)
+}
+
+/// Waits for the laboratory's word or end, then kills until the reaper has nothing left and ends the process.
+fn watch() {
+    let mut word = String::new();
+    let read = io::stdin().lock().read_line(&mut word);
+    ABANDONED.store(!matches!(read, Ok(bytes) if bytes > 0), Ordering::SeqCst);
+    loop {
+        kill_all(std::process::id() as Pid);
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Reaps whatever ends, and gives the status of the first process once there are no children left.
+fn reap(first: Pid) -> i32 {
+    let mut status = 0;
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, how))) if pid.as_raw_pid() == first => {
+                let signalled = how.terminating_signal().map(|signal| 128 + signal);
+                status = how.exit_status().or(signalled).unwrap_or(0);
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return status,
+        }
+    }
+}
+
+/// Kills everything below a process.
+pub(super) fn kill_all(root: Pid) {
+    for pid in proc::descendants(root).pids {
+        if Stat::read(pid).is_some_and(|stat| stat.state != 'Z') {
+            signal(pid, Signal::KILL);
+        }
+    }
+}
+
+/// A process that has ended meanwhile is fine.
+pub(super) fn signal(pid: Pid, signal: Signal) {
+    if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// The pipe closed without a word.
+static ABANDONED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Not a test of its own: the test program started as a guard by [`of_tests`].
+    #[test]
+    fn the_test_program_stands_as_guard_when_asked_to() {
+        if std::env::var_os(ASKED).is_some() {
+            std::process::exit(stand());
+        }
+    }
+
+    /// A guard that is this test program.
+    pub(crate) fn of_tests() -> Guard {
+        let name = "launch::guard::tests::the_test_program_stands_as_guard_when_asked_to";
+        Guard::this_program([name, "--exact", "--nocapture"]).env(ASKED, "1")
+    }
+
+    const ASKED: &str = "ANDON_LAB_TEST_IS_GUARD";
+}

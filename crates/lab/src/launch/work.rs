@@ -1,0 +1,225 @@
+//! A server's own work directory: files copied, configuration patched, placeholders replaced.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Value;
+
+use super::patch;
+use crate::scenario::{Scenario, ScenarioError, nearest, placeholders};
+use crate::variant::Variant;
+
+type Outcome<T = ()> = Result<T, ScenarioError>;
+
+/// Fills an empty work directory with what the scenario and the variant ask for.
+pub(super) fn furnish(
+    scenario: &Scenario,
+    variant: &Variant,
+    work: &Path,
+    values: &BTreeMap<String, String>,
+) -> Outcome {
+    let mut toml = BTreeMap::new();
+    let mut used = placeholders_used(scenario, variant);
+    for (name, from) in &scenario.server.files {
+        let key = || format!("server.files.{name}");
+        let inside = Path::new(name)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
+        if !inside {
+            return Err(ScenarioError::new(key(), "must be a path inside of {work}"));
+        }
+        let from = scenario.path(&placeholders::fill(from, values));
+        copy(&from, &work.join(name), values, &mut toml, &mut used)
+            .map_err(|what| ScenarioError::new(key(), what))?;
+    }
+    change(variant, &mut toml, &used)?;
+    for (path, document) in &toml {
+        let text = toml::to_string(document).map_err(|error| error.to_string());
+        text.and_then(|text| fs::write(path, text).map_err(|error| error.to_string()))
+            .map_err(|what| ScenarioError::new("server.files", what).in_file(path))?;
+    }
+    Ok(())
+}
+
+/// Copies a file or a folder; TOML files are kept apart to be patched.
+fn copy(
+    from: &Path,
+    to: &Path,
+    values: &BTreeMap<String, String>,
+    toml: &mut BTreeMap<PathBuf, Value>,
+    used: &mut BTreeSet<String>,
+) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("{}: {error}", from.display());
+    if from.is_dir() {
+        fs::create_dir_all(to).map_err(told)?;
+        for entry in fs::read_dir(from).map_err(told)? {
+            let name = entry.map_err(told)?.file_name();
+            copy(&from.join(&name), &to.join(&name), values, toml, used)?;
+        }
+        return Ok(());
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(told)?;
+    }
+    // Keeps the mode: scripts stay executable.
+    let length = fs::copy(from, to).map_err(told)?;
+    if length > LONGEST_TEXT {
+        return Ok(());
+    }
+    let Ok(text) = String::from_utf8(fs::read(to).map_err(told)?) else {
+        return Ok(());
+    };
+    used.extend(placeholders::names(&text).map(str::to_owned));
+    let filled = placeholders::fill(&text, values);
+    if to.extension().is_some_and(|extension| extension == "toml") {
+        let document: toml::Table = (filled.parse())
+            .map_err(|error: toml::de::Error| format!("{}: {error}", from.display()))?;
+        toml.insert(to.to_owned(), Value::Table(document));
+    } else if filled != text {
+        fs::write(to, filled.as_bytes()).map_err(told)?;
+    }
+    Ok(())
+}
+
+/// Applies `set` and `unset`.
+fn change(
+    variant: &Variant,
+    toml: &mut BTreeMap<PathBuf, Value>,
+    used: &BTreeSet<String>,
+) -> Outcome {
+    let known: Vec<String> = toml.values().flat_map(patch::paths).collect();
+    let unplaced = |key: &str, what: &str| {
+        let words = known.iter().chain(used).map(String::as_str);
+        let hint = match nearest(key, words) {
+            Some(word) => format!("; did you mean `{word}`?"),
+            None => String::new(),
+        };
+        ScenarioError::new(
+            format!("variant.{what}.{key}"),
+            format!(
+                "variant `{}`: no copied TOML file has this key{hint}",
+                variant.name
+            ),
+        )
+    };
+    for (key, new) in &variant.set {
+        let wrong = |what: String| ScenarioError::new(format!("variant.set.{key}"), what);
+        let mut placed = used.contains(key);
+        for document in toml.values_mut() {
+            if let Some(old) = patch::find(document, key) {
+                patch::replace(old, new).map_err(wrong)?;
+                placed = true;
+            }
+        }
+        if placed {
+            continue;
+        }
+        let mut documents = toml.values_mut();
+        match (documents.next(), documents.next()) {
+            (Some(only), None) => patch::add(only, key, new).map_err(wrong)?,
+            _ => return Err(unplaced(key, "set")),
+        }
+    }
+    for key in &variant.unset {
+        let removed = toml
+            .values_mut()
+            .map(|document| patch::remove(document, key));
+        if removed.filter(|removed| *removed).count() == 0 {
+            return Err(unplaced(key, "unset"));
+        }
+    }
+    Ok(())
+}
+
+/// The placeholders in everything but the copied files.
+fn placeholders_used(scenario: &Scenario, variant: &Variant) -> BTreeSet<String> {
+    let server = &scenario.server;
+    let list = variant.urls.as_ref().unwrap_or(&scenario.load.urls);
+    let list = fs::read_to_string(scenario.path(list)).unwrap_or_default();
+    let urls = &scenario.load.url;
+    (variant.cmd.iter())
+        .chain(variant.env.values())
+        .chain([&server.before, &server.after, &server.cwd, &list])
+        .chain(server.files.values())
+        .chain(urls.iter().map(|url| &url.path))
+        .chain(urls.iter().flat_map(|url| &url.headers))
+        .flat_map(|text| placeholders::names(text).map(str::to_owned))
+        .collect()
+}
+
+/// Longer files are no configuration.
+const LONGEST_TEXT: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variant::expand;
+
+    /// Furnishes the first variant; gives the work directory or what was said.
+    fn furnished(files: &[(&str, &str)], text: &str) -> Result<tempfile::TempDir, String> {
+        let folder = tempfile::tempdir().expect("folder");
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).expect("writes");
+        }
+        let text = format!("[server]\ncmd = ['a']\n{text}");
+        let scenario = Scenario::parse(&text, folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let variant = &expand(&scenario).expect("expands")[0];
+        let mut values = variant.values();
+        values.insert("port".into(), "81".into());
+        let work = tempfile::tempdir().expect("folder");
+        furnish(&scenario, variant, work.path(), &values).map_err(|error| error.to_string())?;
+        Ok(work)
+    }
+
+    #[test]
+    fn toml_is_patched_and_other_text_is_filled() {
+        let work = furnished(
+            &[
+                (
+                    "base.toml",
+                    "listen = ['127.0.0.1:{port}']\nworkers = 0\n[cache]\nsize = '1'\n",
+                ),
+                ("nginx.conf", "http { sendfile {sendfile}; root ${x}; }\n"),
+            ],
+            "files = { 'a.toml' = 'base.toml', 'conf/n.conf' = 'nginx.conf' }\n\
+             [[variant]]\nname = 'v'\nunset = ['cache.size']\n\
+             set = { workers = '2', sendfile = 'on', 'cache.memory' = '0' }",
+        )
+        .expect("furnishes");
+        let toml = fs::read_to_string(work.path().join("a.toml")).expect("reads");
+        assert!(
+            toml.contains("127.0.0.1:81") && toml.contains("workers = 2"),
+            "{toml}"
+        );
+        assert!(
+            toml.contains("memory = \"0\"") && !toml.contains("size"),
+            "{toml}"
+        );
+        let text = fs::read_to_string(work.path().join("conf/n.conf")).expect("reads");
+        assert_eq!(text, "http { sendfile on; root ${x}; }\n");
+    }
+
+    #[test]
+    fn a_key_that_fits_nowhere_is_an_error_with_the_nearest() {
+        let said = furnished(
+            &[("n.conf", "sendfile {sendfile};")],
+            "files = { 'n.conf' = 'n.conf' }\n[[variant]]\nname = 'v'\nset = { sendfil = 'on' }",
+        )
+        .expect_err("a typing error");
+        assert!(said.contains("`variant.set.sendfil`"), "{said}");
+        assert!(said.contains("did you mean `sendfile`?"), "{said}");
+        let said = furnished(
+            &[("a.toml", "workers = 1")],
+            "files = { 'a.toml' = 'a.toml' }\n[[variant]]\nname = 'v'\nunset = ['worker']",
+        )
+        .expect_err("a typing error");
+        assert!(said.contains("did you mean `workers`?"), "{said}");
+    }
+
+    #[test]
+    fn no_file_leaves_the_work_directory() {
+        let said = furnished(&[("a", "")], "files = { '../a' = 'a' }").expect_err("outside");
+        assert!(said.contains("inside of {work}"), "{said}");
+    }
+}

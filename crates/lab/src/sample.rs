@@ -1,0 +1,148 @@
+//! Reading /proc while a block runs: one thread, a sample each tenth of a second, and one at each edge of the
+//! measured window. From the samples come the server's cost, the system's load, the signals of disturbance and
+//! the timeline.
+
+mod machine;
+mod probe;
+mod samples;
+mod system;
+mod tree;
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::proc::Pid;
+
+pub use probe::spin;
+pub use samples::Samples;
+
+use samples::Sample;
+use system::System;
+use tree::Tree;
+
+/// The threads of the client, so that its own cost is known.
+#[derive(Clone, Debug, Default)]
+pub struct ClientThreads(Arc<Mutex<Vec<Pid>>>);
+
+impl ClientThreads {
+    /// Adds the calling thread.
+    pub fn enlist(&self) {
+        let thread = rustix::thread::gettid().as_raw_pid();
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(thread);
+    }
+
+    fn ids(&self) -> Vec<Pid> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// A thread that samples until it is finished.
+#[derive(Debug)]
+pub struct Sampler {
+    orders: Sender<Order>,
+    thread: JoinHandle<Samples>,
+}
+
+enum Order {
+    Mark(Sender<f64>),
+    Finish,
+}
+
+impl Sampler {
+    /// Starts sampling, `every` so often, everything that descends from `server`
+    /// ([`Launched::guard_pid`](crate::launch::Launched::guard_pid)), if there is one. Times are seconds since
+    /// `origin`.
+    #[must_use]
+    pub fn start(
+        server: Option<Pid>,
+        client: ClientThreads,
+        every: Duration,
+        origin: Instant,
+    ) -> Self {
+        let (orders, inbox) = mpsc::channel();
+        let every = every.max(SHORTEST);
+        let thread = thread::spawn(move || run(server, &client, every, origin, &inbox));
+        Self { orders, thread }
+    }
+
+    /// Takes a sample now and gives its time: an edge of a window is exact if it is marked, and spread over
+    /// the samples around it otherwise.
+    #[must_use]
+    pub fn mark(&self) -> f64 {
+        let (reply, answer) = mpsc::channel();
+        // The thread lives until it is told to finish, which takes the sampler itself.
+        let _ = self.orders.send(Order::Mark(reply));
+        answer.recv().unwrap_or_default()
+    }
+
+    /// Takes a last sample and gives them all.
+    #[must_use]
+    pub fn finish(self) -> Samples {
+        let _ = self.orders.send(Order::Finish);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+fn run(
+    server: Option<Pid>,
+    client: &ClientThreads,
+    every: Duration,
+    origin: Instant,
+    inbox: &Receiver<Order>,
+) -> Samples {
+    let mut system = System::open();
+    let mut tree = server.map(Tree::new);
+    let mut samples = Samples::new(every.as_secs_f64());
+    let mut take = |whole: bool, due: Option<Instant>| {
+        let now = Instant::now();
+        let mut sample = Sample {
+            at: now.saturating_duration_since(origin).as_secs_f64(),
+            late: due.map(|due| now.saturating_duration_since(due).as_secs_f64()),
+            ..Sample::default()
+        };
+        system.read(&client.ids(), &mut sample);
+        if let Some(tree) = &mut tree {
+            tree.read(whole, &mut sample);
+        }
+        let at = sample.at;
+        samples.push(sample);
+        at
+    };
+    take(true, None);
+    let mut due = Instant::now() + every;
+    for count in 1_u64.. {
+        match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Ok(Order::Mark(reply)) => {
+                // Whoever asked may have given up; the sample is taken all the same.
+                let _ = reply.send(take(true, None));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                take(count.is_multiple_of(WHOLE_EACH), Some(due));
+                // Missed ones are not made up for.
+                while due <= Instant::now() {
+                    due += every;
+                }
+            }
+            Ok(Order::Finish) | Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    take(true, None);
+    samples
+}
+
+/// Every so many samples the threads are asked one by one, which costs more than all the rest.
+const WHOLE_EACH: u64 = 5;
+
+/// Below this, sampling itself would be a load.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+#[cfg(test)]
+mod tests;

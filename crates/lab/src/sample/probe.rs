@@ -1,0 +1,65 @@
+//! The spin probe: the same piece of work on every CPU at once. Turbo, heat and neighbours in one number.
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Does the work once on each CPU that this process may use, all at the same time; the mean of their times in
+/// seconds (about 20 ms on a quiet machine of today).
+#[must_use]
+pub fn spin() -> f64 {
+    let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|cpu| allowed.is_set(*cpu))
+        .collect();
+    let together = Barrier::new(cpus.len().max(1));
+    let seconds: Vec<f64> = thread::scope(|scope| {
+        let threads: Vec<_> = (cpus.iter())
+            .map(|cpu| {
+                let together = &together;
+                scope.spawn(move || {
+                    let mut only = CpuSet::new();
+                    only.set(*cpu);
+                    // Where it may not be pinned, it spins wherever it is put.
+                    let _ = sched_setaffinity(None, &only);
+                    together.wait();
+                    let begun = Instant::now();
+                    black_box(work(black_box(ROUNDS)));
+                    begun.elapsed().as_secs_f64()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .collect()
+    });
+    seconds.iter().sum::<f64>() / seconds.len().max(1) as f64
+}
+
+/// A chain of multiplications, each waiting for the one before: bound by the clock rate and nothing else.
+fn work(rounds: u32) -> u64 {
+    (0..rounds).fold(1, |state: u64, _| {
+        state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407)
+    })
+}
+
+/// Four cycles each: 20 ms at 3 GHz.
+const ROUNDS: u32 = 15_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_probe_takes_its_time_and_leaves_the_caller_unpinned() {
+        let before = sched_getaffinity(None).expect("affinity");
+        assert!(spin() > 0.001);
+        assert_eq!(sched_getaffinity(None).expect("affinity"), before);
+    }
+}

@@ -1,0 +1,212 @@
+//! What a server's process tree has used, children that ended included.
+//!
+//! CPU, faults and storage are summed as *own + reaped children* over all living members and the guard's
+//! account of reaped children. When a process ends, what it used moves into its parent's account of children,
+//! so nothing is lost or counted twice, if no process ends while the sum is made: then it is made again.
+//! What the kernel does not hand to a parent (one that ignores SIGCHLD has its children vanish unaccounted) is
+//! kept as it was last seen.
+
+use std::collections::HashMap;
+use std::fs;
+
+use super::samples::Sample;
+use super::system::tick;
+use crate::proc::{self, Pid, Stat};
+
+/// The tree below a guard.
+pub(super) struct Tree {
+    guard: Pid,
+    user: Growing,
+    system: Growing,
+    faults: Growing,
+    storage: Growing,
+    /// Run-queue wait in nanoseconds and context switches of every thread ever seen, as last seen.
+    threads: HashMap<(Pid, Pid), (u64, u64)>,
+}
+
+/// One look at all members.
+#[derive(Default)]
+struct Sum {
+    user: u64,
+    system: u64,
+    faults: u64,
+    rss_pages: u64,
+    threads: u32,
+    pids: Vec<Pid>,
+    /// No member ended meanwhile.
+    whole: bool,
+}
+
+impl Tree {
+    pub(super) fn new(guard: Pid) -> Self {
+        Self {
+            guard,
+            user: Growing::default(),
+            system: Growing::default(),
+            faults: Growing::default(),
+            storage: Growing::default(),
+            threads: HashMap::new(),
+        }
+    }
+
+    /// Reads it; with `whole` also what has to be asked of each thread.
+    pub(super) fn read(&mut self, whole: bool, sample: &mut Sample) {
+        let mut sum = self.sum();
+        for _ in 1..TRIES {
+            if sum.whole {
+                break;
+            }
+            sum = self.sum();
+        }
+        let totals = &mut sample.totals;
+        totals.server_user = self.user.add(sum.user, sum.whole) as f64 * tick();
+        totals.server_system = self.system.add(sum.system, sum.whole) as f64 * tick();
+        totals.server_faults = self.faults.add(sum.faults, sum.whole) as f64;
+        sample.threads = sum.threads;
+        sample.processes = sum.pids.len() as u32;
+        sample.rss = sum.rss_pages * rustix::param::page_size() as u64;
+        if whole {
+            let io = (sum.pids.iter().chain([&self.guard]))
+                .filter_map(|pid| storage(*pid))
+                .sum();
+            self.storage.add(io, sum.whole);
+            self.read_threads(&sum.pids);
+        }
+        totals.server_storage = self.storage.value() as f64;
+        totals.server_wait = self
+            .threads
+            .values()
+            .map(|(wait, _)| *wait as f64 / 1e9)
+            .sum();
+        totals.server_switches = self.threads.values().map(|(_, count)| *count as f64).sum();
+    }
+
+    /// Parents before their children: what ends in between is missed, not counted twice, and noticed.
+    fn sum(&self) -> Sum {
+        let found = proc::descendants(self.guard);
+        let mut sum = Sum {
+            whole: found.whole,
+            ..Sum::default()
+        };
+        match Stat::read(self.guard) {
+            // The guard's own time is not the server's.
+            Some(guard) => sum.add_children(&guard),
+            None => sum.whole = false,
+        }
+        for pid in found.pids {
+            let Some(stat) = Stat::read(pid) else {
+                sum.whole = false;
+                continue;
+            };
+            sum.user += stat.user;
+            sum.system += stat.system;
+            sum.faults += stat.major_faults;
+            sum.add_children(&stat);
+            if stat.state != 'Z' {
+                sum.rss_pages += stat.rss_pages;
+                sum.threads += stat.threads;
+                sum.pids.push(pid);
+            }
+        }
+        sum
+    }
+
+    fn read_threads(&mut self, pids: &[Pid]) {
+        for pid in pids {
+            for thread in proc::threads(*pid).unwrap_or_default() {
+                let folder = format!("/proc/{pid}/task/{thread}");
+                let wait = fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default();
+                let wait = wait.split(' ').nth(1).and_then(|wait| wait.parse().ok());
+                let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
+                let seen = self.threads.entry((*pid, thread)).or_default();
+                seen.0 = seen.0.max(wait.unwrap_or(0));
+                seen.1 = seen.1.max(switches(&status));
+            }
+        }
+    }
+}
+
+impl Sum {
+    fn add_children(&mut self, stat: &Stat) {
+        self.user += stat.children_user;
+        self.system += stat.children_system;
+        self.faults += stat.children_major_faults;
+    }
+}
+
+/// A sum over members that come and go.
+#[derive(Default)]
+struct Growing {
+    last: u64,
+    /// What vanished with members that no parent accounted for.
+    vanished: u64,
+}
+
+impl Growing {
+    /// The sum now, never less than before. A smaller one that is sure means that something vanished for good.
+    fn add(&mut self, now: u64, sure: bool) -> u64 {
+        if sure {
+            self.vanished += self.last.saturating_sub(now);
+            self.last = now;
+        } else {
+            self.last = self.last.max(now);
+        }
+        self.value()
+    }
+
+    fn value(&self) -> u64 {
+        self.last + self.vanished
+    }
+}
+
+/// Bytes that a process and its reaped children moved from and to storage.
+fn storage(pid: Pid) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    Some(
+        ["read_bytes: ", "write_bytes: "]
+            .iter()
+            .filter_map(|name| number(&text, name))
+            .sum(),
+    )
+}
+
+fn switches(status: &str) -> u64 {
+    [
+        "voluntary_ctxt_switches:\t",
+        "nonvoluntary_ctxt_switches:\t",
+    ]
+    .iter()
+    .filter_map(|name| number(status, name))
+    .sum()
+}
+
+fn number(text: &str, name: &str) -> Option<u64> {
+    let mut values = text.lines().filter_map(|line| line.strip_prefix(name));
+    values.next()?.trim().parse().ok()
+}
+
+/// So often a sum is made before one with a gap is taken.
+const TRIES: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_never_shrinks_and_keeps_what_vanished() {
+        let mut sum = Growing::default();
+        assert_eq!(sum.add(10, true), 10);
+        assert_eq!(sum.add(4, false), 10, "a gap is no loss");
+        assert_eq!(sum.add(12, true), 12);
+        assert_eq!(sum.add(7, true), 12, "five vanished");
+        assert_eq!(sum.add(9, true), 14);
+    }
+
+    #[test]
+    fn numbers_are_found_by_their_whole_name() {
+        let status = "Threads:\t3\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t7\n";
+        assert_eq!(switches(status), 12);
+        let io = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 2\ncancelled_write_bytes: 9\n";
+        assert_eq!(number(io, "write_bytes: "), Some(2));
+    }
+}

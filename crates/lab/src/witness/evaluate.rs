@@ -1,0 +1,249 @@
+//! Reading a variant's witnesses in one block, or in its counting pass.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Witness;
+use crate::launch::{Endpoint, Launched};
+use crate::proc::Pid;
+use crate::record::{Reading, ServerCost, SyscallRow};
+
+/// A variant's witnesses while a block runs.
+#[derive(Debug)]
+pub struct Witnesses(Vec<Watched>);
+
+#[derive(Debug)]
+struct Watched {
+    witness: Witness,
+    /// The counter before, or why it could not be read.
+    before: Result<f64, String>,
+    /// Most processes that mapped the file at once, and its name.
+    mapped: (usize, String),
+}
+
+impl Witnesses {
+    /// Reads the witnesses of a variant and the counters as they stand before the measured window.
+    ///
+    /// # Errors
+    /// What [`Witness::parse`] says.
+    pub fn begin(
+        witnesses: &[BTreeMap<String, String>],
+        server: &Launched,
+    ) -> Result<Self, String> {
+        let watched = witnesses.iter().map(|words| {
+            let witness = Witness::parse(words)?;
+            let before = match &witness {
+                Witness::Counter { name, path, .. } => counter(&server.address, path, name),
+                _ => Ok(0.0),
+            };
+            Ok(Watched {
+                witness,
+                before,
+                mapped: (0, String::new()),
+            })
+        });
+        watched.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Looks at what the server's processes map now. Those that live shortly are seen only by looking while
+    /// there is load: call this some times within the window.
+    pub fn look(&mut self, server: &Launched) {
+        if !(self.0.iter()).any(|watched| matches!(watched.witness, Witness::Maps(..))) {
+            return;
+        }
+        let tree = server.tree();
+        for watched in &mut self.0 {
+            if let Witness::Maps(part, _) = &watched.witness {
+                let names: Vec<String> = tree.iter().filter_map(|pid| mapped(*pid, part)).collect();
+                if let Some(name) = names.first().filter(|_| names.len() > watched.mapped.0) {
+                    watched.mapped = (names.len(), name.clone());
+                }
+            }
+        }
+    }
+
+    /// What was seen by the end of the window; the server must still run. Witnesses that need the counting pass
+    /// are left open.
+    #[must_use]
+    pub fn readings(mut self, server: &Launched, cost: &ServerCost) -> Vec<Reading> {
+        self.look(server);
+        self.0
+            .iter()
+            .map(|watched| watched.reading(&server.address, cost))
+            .collect()
+    }
+}
+
+/// What the counting pass says about the witnesses that need it; the others are left out.
+///
+/// # Errors
+/// What [`Witness::parse`] says.
+pub fn counted(
+    witnesses: &[BTreeMap<String, String>],
+    rows: &[SyscallRow],
+) -> Result<Vec<Reading>, String> {
+    let mut readings = Vec::new();
+    for words in witnesses {
+        let witness = Witness::parse(words)?;
+        if let Witness::Syscall(name, is) = &witness {
+            let calls = rows
+                .iter()
+                .find(|row| row.name == *name)
+                .map_or(0.0, |row| row.calls);
+            readings.push(Reading {
+                witness: witness.to_string(),
+                seen: format!("{calls} per request"),
+                holds: Some(is.holds(calls)),
+            });
+        }
+    }
+    Ok(readings)
+}
+
+impl Watched {
+    fn reading(&self, address: &Endpoint, cost: &ServerCost) -> Reading {
+        let (seen, holds) = match &self.witness {
+            Witness::ThreadsPeak(is) => {
+                let threads = cost.threads_peak;
+                (threads.to_string(), Some(is.holds(threads.into())))
+            }
+            Witness::ProcessesPeak(is) => {
+                let processes = cost.processes_peak;
+                (processes.to_string(), Some(is.holds(processes.into())))
+            }
+            Witness::Maps(part, is) => {
+                let (processes, name) = &self.mapped;
+                let seen = match processes {
+                    0 => format!("{part} not mapped"),
+                    1 => format!("{name} mapped by 1 process"),
+                    more => format!("{name} mapped by {more} processes"),
+                };
+                (seen, Some(is.holds(*processes as f64)))
+            }
+            Witness::Counter { name, path, is } => {
+                match (&self.before, counter(address, path, name)) {
+                    (Ok(before), Ok(after)) => (
+                        format!("{before} to {after}"),
+                        Some(is.holds(after - before)),
+                    ),
+                    (Err(what), _) => (what.clone(), Some(false)),
+                    (_, Err(what)) => (what, Some(false)),
+                }
+            }
+            Witness::Syscall(..) => ("read in the counting pass".into(), None),
+        };
+        Reading {
+            witness: self.witness.to_string(),
+            seen,
+            holds,
+        }
+    }
+}
+
+/// A counter of the server; one that is not printed has not been used yet.
+fn counter(address: &Endpoint, path: &str, name: &str) -> Result<f64, String> {
+    match address.fetch(path, PATIENCE) {
+        Ok(text) => Ok(total(&text, name)),
+        Err(error) => Err(format!("{path} cannot be read: {error}")),
+    }
+}
+
+/// The sum of all series of a metric in Prometheus' text format; with labels, of that one.
+fn total(text: &str, name: &str) -> f64 {
+    let samples = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let end = match line.find('}') {
+                Some(brace) => brace + 1,
+                None => line.find(' ')?,
+            };
+            let (series, value) = line.split_at(end);
+            let metric = series.split('{').next();
+            let value = value.split_ascii_whitespace().next()?.parse::<f64>().ok()?;
+            (series == name || metric == Some(name)).then_some(value)
+        });
+    samples.sum()
+}
+
+/// The name of a file that a process maps and whose path contains this.
+fn mapped(pid: Pid, part: &str) -> Option<String> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let mut paths = maps
+        .lines()
+        .filter_map(|line| Some(&line[line.find('/')?..]));
+    let path = paths.find(|path| path.contains(part))?;
+    Some(Path::new(path).file_name()?.to_string_lossy().into_owned())
+}
+
+/// Metrics come at once, or the server is in trouble.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::guard_of_tests;
+    use crate::scenario::Scenario;
+    use crate::variant::expand;
+
+    #[test]
+    fn a_metric_is_summed_over_its_labels_or_taken_with_them() {
+        let text = "# HELP a_total x\n# TYPE a_total counter\na_total{k=\"1 2\"} 3\n\
+                    a_total{k=\"3\"} 4 1700000000\na_total_more 100\nb 5\n";
+        assert_eq!(total(text, "a_total"), 7.0);
+        assert_eq!(total(text, "a_total{k=\"3\"}"), 4.0);
+        assert_eq!(total(text, "b"), 5.0);
+        assert_eq!(total(text, "none"), 0.0);
+    }
+
+    /// A real server whose metrics are a file that grows.
+    #[test]
+    fn witnesses_of_a_running_server_are_read() {
+        if std::process::Command::new("python3")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
+            eprintln!("skipped: no python3 here");
+            return;
+        }
+        let text = "[server]\ncmd = ['python3', '-m', 'http.server', '--bind', '{host}', '{port}']\n\
+             before = 'echo \"grown_total{a=\\\"b\\\"} 1\" > metrics'\n\
+             ready = { timeout = '60s' }\n\
+             [[variant]]\nname = 'v'\nwitness = [{ threads_peak = '<= 3' },\n\
+             { maps = 'libc' }, { maps = 'no-such-library', is = '= 0' },\n\
+             { counter = 'grown_total', is = '> 1' },\n\
+             { counter = 'grown_total', is = '> 1', path = '/nowhere' }, { execve = '> 0' }]\n";
+        let scenario = Scenario::parse(text, Path::new("/")).unwrap_or_else(|e| panic!("{e}"));
+        let variant = &expand(&scenario).expect("expands")[0];
+        let server = Launched::start(&scenario, variant, &guard_of_tests(), 0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let witnesses = Witnesses::begin(&variant.witness, &server).expect("known witnesses");
+        fs::write(server.work.join("metrics"), "grown_total{a=\"b\"} 4\n").expect("writes");
+        let cost = ServerCost {
+            threads_peak: 4,
+            ..ServerCost::default()
+        };
+        let readings = witnesses.readings(&server, &cost);
+        let holds: Vec<_> = readings.iter().map(|reading| reading.holds).collect();
+        let expected = [false, true, true, true, false].map(Some);
+        assert_eq!(holds[..5], expected, "{readings:?}");
+        assert_eq!(holds[5], None);
+        assert_eq!(readings[0].seen, "4");
+        assert!(readings[1].seen.starts_with("libc"), "{readings:?}");
+        assert_eq!(readings[3].seen, "1 to 4");
+        assert!(readings[4].seen.contains("status 404"), "{readings:?}");
+        server.stop().unwrap_or_else(|error| panic!("{error}"));
+        let row = SyscallRow {
+            name: "execve".into(),
+            calls: 1.5,
+            errors: 0.0,
+            microseconds: 0.0,
+        };
+        let counted = counted(&variant.witness, &[row]).expect("known witnesses");
+        assert_eq!(counted.len(), 1);
+        assert_eq!(counted[0].holds, Some(true));
+    }
+}
