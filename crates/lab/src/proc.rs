@@ -94,6 +94,10 @@ pub(crate) fn descendants(root: Pid) -> Descendants {
         }
     }
     found.pids.remove(0);
+    // A process that ended while its parent's list was read has handed its own children to the root.
+    let handed =
+        || children(root).is_none_or(|now| now.iter().any(|pid| !found.pids.contains(pid)));
+    found.whole = found.whole && !(table.is_none() && handed());
     found
 }
 
