@@ -9,6 +9,7 @@ use andon_dialects::Refusal;
 use hyper::{Method, StatusCode};
 
 use crate::admission::Rejection;
+use crate::http::Crowded;
 use crate::origins::Trouble;
 
 /// Whose fault it is.
@@ -71,6 +72,8 @@ pub enum Error {
     PostOnly(Method),
     #[error("the picture is over the limit of {limit} bytes")]
     BodyTooLarge { limit: u64 },
+    #[error("{}", .0.sentence())]
+    Crowded(Crowded),
     #[error("the picture was not here after {:?}", .0)]
     BodyLate(Duration),
     #[error("the picture broke off before its end")]
@@ -140,6 +143,14 @@ impl Error {
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "no_uploads"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::Crowded(Crowded::House) => {
+                (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "connections")
+            }
+            Self::Crowded(Crowded::Client) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Client,
+                "client_connections",
+            ),
             Self::BodyTooLarge { .. } => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 Fault::Client,

@@ -46,6 +46,14 @@ impl App {
         reply
     }
 
+    /// Answers a request with an error, whatever it asks for.
+    pub(crate) fn refuse<B>(&self, request: &Request<B>, error: &Error) -> Reply {
+        let mut visit = Visit::begin(&self.log, request);
+        let reply = visit.failed(error);
+        visit.answered(&reply);
+        reply
+    }
+
     async fn reply<B>(&self, head: &Parts, body: B, visit: &mut Visit<'_>) -> Result<Reply, Error>
     where
         B: Body<Data = Bytes>,
@@ -194,7 +202,7 @@ fn is_interrupted(error: &Error) -> bool {
 }
 
 /// Always answered, whatever the origins hold.
-const HEALTH: &str = "/healthz";
+pub(crate) const HEALTH: &str = "/healthz";
 
 /// Bytes of a request target; longer ones are answered with 414.
 const MOST_TARGET_BYTES: usize = 16 << 10;

@@ -35,7 +35,7 @@ mod server;
 pub use admission::{Cause, Counters, Gauges, Rejection};
 pub use config::{Config, ConfigError, Listen};
 pub use error::Error;
-pub use http::Address;
+pub use http::{Address, Crowded};
 pub use logging::install as install_log;
 pub use reload::Reloader;
 pub use resolver::{Found, Read, Resolver};

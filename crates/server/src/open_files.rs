@@ -2,6 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::config::{Config, Keeper};
+
 /// Takes as many as the system grants. Most shells and services start programs with 1024, fewer than
 /// `limits.connections` and their files need, for the sake of programs that use `select`; we do not.
 pub(crate) fn allow_all() {
@@ -15,6 +17,35 @@ pub(crate) fn allow_all() {
         },
     );
 }
+
+/// How many connections there may be, so that descriptors never run out: each may need a file for its
+/// reply, and what the server does for itself and for `/healthz` has to go on when the house is full.
+pub(crate) fn connections(config: &Config) -> usize {
+    let wanted = config.limits.connections;
+    let Some(most) = getrlimit(Resource::Nofile).current else {
+        return wanted;
+    };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let fetches = |keeper: &Keeper| match keeper {
+        Keeper::Fs(_) => 0,
+        Keeper::Http(_, remote) | Keeper::S3(_, remote) => remote.fetches(),
+    };
+    let origins: usize = config
+        .origin
+        .iter()
+        .map(|origin| fetches(&origin.keeper))
+        .sum();
+    let kept_back = OUR_OWN
+        .saturating_add(config.limits.fetches)
+        .saturating_add(origins);
+    wanted.min((most.saturating_sub(kept_back) / 2).max(FEWEST))
+}
+
+/// Listeners, logs, folders, the cache, and those who stand because there is no seat.
+const OUR_OWN: usize = 96;
+
+/// A system that grants no more than that is not one to serve from.
+const FEWEST: usize = 8;
 
 #[cfg(test)]
 mod tests {

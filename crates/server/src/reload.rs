@@ -5,11 +5,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::app::App;
 use crate::config::{Config, ConfigError};
-use crate::http::Manners;
+use crate::http::{Crowd, Manners};
 use crate::metrics::Metrics;
 use crate::server::StartError;
 
@@ -62,16 +62,20 @@ impl Reloader {
 pub(crate) struct Service {
     pub(crate) app: Arc<App>,
     pub(crate) manners: Manners,
-    /// One permit per open connection; counted anew from a reload on.
-    pub(crate) connections: Arc<Semaphore>,
 }
 
-/// The service of this moment.
-pub(crate) struct Current(Mutex<Service>);
+/// The service of this moment, and everybody who is connected, whichever service they met first.
+pub(crate) struct Current {
+    service: Mutex<Service>,
+    pub(crate) crowd: Arc<Crowd>,
+}
 
 impl Current {
     pub(crate) fn new(service: Service) -> Self {
-        Self(Mutex::new(service))
+        Self {
+            service: Mutex::new(service),
+            crowd: Arc::default(),
+        }
     }
 
     pub(crate) fn service(&self) -> Service {
@@ -83,7 +87,9 @@ impl Current {
     }
 
     pub(crate) fn into_service(self) -> Service {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.service
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The service that was current until now.
@@ -93,6 +99,6 @@ impl Current {
 
     /// No code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, Service> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use andon_pixels::Codec;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::admission::Gauges;
 use crate::app::App;
 use crate::config::{Config, ConfigError, Listen, SocketMode};
-use crate::http::{self, Accepted, Address, Guest, Listener, Manners, Peer, Purpose};
+use crate::http::{self, Accepted, Address, Ceilings, Guest, Listener, Manners, Purpose};
 use crate::metrics::Metrics;
 use crate::open_files;
 use crate::reload::{Current, Order, Reloader, Service};
@@ -263,8 +263,11 @@ fn service(
         app: Arc::new(App::new(config, codecs, metrics, before)?),
         manners: Manners {
             timeouts: config.timeouts,
+            ceilings: Ceilings {
+                connections: open_files::connections(config),
+                per_client: config.limits.connections_per_client,
+            },
         },
-        connections: Arc::new(Semaphore::new(config.limits.connections)),
     })
 }
 
@@ -282,69 +285,76 @@ impl Door {
         let mut open = JoinSet::new();
         let mut stopping = self.stopping.clone();
         loop {
-            tokio::select! {
-                accepted = accept(&self.listener, &self.current) => {
-                    self.greet(&mut open, accepted);
-                }
+            let greeting = tokio::select! {
+                accepted = accept(&self.listener) => self.greet(&mut open, accepted),
                 _ = stopping.wait_for(|stopping| *stopping) => break,
-                Some(_) = open.join_next(), if !open.is_empty() => {}
+                Some(_) = open.join_next(), if !open.is_empty() => continue,
+            };
+            if greeting == Greeting::Crowded {
+                // Those who stand are heard before the next one takes their place.
+                tokio::task::yield_now().await;
             }
         }
         // Those who knocked before the stop are let in before the door closes; not all who knock now,
         // or a crowd would keep it open for ever.
         for _ in 0..MOST_LAST_GUESTS {
-            let knocked = accept(&self.listener, &self.current);
-            match tokio::time::timeout(LAST_LISTEN, knocked).await {
+            match tokio::time::timeout(LAST_LISTEN, accept(&self.listener)).await {
                 Ok(accepted) => self.greet(&mut open, accepted),
                 Err(_) => break,
-            }
+            };
         }
         drop(self.listener);
         while open.join_next().await.is_some() {}
     }
 
-    fn greet(&self, open: &mut JoinSet<()>, (accepted, permit): (Accepted, OwnedSemaphorePermit)) {
-        let Service { app, manners, .. } = self.current.service();
+    /// Finds the guest a place and serves it there.
+    fn greet(&self, open: &mut JoinSet<()>, accepted: Accepted) -> Greeting {
+        let Service { app, manners } = self.current.service();
+        let entered = self.current.crowd.enter(accepted.peer(), &manners.ceilings);
+        if entered.made_room {
+            app.metrics.made_room();
+        }
+        let Some(ticket) = entered.ticket else {
+            app.metrics.found_no_room();
+            return Greeting::Crowded;
+        };
+        let greeting = match ticket.is_seat() {
+            true => Greeting::Seated,
+            false => Greeting::Crowded,
+        };
         let connected = app.metrics.connected();
-        let guest = |peer| Guest {
-            peer,
+        let guest = Guest {
+            peer: accepted.peer(),
             purpose: self.purpose,
             current: self.current.clone(),
+            ticket,
         };
         let stopping = self.stopping.clone();
-        match accepted {
-            Accepted::Tcp(stream, peer) => {
-                let served = http::serve(stream, guest(peer), manners, stopping);
-                open.spawn(async move {
-                    served.await;
-                    drop((permit, connected));
-                });
+        open.spawn(async move {
+            match accepted {
+                Accepted::Tcp(stream, _) => http::serve(stream, guest, manners, stopping).await,
+                Accepted::Unix(stream) => http::serve(stream, guest, manners, stopping).await,
             }
-            Accepted::Unix(stream) => {
-                let served = http::serve(stream, guest(Peer::Unix), manners, stopping);
-                open.spawn(async move {
-                    served.await;
-                    drop((permit, connected));
-                });
-            }
-        }
+            drop(connected);
+        });
+        greeting
     }
 }
 
-/// The next connection, once there may be one more.
-async fn accept(listener: &Listener, current: &Current) -> (Accepted, OwnedSemaphorePermit) {
+/// What became of somebody at the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Greeting {
+    Seated,
+    Crowded,
+}
+
+/// The next connection.
+async fn accept(listener: &Listener) -> Accepted {
     loop {
-        let Ok(permit) = current.service().connections.acquire_owned().await else {
-            // The semaphore is never closed.
-            return std::future::pending().await;
-        };
         match listener.accept().await {
-            Ok(accepted) => return (accepted, permit),
-            // The client left while it waited, or there are no file descriptors left: both pass.
-            Err(_) => {
-                drop(permit);
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
+            Ok(accepted) => return accepted,
+            // The client left while it waited, or there are no descriptors left: both pass.
+            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
         }
     }
 }

@@ -66,14 +66,70 @@ fn an_idle_connection_is_closed_in_the_end() {
 }
 
 #[test]
-fn one_connection_too_many_waits_for_another_to_end() {
+fn one_connection_too_many_is_refused_at_once_but_told_about_the_servers_health() {
     let house = House::with("[limits]\nconnections = 1\n");
-    let mut first = house.client();
-    assert_eq!(first.get("/healthz").status, 200);
-    let mut second = house.client();
-    second.ask("GET", "/healthz", &[]);
-    drop(first);
-    assert_eq!(second.reply("GET").status, 200);
+    let gate = house.put_gate("wait.trick");
+    let mut served = house.client();
+    served.ask("GET", &trick_target("wait.trick"), &[]);
+    gate.wait_until_begun();
+
+    let mut refused = house.client();
+    let reply = refused.get("/a.jpg");
+    assert_eq!(
+        (reply.status, reply.header("retry-after")),
+        (503, Some("1"))
+    );
+    assert_eq!(reply.header("connection"), Some("close"));
+    assert_eq!(refused.rest(), b"");
+    assert_eq!(house.get("/healthz").status, 200);
+    let figures = house.get("/metrics").text();
+    let counted = "andon_refusals_total{cause=\"connections\",fault=\"us\"} 1";
+    assert!(figures.contains(counted), "{figures}");
+
+    gate.release();
+    assert_eq!(served.reply("GET").status, 200);
+    drop(served);
+    let freed = (0..2000).any(|_| {
+        thread::sleep(Duration::from_millis(5));
+        house.get("/a.jpg").status == 200
+    });
+    assert!(freed, "the place is free again");
+}
+
+#[test]
+fn an_idle_connection_makes_room_in_a_full_house() {
+    let house = House::with("[limits]\nconnections = 1\n");
+    let mut idle = house.client();
+    assert_eq!(idle.get("/healthz").status, 200);
+    let entered = (0..2000).any(|_| {
+        thread::sleep(Duration::from_millis(5));
+        house.get("/a.jpg").status == 200
+    });
+    assert!(entered);
+    assert_eq!(idle.rest(), b"");
+}
+
+#[test]
+fn one_client_too_greedy_is_refused_and_harms_nobody() {
+    let house = House::with(
+        "listen = [\"127.0.0.1:0\", \"unix:andon.sock\"]\n[limits]\nconnections_per_client = 3\n",
+    );
+    let mut greedy: Vec<_> = (0..3).map(|_| house.client()).collect();
+    for client in &mut greedy {
+        assert_eq!(client.get("/healthz").status, 200);
+    }
+    let reply = house.get("/a.jpg");
+    assert_eq!(reply.status, 503, "a fourth");
+    assert!(reply.text().contains("address"), "{}", reply.text());
+    let mut neighbour = Client::connect_from([127, 0, 0, 2], house.address());
+    assert_eq!(neighbour.get("/a.jpg").status, 200);
+    let path = house.folder.path().join("andon.sock");
+    for _ in 0..5 {
+        greedy.push(Client::connect_unix(&path));
+    }
+    for client in &mut greedy {
+        assert_eq!(client.get("/a.jpg").status, 200);
+    }
 }
 
 #[test]

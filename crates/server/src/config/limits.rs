@@ -25,8 +25,11 @@ pub struct LimitsConfig {
     pub scans: u32,
     /// Bytes of one metadata block after inflation.
     pub metadata_bytes: Bytes,
-    /// Open connections; the next one waits in the kernel's backlog.
+    /// Open connections, as far as the system grants descriptors for them. Then whoever waits longest
+    /// without asking makes room; if all are being answered, the next is refused.
     pub connections: usize,
+    /// Of those, one client's (an address; a /64 of IPv6); 0: no such limit. Unix sockets do not count.
+    pub connections_per_client: usize,
     /// Files read at the same time, apart from the pixel threads.
     pub fetches: usize,
     /// Bytes of source files held at the same time, waiting and being worked on.
@@ -45,7 +48,8 @@ impl Default for LimitsConfig {
             memory: Bytes(pixels.memory),
             scans: pixels.scans,
             metadata_bytes: Bytes(pixels.metadata_bytes),
-            connections: 1024,
+            connections: 2048,
+            connections_per_client: 1024,
             fetches: 2,
             held_bytes: Bytes(256 << 20),
         }

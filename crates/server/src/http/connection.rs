@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use hyper::Request;
 use hyper::body::Incoming;
+use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-use super::Peer;
-use super::patience::{Attention, Patience};
+use super::patience::Patience;
+use super::sending::Sending;
+use super::{Ceilings, Crowded, Peer, Ticket};
 use crate::config::Timeouts;
-use crate::handler::upload;
+use crate::error::Error;
+use crate::handler::{self, upload};
 use crate::reload::Current;
 use crate::response::Reply;
 
@@ -24,6 +27,7 @@ use crate::response::Reply;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manners {
     pub(crate) timeouts: Timeouts,
+    pub(crate) ceilings: Ceilings,
 }
 
 /// What is at an address.
@@ -40,9 +44,37 @@ pub(crate) struct Guest {
     pub(crate) peer: Peer,
     pub(crate) purpose: Purpose,
     pub(crate) current: Arc<Current>,
+    pub(crate) ticket: Ticket,
 }
 
 impl Guest {
+    /// Answers a request, for those who stand with the one that is their last.
+    async fn reply(&self, request: Request<Incoming>) -> Reply {
+        let Some(crowded) = self.ticket.crowded else {
+            return self.answer(request).await;
+        };
+        let mut reply = match self.asks_for_health(&request) {
+            true => self.answer(request).await,
+            false => self.refuse(request, crowded),
+        };
+        let close = HeaderValue::from_static("close");
+        reply.headers_mut().insert(header::CONNECTION, close);
+        reply
+    }
+
+    /// Whoever watches the server wants to know most when it is full.
+    fn asks_for_health(&self, request: &Request<Incoming>) -> bool {
+        request.uri().path() == handler::HEALTH
+            || self.purpose == Purpose::Metrics
+            || self.current.app().shows_figures(request, self.peer)
+    }
+
+    fn refuse(&self, mut request: Request<Incoming>, crowded: Crowded) -> Reply {
+        request.extensions_mut().insert(self.peer);
+        let app = self.current.app();
+        app.refuse(&request, &Error::Crowded(crowded))
+    }
+
     /// Answers a request with the configuration of this moment.
     async fn answer(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
@@ -71,8 +103,12 @@ pub(crate) async fn serve<S>(
         write,
         ..
     } = manners.timeouts;
-    let attention = Arc::new(Attention::default());
-    let stream = Patience::new(stream, attention.clone(), header.0, write.0);
+    let attention = guest.ticket.attention.clone();
+    let header = match guest.ticket.crowded {
+        None => header.0,
+        Some(_) => header.0.min(STANDING),
+    };
+    let stream = Patience::new(stream, attention.clone(), header, write.0);
     let service = {
         let attention = attention.clone();
         let guest = Arc::new(guest);
@@ -80,9 +116,8 @@ pub(crate) async fn serve<S>(
             let answering = attention.answering();
             let guest = guest.clone();
             async move {
-                let response = guest.answer(request).await;
-                drop(answering);
-                Ok::<_, Infallible>(response)
+                let reply = guest.reply(request).await;
+                Ok::<_, Infallible>(reply.map(|body| Sending::new(body, answering)))
             }
         })
     };
@@ -102,6 +137,7 @@ pub(crate) async fn serve<S>(
     // answered what can be answered.
     tokio::select! {
         biased;
+        () = attention.sent_away() => return,
         _ = connection.as_mut() => return,
         _ = stopping.wait_for(|stopping| *stopping) => {}
     }
@@ -118,6 +154,9 @@ pub(crate) async fn serve<S>(
 
 /// Request line and headers of one request together; more is answered with 431.
 const MOST_HEADER_BYTES: usize = 64 << 10;
+
+/// Those who stand have their question ready.
+const STANDING: Duration = Duration::from_secs(1);
 
 /// A connection that was opened just before the server was told to stop has its request on the way.
 const FIRST_REQUEST: Duration = Duration::from_millis(500);

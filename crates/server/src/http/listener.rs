@@ -25,6 +25,15 @@ pub(crate) enum Accepted {
     Unix(UnixStream),
 }
 
+impl Accepted {
+    pub(crate) fn peer(&self) -> Peer {
+        match self {
+            Self::Tcp(_, peer) => *peer,
+            Self::Unix(_) => Peer::Unix,
+        }
+    }
+}
+
 /// Where a server listens, its port known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {

@@ -1,11 +1,15 @@
-//! Sockets: listening, one connection, and an end to endless patience.
+//! Sockets: listening, one connection, how many of them, and an end to endless patience.
 
 mod connection;
+mod crowd;
 mod listener;
 mod patience;
 mod peer;
+mod sending;
 
 pub(crate) use connection::{Guest, Manners, Purpose, serve};
+pub use crowd::Crowded;
+pub(crate) use crowd::{Ceilings, Crowd, Ticket};
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener};
 pub(crate) use peer::Peer;

@@ -5,41 +5,88 @@ use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-/// What the service tells the stream beneath it.
-#[derive(Debug, Default)]
-pub(super) struct Attention {
-    answering: AtomicBool,
+/// What is known about a connection beside its bytes: what the service tells the stream beneath it, and
+/// both tell whoever wants its place.
+#[derive(Debug)]
+pub(crate) struct Attention {
+    began: Instant,
+    /// Replies that are being made or on their way.
+    answers: AtomicUsize,
     asked: AtomicBool,
+    /// The stream takes no bytes at the moment.
+    stuck: AtomicBool,
+    /// Since when nothing is asked, in ms after `began`.
+    waits_since: AtomicU64,
+    sent_away: Notify,
+}
+
+impl Default for Attention {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            answers: AtomicUsize::new(0),
+            asked: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            waits_since: AtomicU64::new(0),
+            sent_away: Notify::new(),
+        }
+    }
 }
 
 impl Attention {
-    /// A request's head is complete; an answer is being made until the guard goes.
+    /// A request's head is complete; its answer is made, and sent, until the guard goes.
     pub(super) fn answering(self: &Arc<Self>) -> Answering {
-        self.answering.store(true, Ordering::Relaxed);
+        self.answers.fetch_add(1, Ordering::Relaxed);
         self.asked.store(true, Ordering::Relaxed);
         Answering(self.clone())
+    }
+
+    fn is_answering(&self) -> bool {
+        self.answers.load(Ordering::Relaxed) > 0
     }
 
     /// Has the connection carried any request yet?
     pub(super) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
+
+    /// How long the client has not asked for anything, unless it is being answered.
+    pub(super) fn waits(&self) -> Option<Duration> {
+        if self.is_answering() || self.stuck.load(Ordering::Relaxed) {
+            return None;
+        }
+        let since = Duration::from_millis(self.waits_since.load(Ordering::Relaxed));
+        Some(self.began.elapsed().saturating_sub(since))
+    }
+
+    /// Somebody else takes its place.
+    pub(super) fn send_away(&self) {
+        self.sent_away.notify_one();
+    }
+
+    /// Ready when the connection has to end.
+    pub(super) async fn sent_away(&self) {
+        self.sent_away.notified().await;
+    }
 }
 
-/// An answer is being made.
+/// An answer is on its way.
 #[derive(Debug)]
 pub(super) struct Answering(Arc<Attention>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        self.0.answering.store(false, Ordering::Relaxed);
+        let now = u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.waits_since.store(now, Ordering::Relaxed);
+        self.0.answers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -77,6 +124,9 @@ impl<S> Patience<S> {
         cx: &mut Context<'_>,
         outcome: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
+        self.attention
+            .stuck
+            .store(outcome.is_pending(), Ordering::Relaxed);
         match outcome {
             Poll::Ready(result) => {
                 self.write.stop();
@@ -101,7 +151,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
         let this = &mut *self;
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        if this.attention.answering.load(Ordering::Relaxed) {
+        if this.attention.is_answering() {
             this.head.stop();
             return outcome;
         }

@@ -31,6 +31,8 @@ pub(crate) struct Metrics {
     stages: [Histogram; STAGES.len()],
     refusals: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     connections: AtomicI64,
+    made_room: AtomicU64,
+    found_no_room: AtomicU64,
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
@@ -55,6 +57,8 @@ impl Default for Metrics {
             stages: Default::default(),
             refusals: Mutex::default(),
             connections: AtomicI64::default(),
+            made_room: AtomicU64::default(),
+            found_no_room: AtomicU64::default(),
             reloads: AtomicU64::default(),
             failed_reloads: AtomicU64::default(),
             last_reload_failed: AtomicBool::default(),
@@ -89,6 +93,16 @@ impl Metrics {
     pub(crate) fn connected(self: &std::sync::Arc<Self>) -> Connected {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Connected(self.clone())
+    }
+
+    /// A connection that asked for nothing was closed for the sake of another.
+    pub(crate) fn made_room(&self) {
+        self.made_room.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connection was closed as soon as it was there.
+    pub(crate) fn found_no_room(&self) {
+        self.found_no_room.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The configuration was read again.
@@ -138,6 +152,12 @@ impl Metrics {
         }
         out.gauge("andon_connections", "Open connections.");
         out.sample("", &[], self.connections.load(Ordering::Relaxed) as f64);
+        out.counter(
+            "andon_connections_crowded_out_total",
+            "Connections that were closed unanswered because there were too many.",
+        );
+        out.sample("", &[("which", "idle")], of(&self.made_room));
+        out.sample("", &[("which", "new")], of(&self.found_no_room));
         out.counter("andon_reloads_total", "Reloads of the configuration.");
         out.sample("", &[("outcome", "done")], of(&self.reloads));
         out.sample("", &[("outcome", "refused")], of(&self.failed_reloads));

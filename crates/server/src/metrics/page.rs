@@ -7,6 +7,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::{Exposition, admission, cache, origins};
 use crate::app::App;
 use crate::error::Error;
+use crate::handler::HEALTH;
 use crate::http::Peer;
 use crate::response::{self, Reply};
 
@@ -28,7 +29,7 @@ impl App {
         }
         match request.uri().path() {
             PATH => {}
-            "/healthz" => return response::healthy(),
+            HEALTH => return response::healthy(),
             path => {
                 let path = path.trim_start_matches('/').to_owned();
                 return response::error(&Error::Missing { path }, StatusCode::NOT_FOUND);

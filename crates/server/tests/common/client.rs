@@ -25,10 +25,29 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Client {
     pub fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("a connection");
+        Self::over_tcp(TcpStream::connect(address).expect("a connection"))
+    }
+
+    fn over_tcp(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         let writer = stream.try_clone().expect("a second handle");
         Self::over(Box::new(writer), Box::new(stream))
+    }
+
+    /// As another client of this machine, with an address of 127.0.0.0/8.
+    pub fn connect_from(own: [u8; 4], address: SocketAddr) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .expect("a runtime");
+        let stream = runtime.block_on(async {
+            let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+            socket.bind((own, 0).into()).expect("an address");
+            let stream = socket.connect(address).await.expect("a connection");
+            stream.into_std().expect("a stream")
+        });
+        stream.set_nonblocking(false).expect("a waiting stream");
+        Self::over_tcp(stream)
     }
 
     pub fn connect_unix(path: &Path) -> Self {
