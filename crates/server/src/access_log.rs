@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::clock::Timestamp;
 use crate::config::{LogConfig, LogFormat, LogLevel};
+use crate::error::Fault;
 use crate::http::Peer;
 use crate::logging::Lines;
 use crate::metrics::Metrics;
@@ -81,6 +82,23 @@ impl AccessLog {
 }
 
 impl Entry {
+    /// What nobody could read as a request.
+    pub(crate) fn malformed(client: Peer, status: StatusCode, sentence: String) -> Self {
+        Self {
+            time: SystemTime::now(),
+            client: Some(client),
+            method: Method::from_bytes(b"-").unwrap_or_default(),
+            target: Uri::try_from("-").unwrap_or_default(),
+            status,
+            bytes: 0,
+            total: Duration::ZERO,
+            stages: Vec::new(),
+            recipe: None,
+            wish: None,
+            error: Some(("malformed", Fault::Client.label(), sentence)),
+        }
+    }
+
     /// An address, `unix`, or `-` when nobody knows.
     fn client(&self) -> String {
         self.client

@@ -1,9 +1,9 @@
 //! Whose pages may read replies in a browser (CORS).
 
-use http_body_util::Full;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 
+use crate::body::Body;
 use crate::config::CorsConfig;
 use crate::response::{self, Reply};
 
@@ -32,7 +32,7 @@ impl Cors {
         if !asks || self.origins.is_empty() {
             return None;
         }
-        let mut reply = Response::new(Full::default());
+        let mut reply = Response::new(Body::default());
         *reply.status_mut() = StatusCode::NO_CONTENT;
         if self.allowed(headers).is_some() {
             let out = reply.headers_mut();

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::origins::{Budget, Held, Hold};
 
 /// The slots and the ceiling.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fetcher {
     slots: Arc<Semaphore>,
     held: Held,

@@ -22,7 +22,6 @@ use crate::caching::{self, Terms};
 use crate::conditional::Validators;
 use crate::error::Error;
 use crate::http::Peer;
-use crate::media_type;
 use crate::negotiation;
 use crate::purge;
 use crate::ranges;
@@ -47,8 +46,8 @@ impl App {
     }
 
     /// Answers a request with an error, whatever it asks for.
-    pub(crate) fn refuse<B>(&self, request: &Request<B>, error: &Error) -> Reply {
-        let mut visit = Visit::begin(&self.log, request);
+    pub(crate) fn refuse<B>(&self, request: &Request<B>, peer: Peer, error: &Error) -> Reply {
+        let mut visit = Visit::begin(&self.log, request, peer);
         let reply = visit.failed(error);
         visit.answered(&reply);
         reply
@@ -94,12 +93,12 @@ impl App {
         visit.wishes(&known.asked.wish, known.recipe.as_ref());
 
         // Files in folders are the system's to keep in memory; everything else is ours.
-        let (mut reply, body) = if known.asked.wish.transformed || known.is_remote {
+        let mut reply = if known.asked.wish.transformed || known.is_remote {
             self.result(&known, &head.headers, deadline, visit).await?
         } else {
             self.file(&known, &head.headers, visit).await?
         };
-        ranges::apply(head, &mut reply, &body);
+        ranges::apply(head, &mut reply);
         Ok(reply)
     }
 
@@ -110,7 +109,7 @@ impl App {
         headers: &HeaderMap,
         deadline: Instant,
         visit: &mut Visit<'_>,
-    ) -> Result<(Reply, Bytes), Error> {
+    ) -> Result<Reply, Error> {
         let unchanged = |validators: &Validators| validators.unchanged(headers);
         let obtained = match self.maker.obtain(known, deadline, unchanged).await? {
             Answer::Result(obtained) => obtained,
@@ -119,7 +118,7 @@ impl App {
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
-                return Ok((reply, Bytes::new()));
+                return Ok(reply);
             }
         };
         visit.took_all(obtained.stages);
@@ -131,7 +130,7 @@ impl App {
         if let Some(text) = kept.client.text(&entry.life, obtained.age) {
             response::set_cache_control(&mut reply, &text);
         }
-        Ok((reply, entry.body.clone()))
+        Ok(reply)
     }
 
     /// A file of a folder, as it is.
@@ -140,27 +139,24 @@ impl App {
         known: &Known,
         headers: &HeaderMap,
         visit: &mut Visit<'_>,
-    ) -> Result<(Reply, Bytes), Error> {
+    ) -> Result<Reply, Error> {
         let began = Instant::now();
         let (maker, asked) = (&self.maker, &known.asked);
         let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
         let found = maker.open(&asked.wish).await?;
-        let (mut reply, body) = if found.validators.unchanged(headers) {
-            (response::not_modified(&found.validators), Bytes::new())
+        let mut reply = if found.validators.unchanged(headers) {
+            response::not_modified(&found.validators)
         } else {
-            let _hold = maker.fetcher.hold(found.size_to_read()).await?;
-            let (found, read) = maker.read(found).await?;
+            let served = maker.serve(found).await?;
             visit.took("fetch", began.elapsed());
-            let media_type = media_type::of(maker.codecs, &found.path, &read.source);
-            let body = read.source;
-            let mut reply = response::found(body.clone(), media_type, &found.validators);
+            let mut reply = response::found(served.body, served.media_type, &served.validators);
             response::set_timing(&mut reply, visit.stages());
-            (reply, body)
+            reply
         };
         if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
             response::set_cache_control(&mut reply, &text);
         }
-        Ok((reply, body))
+        Ok(reply)
     }
 
     /// Forgets what the administrator names.

@@ -8,6 +8,7 @@
 mod access_log;
 mod admission;
 mod app;
+mod body;
 mod cache_status;
 mod caching;
 mod clock;

@@ -1,8 +1,6 @@
 //! `Range`: a part of a whole answer. One range at a time; whoever asks for several gets the whole,
 //! which is always allowed.
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, StatusCode};
@@ -15,16 +13,17 @@ enum Asked {
     /// All of it, also when the header makes no sense.
     Whole,
     /// First and last byte.
-    Part(usize, usize),
+    Part(u64, u64),
     /// A part that is not there.
     Nothing,
 }
 
 /// Answers a GET with the part it asks for; ranges mean nothing to other methods.
-pub(crate) fn apply(head: &Parts, reply: &mut Reply, body: &Bytes) {
+pub(crate) fn apply(head: &Parts, reply: &mut Reply) {
     if reply.status() != StatusCode::OK {
         return;
     }
+    let length = reply.body().length();
     let out = reply.headers_mut();
     out.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     let headers = &head.headers;
@@ -35,24 +34,23 @@ pub(crate) fn apply(head: &Parts, reply: &mut Reply, body: &Bytes) {
     if headers.get_all(header::RANGE).iter().count() > 1 || !still_holds(headers, out) {
         return;
     }
-    let length = body.len();
     let (status, part, told) = match asked(range.to_str().unwrap_or_default(), length) {
         Asked::Whole => return,
         Asked::Part(first, last) => (
             StatusCode::PARTIAL_CONTENT,
-            body.slice(first..=last),
+            first..last + 1,
             format!("bytes {first}-{last}/{length}"),
         ),
         Asked::Nothing => (
             StatusCode::RANGE_NOT_SATISFIABLE,
-            Bytes::new(),
+            0..0,
             format!("bytes */{length}"),
         ),
     };
     if let Ok(told) = HeaderValue::from_str(&told) {
         out.insert(header::CONTENT_RANGE, told);
         *reply.status_mut() = status;
-        *reply.body_mut() = Full::new(part);
+        reply.body_mut().cut_to(part);
     }
 }
 
@@ -67,7 +65,7 @@ fn still_holds(asked: &HeaderMap, reply: &HeaderMap) -> bool {
     }
 }
 
-fn asked(range: &str, length: usize) -> Asked {
+fn asked(range: &str, length: u64) -> Asked {
     let Some((unit, set)) = range.split_once('=') else {
         return Asked::Whole;
     };
@@ -80,7 +78,7 @@ fn asked(range: &str, length: usize) -> Asked {
     // Digits only: `parse` alone would take a sign. What is too large to be counted is past the end.
     let number = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        digits.then(|| text.parse().unwrap_or(usize::MAX))
+        digits.then(|| text.parse().unwrap_or(u64::MAX))
     };
     match (number(first), number(last)) {
         (None, Some(suffix)) if first.is_empty() => match suffix.min(length) {

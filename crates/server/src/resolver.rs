@@ -40,6 +40,14 @@ pub struct Found {
     most_bytes: u64,
 }
 
+/// A file, open, and its beginning.
+pub(crate) struct Begun {
+    pub(crate) path: String,
+    pub(crate) validators: Validators,
+    pub(crate) file: OpenFile,
+    pub(crate) beginning: Bytes,
+}
+
 /// The source of a wish.
 #[derive(Debug)]
 enum Content {
@@ -228,6 +236,27 @@ impl Found {
     /// Was its source fetched over a network?
     pub(crate) fn is_fetched(&self) -> bool {
         matches!(self.content, Content::Fetched(_))
+    }
+
+    /// The file alone, with as many bytes of its beginning, for who reads the rest by and by.
+    ///
+    /// # Errors
+    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` for what is not a file.
+    pub(crate) fn begin(self, most: usize) -> Result<Begun, Error> {
+        let Content::File(file, figures) = self.content else {
+            return Err(Error::Missing { path: self.path });
+        };
+        let began = Instant::now();
+        let size = file.check_size(self.most_bytes);
+        let read = size.and_then(|size| Ok((size, file.piece(0, most)?)));
+        let bytes = read.as_ref().map(|(size, _)| Some(*size));
+        figures.count(bytes, began.elapsed());
+        Ok(Begun {
+            path: self.path,
+            validators: self.validators,
+            beginning: read?.1,
+            file,
+        })
     }
 
     /// Reads them.

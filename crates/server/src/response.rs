@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
+use crate::body::Body;
 use crate::cache_status::CacheStatus;
 use crate::conditional::Validators;
 use crate::error::Error;
 
-/// A reply: its body whole, or no reply at all.
-pub(crate) type Reply = Response<Full<Bytes>>;
+/// A reply.
+pub(crate) type Reply = Response<Body>;
 
 /// 200 with a picture or a file.
-pub(crate) fn found(body: Bytes, media_type: &str, validators: &Validators) -> Reply {
+pub(crate) fn found(body: impl Into<Body>, media_type: &str, validators: &Validators) -> Reply {
     let mut reply = with_type(StatusCode::OK, body, media_type);
     set_validators(&mut reply, validators);
     reply
@@ -24,7 +24,7 @@ pub(crate) fn found(body: Bytes, media_type: &str, validators: &Validators) -> R
 
 /// 304: the client's copy is still good.
 pub(crate) fn not_modified(validators: &Validators) -> Reply {
-    let mut reply = Response::new(Full::default());
+    let mut reply = Response::new(Body::default());
     *reply.status_mut() = StatusCode::NOT_MODIFIED;
     set_validators(&mut reply, validators);
     reply
@@ -33,7 +33,7 @@ pub(crate) fn not_modified(validators: &Validators) -> Reply {
 /// An error as one plain sentence.
 pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
     let sentence = format!("{}\n", error.public());
-    let mut reply = with_type(status, sentence.into(), "text/plain; charset=utf-8");
+    let mut reply = with_type(status, Bytes::from(sentence), "text/plain; charset=utf-8");
     let headers = reply.headers_mut();
     // A fault may be mended at any moment: nobody should keep it for long. What counts is the fault, not
     // the 415 that the module's strict mode calls it.
@@ -58,7 +58,11 @@ pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
 
 /// `/healthz`.
 pub(crate) fn healthy() -> Reply {
-    let mut reply = with_type(StatusCode::OK, "ok\n".into(), "text/plain; charset=utf-8");
+    let mut reply = with_type(
+        StatusCode::OK,
+        Bytes::from_static(b"ok\n"),
+        "text/plain; charset=utf-8",
+    );
     let headers = reply.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
@@ -67,7 +71,7 @@ pub(crate) fn healthy() -> Reply {
 /// The answer to a purge; it is in force in any case.
 pub(crate) fn purged(survives_restart: bool) -> Reply {
     let text = format!("{{\"purged\":true,\"survives_restart\":{survives_restart}}}\n");
-    let mut reply = with_type(StatusCode::OK, text.into(), "application/json");
+    let mut reply = with_type(StatusCode::OK, Bytes::from(text), "application/json");
     set_cache_control(&mut reply, "no-store");
     reply
 }
@@ -120,8 +124,8 @@ pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
     headers.append(header::VARY, HeaderValue::from_static(name));
 }
 
-fn with_type(status: StatusCode, body: Bytes, media_type: &str) -> Reply {
-    let mut reply = Response::new(Full::new(body));
+fn with_type(status: StatusCode, body: impl Into<Body>, media_type: &str) -> Reply {
+    let mut reply = Response::new(body.into());
     *reply.status_mut() = status;
     let headers = reply.headers_mut();
     set(headers, header::CONTENT_TYPE, media_type);

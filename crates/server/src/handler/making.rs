@@ -16,6 +16,7 @@ use hyper::StatusCode;
 use super::known::Known;
 use crate::access_log::Stages;
 use crate::admission::{Admission, Wanted, Work};
+use crate::body::{Body, MOST_WHOLE, PIECE, Pieces};
 use crate::cache_status::CacheStatus;
 use crate::caching::{self, Notes, Results, Terms};
 use crate::conditional::Validators;
@@ -24,7 +25,7 @@ use crate::fetch::Fetcher;
 use crate::media_type;
 use crate::negotiation::Asked;
 use crate::origins::{self, Fetched, Source, SourceValidators, Trouble};
-use crate::resolver::{Found, Read, Resolver};
+use crate::resolver::{Begun, Found, Read, Resolver};
 
 /// What makes results, and keeps them.
 pub(crate) struct Maker {
@@ -64,6 +65,13 @@ pub(super) struct Obtained {
     pub(super) status: CacheStatus,
     /// What the time of this very request went into.
     pub(super) stages: Stages,
+}
+
+/// A file as it is.
+pub(super) struct Served {
+    pub(super) body: Body,
+    pub(super) media_type: &'static str,
+    pub(super) validators: Validators,
 }
 
 /// The outcome of asking for a result.
@@ -509,7 +517,31 @@ impl Maker {
             .await
     }
 
-    pub(super) async fn read(&self, found: Found) -> Result<(Found, Read), Error> {
+    /// A file of a folder as it is: in pieces, unless it is small.
+    pub(super) async fn serve(&self, found: Found) -> Result<Served, Error> {
+        if found.size() <= MOST_WHOLE {
+            let _hold = self.fetcher.hold(found.size_to_read()).await?;
+            let (found, read) = self.read(found).await?;
+            return Ok(Served {
+                media_type: media_type::of(self.codecs, &found.path, &read.source),
+                validators: found.validators,
+                body: read.source.into(),
+            });
+        }
+        let Begun {
+            path,
+            validators,
+            file,
+            beginning,
+        } = self.fetcher.run(move || found.begin(PIECE)).await?;
+        Ok(Served {
+            media_type: media_type::of(self.codecs, &path, &beginning),
+            validators,
+            body: Body::Pieces(Pieces::of(file, beginning, self.fetcher.clone())),
+        })
+    }
+
+    async fn read(&self, found: Found) -> Result<(Found, Read), Error> {
         self.fetcher
             .run(move || {
                 let read = found.read()?;

@@ -11,7 +11,7 @@ use andon_dialects::{Dialects, Wish};
 use andon_pixels::Plan;
 use andon_recipe::Recipe;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response};
@@ -330,7 +330,7 @@ fn recipe_wish(text: &str) -> Result<Wish, Error> {
 
 /// 200 with a picture that is nobody else's.
 fn fresh(body: Bytes, media_type: &'static str) -> Reply {
-    let mut reply = Response::new(Full::new(body));
+    let mut reply = Response::new(body.into());
     let headers: &mut HeaderMap = reply.headers_mut();
     for (name, value) in [
         (header::CONTENT_TYPE, media_type),

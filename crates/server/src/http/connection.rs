@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use super::patience::Patience;
 use super::sending::Sending;
 use super::{Ceilings, Crowded, Peer, Ticket};
+use crate::access_log::Entry;
 use crate::config::Timeouts;
 use crate::error::Error;
 use crate::handler::{self, upload};
@@ -48,17 +49,20 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Answers a request, for those who stand with the one that is their last.
+    /// Answers a request; those who stand have only one.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
-        let Some(crowded) = self.ticket.crowded else {
-            return self.answer(request).await;
+        // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
+        // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
+        let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
+        let last = chunked || self.ticket.crowded.is_some();
+        let mut reply = match self.ticket.crowded {
+            Some(crowded) if !self.asks_for_health(&request) => self.refuse(&request, crowded),
+            _ => self.answer(request).await,
         };
-        let mut reply = match self.asks_for_health(&request) {
-            true => self.answer(request).await,
-            false => self.refuse(request, crowded),
-        };
-        let close = HeaderValue::from_static("close");
-        reply.headers_mut().insert(header::CONNECTION, close);
+        if last {
+            let close = HeaderValue::from_static("close");
+            reply.headers_mut().insert(header::CONNECTION, close);
+        }
         reply
     }
 
@@ -69,10 +73,22 @@ impl Guest {
             || self.current.app().shows_figures(request, self.peer)
     }
 
-    fn refuse(&self, mut request: Request<Incoming>, crowded: Crowded) -> Reply {
-        request.extensions_mut().insert(self.peer);
+    fn refuse(&self, request: &Request<Incoming>, crowded: Crowded) -> Reply {
         let app = self.current.app();
-        app.refuse(&request, &Error::Crowded(crowded))
+        app.refuse(request, self.peer, &Error::Crowded(crowded))
+    }
+
+    /// Writes down what was no request: hyper has refused it, and no handler has seen it.
+    fn left(&self, ended: hyper::Result<()>) {
+        let Err(error) = ended else { return };
+        let status = match error.is_parse_too_large() {
+            true => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            false => StatusCode::BAD_REQUEST,
+        };
+        if error.is_parse() {
+            let entry = Entry::malformed(self.peer, status, error.to_string());
+            self.current.app().log.record(&entry);
+        }
     }
 
     /// Answers a request with the configuration of this moment.
@@ -109,9 +125,9 @@ pub(crate) async fn serve<S>(
         Some(_) => header.0.min(STANDING),
     };
     let stream = Patience::new(stream, attention.clone(), header, write.0);
+    let guest = Arc::new(guest);
     let service = {
-        let attention = attention.clone();
-        let guest = Arc::new(guest);
+        let (attention, guest) = (attention.clone(), guest.clone());
         service_fn(move |request| {
             let answering = attention.answering();
             let guest = guest.clone();
@@ -127,6 +143,8 @@ pub(crate) async fn serve<S>(
             // hyper counts the wait for a request as part of its head; the head alone is `Patience`'s.
             .header_read_timeout(keep_alive.0)
             .max_header_size(MOST_HEADER_BYTES)
+            // A reply in pieces is read no faster than its client takes it.
+            .max_buf_size(MOST_BUFFERED)
             // A client that closes its own direction looks like one that left, and is taken for one: work
             // that nobody waits for is dropped.
             .half_close(false)
@@ -138,18 +156,16 @@ pub(crate) async fn serve<S>(
     tokio::select! {
         biased;
         () = attention.sent_away() => return,
-        _ = connection.as_mut() => return,
+        ended = connection.as_mut() => return guest.left(ended),
         _ = stopping.wait_for(|stopping| *stopping) => {}
     }
     if !attention.was_asked()
-        && tokio::time::timeout(FIRST_REQUEST, connection.as_mut())
-            .await
-            .is_ok()
+        && let Ok(ended) = tokio::time::timeout(FIRST_REQUEST, connection.as_mut()).await
     {
-        return;
+        return guest.left(ended);
     }
     connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+    guest.left(connection.await);
 }
 
 /// Request line and headers of one request together; more is answered with 431.
@@ -157,6 +173,10 @@ const MOST_HEADER_BYTES: usize = 64 << 10;
 
 /// Those who stand have their question ready.
 const STANDING: Duration = Duration::from_secs(1);
+
+/// Bytes that hyper holds of one direction: a head, with room for what came right behind it, or the
+/// reply's piece that is being written.
+const MOST_BUFFERED: usize = 2 * MOST_HEADER_BYTES;
 
 /// A connection that was opened just before the server was told to stop has its request on the way.
 const FIRST_REQUEST: Duration = Duration::from_millis(500);

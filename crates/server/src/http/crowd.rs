@@ -221,7 +221,7 @@ fn client_of(peer: Peer) -> Option<IpAddr> {
 const STANDING_ROOM: usize = 32;
 
 /// A request may take so long to follow its connection, however far away its client is.
-const SETTLING: Duration = Duration::from_millis(500);
+const SETTLING: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! `/metrics`, at the addresses and for the clients that the configuration allows.
 
-use http_body_util::Full;
+use bytes::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
@@ -41,7 +41,7 @@ impl App {
         let results = &self.maker.results;
         cache::write(&mut out, &results.cache.stats(), results.purges());
         origins::write(&mut out, self.maker.resolver.origins());
-        let mut reply = Response::new(Full::new(out.finish().into()));
+        let mut reply = Response::new(Bytes::from(out.finish()).into());
         for (name, value) in [
             (header::CONTENT_TYPE, Exposition::MEDIA_TYPE),
             (header::CACHE_CONTROL, "no-store"),

@@ -5,9 +5,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
@@ -138,6 +140,41 @@ impl OpenFile {
     /// `Limit` beyond `limit` bytes; `Changing` when somebody writes to it meanwhile, because half a
     /// file must not become a whole answer; `Io`.
     pub fn read(&self, limit: u64) -> Result<Vec<u8>, Error> {
+        let size = self.check_size(limit)?;
+        let mut bytes = Vec::with_capacity(size as usize + 1);
+        (&self.file).take(size + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == size && self.is_as_it_was()? {
+            Ok(bytes)
+        } else {
+            Err(Error::Changing)
+        }
+    }
+
+    /// Reads `most` bytes from `start` on, or as many as there are.
+    ///
+    /// # Errors
+    /// `Changing` when the file is no longer what it was when it was opened; `Io`.
+    pub fn piece(&self, start: u64, most: usize) -> Result<Bytes, Error> {
+        let left = self.identity.size.saturating_sub(start);
+        let length = usize::try_from(left).unwrap_or(usize::MAX).min(most);
+        let mut bytes = vec![0; length];
+        match self.file.read_exact_at(&mut bytes, start) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(Error::Changing);
+            }
+            read => read?,
+        }
+        match self.is_as_it_was()? {
+            true => Ok(bytes.into()),
+            false => Err(Error::Changing),
+        }
+    }
+
+    /// Its size.
+    ///
+    /// # Errors
+    /// `Limit` beyond `limit` bytes.
+    pub fn check_size(&self, limit: u64) -> Result<u64, Error> {
         let Identity { size, .. } = self.identity;
         if size > limit {
             return Err(Error::Pixels(andon_pixels::Error::Limit {
@@ -146,14 +183,12 @@ impl OpenFile {
                 limit,
             }));
         }
-        let mut bytes = Vec::with_capacity(size as usize + 1);
-        (&self.file).take(size + 1).read_to_end(&mut bytes)?;
+        Ok(size)
+    }
+
+    fn is_as_it_was(&self) -> Result<bool, Error> {
         let now = fstat(&self.file).map_err(|errno| Error::Io(errno.into()))?;
-        if bytes.len() as u64 == size && Identity::of(&now) == self.identity {
-            Ok(bytes)
-        } else {
-            Err(Error::Changing)
-        }
+        Ok(Identity::of(&now) == self.identity)
     }
 }
 

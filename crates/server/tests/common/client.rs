@@ -71,6 +71,11 @@ impl Client {
             .expect("an open connection");
     }
 
+    /// The same on a connection that the server may have closed.
+    pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+        self.writer.write_all(bytes.as_ref())
+    }
+
     /// Writes a request without reading its reply.
     pub fn ask(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) {
         let mut request = format!("{method} {target} HTTP/1.1\r\nHost: test\r\n");

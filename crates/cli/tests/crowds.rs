@@ -1,0 +1,234 @@
+//! Thousands of clients that mean no good, or read slowly, against the real program; meanwhile good ones
+//! are served, and afterwards everything is as before.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// The program, serving a folder of its own.
+struct Server {
+    child: Child,
+    address: SocketAddr,
+    log: Receiver<String>,
+    folder: tempfile::TempDir,
+    /// Open descriptors before anybody came.
+    open_before: usize,
+}
+
+impl Server {
+    /// `descriptors`: as many as it may have open, or as many as the system grants.
+    fn start(descriptors: Option<u32>, keys: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/420.jpg");
+        std::fs::copy(sample, folder.path().join("a.jpg")).unwrap();
+        let config = folder.path().join("andon.toml");
+        let text = format!(
+            "listen = [\"127.0.0.1:0\"]\n{keys}\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n"
+        );
+        std::fs::write(&config, text).unwrap();
+        let limit = descriptors.map_or(String::new(), |most| format!("ulimit -n {most};"));
+        let mut child = Command::new("sh")
+            .arg("-c")
+            .arg(format!("{limit} exec \"$0\" serve --config \"$1\""))
+            .arg(env!("CARGO_BIN_EXE_andon"))
+            .arg(&config)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap();
+        let address = address.parse().unwrap();
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        let (sender, log) = channel();
+        thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut server = Self {
+            child,
+            address,
+            log,
+            folder,
+            open_before: 0,
+        };
+        // What is opened once and kept, such as the folder's first thread, is there after this.
+        assert_eq!(server.get(PICTURE), 200);
+        server.open_before = server.open();
+        server
+    }
+
+    /// One GET on a connection of its own: its status, once the whole body is here.
+    fn get(&self, target: &str) -> u16 {
+        let mut client = TcpStream::connect(self.address).unwrap();
+        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        let request = format!("GET {target} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+        let mut reply = Vec::new();
+        // A refusal may reach the other end before the request has.
+        let asked = client.write_all(request.as_bytes());
+        if asked.and_then(|()| client.read_to_end(&mut reply)).is_err() {
+            return 0;
+        }
+        let status = reply.get(9..12).unwrap_or_default();
+        String::from_utf8_lossy(status).parse().unwrap_or(0)
+    }
+
+    fn of_process(&self, file: &str) -> std::path::PathBuf {
+        Path::new("/proc")
+            .join(self.child.id().to_string())
+            .join(file)
+    }
+
+    fn open(&self) -> usize {
+        std::fs::read_dir(self.of_process("fd")).unwrap().count()
+    }
+
+    /// Resident bytes at their peak.
+    fn peak(&self) -> u64 {
+        let status = std::fs::read_to_string(self.of_process("status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
+        kibibytes.parse::<u64>().unwrap() << 10
+    }
+
+    /// Everything as before: descriptors, good requests, and no panic in the log.
+    fn recovers(mut self) {
+        let closed = (0..6000).any(|_| {
+            thread::sleep(Duration::from_millis(10));
+            self.open() <= self.open_before
+        });
+        assert!(closed, "{} open, {} before", self.open(), self.open_before);
+        assert_eq!(self.get(PICTURE), 200);
+        assert_eq!(self.get("/healthz"), 200);
+        let stopped = Command::new("kill")
+            .args(["-TERM", &self.child.id().to_string()])
+            .status();
+        assert!(stopped.unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+        let log: Vec<String> = self.log.iter().collect();
+        assert!(!log.iter().any(|line| line.contains("panic")), "{log:#?}");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has gone already, unless a test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A connection from any address of this machine, with a small buffer for what comes.
+fn connect_from(last: u8, to: SocketAddr) -> TcpStream {
+    // A server that is started later must not inherit it.
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+    sockopt::set_socket_recv_buffer_size(&socket, 4096).unwrap();
+    let own = SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), 0));
+    bind(&socket, &own).unwrap();
+    connect(&socket, &to).unwrap();
+    TcpStream::from(socket)
+}
+
+/// As many connections as wanted, if this process may have them.
+fn may_open(wanted: usize) -> usize {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let limit = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let most = maximum.map_or(wanted, |most| usize::try_from(most).unwrap_or(wanted));
+    wanted.min(most.saturating_sub(100) / 2)
+}
+
+const PICTURE: &str = "/small_light(dw=40)/a.jpg";
+
+/// Longer than anything takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn five_thousand_half_open_connections_keep_nobody_from_being_served() {
+    let server = Server::start(None, "");
+    let half_open: Vec<TcpStream> = (0..may_open(5000))
+        .map(|number| {
+            let mut client = connect_from(2 + (number % 20) as u8, server.address);
+            // Those for whom there was no room are gone by now.
+            let _ = client.write_all(b"GET /a.jpg HTTP/1.1\r\nHost: t");
+            if number % 50 == 0 {
+                // While all others have only just come, one more may be asked to come back.
+                let status = server.get(PICTURE);
+                assert!(matches!(status, 200 | 503), "{status} beside {number}");
+            }
+            client
+        })
+        .collect();
+    thread::sleep(Duration::from_secs(1));
+    for _ in 0..100 {
+        assert_eq!(server.get(PICTURE), 200);
+        assert_eq!(server.get("/healthz"), 200);
+    }
+    assert!(server.peak() < 256 << 20, "{} bytes", server.peak());
+    drop(half_open);
+    server.recovers();
+}
+
+#[test]
+fn two_thousand_clients_and_256_descriptors_leave_one_for_health() {
+    let server = Server::start(Some(256), "");
+    let silent: Vec<TcpStream> = (0..may_open(2000))
+        .map(|number| connect_from(2 + (number % 20) as u8, server.address))
+        .collect();
+    for _ in 0..50 {
+        assert_eq!(server.get("/healthz"), 200);
+    }
+    assert!(server.open() < 256);
+    drop(silent);
+    server.recovers();
+}
+
+#[test]
+fn five_hundred_slow_readers_of_ten_megabytes_hold_pieces_and_not_the_file() {
+    let server = Server::start(None, "");
+    let file = vec![7; 10 << 20];
+    std::fs::write(server.folder.path().join("large.bin"), &file).unwrap();
+    assert_eq!(server.get("/large.bin"), 200);
+    let before = server.peak();
+    let mut readers: Vec<TcpStream> = (0..may_open(500))
+        .map(|number| {
+            let mut client = connect_from(2 + (number % 20) as u8, server.address);
+            client.set_read_timeout(Some(PATIENCE)).unwrap();
+            client
+                .write_all(b"GET /large.bin HTTP/1.1\r\nHost: t\r\n\r\n")
+                .unwrap();
+            client
+        })
+        .collect();
+    for _ in 0..5 {
+        for reader in &mut readers {
+            assert!(reader.read(&mut [0; 512]).unwrap() > 0, "it goes on");
+        }
+        assert_eq!(server.get(PICTURE), 200);
+    }
+    let grown = server.peak().saturating_sub(before);
+    let most = readers.len() as u64 * (256 << 10);
+    assert!(
+        grown < most,
+        "{grown} bytes more for {} readers",
+        readers.len()
+    );
+    drop(readers);
+    server.recovers();
+}
