@@ -40,8 +40,6 @@ pub struct Launched {
     pub address: Endpoint,
     /// Its work directory.
     pub work: PathBuf,
-    /// Its first process; of a server that became a daemon, the daemon.
-    pub root_pid: Pid,
     /// How long it took until it was ready, in seconds.
     pub start_seconds: f64,
     guard: Child,
@@ -119,7 +117,6 @@ impl Launched {
         let mut launched = Self {
             address,
             work,
-            root_pid: 0,
             start_seconds: 0.0,
             guard,
             folder,
@@ -137,6 +134,12 @@ impl Launched {
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
         proc::descendants(self.guard_pid()).pids
+    }
+
+    /// Its first process; of a server that became a daemon, the daemon. `None` if none is left.
+    #[must_use]
+    pub fn root_pid(&self) -> Option<Pid> {
+        proc::children(self.guard_pid())?.first().copied()
     }
 
     /// The process that all of the server descends from, not itself part of it: what it has reaped is counted
@@ -249,8 +252,6 @@ impl Launched {
             }
             thread::sleep(POLL);
         }
-        let first = proc::children(self.guard_pid()).and_then(|children| children.first().copied());
-        self.root_pid = first.unwrap_or_default();
         Ok(())
     }
 
@@ -264,14 +265,23 @@ impl Launched {
                 self.address
             ));
         }
-        let mut tree = self.tree();
-        // A server that is a guard's child only since a moment may not be in the first list.
-        tree.extend(self.tree());
-        let ours = |inode| {
-            tree.iter()
-                .any(|pid| endpoint::holds(*pid, inode) == Some(true))
-        };
-        let other = listeners.into_iter().find(|listener| !ours(listener.inode));
+        let mut other = None;
+        // A server that is becoming a daemon hands its socket on while it is looked at: look again.
+        for _ in 0..LOOKS {
+            let tree = self.tree();
+            let held = |inode| {
+                tree.iter()
+                    .any(|pid| endpoint::holds(*pid, inode) == Some(true))
+            };
+            other = listeners
+                .iter()
+                .find(|listener| !held(listener.inode))
+                .copied();
+            if other.is_none() {
+                break;
+            }
+            thread::sleep(POLL);
+        }
         Ok(other.map(endpoint::owner))
     }
 
@@ -456,6 +466,9 @@ fn hook(
 
 /// Time between two looks at a server that is starting or ending.
 const POLL: Duration = Duration::from_millis(5);
+
+/// So often a listening socket is looked for in the tree before it is taken for someone else's.
+const LOOKS: usize = 4;
 
 /// A server that accepts gets this long to answer, however late it is.
 const SHORTEST_PATIENCE: Duration = Duration::from_millis(100);

@@ -39,10 +39,11 @@ fn a_server_runs_in_its_own_folder_with_a_clean_environment_and_leaves_nothing()
     let mut server = start(&format!("{PYTHON}cpus = '0'\nenv = {{ A = '{{port}}' }}"))
         .unwrap_or_else(|error| panic!("{error}"));
     let tree = server.tree();
-    assert!(server.alive() && tree.contains(&server.root_pid));
-    let cwd = fs::read_link(format!("/proc/{}/cwd", server.root_pid)).expect("cwd");
+    let root = server.root_pid().expect("it runs");
+    assert!(server.alive() && tree.contains(&root));
+    let cwd = fs::read_link(format!("/proc/{root}/cwd")).expect("cwd");
     assert_eq!(cwd, server.work);
-    let env = fs::read_to_string(format!("/proc/{}/environ", server.root_pid)).expect("environ");
+    let env = fs::read_to_string(format!("/proc/{root}/environ")).expect("environ");
     let mut names: Vec<&str> = env
         .split('\0')
         .filter_map(|pair| pair.split('=').next())
@@ -57,7 +58,7 @@ fn a_server_runs_in_its_own_folder_with_a_clean_environment_and_leaves_nothing()
         !names.iter().any(|name| name.starts_with("CARGO")),
         "{names:?}"
     );
-    let status = fs::read_to_string(format!("/proc/{}/status", server.root_pid)).expect("status");
+    let status = fs::read_to_string(format!("/proc/{root}/status")).expect("status");
     assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
     let folder = server.folder.path().to_owned();
     let stopped = server.stop().unwrap_or_else(|error| panic!("{error}"));
@@ -76,7 +77,7 @@ fn a_server_that_becomes_a_daemon_stays_ours_and_is_stopped() {
     )
     .unwrap_or_else(|error| panic!("{error}"));
     let tree = server.tree();
-    assert!(tree.contains(&server.root_pid));
+    assert!(server.root_pid().is_some_and(|root| tree.contains(&root)));
     let stopped = server.stop().unwrap_or_else(|error| panic!("{error}"));
     assert!(!stopped.killed && tree.into_iter().all(gone));
 }
@@ -203,6 +204,42 @@ fn hooks_run_before_and_after_and_their_failure_is_told() {
     );
     let port = fs::read_to_string(trace).expect("the hook ran");
     assert!(port.trim().parse::<u16>().is_ok(), "{port}");
+}
+
+#[test]
+fn nginx_becomes_a_daemon_of_ours_with_the_variants_configuration() {
+    if Command::new("nginx").arg("-v").output().is_err() {
+        eprintln!("skipped: no nginx here");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("folder");
+    let conf = "daemon on; worker_processes {workers}; pid {work}/pid; error_log {work}/errors;\n\
+                events {} http { access_log off; client_body_temp_path {work}/a;\n\
+                proxy_temp_path {work}/b; fastcgi_temp_path {work}/c; uwsgi_temp_path {work}/d;\n\
+                scgi_temp_path {work}/e; server { listen {addr}; location / { return 204; } } }\n";
+    fs::write(folder.path().join("base.conf"), conf).expect("writes");
+    let scenario = Scenario::parse(
+        "[server]\ncmd = ['nginx', '-p', '{work}', '-e', '{work}/errors', '-c', '{work}/n.conf']\n\
+         files = { 'n.conf' = 'base.conf' }\n\
+         ready = { http = '/', status = 204, timeout = '60s' }\nstop = { grace = '60s' }\n\
+         [matrix]\nworkers = [1, 3]\n",
+        folder.path(),
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    for (variant, workers) in expand(&scenario).expect("expands").iter().zip([1, 3]) {
+        let server = Launched::start(&scenario, variant, &guard_of_tests(), 0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        // The master accepts before it has started its workers.
+        let patience = Instant::now();
+        while server.tree().len() <= workers && patience.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let tree = server.tree();
+        assert_eq!(tree.len(), 1 + workers);
+        assert_eq!(server.root_pid(), Some(tree[0]));
+        let stopped = server.stop().unwrap_or_else(|error| panic!("{error}"));
+        assert!(!stopped.killed && tree.into_iter().all(gone));
+    }
 }
 
 /// Not a test of its own: the laboratory that [`a_killed_laboratory_leaves_no_server_behind`] kills.
