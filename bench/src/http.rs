@@ -1,11 +1,15 @@
 //! The server under load: ten connections in a closed loop over the photographs.
 //!
-//! Answers four questions: how near the throughput comes to cores × one thread's rate, how many threads
-//! want to run at once, whether memory stays flat, and whether any process is ever started.
+//! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
+//! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
+//! The second compares cached hits with nginx's.
 
 pub(crate) mod client;
+mod hits;
+mod nginx;
 pub(crate) mod server;
 mod strace;
+mod wrk;
 
 use std::num::NonZero;
 use std::thread;
@@ -13,13 +17,14 @@ use std::time::Instant;
 
 use andon_pixels::{Never, NoMaterials};
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::engines::engine;
 use crate::photos::Folder;
 use crate::proc::Threads;
 use crate::raw;
+use hits::Hits;
 use server::{Keeping, Server};
 
 /// Options of `./dev bench http`.
@@ -31,15 +36,35 @@ pub(crate) struct HttpArgs {
     /// Connections, each in a closed loop.
     #[arg(long, default_value_t = 10)]
     connections: usize,
+    /// Only this part.
+    #[arg(long)]
+    part: Option<Part>,
     /// Leave out the run under strace.
     #[arg(long)]
     no_strace: bool,
+}
+
+/// What there is to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Pictures made, nothing kept.
+    Pixels,
+    /// Replies from memory, beside nginx's.
+    Hits,
 }
 
 /// All that was measured, as it is saved.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
+    #[serde(flatten)]
+    pixels: Option<Pixels>,
+    cached_hits: Option<Hits>,
+}
+
+/// Pictures made.
+#[derive(Serialize)]
+struct Pixels {
     urls: usize,
     requests: usize,
     connections: usize,
@@ -70,6 +95,17 @@ pub(crate) struct Wish {
 /// Measures, prints, hands the numbers back.
 pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
+    let wanted = |part| args.part.is_none_or(|only| only == part);
+    let pixels = wanted(Part::Pixels).then(|| pixels(args, photos));
+    let hits = wanted(Part::Hits).then(|| hits::run(args.connections, photos));
+    Ok(Run {
+        machine,
+        pixels: pixels.transpose()?,
+        cached_hits: hits.transpose()?,
+    })
+}
+
+fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let wishes = wishes(photos);
     let urls: Vec<String> = wishes.iter().map(|wish| wish.url.clone()).collect();
@@ -135,8 +171,7 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
         );
         Some(seen)
     };
-    Ok(Run {
-        machine,
+    Ok(Pixels {
         urls: urls.len(),
         requests: args.requests,
         connections: args.connections,

@@ -16,6 +16,54 @@ pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {
     Ok(number.parse::<u64>()? * 1024)
 }
 
+/// Processor seconds of a process so far.
+pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
+    cpu(&pid.to_string(), USER_AND_SYSTEM)
+}
+
+/// Processor seconds of those children of this process that have ended.
+pub(crate) fn cpu_seconds_of_children() -> Result<f64> {
+    cpu("self", CHILDREN)
+}
+
+/// The sum of two neighbouring fields of `/proc/PID/stat` that count ticks.
+fn cpu(pid: &str, first: usize) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // "ID (name) state …", where the name may hold anything.
+    let (_, fields) = stat.rsplit_once(") ").context("no fields in stat")?;
+    let mut ticks = 0;
+    for field in fields.split(' ').skip(first).take(2) {
+        ticks += field.parse::<u64>()?;
+    }
+    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// Places of the fields after the name.
+const USER_AND_SYSTEM: usize = 11;
+const CHILDREN: usize = 13;
+
+/// The children of a process whose command line begins so.
+pub(crate) fn children(pid: u32, command: &str) -> Result<Vec<u32>> {
+    let mut pids = Vec::new();
+    for process in fs::read_dir("/proc")? {
+        let name = process?.file_name();
+        // Beside processes there are many other things; a process may end before it is read.
+        let Some(child) = name.to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let read = |file| fs::read_to_string(format!("/proc/{child}/{file}")).unwrap_or_default();
+        let stat = read("stat");
+        let parent = stat
+            .rsplit_once(") ")
+            .and_then(|(_, fields)| fields.split(' ').nth(1));
+        let ours = parent.and_then(|parent| parent.parse().ok()) == Some(pid);
+        if ours && read("cmdline").starts_with(command) {
+            pids.push(child);
+        }
+    }
+    Ok(pids)
+}
+
 /// How many threads a process has, and which of them run or want to.
 pub(crate) fn threads(pid: u32) -> Result<Threads> {
     let mut threads = Threads::default();

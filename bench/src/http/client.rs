@@ -1,7 +1,7 @@
 //! A client that costs next to nothing: blocking sockets, one thread per connection, kept alive.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,6 +79,8 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     /// In seconds.
     pub(crate) retry_after: Option<u64>,
+    /// `name: value`, in small letters.
+    pub(crate) headers: Vec<String>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -89,7 +91,11 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn open(server: &Server) -> Result<Self> {
-        let stream = TcpStream::connect(server.address())?;
+        Self::to(server.address())
+    }
+
+    pub(crate) fn to(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         Ok(Self {
@@ -114,6 +120,7 @@ impl Connection {
         let status = status.with_context(|| format!("{url}: {:?}", line.trim()))?;
         let mut length = None;
         let mut retry_after = None;
+        let mut headers = Vec::new();
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
@@ -127,12 +134,14 @@ impl Connection {
             if let Some(value) = header.strip_prefix("retry-after:") {
                 retry_after = Some(value.trim().parse()?);
             }
+            headers.push(header);
         }
         let mut body = vec![0; length.with_context(|| format!("{url}: no Content-Length"))?];
         self.stream.read_exact(&mut body)?;
         Ok(Reply {
             status,
             retry_after,
+            headers,
             body,
         })
     }

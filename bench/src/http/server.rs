@@ -24,6 +24,8 @@ pub(crate) struct Server {
 pub(crate) enum Keeping {
     /// As it does by default.
     Default,
+    /// As it does by default; and nothing is logged.
+    WithoutLog,
     /// Not at all: every request is worked on.
     Nothing,
 }
@@ -114,6 +116,7 @@ fn config(photos: &Path, keeping: Keeping) -> Result<String> {
         .with_context(|| photos.display().to_string())?;
     let cache = match keeping {
         Keeping::Default => "",
+        Keeping::WithoutLog => "[log]\nformat = \"off\"\n",
         Keeping::Nothing => "[cache]\nmemory = \"0\"\n",
     };
     Ok(format!(

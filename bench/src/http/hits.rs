@@ -1,0 +1,156 @@
+//! Cached hits: Andon's memory against nginx's `proxy_cache`, the same bytes, the same cores, one
+//! interleaved run. The clients (wrk) run on these cores too.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::client::{Connection, Reply};
+use super::nginx::Nginx;
+use super::server::{Keeping, Server};
+use super::wrk::{self, Load};
+use crate::photos::Folder;
+use crate::stats::median;
+
+/// All that was measured.
+#[derive(Serialize)]
+pub(crate) struct Hits {
+    url: String,
+    body_bytes: usize,
+    connections: usize,
+    seconds_each: u64,
+    nginx_version: String,
+    nginx_configuration: String,
+    andon: Side,
+    nginx: Side,
+    /// Median requests/s of Andon over that of nginx.
+    ratio: f64,
+}
+
+/// One of the two.
+#[derive(Default, Serialize)]
+struct Side {
+    requests_per_second: f64,
+    p99_milliseconds: f64,
+    /// Of the server's processor time.
+    microseconds_per_request: f64,
+    /// Of wrk's.
+    client_microseconds_per_request: f64,
+    runs: Vec<Load>,
+}
+
+/// Measures and prints.
+pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
+    let andon = Server::start(&photos.path, Keeping::WithoutLog)?;
+    let (url, body) = picture(&andon, photos)?;
+    let nginx = Nginx::in_front_of(andon.address())?;
+    for (address, status) in [
+        (andon.address(), "cache-status: andon; hit"),
+        (nginx.address(), "x-cache-status: hit"),
+    ] {
+        let mut connection = Connection::to(address)?;
+        connection.ask(&url)?;
+        let Reply {
+            headers,
+            body: again,
+            ..
+        } = connection.ask(&url)?;
+        ensure!(again == body, "{url}: other bytes at {address}");
+        let hit = headers.iter().any(|header| header.starts_with(status));
+        ensure!(hit, "{url}: no hit at {address}: {headers:?}");
+    }
+
+    let mut sides = [Side::default(), Side::default()];
+    let servers = [
+        (andon.address(), vec![andon.pid()]),
+        (nginx.address(), nginx.workers()?),
+    ];
+    for (address, pids) in &servers {
+        wrk::load(*address, &url, connections, WARM_UP, pids)?;
+    }
+    for side in [0, 1, 1, 0].repeat(ROUNDS) {
+        let (address, pids) = &servers[side];
+        let load = wrk::load(*address, &url, connections, SECONDS, pids)?;
+        sides[side].runs.push(load);
+    }
+    let [andon_side, nginx_side] = sides.map(Side::summed_up);
+    let hits = Hits {
+        body_bytes: body.len(),
+        url,
+        connections,
+        seconds_each: SECONDS,
+        nginx_version: nginx.version()?,
+        nginx_configuration: fs::read_to_string(nginx.configuration())?,
+        ratio: andon_side.requests_per_second / nginx_side.requests_per_second,
+        andon: andon_side,
+        nginx: nginx_side,
+    };
+    nginx.stop()?;
+    andon.stop()?;
+    hits.print();
+    Ok(hits)
+}
+
+impl Side {
+    fn summed_up(self) -> Self {
+        let median_of = |what: fn(&Load) -> f64| {
+            let values: Vec<f64> = self.runs.iter().map(what).collect();
+            median(&values)
+        };
+        Self {
+            requests_per_second: median_of(|run| run.requests_per_second),
+            p99_milliseconds: median_of(|run| run.p99_milliseconds),
+            microseconds_per_request: median_of(|run| run.server_microseconds),
+            client_microseconds_per_request: median_of(|run| run.client_microseconds),
+            runs: self.runs,
+        }
+    }
+}
+
+impl Hits {
+    fn print(&self) {
+        println!(
+            "cached hits:               {} bytes, {} connections, medians of {} runs of {} s each",
+            self.body_bytes,
+            self.connections,
+            self.andon.runs.len(),
+            self.seconds_each
+        );
+        for (name, side) in [("andon", &self.andon), ("nginx", &self.nginx)] {
+            println!(
+                "  {name}  {:>8.0} requests/s, p99 {:.2} ms, {:.2} µs of processor each (and {:.2} µs of wrk's)",
+                side.requests_per_second,
+                side.p99_milliseconds,
+                side.microseconds_per_request,
+                side.client_microseconds_per_request
+            );
+        }
+        println!("  {:.2} times as many as nginx", self.ratio);
+    }
+}
+
+/// The picture that comes nearest to what is wanted, and its URL.
+fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
+    let mut connection = Connection::to(server.address())?;
+    let mut best = (String::new(), Vec::new());
+    for photo in &photos.names {
+        let url = format!("/small_light(dw=450,dh=450,da=l,q=80,of=jpg)/{photo}");
+        let body = connection.get(&url)?;
+        if body.len().abs_diff(WANTED_BYTES) < best.1.len().abs_diff(WANTED_BYTES) {
+            best = (url, body);
+        }
+    }
+    Ok(best)
+}
+
+/// Of the body.
+const WANTED_BYTES: usize = 40_000;
+
+/// Andon, nginx, nginx, Andon.
+const ROUNDS: usize = 5;
+
+/// Of one run.
+const SECONDS: u64 = 3;
+
+const WARM_UP: u64 = 1;

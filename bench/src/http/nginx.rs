@@ -1,0 +1,147 @@
+//! nginx with a `proxy_cache`, as a child process with a folder of its own.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use anyhow::{Context, Result, bail};
+
+use super::server::terminate;
+use crate::proc;
+
+/// A running nginx; stopped when dropped.
+pub(crate) struct Nginx {
+    child: Child,
+    address: SocketAddr,
+    folder: PathBuf,
+}
+
+impl Nginx {
+    /// Caches what `origin` answers.
+    pub(crate) fn in_front_of(origin: SocketAddr) -> Result<Self> {
+        let folder = env::temp_dir().join(format!("andon-bench-nginx-{}", std::process::id()));
+        fs::create_dir_all(folder.join("temp"))?;
+        // A port that was free a moment ago.
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        fs::write(folder.join(CONFIGURATION), configuration(address, origin))?;
+        let child = Command::new("nginx")
+            .arg("-p")
+            .arg(&folder)
+            .args(["-e", "stderr", "-c", CONFIGURATION])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("nginx")?;
+        let mut nginx = Self {
+            child,
+            address,
+            folder,
+        };
+        nginx.wait_until_it_listens()?;
+        Ok(nginx)
+    }
+
+    fn wait_until_it_listens(&mut self) -> Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(20) {
+            if TcpStream::connect(self.address).is_ok() {
+                return Ok(());
+            }
+            if let Some(status) = self.child.try_wait()? {
+                bail!("nginx ended at once: {status}");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        bail!("nginx does not listen on {}", self.address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The processes that answer; those beside them, which tend the cache, come and go.
+    pub(crate) fn workers(&self) -> Result<Vec<u32>> {
+        proc::children(self.pid(), "nginx: worker")
+    }
+
+    pub(crate) fn configuration(&self) -> PathBuf {
+        self.folder.join(CONFIGURATION)
+    }
+
+    pub(crate) fn version(&self) -> Result<String> {
+        let output = Command::new("nginx").arg("-v").output()?;
+        Ok(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+    }
+
+    /// Asks it to stop and waits until it has.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        terminate(self.pid())?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // Its workers end with a terminated master, not with a killed one. It may have ended already.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = terminate(self.pid());
+        }
+        let _ = self.child.wait();
+        remove(&self.folder);
+    }
+}
+
+fn remove(folder: &Path) {
+    // A leftover in the folder for such.
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// What production guides agree on: a worker per core, `sendfile`, open files remembered, connections
+/// kept, nothing logged, results on disk and thus in the system's page cache.
+fn configuration(address: SocketAddr, origin: SocketAddr) -> String {
+    format!(
+        "user root;
+worker_processes auto;
+daemon off;
+pid nginx.pid;
+error_log stderr crit;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    tcp_nodelay on;
+    keepalive_timeout 75s;
+    keepalive_requests 1000000000;
+    open_file_cache max=10000 inactive=60s;
+    client_body_temp_path temp/body;
+    proxy_temp_path temp/proxy;
+    fastcgi_temp_path temp/fastcgi;
+    uwsgi_temp_path temp/uwsgi;
+    scgi_temp_path temp/scgi;
+    proxy_cache_path cache levels=1:2 keys_zone=pictures:10m max_size=1g inactive=60m use_temp_path=off;
+    server {{
+        listen {address};
+        location / {{
+            proxy_pass http://{origin};
+            proxy_http_version 1.1;
+            proxy_set_header Connection \"\";
+            proxy_cache pictures;
+            proxy_cache_valid 200 60m;
+            add_header X-Cache-Status $upstream_cache_status;
+        }}
+    }}
+}}
+"
+    )
+}
+
+const CONFIGURATION: &str = "nginx.conf";

@@ -1,0 +1,130 @@
+//! wrk, the load generator, and what it says.
+
+use std::net::SocketAddr;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+
+use crate::proc;
+
+/// One load on one URL.
+#[derive(Serialize)]
+pub(crate) struct Load {
+    pub(crate) requests_per_second: f64,
+    pub(crate) p99_milliseconds: f64,
+    /// Processor time per request, of the server and of wrk.
+    pub(crate) server_microseconds: f64,
+    pub(crate) client_microseconds: f64,
+}
+
+/// Asks for one URL for so many seconds over kept-alive connections; every reply must be whole and good.
+/// `pids` are the server's.
+pub(crate) fn load(
+    address: SocketAddr,
+    url: &str,
+    connections: usize,
+    seconds: u64,
+    pids: &[u32],
+) -> Result<Load> {
+    let of_server = || {
+        pids.iter()
+            .map(|pid| proc::cpu_seconds(*pid))
+            .sum::<Result<f64>>()
+    };
+    let before = (of_server()?, proc::cpu_seconds_of_children()?);
+    let output = Command::new("wrk")
+        .args([
+            format!("-t{THREADS}"),
+            format!("-c{connections}"),
+            format!("-d{seconds}s"),
+        ])
+        .args(["--latency", &format!("http://{address}{url}")])
+        .output()
+        .context("wrk")?;
+    let after = (of_server()?, proc::cpu_seconds_of_children()?);
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "wrk: {text}");
+    let said = read(&text).with_context(|| format!("wrk: {text}"))?;
+    let each = |seconds: f64| seconds * 1e6 / said.requests;
+    Ok(Load {
+        requests_per_second: said.rate,
+        p99_milliseconds: said.p99,
+        server_microseconds: each(after.0 - before.0),
+        client_microseconds: each(after.1 - before.1),
+    })
+}
+
+struct Said {
+    requests: f64,
+    rate: f64,
+    p99: f64,
+}
+
+/// `None` also if anything went wrong with any request.
+fn read(text: &str) -> Option<Said> {
+    let after = |label: &str| {
+        let line = text
+            .lines()
+            .map(str::trim)
+            .find_map(|line| line.strip_prefix(label))?;
+        Some(line.trim())
+    };
+    if text.contains("Socket errors") || text.contains("Non-2xx") {
+        return None;
+    }
+    let requests = text.lines().find(|line| line.contains(" requests in "))?;
+    Some(Said {
+        requests: requests.split_whitespace().next()?.parse().ok()?,
+        rate: after("Requests/sec:")?.parse().ok()?,
+        p99: milliseconds(after("99%")?)?,
+    })
+}
+
+fn milliseconds(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let number: f64 = text[..end].parse().ok()?;
+    match &text[end..] {
+        "us" => Some(number / 1e3),
+        "ms" => Some(number),
+        "s" => Some(number * 1e3),
+        _ => None,
+    }
+}
+
+/// Enough for one connection per core to be always asked on, whatever the server takes of the cores.
+const THREADS: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "Running 2s test @ http://127.0.0.1:1/
+  2 threads and 10 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   102.09us  123.45us   9.75ms   97.06%
+  Latency Distribution
+     50%   80.00us
+     99%    1.50ms
+  207612 requests in 2.00s, 7.69GB read
+Requests/sec: 103806.12
+Transfer/sec:      3.85GB
+";
+
+    #[test]
+    fn what_wrk_says_is_read() {
+        let said = read(TEXT).unwrap();
+        assert!((said.rate - 103_806.12).abs() < 1e-9);
+        assert!((said.requests - 207_612.0).abs() < 1e-9);
+        assert!((said.p99 - 1.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_load_with_a_bad_reply_is_none() {
+        let bad = TEXT.replace(
+            "Requests/sec",
+            "  Non-2xx or 3xx responses: 3\nRequests/sec",
+        );
+        assert!(read(&bad).is_none());
+    }
+}
