@@ -7,21 +7,26 @@
 mod comparison;
 mod discards;
 mod enough;
+mod estimate;
 #[cfg(test)]
 mod fixture;
 mod metric;
+mod objection;
 mod order;
 mod pairs;
 pub mod self_checks;
 mod summary;
+#[cfg(test)]
+mod trials;
 mod verdict;
 mod work;
 
 use serde::Serialize;
 
-pub use comparison::{Comparison, Estimate, Role, Stability};
+pub use comparison::{Comparison, Role};
 pub use discards::{Discards, TOO_MANY_DISCARDED};
 pub use enough::{Enough, enough};
+pub use estimate::{Estimate, Stability};
 pub use order::{Slot, order};
 pub use pairs::Pair;
 pub use self_checks::{Finding, Severity};

@@ -1,9 +1,12 @@
 //! When to stop: on precision or on the number of pairs, never on significance. Whoever stops as soon as p is
 //! small finds effects that are not there.
+//!
+//! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be: in
+//! simulations 6.5 % false alarms instead of 5 %. So it has to be narrow in two rounds one after the other.
 
 use serde::Serialize;
 
-use super::pairs::{Contrast, Pair, contrasts, pairs};
+use super::pairs::{Contrast, contrasts, pairs, values};
 use crate::record::{Arm, Run};
 use crate::scenario::Order;
 use crate::stats::LogRatios;
@@ -12,7 +15,7 @@ use crate::stats::LogRatios;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enough {
-    /// The interval of each primary ratio is as narrow as asked for.
+    /// The interval of each primary ratio is as narrow as asked for, and was a round ago.
     Precise {
         /// Half of the widest, a share.
         half_width: f64,
@@ -48,29 +51,34 @@ pub fn enough(run: &Run) -> Option<Enough> {
     if all(&|it| it.tried >= most.saturating_mul(2)) {
         return Some(Enough::TooManyTries);
     }
-    let whole = |pairs: u32| design.order != Order::AbbaRandom || pairs.is_multiple_of(2);
+    let round = if design.order == Order::AbbaRandom {
+        2
+    } else {
+        1
+    };
     let precise = |it: &Progress| {
-        it.counting >= design.pairs.min.max(2)
-            && whole(it.counting)
-            && it
-                .half_width
-                .is_some_and(|half| half <= design.pairs.until.0.0)
+        let narrow = |ratios| half_width(ratios).is_some_and(|half| half <= design.pairs.until.0.0);
+        let before = it.values.len().saturating_sub(round);
+        it.counting >= design.pairs.min
+            && it.counting.is_multiple_of(round as u32)
+            && narrow(&it.values)
+            && narrow(&it.values[..before])
     };
     if design.order == Order::Sequential || !all(&precise) {
         return None;
     }
-    let half_width = seen
-        .iter()
-        .filter_map(|it| it.half_width)
-        .fold(0.0, f64::max);
-    Some(Enough::Precise { half_width })
+    let widths = seen.iter().filter_map(|it| half_width(&it.values));
+    Some(Enough::Precise {
+        half_width: widths.fold(0.0, f64::max),
+    })
 }
 
 /// How far a contrast has come.
 struct Progress {
     counting: u32,
     tried: u32,
-    half_width: Option<f64>,
+    /// The primary metric, baseline and other, of pairs that count.
+    values: Vec<(f64, f64)>,
 }
 
 impl Progress {
@@ -78,14 +86,17 @@ impl Progress {
         let metric = run.header.scenario.design.primary;
         let tried = pairs(run, contrast);
         let counting = || tried.iter().filter(|pair| pair.counts());
-        let both = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
-        let values: Vec<_> = counting().filter_map(both).collect();
+        let own: Vec<_> = counting().copied().collect();
         Self {
             counting: counting().count() as u32,
             tried: tried.len() as u32,
-            half_width: LogRatios::new(&values).map(|ratios| ratios.half_width(0.95)),
+            values: values(metric, &own),
         }
     }
+}
+
+fn half_width(pairs: &[(f64, f64)]) -> Option<f64> {
+    LogRatios::new(pairs).map(|ratios| ratios.half_width(0.95))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::order;
+use super::{Comparison, analyse, order};
 use crate::record::{
     Arm, Block, BodySeen, ClientCost, ConnectionUse, Header, Latencies, LoadResult, Machine, Noise,
     Phase, PhaseKind, Probe, Reply, Run, SCHEMA, ServerCost, SystemLoad, UrlResult, Warmup,
@@ -213,4 +213,27 @@ pub(crate) fn set_rate(block: &mut Block, rate: f64) {
 
 pub(crate) fn phase(kind: PhaseKind, from: f64, to: f64) -> Phase {
     Phase { kind, from, to }
+}
+
+/// Two variants, ten pairs each; the second has this rate beside the first's, with 1 % of noise.
+pub(crate) fn run_with_rate(factor: f64) -> Run {
+    let mut random = Random::new(4);
+    run(2, 10, |block| {
+        let noise = (0.01 * random.normal()).exp();
+        let factor = if block.arm == Arm::Variant {
+            factor
+        } else {
+            1.0
+        };
+        set_rate(block, 400.0 * factor * noise);
+    })
+}
+
+/// The first variant's comparison by the primary metric.
+pub(crate) fn primary(run: &Run) -> Comparison {
+    analyse(run, &[])
+        .primary()
+        .next()
+        .cloned()
+        .expect("a variant")
 }

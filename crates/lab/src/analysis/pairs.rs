@@ -1,6 +1,7 @@
 //! Pairs of neighbouring blocks: the only ones that are compared with each other.
 
 use crate::record::{Arm, Block, Phase, Run};
+use crate::scenario::Metric;
 
 /// A baseline block and the one that ran next to it.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,12 @@ pub(super) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
         .filter(of_contrast)
         .filter_map(with_baseline)
         .collect()
+}
+
+/// A metric's values of those pairs in which both blocks can tell it.
+pub(super) fn values(metric: Metric, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
+    let both = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
+    pairs.iter().filter_map(both).collect()
 }
 
 fn length(phases: &[Phase]) -> f64 {

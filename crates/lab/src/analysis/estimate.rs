@@ -1,0 +1,151 @@
+//! The figures of a comparison, before anything is concluded from them.
+
+use serde::Serialize;
+
+use super::pairs::{Pair, values};
+use super::summary::longest_wait;
+use crate::scenario::Metric;
+use crate::stats::{
+    HodgesLehmann, Interval, LogRatios, compare_spreads, hodges_lehmann, signed_rank_p,
+};
+
+/// The figures of a comparison. Ratios are variant through baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Pairs used.
+    pub pairs: u32,
+    /// Geometric mean of the pairs' ratios.
+    pub ratio: f64,
+    /// Student's t on logarithms of ratios, two-sided.
+    pub interval_95: Interval,
+    /// The same; inside of the bounds, sameness is shown.
+    pub interval_90: Interval,
+    /// Half the width of the 95 % interval, a share.
+    pub half_width: f64,
+    /// Standard deviation of the pairs' logarithms of ratios.
+    pub deviation: f64,
+    /// p of "the ratio is one" (t), not adjusted.
+    pub p: f64,
+    /// p of two one-sided tests: below 0.05, sameness is shown; not adjusted.
+    pub sameness_p: f64,
+    /// `p` adjusted for the number of secondary metrics; that of the primary one is not adjusted.
+    pub adjusted_p: f64,
+    /// `sameness_p`, likewise.
+    pub adjusted_sameness_p: f64,
+    /// Exact signed-rank p of "the ratio is one": the robust check.
+    pub signed_rank_p: f64,
+    /// The robust ratio with its exact interval of at least 95 %.
+    pub hodges_lehmann: HodgesLehmann,
+    /// The robust check contradicts: its ratio lies outside of the t interval, or one of both p is below 0.05
+    /// and the other above 0.10. Look at the pairs.
+    pub disagree: bool,
+}
+
+/// How calm the variant is beside the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stability {
+    /// Standard deviation between the variant's blocks through that between the baseline's (of logarithms).
+    pub spread_ratio: f64,
+    /// p of "both are equally calm" (Pitman and Morgan).
+    pub p: f64,
+    /// The longest wait of a connection, baseline and variant, in seconds.
+    pub longest_wait: (f64, f64),
+}
+
+impl Estimate {
+    /// Without adjustment.
+    pub(super) fn of(ratios: &LogRatios, within: f64) -> Self {
+        let signed_rank_p = signed_rank_p(ratios.differences());
+        let robust = hodges_lehmann(ratios.differences(), 0.95);
+        let hodges_lehmann = HodgesLehmann {
+            // There are at least two differences, so there is an estimate.
+            estimate: robust.map_or(ratios.ratio(), |it| it.estimate.exp()),
+            interval: robust.and_then(|it| it.interval).map(|it| Interval {
+                low: it.low.exp(),
+                high: it.high.exp(),
+            }),
+            confidence: robust.map_or(0.0, |it| it.confidence),
+        };
+        let (p, sameness_p) = (ratios.p_value(), ratios.sameness_p(within));
+        let interval_95 = ratios.interval(0.95);
+        // Below six pairs signed ranks cannot reach 5 %, which is no contradiction.
+        let able = ratios.count() >= 6;
+        let contradicts = p.min(signed_rank_p) < 0.05 && p.max(signed_rank_p) > 0.10;
+        let outside = !interval_95.contains(hodges_lehmann.estimate) && ratios.deviation() > 0.0;
+        Self {
+            pairs: ratios.count() as u32,
+            ratio: ratios.ratio(),
+            interval_95,
+            interval_90: ratios.interval(0.90),
+            half_width: ratios.half_width(0.95),
+            deviation: ratios.deviation(),
+            p,
+            sameness_p,
+            adjusted_p: p,
+            adjusted_sameness_p: sameness_p,
+            signed_rank_p,
+            hodges_lehmann,
+            disagree: able && (contradicts || outside),
+        }
+    }
+}
+
+impl Stability {
+    /// Of the pairs of one contrast.
+    pub(super) fn of(metric: Metric, pairs: &[Pair<'_>]) -> Option<Self> {
+        let logs: Vec<_> = values(metric, pairs)
+            .into_iter()
+            .map(|(a, b)| (a.ln(), b.ln()))
+            .collect();
+        let (spread_ratio, p) = compare_spreads(&logs)?;
+        let longest = |waits: &mut dyn Iterator<Item = f64>| waits.fold(0.0, f64::max);
+        Some(Self {
+            spread_ratio,
+            p,
+            longest_wait: (
+                longest(&mut pairs.iter().map(|pair| longest_wait(pair.baseline))),
+                longest(&mut pairs.iter().map(|pair| longest_wait(pair.other))),
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use crate::record::Arm;
+
+    #[test]
+    fn one_wild_pair_against_thirteen_calm_ones_is_a_disagreement() {
+        let mut pairs: Vec<(f64, f64)> = (0..13)
+            .map(|at| (1.0, 1.02 + 0.001 * f64::from(at)))
+            .collect();
+        pairs.push((1.0, 0.3));
+        let ratios = LogRatios::new(&pairs).expect("fourteen pairs");
+        let estimate = Estimate::of(&ratios, 0.03);
+        assert!(
+            estimate.p > 0.10 && estimate.signed_rank_p < 0.05,
+            "{estimate:?}"
+        );
+        assert!(estimate.disagree);
+    }
+
+    #[test]
+    fn three_times_the_spread_is_a_row_of_its_own() {
+        let mut random = crate::stats::Random::new(8);
+        let run = fixture::run(2, 16, |block| {
+            let spread = if block.arm == Arm::Variant {
+                0.06
+            } else {
+                0.01
+            };
+            fixture::set_rate(block, 400.0 * (spread * random.normal()).exp());
+        });
+        let stability = fixture::primary(&run).stability.expect("sixteen pairs");
+        assert!(
+            stability.spread_ratio > 2.5 && stability.p < 0.01,
+            "{stability:?}"
+        );
+    }
+}

@@ -1,0 +1,186 @@
+//! Why a comparison may not be concluded from, however clear its figures.
+
+use super::pairs::{Contrast, Pair};
+use super::verdict::Verdict;
+use super::work::WorkJudgement;
+use crate::record::{Reading, Run};
+
+/// Why the figures do not compare what they seem to: replies that failed, differ, or never came.
+pub(super) fn invalid(
+    contrast: Contrast,
+    pairs: &[Pair<'_>],
+    work: &[WorkJudgement],
+) -> Option<Verdict> {
+    let no_start = || {
+        let last = pairs.last().filter(|_| !pairs.iter().any(Pair::measured))?;
+        last.other
+            .failure
+            .clone()
+            .or_else(|| last.baseline.failure.clone())
+    };
+    let failed = || {
+        let (mut baseline, mut other, mut sent) = (0, 0, 0);
+        for pair in pairs.iter().filter(|pair| pair.counts()) {
+            baseline += pair.baseline.load.failures.all();
+            other += pair.other.load.failures.all();
+            sent += pair.baseline.load.sent + pair.other.load.sent;
+        }
+        let all = baseline + other;
+        (all > 0).then(|| {
+            format!(
+                "{all} of {sent} requests failed ({baseline} with the baseline, {other} with it)"
+            )
+        })
+    };
+    let different = || {
+        let mut judged = work.iter().filter(|it| it.variant == contrast.variant);
+        let of = judged.clone().count();
+        let differing = judged.clone().filter(|it| !it.same).count();
+        let first = judged.find(|it| !it.same)?;
+        Some(format!(
+            "not the same work at {differing} of {of} URLs: {}: {}",
+            first.url, first.detail
+        ))
+    };
+    let why = no_start().or_else(failed).or_else(different)?;
+    Some(Verdict::Invalid { why })
+}
+
+/// The first witness, of the variant or of the baseline, that says no.
+pub(super) fn not_exercised(run: &Run, contrast: Contrast, pairs: &[Pair<'_>]) -> Option<Verdict> {
+    let counting = || pairs.iter().filter(|pair| pair.counts());
+    let passes = |variant: u32| {
+        let of_variant = run
+            .passes
+            .iter()
+            .filter(move |pass| pass.variant == variant);
+        of_variant.map(|pass| &pass.witnesses)
+    };
+    let of_other = counting().map(|pair| &pair.other.witnesses);
+    let of_baseline = counting().map(|pair| &pair.baseline.witnesses);
+    first_no(&of_other.chain(passes(contrast.variant)).collect::<Vec<_>>())
+        .or_else(|| first_no(&of_baseline.chain(passes(0)).collect::<Vec<_>>()))
+}
+
+fn first_no(readings: &[&Vec<Reading>]) -> Option<Verdict> {
+    let all = || readings.iter().flat_map(|of_block| of_block.iter());
+    let no = all().find(|reading| reading.holds == Some(false))?;
+    let same = || all().filter(|it| it.witness == no.witness);
+    Some(Verdict::NotExercised {
+        witness: no.witness.clone(),
+        seen: no.seen.clone(),
+        blocks: same().filter(|it| it.holds == Some(false)).count() as u32,
+        of: same().filter(|it| it.holds.is_some()).count() as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::analyse;
+    use super::super::fixture::{primary, run_with_rate};
+    use super::*;
+    use crate::record::Arm;
+
+    #[test]
+    fn different_work_makes_a_speed_invalid_and_keeps_the_figures() {
+        let judgement = |same| WorkJudgement {
+            variant: 1,
+            url: "/a.jpg".into(),
+            same,
+            detail: "13.6 KB vs 44.0 KB".into(),
+        };
+        let run = run_with_rate(2.0);
+        let analysis = analyse(&run, &[judgement(true), judgement(false)]);
+        let comparison = analysis.primary().next().expect("a variant");
+        let text = comparison.verdict.to_string();
+        assert!(
+            text.starts_with("INVALID: not the same work at 1 of 2 URLs"),
+            "{text}"
+        );
+        assert!(text.contains("44.0 KB"));
+        assert!(comparison.estimate.is_some());
+        // The baseline against itself is not concerned.
+        let again = analysis.comparisons.iter().find(|it| it.arm == Arm::Again);
+        assert_eq!(again.map(|it| it.verdict.word()), Some("SAME"));
+        assert_eq!(
+            analyse(&run, &[judgement(true)]).comparisons[0].verdict,
+            Verdict::Faster
+        );
+    }
+
+    #[test]
+    fn failed_requests_make_a_speed_invalid() {
+        let mut run = run_with_rate(2.0);
+        let block = run
+            .blocks
+            .iter_mut()
+            .find(|b| b.arm == Arm::Variant)
+            .expect("ran");
+        block.load.failures.timeout = 3;
+        let text = primary(&run).verdict.to_string();
+        assert!(text.contains("3 of ") && text.contains("failed"), "{text}");
+    }
+
+    #[test]
+    fn a_server_that_never_starts_is_invalid_with_its_own_words() {
+        let mut run = run_with_rate(1.0);
+        let variants = run.blocks.iter_mut().filter(|it| it.arm == Arm::Variant);
+        for block in variants {
+            block.failure = Some("exited with status 1: no such file".into());
+        }
+        let comparison = primary(&run);
+        assert!(
+            comparison.verdict.to_string().contains("no such file"),
+            "{}",
+            comparison.verdict
+        );
+        assert!(comparison.estimate.is_none());
+    }
+
+    #[test]
+    fn a_witness_that_says_no_withholds_the_verdict() {
+        let mut run = run_with_rate(2.0);
+        for block in run
+            .blocks
+            .iter_mut()
+            .filter(|block| block.arm == Arm::Variant)
+        {
+            block.witnesses = vec![Reading {
+                witness: "buffer_grown_total > 0".into(),
+                seen: "0".into(),
+                holds: Some(block.index == 0),
+            }];
+        }
+        let text = primary(&run).verdict.to_string();
+        assert!(
+            text.starts_with("NOT EXERCISED: buffer_grown_total > 0, but saw 0"),
+            "{text}"
+        );
+        for block in &mut run.blocks {
+            block
+                .witnesses
+                .iter_mut()
+                .for_each(|it| it.holds = Some(true));
+        }
+        assert_eq!(primary(&run).verdict, Verdict::Faster);
+    }
+
+    #[test]
+    fn a_witness_of_the_counting_pass_counts_too() {
+        let mut run = run_with_rate(2.0);
+        run.passes.push(crate::record::Pass {
+            variant: 1,
+            method: "ptrace".into(),
+            requests: 50,
+            slowdown: 3.0,
+            syscalls: Vec::new(),
+            instructions: None,
+            witnesses: vec![Reading {
+                witness: "sendfile > 0".into(),
+                seen: "0".into(),
+                holds: Some(false),
+            }],
+        });
+        assert_eq!(primary(&run).verdict.word(), "NOT EXERCISED");
+    }
+}
