@@ -20,7 +20,7 @@
 
 pub mod analysis;
 pub mod launch;
-mod proc;
+pub mod load;
 pub mod record;
 pub mod sample;
 pub mod scenario;

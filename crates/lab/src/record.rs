@@ -6,6 +6,7 @@
 //! unless a name says otherwise.
 
 mod block;
+mod folder;
 mod header;
 mod latencies;
 mod load;
@@ -13,6 +14,7 @@ mod machine;
 mod pass;
 
 pub use block::{Arm, Block, Noise, Phase, PhaseKind, Probe, Reading, Warmup};
+pub use folder::{Folder, FolderError, Kind};
 pub use header::{Header, SCHEMA};
 pub use latencies::Latencies;
 pub use load::{

@@ -1,0 +1,188 @@
+//! One connection: opened, asked, read to the last byte.
+
+use std::io;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, Uri};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::{TcpStream, UnixStream};
+
+use super::{Asked, Endpoint, Error};
+use crate::scenario::{HttpVersion, Load};
+
+/// A request made ready once and sent many times.
+pub(super) struct Prepared {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Prepared {
+    fn request(&self) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+
+    /// May it be sent again when nobody knows whether the first one arrived?
+    pub(super) fn repeatable(&self) -> bool {
+        self.method.is_idempotent()
+    }
+}
+
+/// Makes all requests ready.
+pub(super) fn prepare(asked: &[Asked], host: &str, load: &Load) -> Result<Vec<Prepared>, Error> {
+    asked
+        .iter()
+        .map(|asked| prepare_one(asked, host, load))
+        .collect()
+}
+
+fn prepare_one(asked: &Asked, host: &str, load: &Load) -> Result<Prepared, Error> {
+    let wrong = |what: &str, why: &dyn std::fmt::Display| Error::Asked {
+        what: what.to_owned(),
+        why: why.to_string(),
+    };
+    let target = match load.http {
+        HttpVersion::One => asked.target.clone(),
+        // HTTP/2 has no Host; its authority is part of the URI.
+        HttpVersion::Two => format!("http://{host}{}", asked.target),
+    };
+    let uri: Uri = target.parse().map_err(|why| wrong(&target, &why))?;
+    let method =
+        Method::from_bytes(asked.method.as_bytes()).map_err(|why| wrong(&asked.method, &why))?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in &asked.headers {
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|why| wrong(name, &why))?;
+        headers.append(
+            key,
+            HeaderValue::from_str(value).map_err(|why| wrong(value, &why))?,
+        );
+    }
+    if load.http == HttpVersion::One {
+        if !headers.contains_key(HOST) {
+            headers.insert(
+                HOST,
+                HeaderValue::from_str(host).map_err(|why| wrong(host, &why))?,
+            );
+        }
+        if !load.keepalive {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+    }
+    Ok(Prepared {
+        method,
+        uri,
+        headers,
+        body: asked.body.clone(),
+    })
+}
+
+/// An open connection.
+pub(super) enum Connection {
+    One(http1::SendRequest<Full<Bytes>>),
+    Two(http2::SendRequest<Full<Bytes>>),
+}
+
+/// The head of a reply, and when it had come.
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) media_type: String,
+    pub(super) at: Instant,
+    /// Bytes of the head, near enough: names, values and separators.
+    pub(super) bytes: u64,
+}
+
+impl Connection {
+    /// Connects and shakes hands.
+    pub(super) async fn open(endpoint: &Endpoint, http: HttpVersion) -> io::Result<Self> {
+        match endpoint {
+            Endpoint::Tcp(address) => {
+                let stream = TcpStream::connect(address).await?;
+                stream.set_nodelay(true)?;
+                Self::shake_hands(TokioIo::new(stream), http).await
+            }
+            Endpoint::Unix(path) => {
+                Self::shake_hands(TokioIo::new(UnixStream::connect(path).await?), http).await
+            }
+        }
+    }
+
+    async fn shake_hands<I>(io: I, http: HttpVersion) -> io::Result<Self>
+    where
+        I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    {
+        // Its errors reach the request that is under way.
+        match http {
+            HttpVersion::One => {
+                let (sender, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
+                tokio::spawn(async move { drop(connection.await) });
+                Ok(Self::One(sender))
+            }
+            HttpVersion::Two => {
+                let (sender, connection) = http2::handshake(TokioExecutor::new(), io)
+                    .await
+                    .map_err(io::Error::other)?;
+                tokio::spawn(async move { drop(connection.await) });
+                Ok(Self::Two(sender))
+            }
+        }
+    }
+
+    /// Waits until it can be asked; an error if the server has closed it.
+    pub(super) async fn ready(&mut self) -> hyper::Result<()> {
+        match self {
+            Self::One(sender) => sender.ready().await,
+            Self::Two(sender) => sender.ready().await,
+        }
+    }
+
+    /// Asks, and reads the whole body into `body`.
+    pub(super) async fn ask(
+        &mut self,
+        prepared: &Prepared,
+        body: &mut Vec<u8>,
+    ) -> hyper::Result<Head> {
+        body.clear();
+        let request = prepared.request();
+        let reply = match self {
+            Self::One(sender) => sender.send_request(request).await?,
+            Self::Two(sender) => sender.send_request(request).await?,
+        };
+        let head = head(&reply);
+        let mut incoming = reply.into_body();
+        while let Some(frame) = incoming.frame().await {
+            if let Some(data) = frame?.data_ref() {
+                body.extend_from_slice(data);
+            }
+        }
+        Ok(head)
+    }
+}
+
+fn head(reply: &Response<Incoming>) -> Head {
+    let fields = reply.headers().iter();
+    let media_type = reply.headers().get(CONTENT_TYPE);
+    let media_type = media_type
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default();
+    Head {
+        status: reply.status().as_u16(),
+        media_type: media_type.trim().to_ascii_lowercase(),
+        at: Instant::now(),
+        // `HTTP/1.1 200 OK`, the line ends and the empty line.
+        bytes: 19
+            + fields
+                .map(|(name, value)| name.as_str().len() + value.len() + 4)
+                .sum::<usize>() as u64,
+    }
+}

@@ -1,0 +1,207 @@
+//! The course of one block's load: ramp-up, warm-up until steady, the measured window, the end.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::thread::Pid;
+use tokio::sync::watch;
+
+use super::worker::Shared;
+use super::{Drive, Driven, Progress, Window};
+use crate::record::{ClientCost, Warmup};
+use crate::stats::steady;
+
+/// Where in its course the load is; shared by all connections.
+pub(super) struct Course {
+    phase: AtomicU8,
+    cancel: Arc<AtomicBool>,
+    /// Told when the course is over, so that nobody waits on.
+    over: watch::Sender<bool>,
+    /// Are all counted requests of a window that is ended by their number over?
+    finished: Mutex<bool>,
+    finish: Condvar,
+}
+
+/// What connections have to know of the course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Sent, but not counted.
+    Warmup,
+    /// The window is open.
+    Measure,
+    /// Nothing more is sent.
+    End,
+}
+
+impl Course {
+    pub(super) fn new(cancel: Arc<AtomicBool>) -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Warmup as u8),
+            cancel,
+            over: watch::Sender::new(false),
+            finished: Mutex::new(false),
+            finish: Condvar::new(),
+        }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Warmup,
+            1 => Phase::Measure,
+            _ => Phase::End,
+        }
+    }
+
+    /// Becomes true at the end.
+    pub(super) fn over(&self) -> watch::Receiver<bool> {
+        self.over.subscribe()
+    }
+
+    /// The last counted request has ended.
+    pub(super) fn finished(&self) {
+        *self.finished.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.finish.notify_all();
+    }
+
+    /// Ends it: nothing more is sent.
+    pub(super) fn end(&self) {
+        self.phase.store(Phase::End as u8, Ordering::Release);
+        self.over.send_replace(true);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Waits for so long, or until the last counted request has ended; says whether it has.
+    fn wait(&self, time: Duration) -> bool {
+        let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        *self
+            .finish
+            .wait_timeout_while(finished, time, |finished| !*finished)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+    }
+}
+
+/// Moves the course on, from outside of the client's threads, and ends it.
+pub(super) fn conduct(
+    drive: &Drive<'_>,
+    shared: &Shared,
+    client: &[Pid],
+    began: Instant,
+) -> Driven {
+    let course = &shared.course;
+    let ramp = drive.load.ramp.duration();
+    while began.elapsed() < ramp && !course.cancelled() {
+        std::thread::sleep(BIN.min(ramp.saturating_sub(began.elapsed())));
+    }
+    let ramped = Instant::now();
+    let steady = warm_up(drive, shared, ramped);
+    let cpu_before = cpu_seconds(client);
+    let opened = Instant::now();
+    shared.recorder.open(opened);
+    course.phase.store(Phase::Measure as u8, Ordering::Release);
+    let closed = measure(drive, shared, opened);
+    let cpu = cpu_seconds(client) - cpu_before;
+    course.end();
+    let seconds = closed.duration_since(opened).as_secs_f64();
+    let threads = client.len().max(1) as f64;
+    Driven {
+        result: crate::record::LoadResult::default(),
+        client: ClientCost {
+            cpu_seconds: cpu,
+            threads: client.len() as u32,
+            busy: if seconds > 0.0 {
+                cpu / seconds / threads
+            } else {
+                0.0
+            },
+            ceiling: 0.0,
+        },
+        warmup: Warmup {
+            seconds: opened.duration_since(ramped).as_secs_f64(),
+            steady,
+        },
+        began,
+        ramped,
+        opened,
+        closed,
+        bodies: std::collections::BTreeMap::new(),
+        cancelled: course.cancelled(),
+    }
+}
+
+/// Waits until the rate has settled; says whether it has.
+fn warm_up(drive: &Drive<'_>, shared: &Shared, since: Instant) -> bool {
+    let (min, max) = (drive.warmup.min.duration(), drive.warmup.max.duration());
+    let mut bins: Vec<(f64, f64)> = Vec::new();
+    shared.recorder.take_bin();
+    let mut last = Instant::now();
+    loop {
+        let settled = bins.len() >= SETTLED && steady(&bins[bins.len() - SETTLED..]);
+        let time = since.elapsed();
+        if time >= max || (time >= min && settled) || shared.course.cancelled() {
+            return settled;
+        }
+        std::thread::sleep(BIN.min(max.saturating_sub(time)));
+        let seconds = last.elapsed().as_secs_f64();
+        last = Instant::now();
+        let (completed, p50) = shared.recorder.take_bin();
+        let rate = completed as f64 / seconds;
+        bins.push((rate, p50));
+        (drive.progress)(Progress {
+            measuring: false,
+            done: 0.0,
+            rate,
+        });
+    }
+}
+
+/// Waits until the window is over; returns its end.
+fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
+    let mut last = opened;
+    loop {
+        let left = match drive.window {
+            Window::For(time) => time.saturating_sub(opened.elapsed()),
+            Window::Requests(_) => BIN,
+        };
+        let finished = shared.course.wait(left.min(BIN));
+        if shared.course.cancelled() {
+            return Instant::now();
+        }
+        match drive.window {
+            Window::For(time) if opened.elapsed() >= time => return opened + time,
+            Window::Requests(_) if finished => return shared.recorder.last_end(),
+            Window::For(_) | Window::Requests(_) => {}
+        }
+        let seconds = last.elapsed().as_secs_f64();
+        last = Instant::now();
+        let (completed, _) = shared.recorder.take_bin();
+        let done = match drive.window {
+            Window::For(time) => opened.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
+            Window::Requests(total) => shared.recorder.counted() as f64 / total.max(1) as f64,
+        };
+        (drive.progress)(Progress {
+            measuring: true,
+            done: done.min(1.0),
+            rate: completed as f64 / seconds.max(1e-9),
+        });
+    }
+}
+
+/// CPU seconds that these threads of ours have used, to the nanosecond.
+fn cpu_seconds(threads: &[Pid]) -> f64 {
+    let used = threads.iter().filter_map(|tid| {
+        let path = format!("/proc/self/task/{}/schedstat", tid.as_raw_nonzero());
+        let text = std::fs::read_to_string(path).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    used.sum::<f64>() / 1e9
+}
+
+/// Length of the slices that warm-up is judged by, and of steps of the progress.
+const BIN: Duration = Duration::from_millis(250);
+/// So many slices must agree.
+const SETTLED: usize = 8;

@@ -1,0 +1,120 @@
+//! When the next request is due.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::course::{Course, Phase};
+use super::random::Random;
+use crate::scenario::{Arrivals, Load, Mode};
+
+/// Asked by a connection that is free.
+pub(super) trait Pacer: Send + 'static {
+    /// Waits until the next request is due and returns when it was meant to start.
+    fn next(&mut self) -> impl Future<Output = Instant> + Send;
+}
+
+/// A closed loop: always due.
+pub(super) struct Closed;
+
+impl Pacer for Closed {
+    async fn next(&mut self) -> Instant {
+        Instant::now()
+    }
+}
+
+/// An open loop: due when something has arrived.
+pub(super) struct Open(pub(super) Arc<Schedule>);
+
+impl Pacer for Open {
+    async fn next(&mut self) -> Instant {
+        match self.0.waiting.acquire().await {
+            Ok(one) => one.forget(),
+            // Nobody closes it.
+            Err(_) => return Instant::now(),
+        }
+        let mut arrived = self
+            .0
+            .arrived
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        arrived.pop_front().unwrap_or_else(Instant::now)
+    }
+}
+
+/// An open loop's arrivals, shared by all of its connections. A thread of its own puts them in line when they
+/// are due: it sleeps to about 50 µs, the runtime's timers only to a millisecond.
+pub(super) struct Schedule {
+    rate: f64,
+    arrivals: Arrivals,
+    seed: u64,
+    arrived: Mutex<VecDeque<Instant>>,
+    waiting: Semaphore,
+}
+
+impl Schedule {
+    /// Lets requests arrive from `start` until the course ends.
+    pub(super) fn dispatch(&self, start: Instant, course: &Course) {
+        let mut random = Random::new(self.seed);
+        let mut due = start;
+        while course.phase() != Phase::End {
+            let left = due.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                std::thread::sleep(left.min(LOOK));
+                continue;
+            }
+            self.arrived
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push_back(due);
+            self.waiting.add_permits(1);
+            due += self.gap(&mut random);
+        }
+    }
+
+    fn gap(&self, random: &mut Random) -> Duration {
+        let seconds = match self.arrivals {
+            Arrivals::Constant => 1.0 / self.rate,
+            // 1 − u is in (0, 1], so its logarithm is finite.
+            Arrivals::Poisson => -(1.0 - random.unit()).ln() / self.rate,
+        };
+        Duration::from_secs_f64(seconds.min(1e6))
+    }
+
+    /// Those that were due between these moments and that no connection was free for.
+    pub(super) fn missed(&self, from: Instant, to: Instant) -> u64 {
+        let arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        arrived
+            .iter()
+            .filter(|&&due| due >= from && due < to)
+            .count() as u64
+    }
+}
+
+/// How all connections of a block are paced.
+pub(super) enum Pacing {
+    /// By replies.
+    Closed,
+    /// By arrivals.
+    Open(Arc<Schedule>),
+}
+
+impl Pacing {
+    pub(super) fn new(load: &Load, seed: u64) -> Self {
+        match load.mode {
+            Mode::Closed | Mode::Single => Self::Closed,
+            Mode::Open => Self::Open(Arc::new(Schedule {
+                rate: load.rate,
+                arrivals: load.arrivals,
+                seed,
+                arrived: Mutex::default(),
+                waiting: Semaphore::new(0),
+            })),
+        }
+    }
+}
+
+/// The dispatcher looks so often whether the course has ended.
+const LOOK: Duration = Duration::from_millis(50);

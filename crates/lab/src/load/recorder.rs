@@ -1,0 +1,368 @@
+//! What came back, added up. One lock for all connections: held for a microsecond per reply, by one or two
+//! threads.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::connection::Head;
+use super::replies::Replies;
+use super::{Asked, Drive, Window};
+use crate::record::{Bin, ConnectionUse, Failures, Latencies, LoadResult, Point, UrlResult};
+use crate::scenario::{BodyCheck, Check, Mode};
+
+/// One request's facts before its reply.
+pub(super) struct Turn {
+    connection: usize,
+    url: usize,
+    due: Instant,
+    /// When it was really begun.
+    pub(super) started: Instant,
+    /// How long connecting took, if it had to.
+    pub(super) connected: Option<Duration>,
+    /// Was it admitted to the window when it began?
+    admitted: bool,
+}
+
+impl Turn {
+    pub(super) fn new(connection: usize, url: usize, due: Instant, admitted: bool) -> Self {
+        Self {
+            connection,
+            url,
+            due,
+            started: due,
+            connected: None,
+            admitted,
+        }
+    }
+}
+
+/// How it went.
+pub(super) enum Outcome {
+    /// A whole reply; its body lies beside it.
+    Replied(Head),
+    /// None.
+    Failed(Trouble),
+}
+
+/// Why there is no whole reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    Connect,
+    Timeout,
+    Cut,
+}
+
+/// Adds up a block.
+pub(super) struct Recorder {
+    numbers: AtomicU64,
+    counting: Counting,
+    check: Check,
+    expected: Vec<u16>,
+    window: Window,
+    sums: Mutex<Sums>,
+}
+
+/// What makes a reply belong to the window.
+#[derive(Clone, Copy)]
+enum Counting {
+    /// It was admitted: the window is ended by a number.
+    Admitted,
+    /// It ended in the window.
+    Ended,
+    /// It was due in the window.
+    Due,
+}
+
+struct Sums {
+    opened: Option<Instant>,
+    last_end: Option<Instant>,
+    result: LoadResult,
+    replies: Replies,
+    last_reply: Vec<Option<Instant>>,
+    /// Since the last look of the course's: completed, latencies.
+    recent: (u64, Latencies),
+    bin: OpenBin,
+    stride: u64,
+    over: u64,
+}
+
+#[derive(Default)]
+struct OpenBin {
+    index: u64,
+    completed: u64,
+    latencies: Latencies,
+}
+
+impl Recorder {
+    pub(super) fn new(drive: &Drive<'_>, connections: u32) -> Self {
+        let url = |asked: &Asked| UrlResult {
+            url: asked.target.clone(),
+            ..UrlResult::default()
+        };
+        let expected = |asked: &Asked| {
+            if asked.status == 0 {
+                drive.check.status
+            } else {
+                asked.status
+            }
+        };
+        Self {
+            numbers: AtomicU64::new(0),
+            counting: match (drive.window, drive.load.mode) {
+                (Window::Requests(_), _) => Counting::Admitted,
+                (Window::For(_), Mode::Open) => Counting::Due,
+                (Window::For(_), Mode::Closed | Mode::Single) => Counting::Ended,
+            },
+            check: drive.check.clone(),
+            expected: drive.asked.iter().map(expected).collect(),
+            window: drive.window,
+            sums: Mutex::new(Sums {
+                opened: None,
+                last_end: None,
+                result: LoadResult {
+                    connections,
+                    urls: drive.asked.iter().map(url).collect(),
+                    per_connection: vec![ConnectionUse::default(); connections as usize],
+                    ..LoadResult::default()
+                },
+                replies: Replies::new(drive.check.body, drive.asked.len()),
+                last_reply: vec![None; connections as usize],
+                recent: Default::default(),
+                bin: OpenBin::default(),
+                stride: 1,
+                over: 0,
+            }),
+        }
+    }
+
+    /// The next running number: decides which URL is asked.
+    pub(super) fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Opens the window.
+    pub(super) fn open(&self, at: Instant) {
+        self.sums().opened = Some(at);
+    }
+
+    /// Completed replies and their median latency since the last call.
+    pub(super) fn take_bin(&self) -> (u64, f64) {
+        let (completed, latencies) = std::mem::take(&mut self.sums().recent);
+        (completed, latencies.quantile(0.5))
+    }
+
+    /// Requests of the window that are over.
+    pub(super) fn counted(&self) -> u64 {
+        self.sums().over
+    }
+
+    /// When the window's last request ended; now, if none has.
+    pub(super) fn last_end(&self) -> Instant {
+        self.sums().last_end.unwrap_or_else(Instant::now)
+    }
+
+    pub(super) fn bodies(&self) -> BTreeMap<String, Bytes> {
+        self.sums().replies.bodies()
+    }
+
+    /// Adds one exchange; says whether it was the last of a window that is ended by a number.
+    pub(super) fn record(&self, turn: &Turn, outcome: Outcome, body: &[u8]) -> bool {
+        let ended = Instant::now();
+        let mut sums = self.sums();
+        let known = match &outcome {
+            Outcome::Replied(head) => Some(sums.replies.know(turn.url, head, body)),
+            Outcome::Failed(_) => None,
+        };
+        let trouble = self.trouble(&sums, turn.url, &outcome, body);
+        if trouble.is_none() {
+            sums.recent.0 += 1;
+            sums.recent.1.record(ended.duration_since(turn.due));
+        }
+        let Some(opened) = sums.opened else {
+            return false;
+        };
+        if !self.belongs(turn, opened, ended) {
+            return false;
+        }
+        sums.over += 1;
+        sums.last_end = Some(ended);
+        if let Some(known) = known {
+            sums.replies.count(turn.url, known);
+        }
+        sums.add(turn, opened, ended, &outcome, body.len() as u64, trouble);
+        matches!(self.window, Window::Requests(total) if sums.over == total)
+    }
+
+    fn belongs(&self, turn: &Turn, opened: Instant, ended: Instant) -> bool {
+        let inside = |at: Instant| match self.window {
+            Window::For(time) => at >= opened && at < opened + time,
+            Window::Requests(_) => at >= opened,
+        };
+        match self.counting {
+            Counting::Admitted => turn.admitted,
+            Counting::Ended => inside(ended),
+            Counting::Due => inside(turn.due),
+        }
+    }
+
+    /// Which failure this is, if it is one.
+    fn trouble(&self, sums: &Sums, url: usize, outcome: &Outcome, body: &[u8]) -> Option<Count> {
+        let head = match outcome {
+            Outcome::Failed(Trouble::Connect) => return Some(|failures| &mut failures.connect),
+            Outcome::Failed(Trouble::Timeout) => return Some(|failures| &mut failures.timeout),
+            Outcome::Failed(Trouble::Cut) => return Some(|failures| &mut failures.cut),
+            Outcome::Replied(head) => head,
+        };
+        let status = match self.expected[url] {
+            0 => head.status < 400,
+            expected => head.status == expected,
+        };
+        if !status {
+            Some(|failures| &mut failures.status)
+        } else if !self.check.media_type.is_empty() && head.media_type != self.check.media_type {
+            Some(|failures| &mut failures.media_type)
+        } else if self.check.body == BodyCheck::Length
+            && sums.replies.first_length(url) != Some(body.len() as u64)
+        {
+            Some(|failures| &mut failures.length)
+        } else {
+            None
+        }
+    }
+
+    /// The window's figures.
+    pub(super) fn finish(&self, opened: Instant, closed: Instant) -> LoadResult {
+        let mut sums = self.sums();
+        sums.close_bin();
+        let seconds = closed.saturating_duration_since(opened).as_secs_f64();
+        for id in 0..sums.last_reply.len() {
+            let since = sums.last_reply[id].unwrap_or(opened);
+            let wait = closed.saturating_duration_since(since).as_secs_f64();
+            let used = &mut sums.result.per_connection[id];
+            used.longest_wait = used.longest_wait.max(wait);
+        }
+        let mut result = std::mem::take(&mut sums.result);
+        result.seconds = seconds;
+        result.sent = sums.over;
+        result.bodies = sums.replies.seen();
+        if seconds > 0.0 {
+            result.in_flight = result.service.mean() * result.service.count() as f64 / seconds;
+        }
+        result
+    }
+
+    fn sums(&self) -> MutexGuard<'_, Sums> {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Chooses the counter of a failure.
+type Count = fn(&mut Failures) -> &mut u64;
+
+impl Sums {
+    fn add(
+        &mut self,
+        turn: &Turn,
+        opened: Instant,
+        ended: Instant,
+        outcome: &Outcome,
+        length: u64,
+        trouble: Option<Count>,
+    ) {
+        let total = ended.saturating_duration_since(turn.due);
+        let at = ended.saturating_duration_since(opened);
+        let result = &mut self.result;
+        if let Outcome::Replied(head) = outcome {
+            result.bytes_body += length;
+            result.bytes_total += length + head.bytes;
+            result
+                .waiting
+                .record(head.at.saturating_duration_since(turn.started));
+        }
+        if let Some(connected) = turn.connected {
+            result.connect.record(connected);
+        }
+        result
+            .service
+            .record(ended.saturating_duration_since(turn.started));
+        result
+            .send_lag
+            .record(turn.started.saturating_duration_since(turn.due));
+        let url = &mut result.urls[turn.url];
+        if let Some(count) = trouble {
+            *count(&mut result.failures) += 1;
+            url.failures += 1;
+        } else {
+            result.completed += 1;
+            result.total.record(total);
+            url.completed += 1;
+            url.bytes_body += length;
+            url.total.record(total);
+        }
+        let since = self.last_reply[turn.connection].unwrap_or(opened);
+        let used = &mut result.per_connection[turn.connection];
+        used.completed += u64::from(trouble.is_none());
+        used.longest_wait = used
+            .longest_wait
+            .max(ended.saturating_duration_since(since).as_secs_f64());
+        self.last_reply[turn.connection] = Some(ended);
+        self.point(turn.url, at, total, trouble.is_none());
+        self.bin(at, total, trouble.is_none());
+    }
+
+    /// Keeps every `stride`th reply; whenever there are too many, every second of them goes.
+    fn point(&mut self, url: usize, at: Duration, latency: Duration, good: bool) {
+        if !self.over.is_multiple_of(self.stride) {
+            return;
+        }
+        let points = &mut self.result.points;
+        points.push(Point {
+            at: at.as_secs_f64(),
+            latency: latency.as_secs_f64(),
+            url: url as u32,
+            good,
+        });
+        if points.len() >= POINTS {
+            let mut keep = false;
+            points.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.stride *= 2;
+        }
+    }
+
+    fn bin(&mut self, at: Duration, latency: Duration, good: bool) {
+        let index = (at.as_secs_f64() / BIN) as u64;
+        while self.bin.index < index && self.result.bins.len() < MOST_BINS {
+            self.close_bin();
+        }
+        if good {
+            self.bin.completed += 1;
+            self.bin.latencies.record(latency);
+        }
+    }
+
+    fn close_bin(&mut self) {
+        let bin = std::mem::take(&mut self.bin);
+        self.bin.index = bin.index + 1;
+        self.result.bins.push(Bin {
+            at: bin.index as f64 * BIN,
+            seconds: BIN,
+            completed: bin.completed,
+            p50: bin.latencies.quantile(0.5),
+            p99: bin.latencies.quantile(0.99),
+        });
+    }
+}
+
+/// Length of a slice of the window, in seconds.
+const BIN: f64 = 0.25;
+/// Slices beyond an hour run together in the last one.
+const MOST_BINS: usize = 14_400;
+/// Most points of a block's scatter figure.
+const POINTS: usize = 2048;

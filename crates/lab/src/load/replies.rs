@@ -1,0 +1,126 @@
+//! Which replies are known: a body is compared with the URL's known ones first and hashed only when it is new.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use crate::record::{BodySeen, Reply};
+use crate::scenario::BodyCheck;
+
+use super::connection::Head;
+
+/// The distinct replies of every URL.
+pub(super) struct Replies {
+    how: BodyCheck,
+    urls: Vec<Vec<Known>>,
+    bodies: BTreeMap<String, Bytes>,
+    /// Bytes of all kept bodies.
+    kept: usize,
+}
+
+struct Known {
+    reply: Reply,
+    /// The body itself, as long as there is room for it.
+    body: Option<Bytes>,
+    count: u64,
+}
+
+impl Replies {
+    pub(super) fn new(how: BodyCheck, urls: usize) -> Self {
+        Self {
+            how,
+            urls: (0..urls).map(|_| Vec::new()).collect(),
+            bodies: BTreeMap::new(),
+            kept: 0,
+        }
+    }
+
+    /// The index of this reply among the URL's known ones.
+    pub(super) fn know(&mut self, url: usize, head: &Head, body: &[u8]) -> usize {
+        let same_head = |known: &Known| {
+            known.reply.status == head.status
+                && known.reply.length == body.len() as u64
+                && known.reply.media_type == head.media_type
+        };
+        let hashed = matches!(self.how, BodyCheck::Hash | BodyCheck::Decode);
+        let known = self.urls[url].iter().position(|known| {
+            same_head(known)
+                && match &known.body {
+                    _ if !hashed => true,
+                    Some(kept) => kept.as_ref() == body,
+                    None => false,
+                }
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let hash = if hashed {
+            blake3::hash(body).to_hex().to_string()
+        } else {
+            String::new()
+        };
+        let by_hash = |known: &Known| hashed && same_head(known) && known.reply.hash == hash;
+        if let Some(known) = self.urls[url].iter().position(by_hash) {
+            return known;
+        }
+        let length = body.len() as u64;
+        let body = hashed.then(|| self.keep(&hash, body)).flatten();
+        self.urls[url].push(Known {
+            reply: Reply {
+                status: head.status,
+                media_type: head.media_type.clone(),
+                length,
+                hash,
+            },
+            body,
+            count: 0,
+        });
+        self.urls[url].len() - 1
+    }
+
+    fn keep(&mut self, hash: &str, body: &[u8]) -> Option<Bytes> {
+        if let Some(kept) = self.bodies.get(hash) {
+            return Some(kept.clone());
+        }
+        if self.kept + body.len() > ROOM {
+            return None;
+        }
+        self.kept += body.len();
+        let kept = Bytes::copy_from_slice(body);
+        self.bodies.insert(hash.to_owned(), kept.clone());
+        Some(kept)
+    }
+
+    /// Counts one that belongs to the window.
+    pub(super) fn count(&mut self, url: usize, known: usize) {
+        self.urls[url][known].count += 1;
+    }
+
+    /// The length of the first reply of a URL.
+    pub(super) fn first_length(&self, url: usize) -> Option<u64> {
+        self.urls[url].first().map(|known| known.reply.length)
+    }
+
+    /// Those that came within the window.
+    pub(super) fn seen(&self) -> Vec<BodySeen> {
+        let all = self.urls.iter().enumerate();
+        all.flat_map(|(url, known)| {
+            known
+                .iter()
+                .filter(|known| known.count > 0)
+                .map(move |known| BodySeen {
+                    url: url as u32,
+                    reply: known.reply.clone(),
+                    count: known.count,
+                })
+        })
+        .collect()
+    }
+
+    pub(super) fn bodies(&self) -> BTreeMap<String, Bytes> {
+        self.bodies.clone()
+    }
+}
+
+/// Bytes of bodies kept per block: beyond it they are hashed each time, and not decoded.
+const ROOM: usize = 256 << 20;

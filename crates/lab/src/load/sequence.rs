@@ -1,0 +1,120 @@
+//! Which URL comes next: a pure function of a running number, so that every variant is asked the same.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::Asked;
+use super::random::Random;
+use crate::scenario::UrlOrder;
+
+/// The order of URLs.
+pub(super) struct Sequence {
+    order: UrlOrder,
+    seed: u64,
+    len: usize,
+    /// Sums of weights up to and including each URL.
+    cumulated: Vec<f64>,
+    /// The round that was shuffled last, and its order.
+    round: Mutex<(u64, Vec<usize>)>,
+}
+
+impl Sequence {
+    pub(super) fn new(asked: &[Asked], order: UrlOrder, seed: u64) -> Self {
+        let mut sum = 0.0;
+        let cumulated = asked
+            .iter()
+            .map(|asked| {
+                sum += asked.weight.max(0.0);
+                sum
+            })
+            .collect();
+        Self {
+            order,
+            seed,
+            len: asked.len(),
+            cumulated,
+            round: Mutex::new((u64::MAX, Vec::new())),
+        }
+    }
+
+    /// The index of the `number`th request's URL.
+    pub(super) fn url(&self, number: u64) -> usize {
+        let len = self.len as u64;
+        match self.order {
+            UrlOrder::List => (number % len) as usize,
+            UrlOrder::Shuffle => self.shuffled(number / len, (number % len) as usize),
+            UrlOrder::Weighted => {
+                let total = self.cumulated.last().copied().unwrap_or(0.0);
+                let at = Random::new(self.seed ^ number.wrapping_mul(0xD134_2543_DE82_EF95)).unit()
+                    * total;
+                self.cumulated
+                    .partition_point(|&sum| sum <= at)
+                    .min(self.len - 1)
+            }
+        }
+    }
+
+    fn shuffled(&self, round: u64, place: usize) -> usize {
+        let mut last = self.round.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != round {
+            let mut random = Random::new(
+                self.seed
+                    .wrapping_add(round.wrapping_mul(0xA24B_AED4_963E_E407)),
+            );
+            let mut order: Vec<usize> = (0..self.len).collect();
+            for i in (1..order.len()).rev() {
+                order.swap(i, random.below(i + 1));
+            }
+            *last = (round, order);
+        }
+        last.1[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(weights: &[f64]) -> Vec<Asked> {
+        weights
+            .iter()
+            .map(|&weight| Asked {
+                weight,
+                ..Asked::get("/")
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_list_is_asked_again_and_again_in_its_order() {
+        let sequence = Sequence::new(&asked(&[1.0; 3]), UrlOrder::List, 1);
+        let order: Vec<usize> = (0..7).map(|n| sequence.url(n)).collect();
+        assert_eq!(order, [0, 1, 2, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn each_round_of_a_shuffle_has_every_url_once() {
+        let sequence = Sequence::new(&asked(&[1.0; 9]), UrlOrder::Shuffle, 7);
+        let rounds: Vec<Vec<usize>> = (0..3)
+            .map(|round| (0..9).map(|n| sequence.url(round * 9 + n)).collect())
+            .collect();
+        for round in &rounds {
+            let mut sorted = round.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..9).collect::<Vec<_>>());
+        }
+        assert_ne!(rounds[0], rounds[1]);
+        let again = Sequence::new(&asked(&[1.0; 9]), UrlOrder::Shuffle, 7);
+        assert_eq!(rounds[0], (0..9).map(|n| again.url(n)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn weights_are_kept_in_the_long_run() {
+        let sequence = Sequence::new(&asked(&[1.0, 3.0, 0.0]), UrlOrder::Weighted, 3);
+        let mut counts = [0_u32; 3];
+        for number in 0..10_000 {
+            counts[sequence.url(number)] += 1;
+        }
+        assert!((2300..2700).contains(&counts[0]), "{counts:?}");
+        assert_eq!(counts[2], 0);
+    }
+}

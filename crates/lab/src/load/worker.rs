@@ -1,0 +1,131 @@
+//! The one worker loop: a connection's life.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Endpoint;
+use super::connection::{Connection, Head, Prepared};
+use super::course::Course;
+use super::pacer::Pacer;
+use super::recorder::{Outcome, Recorder, Trouble, Turn};
+use super::sequence::Sequence;
+use super::stop::{Next, Stop};
+use crate::scenario::HttpVersion;
+
+/// What all connections of a block share.
+pub(super) struct Shared {
+    pub(super) endpoint: Endpoint,
+    pub(super) requests: Vec<Prepared>,
+    pub(super) sequence: Sequence,
+    pub(super) course: Course,
+    pub(super) recorder: Recorder,
+    pub(super) keepalive: bool,
+    pub(super) http: HttpVersion,
+    pub(super) timeout: Duration,
+    /// Are requests that are under way at the end dropped? An open loop waits for them: those that take long
+    /// are the ones that matter.
+    pub(super) cut_at_end: bool,
+}
+
+/// Sends until there is nothing more to send.
+pub(super) async fn work(
+    shared: Arc<Shared>,
+    id: usize,
+    start: Instant,
+    mut pacer: impl Pacer,
+    stop: Arc<impl Stop>,
+) {
+    let mut over = shared.course.over();
+    let mut connection = None;
+    let mut body = Vec::new();
+    tokio::time::sleep_until(start.into()).await;
+    loop {
+        let due = tokio::select! {
+            biased;
+            due = pacer.next() => due,
+            _ = over.wait_for(|over| *over) => return,
+        };
+        let Next::Send { counts } = stop.next(&shared.course) else {
+            return;
+        };
+        let url = shared.sequence.url(shared.recorder.next_number());
+        let mut turn = Turn::new(id, url, due, counts);
+        let exchange = exchange(
+            &shared,
+            &mut connection,
+            &shared.requests[url],
+            &mut turn,
+            &mut body,
+        );
+        let outcome = tokio::select! {
+            biased;
+            outcome = tokio::time::timeout(shared.timeout, exchange) => outcome,
+            _ = over.wait_for(|over| *over), if shared.cut_at_end => return,
+        };
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(_) => Outcome::Failed(Trouble::Timeout),
+        };
+        let failed = matches!(outcome, Outcome::Failed(_));
+        if failed || !shared.keepalive {
+            connection = None;
+        }
+        if shared.recorder.record(&turn, outcome, &body) {
+            shared.course.finished();
+        }
+        if failed {
+            // A server that refuses at once would otherwise be asked as fast as this loop turns.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+/// One request and its reply, on a kept connection or a new one.
+async fn exchange(
+    shared: &Shared,
+    connection: &mut Option<Connection>,
+    prepared: &Prepared,
+    turn: &mut Turn,
+    body: &mut Vec<u8>,
+) -> Outcome {
+    turn.started = Instant::now();
+    if let Some(mut kept) = connection.take() {
+        match ask(&mut kept, prepared, body).await {
+            Ok(head) => {
+                *connection = Some(kept);
+                return Outcome::Replied(head);
+            }
+            // The server may close a kept connection at any time, also while we write: that is no failure.
+            Err(_) if prepared.repeatable() && body.is_empty() => {}
+            Err(_) => return Outcome::Failed(Trouble::Cut),
+        }
+    }
+    let Ok(mut opened) = open(shared, turn).await else {
+        return Outcome::Failed(Trouble::Connect);
+    };
+    match ask(&mut opened, prepared, body).await {
+        Ok(head) => {
+            *connection = Some(opened);
+            Outcome::Replied(head)
+        }
+        Err(_) => Outcome::Failed(Trouble::Cut),
+    }
+}
+
+async fn ask(
+    connection: &mut Connection,
+    prepared: &Prepared,
+    body: &mut Vec<u8>,
+) -> hyper::Result<Head> {
+    body.clear();
+    connection.ready().await?;
+    connection.ask(prepared, body).await
+}
+
+async fn open(shared: &Shared, turn: &mut Turn) -> io::Result<Connection> {
+    let before = Instant::now();
+    let opened = Connection::open(&shared.endpoint, shared.http).await?;
+    turn.connected = Some(before.elapsed());
+    Ok(opened)
+}

@@ -1,0 +1,218 @@
+//! A run's folder: written block by block, read back whole.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Header, Run, SCHEMA};
+
+/// A run's folder on disk.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// Why a run could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The file system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It holds something else.
+    #[error("{path}: {why}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Folder {
+    /// Makes a new folder and writes the header into it.
+    ///
+    /// # Errors
+    /// It could not be made, or a run is in it already.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, FolderError> {
+        let folder = Self {
+            path: path.to_owned(),
+        };
+        let file = folder.path.join(HEADER);
+        if file.exists() {
+            return Err(FolderError::Content {
+                path: file,
+                why: "there is a run here already; give another folder with -o".to_owned(),
+            });
+        }
+        fs::create_dir_all(folder.path.join(BODIES)).map_err(folder.io(&folder.path))?;
+        let text =
+            serde_json::to_vec_pretty(header).map_err(|error| folder.content(HEADER, &error))?;
+        write_whole(&file, &text).map_err(folder.io(&file))?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a block (or a pass) and waits until it is on disk.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn append<T: Serialize>(&self, kind: Kind, entry: &T) -> Result<(), FolderError> {
+        let name = kind.file();
+        let path = self.path.join(name);
+        let mut line = serde_json::to_vec(entry).map_err(|error| self.content(name, &error))?;
+        line.push(b'\n');
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let write = |mut file: File| {
+            file.write_all(&line)?;
+            file.sync_data()
+        };
+        file.and_then(write).map_err(self.io(&path))
+    }
+
+    /// Keeps bodies that are not kept yet.
+    ///
+    /// # Errors
+    /// One could not be written.
+    pub fn keep(&self, bodies: &BTreeMap<String, Bytes>) -> Result<(), FolderError> {
+        for (hash, body) in bodies {
+            let path = self.path.join(BODIES).join(hash);
+            if !path.exists() {
+                write_whole(&path, body).map_err(self.io(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a whole run back. A last line that a crash cut short is left out.
+    ///
+    /// # Errors
+    /// There is no run there, or it is not one of ours.
+    pub fn read(path: &Path) -> Result<(Self, Run), FolderError> {
+        let folder = Self {
+            path: path.to_owned(),
+        };
+        let file = folder.path.join(HEADER);
+        let text = fs::read(&file).map_err(folder.io(&file))?;
+        let header: Header =
+            serde_json::from_slice(&text).map_err(|error| folder.content(HEADER, &error))?;
+        if header.schema != SCHEMA {
+            return Err(FolderError::Content {
+                path: file,
+                why: format!(
+                    "its format is {}, this program reads {SCHEMA}",
+                    header.schema
+                ),
+            });
+        }
+        let run = Run {
+            header,
+            blocks: folder.entries(Kind::Block)?,
+            passes: folder.entries(Kind::Pass)?,
+        };
+        Ok((folder, run))
+    }
+
+    /// The kept bodies by their hashes; those whose content is not what their name says are left out.
+    ///
+    /// # Errors
+    /// The folder could not be read.
+    pub fn bodies(&self) -> Result<BTreeMap<String, Bytes>, FolderError> {
+        let path = self.path.join(BODIES);
+        let mut bodies = BTreeMap::new();
+        for entry in fs::read_dir(&path).map_err(self.io(&path))? {
+            let entry = entry.map_err(self.io(&path))?;
+            let body = fs::read(entry.path()).map_err(self.io(&entry.path()))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if blake3::hash(&body).to_hex().as_str() == name {
+                bodies.insert(name, body.into());
+            }
+        }
+        Ok(bodies)
+    }
+
+    fn entries<T: DeserializeOwned>(&self, kind: Kind) -> Result<Vec<T>, FolderError> {
+        let name = kind.file();
+        let path = self.path.join(name);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.io(&path)(error)),
+        };
+        let lines: Vec<String> = BufReader::new(file)
+            .lines()
+            .collect::<io::Result<_>>()
+            .map_err(self.io(&path))?;
+        let last = lines.len();
+        let mut entries = Vec::with_capacity(last);
+        for (number, line) in lines.iter().enumerate() {
+            match serde_json::from_str(line) {
+                Ok(entry) => entries.push(entry),
+                Err(error) if number + 1 == last && error.is_eof() => {}
+                Err(error) => {
+                    return Err(FolderError::Content {
+                        path,
+                        why: format!("line {}: {error}", number + 1),
+                    });
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    fn io(&self, path: &Path) -> impl FnOnce(io::Error) -> FolderError + use<> {
+        let path = path.to_owned();
+        move |source| FolderError::Io { path, source }
+    }
+
+    fn content(&self, name: &str, error: &serde_json::Error) -> FolderError {
+        FolderError::Content {
+            path: self.path.join(name),
+            why: error.to_string(),
+        }
+    }
+}
+
+/// What is appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A [`super::Block`].
+    Block,
+    /// A [`super::Pass`].
+    Pass,
+}
+
+impl Kind {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Block => "blocks.jsonl",
+            Self::Pass => "passes.jsonl",
+        }
+    }
+}
+
+/// Under another name first, so that a crash leaves nothing half-written under the right one.
+fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside)?;
+    file.write_all(content)?;
+    file.sync_data()?;
+    fs::rename(beside, path)
+}
+
+const HEADER: &str = "run.json";
+const BODIES: &str = "bodies";

@@ -1,0 +1,157 @@
+//! Small servers with one habit each, on real sockets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use andon_lab::load::Endpoint;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+
+/// Answers each request by its habit. Its threads end with the test's process.
+pub(crate) struct Misbehaving {
+    endpoint: Endpoint,
+}
+
+type Habit = Arc<dyn Fn(u64, &mut dyn Write) -> bool + Send + Sync>;
+
+impl Misbehaving {
+    /// Takes its time, one request at a time.
+    pub(crate) fn slow(time: Duration) -> Self {
+        Self::on_tcp(Arc::new(move |_, out| {
+            std::thread::sleep(time);
+            whole(out, b"slow")
+        }))
+    }
+
+    /// Closes each connection after so many replies, without saying so before.
+    pub(crate) fn closing_after(replies: u64) -> Self {
+        Self::on_tcp(Arc::new(move |number, out| {
+            whole(out, b"ok") && number + 1 < replies
+        }))
+    }
+
+    /// Announces more than it sends.
+    pub(crate) fn cutting() -> Self {
+        Self::on_tcp(Arc::new(|_, out| {
+            let _ = out.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+            false
+        }))
+    }
+
+    /// Never sends the same twice.
+    pub(crate) fn counting() -> Self {
+        let count = AtomicU64::new(0);
+        Self::on_tcp(Arc::new(move |_, out| {
+            whole(
+                out,
+                format!("{:08}", count.fetch_add(1, Ordering::Relaxed)).as_bytes(),
+            )
+        }))
+    }
+
+    /// Behaves, on a Unix socket.
+    pub(crate) fn on_unix_socket(path: &Path) -> Self {
+        let listener = UnixListener::bind(path).expect("binds");
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let out = stream.try_clone().expect("clones");
+                std::thread::spawn(move || {
+                    converse(
+                        stream,
+                        out,
+                        &(Arc::new(|_, out: &mut dyn Write| whole(out, b"ok")) as Habit),
+                    )
+                });
+            }
+        });
+        Self {
+            endpoint: Endpoint::Unix(PathBuf::from(path)),
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+
+    fn on_tcp(habit: Habit) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
+        let address = listener.local_addr().expect("has an address");
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let habit = habit.clone();
+                let _ = stream.set_nodelay(true);
+                let out = stream.try_clone().expect("clones");
+                std::thread::spawn(move || converse(stream, out, &habit));
+            }
+        });
+        Self {
+            endpoint: Endpoint::Tcp(address),
+        }
+    }
+}
+
+fn converse(stream: impl Read, mut out: impl Write, habit: &Habit) {
+    let mut lines = BufReader::new(stream).lines();
+    for number in 0.. {
+        loop {
+            match lines.next() {
+                Some(Ok(line)) if line.is_empty() => break,
+                Some(Ok(_)) => {}
+                _ => return,
+            }
+        }
+        if !habit(number, &mut out) {
+            return;
+        }
+    }
+}
+
+fn whole(out: &mut dyn Write, body: &[u8]) -> bool {
+    let mut reply =
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes();
+    reply.extend_from_slice(body);
+    out.write_all(&reply).is_ok()
+}
+
+/// A server that speaks HTTP/2 only, without TLS.
+pub(crate) struct Http2 {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+}
+
+impl Http2 {
+    /// Starts it on a thread that ends with the test's process.
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
+        listener.set_nonblocking(true).expect("can wait");
+        let address = listener.local_addr().expect("has an address");
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.expect("a runtime").block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).expect("listens");
+                while let Ok((stream, _)) = listener.accept().await {
+                    let answer = service_fn(async |_| {
+                        Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::new(
+                            Bytes::from_static(b"two"),
+                        )))
+                    });
+                    tokio::spawn(
+                        hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+                            .serve_connection(TokioIo::new(stream), answer),
+                    );
+                }
+            });
+        });
+        Self { address }
+    }
+}
