@@ -19,8 +19,10 @@
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
 
 pub mod analysis;
+pub mod bodies;
 pub mod launch;
 pub mod load;
+mod proc;
 pub mod record;
 pub mod sample;
 pub mod scenario;

@@ -42,6 +42,29 @@ pub struct Block {
 }
 
 impl Block {
+    /// A block of which nothing is known yet.
+    #[must_use]
+    pub fn new(index: u32, pair: u32, arm: Arm, variant: u32) -> Self {
+        Self {
+            index,
+            pair,
+            arm,
+            variant,
+            attempt: 0,
+            phases: Vec::new(),
+            warmup: Warmup::default(),
+            load: LoadResult::default(),
+            client: ClientCost::default(),
+            server: ServerCost::default(),
+            system: SystemLoad::default(),
+            timeline: Vec::new(),
+            noise: Noise::default(),
+            witnesses: Vec::new(),
+            discarded: None,
+            failure: None,
+        }
+    }
+
     /// Does it take part in the statistics?
     #[must_use]
     pub fn counts(&self) -> bool {

@@ -1,0 +1,14 @@
+//! Are the replies the same work? Every distinct body is decoded, its size checked, and each variant's replies
+//! are compared with the baseline's, URL by URL.
+//!
+//! A speed ratio between a server that sends 44 KB and one that sends 14 KB says little; one between a picture
+//! and an error page says nothing. Decoding is done after the blocks, so that it costs nobody's time.
+
+mod judge;
+mod picture;
+mod similarity;
+mod size;
+
+pub use judge::{Judged, judge};
+pub use picture::Picture;
+pub use similarity::ssim;

@@ -1,0 +1,107 @@
+//! A decoded reply, as samples that can be compared and shown.
+
+use andon_codecs::ALL;
+use andon_pixels::{Engine, Frame, Limits, Model, Never, NoMaterials, Plane};
+use andon_recipe::Recipe;
+
+/// A picture as interleaved 8-bit RGB; what is transparent lies on white.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Format of the file it came from, e.g. `jpeg`.
+    pub format: &'static str,
+    /// Width in px.
+    pub width: u32,
+    /// Height in px.
+    pub height: u32,
+    /// Samples, 3 × width × height.
+    pub rgb: Vec<u8>,
+}
+
+impl Picture {
+    /// Decodes a body in full.
+    ///
+    /// # Errors
+    /// Why it is no whole picture, in words for the user.
+    pub fn decode(body: &[u8]) -> Result<Self, String> {
+        let engine = Engine::new(ALL, Limits::default());
+        let in_words = |error: andon_pixels::Error| error.to_string();
+        let recipe: Recipe = "as:png"
+            .parse()
+            .map_err(|_| "as:png is no recipe".to_owned())?;
+        let format = engine.probe(body).map_err(in_words)?.format;
+        let plan = engine.plan(&recipe, body).map_err(in_words)?;
+        let frame = engine
+            .render_frame(&plan, body, &NoMaterials, &Never)
+            .map_err(in_words)?;
+        let rgb = interleave(&frame).ok_or_else(|| format!("{:?} cannot be shown", frame.model))?;
+        Ok(Self {
+            format,
+            width: frame.width,
+            height: frame.height,
+            rgb,
+        })
+    }
+
+    /// Luma (BT.601), one sample per pixel, 0 to 255.
+    #[must_use]
+    pub fn luma(&self) -> Vec<f32> {
+        let (pixels, _) = self.rgb.as_chunks::<3>();
+        pixels
+            .iter()
+            .map(|&[r, g, b]| 0.299 * f32::from(r) + 0.587 * f32::from(g) + 0.114 * f32::from(b))
+            .collect()
+    }
+
+    /// The picture made to fit a square, as a PNG file: for contact sheets.
+    ///
+    /// # Errors
+    /// Why `body` could not be read or written.
+    pub fn thumbnail(body: &[u8], side: u32) -> Result<Vec<u8>, String> {
+        let engine = Engine::new(ALL, Limits::default());
+        let in_words = |error: andon_pixels::Error| error.to_string();
+        let recipe = format!("fit:{side}x{side},as:png");
+        let recipe: Recipe = recipe
+            .parse()
+            .map_err(|_| format!("{recipe} is no recipe"))?;
+        let plan = engine.plan(&recipe, body).map_err(in_words)?;
+        let rendered = engine
+            .run(&plan, body, &NoMaterials, &Never)
+            .map_err(in_words)?;
+        Ok(rendered.body.unwrap_or_else(|| body.to_vec()))
+    }
+}
+
+fn interleave(frame: &Frame) -> Option<Vec<u8>> {
+    let planes: Vec<Vec<u8>> = frame.planes.iter().map(eight_bits).collect();
+    let alpha = frame.alpha.as_ref().map(eight_bits);
+    let (r, g, b) = match (frame.model, planes.as_slice()) {
+        (Model::Gray, [gray]) => (gray, gray, gray),
+        (Model::Rgb, [r, g, b]) => (r, g, b),
+        _ => return None,
+    };
+    let pixels = r.iter().zip(g).zip(b).enumerate();
+    Some(
+        pixels
+            .flat_map(|(at, ((&r, &g), &b))| {
+                let opacity = alpha.as_ref().map_or(255, |alpha| alpha[at]);
+                [r, g, b].map(|sample| on_white(sample, opacity))
+            })
+            .collect(),
+    )
+}
+
+fn on_white(sample: u8, opacity: u8) -> u8 {
+    let (sample, opacity) = (u32::from(sample), u32::from(opacity));
+    ((sample * opacity + 255 * (255 - opacity) + 127) / 255) as u8
+}
+
+fn eight_bits(plane: &Plane) -> Vec<u8> {
+    match plane {
+        Plane::U8(grid) => grid.samples().to_vec(),
+        Plane::U16(grid) => grid
+            .samples()
+            .iter()
+            .map(|&sample| (sample >> 8) as u8)
+            .collect(),
+    }
+}

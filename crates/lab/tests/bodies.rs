@@ -1,0 +1,186 @@
+//! Whether replies are the same work, judged on real encoded pictures.
+
+use std::collections::BTreeMap;
+
+use andon_codecs::ALL;
+use andon_lab::bodies::{Judged, Picture, judge};
+use andon_lab::record::{Arm, Block, BodySeen, Header, Machine, Reply, Run, SCHEMA, UrlResult};
+use andon_lab::scenario::{Expect, Scenario, SizeCheck};
+use andon_lab::variant::Variant;
+use andon_pixels::{Engine, Limits, Never, NoMaterials};
+use bytes::Bytes;
+
+const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
+
+/// A picture in this recipe's format and quality, made from a sample of the repository.
+fn picture(recipe: &str) -> Bytes {
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../samples/jpeg/401x301.jpg"
+    );
+    let sample = std::fs::read(sample).expect("the sample is there");
+    let engine = Engine::new(ALL, Limits::default());
+    let plan = engine
+        .plan(&recipe.parse().expect("a recipe"), &sample)
+        .expect("a plan");
+    let rendered = engine
+        .run(&plan, &sample, &NoMaterials, &Never)
+        .expect("runs");
+    rendered.body.expect("a new picture").into()
+}
+
+/// A run of two variants whose replies to one URL are these.
+fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judged {
+    let mut scenario = Scenario::parse(
+        "[server]\ncmd = [\"true\"]\n[load]\nurl = [{ path = \"/\" }]\n",
+        ".".as_ref(),
+    )
+    .expect("a scenario");
+    scenario.check.size = size;
+    let variant = |name: &str| Variant {
+        name: name.to_owned(),
+        cmd: vec!["true".to_owned()],
+        env: BTreeMap::new(),
+        set: BTreeMap::new(),
+        unset: Vec::new(),
+        urls: None,
+        witness: Vec::new(),
+        expect,
+    };
+    let mut bodies = BTreeMap::new();
+    let blocks = replies
+        .into_iter()
+        .enumerate()
+        .map(|(index, (media_type, body))| {
+            let hash = blake3::hash(&body).to_hex().to_string();
+            let reply = Reply {
+                status: 200,
+                media_type: media_type.to_owned(),
+                length: body.len() as u64,
+                hash: hash.clone(),
+            };
+            bodies.insert(hash, body);
+            let mut block = Block::new(
+                index as u32,
+                0,
+                if index == 0 {
+                    Arm::Baseline
+                } else {
+                    Arm::Variant
+                },
+                index as u32,
+            );
+            block.load.urls = vec![UrlResult {
+                url: URL.to_owned(),
+                ..UrlResult::default()
+            }];
+            block.load.bodies = vec![BodySeen {
+                url: 0,
+                reply,
+                count: 10,
+            }];
+            block
+        });
+    let blocks = blocks.collect();
+    let run = Run {
+        header: Header {
+            schema: SCHEMA,
+            program: "test".to_owned(),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            scenario,
+            variants: vec![variant("a"), variant("b")],
+            machine: Machine::default(),
+            programs: vec![String::new(); 2],
+        },
+        blocks,
+        passes: Vec::new(),
+    };
+    judge(&run, &bodies)
+}
+
+fn of_second(judged: &Judged) -> (bool, &str) {
+    let second = judged
+        .work
+        .iter()
+        .find(|work| work.variant == 1)
+        .expect("the second variant");
+    (second.same, &second.detail)
+}
+
+#[test]
+fn equal_bytes_are_the_same_work() {
+    let body = picture("fit:64x48,as:jpeg,q:80");
+    let judged = judged(
+        Expect::SameBytes,
+        SizeCheck::Url,
+        [("image/jpeg", body.clone()), ("image/jpeg", body)],
+    );
+    assert!(of_second(&judged).0);
+}
+
+#[test]
+fn the_same_pixels_in_another_file_pass_as_pixels_and_not_as_bytes() {
+    let png = picture("fit:64x48,as:png");
+    // The same pixels, one chunk more before the end of the file.
+    let mut longer = png[..png.len() - 12].to_vec();
+    longer.extend_from_slice(&[0, 0, 0, 0, b't', b'E', b'X', b't']);
+    longer.extend_from_slice(&0x_BA3B_F6AC_u32.to_be_bytes());
+    longer.extend_from_slice(&png[png.len() - 12..]);
+    let replies = [("image/png", png), ("image/png", Bytes::from(longer))];
+    let bytes = judged(Expect::SameBytes, SizeCheck::Any, replies.clone());
+    assert!(!of_second(&bytes).0, "{bytes:?}");
+    let pixels = judged(Expect::SamePixels, SizeCheck::Any, replies);
+    assert!(of_second(&pixels).0, "{pixels:?}");
+}
+
+#[test]
+fn another_quality_is_other_pixels_but_alike() {
+    let replies = [
+        ("image/jpeg", picture("fit:64x48,as:jpeg,q:95")),
+        ("image/jpeg", picture("fit:64x48,as:jpeg,q:85")),
+    ];
+    let pixels = judged(Expect::SamePixels, SizeCheck::Any, replies.clone());
+    assert!(!of_second(&pixels).0);
+    assert!(of_second(&pixels).1.contains("SSIM"), "{pixels:?}");
+    let alike = judged(Expect::Ssim(0.8), SizeCheck::Any, replies.clone());
+    assert!(of_second(&alike).0, "{alike:?}");
+    let nearly = judged(Expect::Ssim(0.9999), SizeCheck::Any, replies);
+    assert!(!of_second(&nearly).0);
+}
+
+#[test]
+fn a_picture_larger_than_its_url_says_is_found() {
+    let replies = [
+        ("image/jpeg", picture("fit:64x48,as:jpeg")),
+        ("image/jpeg", picture("fit:128x96,as:jpeg")),
+    ];
+    let judged = judged(Expect::Any, SizeCheck::Url, replies);
+    assert!(!of_second(&judged).0);
+    assert!(of_second(&judged).1.contains("128x96"), "{judged:?}");
+}
+
+#[test]
+fn half_a_picture_is_no_picture() {
+    let whole = picture("fit:64x48,as:jpeg");
+    let half = whole.slice(..whole.len() / 2);
+    let judged = judged(
+        Expect::Any,
+        SizeCheck::Any,
+        [("image/jpeg", whole), ("image/jpeg", half)],
+    );
+    assert!(!of_second(&judged).0, "{judged:?}");
+}
+
+#[test]
+fn a_picture_with_alpha_is_laid_on_white() {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/png/alpha.png");
+    let Ok(body) = std::fs::read(sample) else {
+        panic!("samples/png/alpha.png is missing");
+    };
+    let picture = Picture::decode(&body).expect("decodes");
+    assert_eq!(
+        picture.rgb.len(),
+        (picture.width * picture.height * 3) as usize
+    );
+    assert_eq!(picture.format, "png");
+}
