@@ -106,14 +106,14 @@ impl Looked<'_> {
             SizeCheck::Url => {
                 let (width, height) = size::asked(url);
                 let over = width.is_some_and(|w| size.0 > w) || height.is_some_and(|h| size.1 > h);
-                over.then(|| "than the URL asks for".to_owned())
+                over.then(|| "larger than the URL asks for".to_owned())
             }
             SizeCheck::Exactly(w, h) => {
                 let differs = (w != 0 && w != size.0) || (h != 0 && h != size.1);
-                differs.then(|| format!("than {w}x{h}"))
+                differs.then(|| format!("not {w}x{h}"))
             }
         };
-        wrong.map(|than| format!("the picture is {}x{}: other {than}", size.0, size.1))
+        wrong.map(|than| format!("the picture is {}x{}, {than}", size.0, size.1))
     }
 
     /// How a variant's reply compares with the baseline's.
