@@ -21,8 +21,6 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -31,7 +29,9 @@ use bytes::Bytes;
 use rustix::thread::{CpuSet, Pid};
 use tokio::task::JoinSet;
 
+pub use crate::launch::Endpoint;
 use crate::record::{ClientCost, LoadResult, Warmup};
+use crate::sample::ClientThreads;
 use crate::scenario::{Check, Load, Mode, WarmupRule, cpus};
 
 use course::Course;
@@ -40,15 +40,6 @@ use recorder::Recorder;
 use sequence::Sequence;
 use stop::{AfterRequests, AtEnd};
 use worker::Shared;
-
-/// Where a server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Endpoint {
-    /// An address and a port.
-    Tcp(SocketAddr),
-    /// The path of a Unix socket.
-    Unix(PathBuf),
-}
 
 /// One entry of the list of what is asked.
 #[derive(Clone, Debug)]
@@ -109,6 +100,10 @@ pub struct Drive<'a> {
     pub seed: u64,
     /// Ends everything early when set.
     pub cancel: Arc<AtomicBool>,
+    /// Gets the client's threads, for samplers.
+    pub threads: ClientThreads,
+    /// Called when the window opens and when it closes.
+    pub edge: &'a (dyn Fn() + Sync),
     /// Called a few times a second.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -237,7 +232,8 @@ impl Client {
             let threads: Vec<_> = (0..self.threads)
                 .map(|thread| {
                     let tell = tell.clone();
-                    scope.spawn(move || self.thread(thread, shared, &tell))
+                    let enlist = drive.threads.clone();
+                    scope.spawn(move || self.thread(thread, shared, &tell, &enlist))
                 })
                 .collect();
             drop(tell);
@@ -266,7 +262,9 @@ impl Client {
         thread: u32,
         shared: &Arc<Shared>,
         tell: &mpsc::Sender<Pid>,
+        enlist: &ClientThreads,
     ) -> io::Result<()> {
+        enlist.enlist();
         if !self.cpus.is_empty() {
             let mut cpus = CpuSet::new();
             self.cpus.iter().for_each(|&cpu| cpus.set(cpu));

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use andon_lab::load::null::NullResponder;
 use andon_lab::load::{Asked, Drive, Driven, Endpoint, Error, Window, drive};
+use andon_lab::sample::ClientThreads;
 use andon_lab::scenario::{
     Arrivals, BodyCheck, Check, HttpVersion, Load, Mode, Seconds, WarmupRule,
 };
@@ -57,6 +58,8 @@ impl Asking {
             window: self.window,
             seed: 1,
             cancel: Arc::new(AtomicBool::new(false)),
+            threads: ClientThreads::default(),
+            edge: &|| {},
             progress: &|_| {},
         })
     }

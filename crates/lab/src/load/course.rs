@@ -99,6 +99,7 @@ pub(super) fn conduct(
     }
     let ramped = Instant::now();
     let steady = warm_up(drive, shared, ramped);
+    (drive.edge)();
     let cpu_before = cpu_seconds(client);
     let opened = Instant::now();
     shared.recorder.open(opened);
@@ -106,6 +107,7 @@ pub(super) fn conduct(
     let closed = measure(drive, shared, opened);
     let cpu = cpu_seconds(client) - cpu_before;
     course.end();
+    (drive.edge)();
     let seconds = closed.duration_since(opened).as_secs_f64();
     let threads = client.len().max(1) as f64;
     Driven {
