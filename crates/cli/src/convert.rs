@@ -11,6 +11,7 @@ use std::thread;
 use andon_pixels::{Engine, Limits, Never};
 use andon_recipe::Recipe;
 use andon_server::materials::MaterialFolder;
+use andon_server::negotiation;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -38,14 +39,17 @@ Examples:
   andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
   andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
 
-A result is named after its picture, with the extension of its format. A picture that fails is reported and \
+A result is named after its picture, with the extension of its format. as:auto leaves each picture in its own \
+format, because there is no browser to ask. A picture that fails is reported and \
 the others go on; the exit code is then 1.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
+    let mut recipe = args.recipe.clone();
+    negotiation::without_accept(&mut recipe);
     let batch = Batch {
-        recipe: &args.recipe,
+        recipe: &recipe,
         engine: Engine::new(andon_codecs::ALL, Limits::default()),
         materials: MaterialFolder::open(args.materials.as_deref())?,
         outputs: Outputs::new(&args.output, &args.inputs),

@@ -273,6 +273,25 @@ fn convert_says_what_is_wrong_once() {
 }
 
 #[test]
+fn convert_takes_you_choose_for_the_pictures_own_format() {
+    let folder = folder();
+    std::fs::copy(sample("png/alpha.png"), folder.path().join("b.png")).unwrap();
+    let out = folder.path().join("out");
+    let done = andon([
+        OsStr::new("convert"),
+        OsStr::new("fit:20x20,as:auto"),
+        folder.path().join("a.jpg").as_os_str(),
+        folder.path().join("b.png").as_os_str(),
+        OsStr::new("-o"),
+        out.as_os_str(),
+    ]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    for (name, format) in [("a.jpg", "jpeg"), ("b.png", "png")] {
+        assert_eq!(look(&std::fs::read(out.join(name)).unwrap()).0, format);
+    }
+}
+
+#[test]
 fn convert_never_overwrites_an_input() {
     let folder = folder();
     let input = folder.path().join("a.jpg");
