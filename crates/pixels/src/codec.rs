@@ -36,6 +36,29 @@ pub trait Codec: Send + Sync {
     /// `Broken` (truncated files too), `Limit`, `Interrupted`.
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image>;
 
+    /// Decodes as `decode` does, at several scales while going through the file once; `how.scales` does
+    /// not count. Each image is, to the bit, what `decode` gives at its scales. `None`: it cannot do this
+    /// with this file.
+    ///
+    /// # Errors
+    /// As `decode`; a damaged file may fail although not each of the scales alone would.
+    fn decode_at_once(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'_>,
+        scales: &[Scales],
+    ) -> Result<Option<Vec<Image>>> {
+        let _ = (bytes, info, how, scales);
+        Ok(None)
+    }
+
+    /// Is it worth trying to decode at both scales at once?
+    fn decodes_at_once(&self, info: &Info, one: Scales, other: Scales) -> bool {
+        let _ = info;
+        one == other
+    }
+
     /// Scales at which it decodes this picture cheaper than in full, `Scale::FULL` included, smallest
     /// first.
     fn scales(&self, info: &Info) -> &'static [Scale] {

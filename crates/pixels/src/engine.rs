@@ -49,6 +49,14 @@ pub struct Timings {
     pub encode: Duration,
 }
 
+/// What a plan begins with, decoded before.
+#[derive(Debug)]
+pub struct Decoded {
+    image: Image,
+    /// How long that took, for all who began with it.
+    pub time: Duration,
+}
+
 impl Engine {
     /// An engine over these codecs, within these limits.
     #[must_use]
@@ -113,6 +121,23 @@ impl Engine {
         materials: &dyn Materials,
         interrupt: &dyn Interrupt,
     ) -> Result<Rendered> {
+        self.run_from(None, cores, plan, bytes, materials, interrupt)
+    }
+
+    /// Runs a plan as `run_on` does, but begins with what was decoded for it, if something was. The result
+    /// is the same.
+    ///
+    /// # Errors
+    /// Any.
+    pub fn run_from(
+        &self,
+        decoded: Option<Decoded>,
+        cores: &dyn Cores,
+        plan: &Plan,
+        bytes: &[u8],
+        materials: &dyn Materials,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Rendered> {
         let mut timings = Timings::default();
         let body = match plan.pipeline() {
             None => None,
@@ -123,7 +148,7 @@ impl Engine {
                     interrupt,
                     cores,
                 };
-                let image = job.picture(pipeline, plan.info(), bytes, &mut timings)?;
+                let image = job.picture(decoded, pipeline, plan.info(), bytes, &mut timings)?;
                 Some(job.write(pipeline, &image, &mut timings)?)
             }
         };
@@ -135,6 +160,48 @@ impl Engine {
             height,
             timings,
         })
+    }
+
+    /// Decodes what several plans for the same bytes begin with, going through the file once: for each
+    /// plan, in their order, exactly what it would have decoded alone, so that results do not depend on
+    /// who came along. `None` where the codec cannot do that, and for a copy, which decodes nothing.
+    ///
+    /// # Errors
+    /// As decoding; a damaged file may fail although not each of the plans alone would.
+    pub fn decode_at_once(
+        &self,
+        cores: &dyn Cores,
+        plans: &[&Plan],
+        bytes: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<Vec<Decoded>>> {
+        let pipelines: Option<Vec<&Pipeline>> = plans.iter().map(|plan| plan.pipeline()).collect();
+        let (Some(pipelines), Some(first)) = (pipelines, plans.first()) else {
+            return Ok(None);
+        };
+        let Some(source) = pipelines.first().map(|pipeline| pipeline.source) else {
+            return Ok(None);
+        };
+        let mut scales: Vec<Scales> = Vec::new();
+        for pipeline in &pipelines {
+            if !scales.contains(&pipeline.scales) {
+                scales.push(pipeline.scales);
+            }
+        }
+        let how = Decode {
+            scales: scales[0],
+            limits: &self.limits,
+            interrupt,
+            cores,
+            keep_metadata: pipelines.iter().any(|pipeline| pipeline.reads_metadata()),
+        };
+        let began = Instant::now();
+        let images = match &*scales {
+            [_] => Some(vec![source.decode(bytes, first.info(), &how)?]),
+            several => source.decode_at_once(bytes, first.info(), &how, several)?,
+        };
+        let time = began.elapsed();
+        Ok(images.and_then(|images| deal(images, &scales, &pipelines, time)))
     }
 
     /// Runs a plan up to the frame that would be encoded: for tests that judge pixels, not codecs. A
@@ -156,7 +223,10 @@ impl Engine {
             cores: &Alone,
         };
         let image = match plan.pipeline() {
-            Some(pipeline) => job.picture(pipeline, plan.info(), bytes, &mut Timings::default())?,
+            Some(pipeline) => {
+                let timings = &mut Timings::default();
+                job.picture(None, pipeline, plan.info(), bytes, timings)?
+            }
             None => job.whole(bytes)?,
         };
         first_frame(image).map(|(frame, _)| frame)
@@ -204,9 +274,10 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Decodes and goes through the stages.
+    /// Decodes, unless that is done, and goes through the stages.
     fn picture(
         &self,
+        decoded: Option<Decoded>,
         pipeline: &Pipeline,
         info: &Info,
         bytes: &[u8],
@@ -220,22 +291,14 @@ impl Job<'_> {
             cores: self.cores,
         };
         context.check()?;
-        let start = Instant::now();
-        let image = pipeline.source.decode(
-            bytes,
-            info,
-            &Decode {
-                scales: pipeline.scales,
-                limits: &self.engine.limits,
-                interrupt: self.interrupt,
-                cores: self.cores,
-                keep_metadata: pipeline.reads_metadata(),
-            },
-        )?;
-        timings.decode = start.elapsed();
+        let decoded = match decoded {
+            Some(decoded) => decoded,
+            None => self.decoded(pipeline, info, bytes)?,
+        };
+        timings.decode = decoded.time;
 
         let start = Instant::now();
-        let (mut frame, mut metadata) = first_frame(image)?;
+        let (mut frame, mut metadata) = first_frame(decoded.image)?;
         if (frame.width, frame.height) != pipeline.decoded {
             return Err(Error::Internal(format!(
                 "{} decoded {}×{} px where {}×{} were planned",
@@ -261,6 +324,25 @@ impl Job<'_> {
         Ok(Image {
             metadata,
             ..Image::still(frame)
+        })
+    }
+
+    fn decoded(&self, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
+        let start = Instant::now();
+        let image = pipeline.source.decode(
+            bytes,
+            info,
+            &Decode {
+                scales: pipeline.scales,
+                limits: &self.engine.limits,
+                interrupt: self.interrupt,
+                cores: self.cores,
+                keep_metadata: pipeline.reads_metadata(),
+            },
+        )?;
+        Ok(Decoded {
+            image,
+            time: start.elapsed(),
         })
     }
 
@@ -306,6 +388,29 @@ impl Job<'_> {
             },
         )
     }
+}
+
+/// Hands each pipeline the image at its scales; only one that several want is copied. Profiles go to those
+/// who would have read them.
+fn deal(
+    images: Vec<Image>,
+    scales: &[Scales],
+    pipelines: &[&Pipeline],
+    time: Duration,
+) -> Option<Vec<Decoded>> {
+    let mut images: Vec<_> = images.into_iter().map(Some).collect();
+    let hand_out = |(index, pipeline): (usize, &&Pipeline)| {
+        let place = scales.iter().position(|own| *own == pipeline.scales)?;
+        let mut later = pipelines[index + 1..].iter();
+        let again = later.any(|later| later.scales == pipeline.scales);
+        let held = images.get_mut(place)?;
+        let mut image = if again { held.clone() } else { held.take() }?;
+        if !pipeline.reads_metadata() {
+            image.metadata = Metadata::default();
+        }
+        Some(Decoded { image, time })
+    };
+    pipelines.iter().enumerate().map(hand_out).collect()
 }
 
 /// The first frame and the profiles. Stages see one frame: animations answer with their first.

@@ -21,7 +21,7 @@ pub mod stage;
 
 pub use codec::{Codec, Decode, Encode, Info, Orientation, Scale, Scales, Traits};
 pub use cores::{Alone, Cores, Task};
-pub use engine::{Engine, Rendered, Timings};
+pub use engine::{Decoded, Engine, Rendered, Timings};
 pub use error::{Error, Fault, Result};
 pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};
 pub use limits::{Interrupt, Limits, Never};

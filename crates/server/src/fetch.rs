@@ -32,6 +32,11 @@ impl Fetcher {
         self.held.take(bytes).await
     }
 
+    /// Where the bytes of sources are counted, wherever they come from.
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
+    }
+
     /// What a fetch over a network may take that nobody waits for after `deadline`.
     pub(crate) fn budget(&self, deadline: Instant) -> Budget {
         Budget {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use andon_cache::Key;
 use andon_dialects::{Dialects, Wish};
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -223,6 +224,15 @@ impl Found {
             Content::Fetched(source) => source.bytes.len() as u64,
         };
         source.saturating_add(self.materials.size())
+    }
+
+    /// Names the very bytes of its source: the same for all that are made of them.
+    pub(crate) fn source_key(&self) -> Key {
+        let (kind, state) = match &self.content {
+            Content::File(file, _) => ("file", format!("{:?}", file.identity)),
+            Content::Fetched(source) => ("fetched", source.validators.identity.clone()),
+        };
+        Key::of(&[kind, &self.path, &state])
     }
 
     /// Bytes that reading it will bring in: what was fetched is there, and counted, already.

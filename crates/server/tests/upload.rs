@@ -5,7 +5,9 @@ mod common;
 use std::thread;
 use std::time::Duration;
 
-use common::{Client, House, Reply, sample};
+use andon_codecs::ALL;
+use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane};
+use common::{Client, House, Reply, figure, sample};
 
 const OPEN: &str = "[upload]\nallow = \"local\"\n";
 
@@ -218,4 +220,29 @@ fn many_uploads_at_once_come_back_whole_and_equal() {
             });
         }
     });
+}
+
+#[test]
+fn an_upload_borrows_idle_cores() {
+    let house = House::with(&format!("workers = 2\n{OPEN}"));
+    // Noise, so that its file is long enough to be worth a second core.
+    let mut random = 1_u32;
+    let samples = (0..1200 * 1200).map(|_| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 24) as u8
+    });
+    let plane = Plane::U8(Grid::from_samples(1200, 1200, samples.collect()));
+    let frame = Frame::new(Model::Gray, 1200, 1200, vec![plane], None);
+    let jpeg = ALL.iter().find(|codec| codec.name() == "jpeg");
+    let picture = jpeg
+        .expect("the codec")
+        .encode(&Image::still(frame), &Encode::default(), &Never)
+        .expect("a picture");
+    // Both threads have to be waiting before one of them can be lent.
+    let patience = std::time::Instant::now() + Duration::from_secs(60);
+    while figure(&house, "andon_parts_lent_total") == 0.0 {
+        let reply = post(&mut house.client(), "?recipe=fit:100x100", &picture);
+        assert_eq!(reply.size(), (100, 100));
+        assert!(std::time::Instant::now() < patience, "nobody was ever idle");
+    }
 }

@@ -1,7 +1,7 @@
 //! From a file to planes: by our own decoder where the picture becomes smaller, else by libjpeg-turbo.
 
 use andon_pixels::{
-    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale,
+    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
 
 use super::ffi;
@@ -20,23 +20,49 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
 
-    let model = match layout.model {
-        Model::YCbCr { sub, .. } => Model::ycbcr(how.scales.subsampling(sub)),
-        model => model,
-    };
     let grids = match small(bytes, header, &layout, how)? {
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
-    let (width, height) = (
-        how.scales.luma.of(header.width),
-        how.scales.luma.of(header.height),
-    );
-    let planes = grids.into_iter().map(Plane::U8).collect();
     Ok(Image {
         metadata,
-        ..Image::still(Frame::new(model, width, height, planes, None))
+        ..Image::still(frame(header, &layout, how.scales, grids))
     })
+}
+
+/// Decodes at several scales, going through the file once; `None` where our own decoder does not apply.
+/// Each picture is the same as if it had been decoded alone.
+///
+/// # Errors
+/// As `decode`.
+pub(crate) fn decode_at_once(
+    bytes: &[u8],
+    header: &Header,
+    how: &Decode<'_>,
+    scales: &[Scales],
+) -> Result<Option<Vec<Image>>> {
+    let layout = Layout::of(header)?;
+    guard::size(header.width, header.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    let metadata = metadata(bytes, header, how)?;
+    let pictures = several(bytes, header, &layout, how, scales)?;
+    Ok(pictures.map(|pictures| {
+        let images = scales.iter().zip(pictures).map(|(&scales, grids)| Image {
+            metadata: metadata.clone(),
+            ..Image::still(frame(header, &layout, scales, grids))
+        });
+        images.collect()
+    }))
+}
+
+fn frame(header: &Header, layout: &Layout, scales: Scales, grids: Vec<Grid<u8>>) -> Frame {
+    let model = match layout.model {
+        Model::YCbCr { sub, .. } => Model::ycbcr(scales.subsampling(sub)),
+        model => model,
+    };
+    let (width, height) = (scales.luma.of(header.width), scales.luma.of(header.height));
+    let planes = grids.into_iter().map(Plane::U8).collect();
+    Frame::new(model, width, height, planes, None)
 }
 
 /// Planes by our own decoder; `None` where it does not apply.
@@ -46,19 +72,33 @@ fn small(
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Option<Vec<Grid<u8>>>> {
+    let pictures = several(bytes, header, layout, how, &[how.scales])?;
+    Ok(pictures.and_then(|mut pictures| pictures.pop()))
+}
+
+/// The same at each of these scales, in one go.
+fn several(
+    bytes: &[u8],
+    header: &Header,
+    layout: &Layout,
+    how: &Decode<'_>,
+    scales: &[Scales],
+) -> Result<Option<Vec<Vec<Grid<u8>>>>> {
     let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
-    if how.scales.luma == Scale::FULL || !stored_as_shown || header.arithmetic {
+    let in_full = scales.iter().any(|scales| scales.luma == Scale::FULL);
+    if in_full || !stored_as_shown || header.arithmetic {
         return Ok(None);
     }
+    let sizes: Vec<_> = scales.iter().map(|s| [s.luma.0, s.chroma.0]).collect();
     let wanted = scaled::Wanted {
-        sizes: [how.scales.luma.0, how.scales.chroma.0],
+        sizes: &sizes,
         scans: most_scans(header, how.limits),
         memory: how.limits.memory,
         interrupted: &|| how.interrupt.interrupted(),
         cores: how.cores,
     };
     match scaled::decode(bytes, &wanted) {
-        Ok(grids) => Ok(Some(grids)),
+        Ok(pictures) => Ok(Some(pictures)),
         Err(Refused::Unsupported) => Ok(None),
         Err(Refused::Broken(why)) => Err(Error::broken(super::NAME, why)),
         Err(Refused::Interrupted) => Err(Error::Interrupted),
@@ -194,7 +234,7 @@ mod damage;
 mod tests {
     use std::path::Path;
 
-    use andon_pixels::{Alone, Never, Scales};
+    use andon_pixels::{Alone, Never};
 
     use super::*;
 

@@ -67,6 +67,21 @@ impl Codec for Jpeg {
         decode::decode(bytes, &header, how)
     }
 
+    fn decode_at_once(
+        &self,
+        bytes: &[u8],
+        _info: &Info,
+        how: &Decode<'_>,
+        scales: &[Scales],
+    ) -> Result<Option<Vec<Image>>> {
+        let header = Header::read(bytes)?;
+        decode::decode_at_once(bytes, &header, how, scales)
+    }
+
+    fn decodes_at_once(&self, _info: &Info, one: Scales, other: Scales) -> bool {
+        one == other || (one.luma < Scale::FULL && other.luma < Scale::FULL)
+    }
+
     fn scales(&self, _info: &Info) -> &'static [Scale] {
         &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL]
     }

@@ -79,6 +79,33 @@ impl Plan {
         cost::peak(&self.steps)
     }
 
+    /// Bytes held while decoding, and the most that are held afterwards, as for `peak_bytes`: what a
+    /// plan takes that begins with what another has decoded.
+    #[must_use]
+    pub fn bytes_decoding_and_after(&self) -> (u64, u64) {
+        let (decode, after) = self.steps.split_at(self.steps.len().min(1));
+        (cost::peak(decode), cost::peak(after))
+    }
+
+    /// The part of its cost that is decoding, in nanoseconds.
+    #[must_use]
+    pub fn decode_nanos(&self) -> u64 {
+        self.steps.first().map_or(0, |decode| decode.cost.nanos)
+    }
+
+    /// May it begin with the same decode as `other`, a plan for the same bytes? See
+    /// [`Engine::decode_at_once`](crate::Engine::decode_at_once).
+    #[must_use]
+    pub fn decodes_with(&self, other: &Self) -> bool {
+        let (Some(own), Some(others)) = (&self.pipeline, &other.pipeline) else {
+            return false;
+        };
+        own.source.name() == others.source.name()
+            && own
+                .source
+                .decodes_at_once(&self.info, own.scales, others.scales)
+    }
+
     /// The name of the result's format.
     #[must_use]
     pub fn format(&self) -> &'static str {

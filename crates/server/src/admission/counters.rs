@@ -40,6 +40,12 @@ pub struct Counters {
     pub done: u64,
     /// Panics caught.
     pub panicked: u64,
+    /// Parts of jobs that idle threads took.
+    pub lent: u64,
+    /// Decodes that were begun.
+    pub decodes: u64,
+    /// Jobs that began with what another one's decode had yielded.
+    pub decodes_shared: u64,
 }
 
 impl Counters {

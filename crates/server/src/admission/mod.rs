@@ -18,6 +18,7 @@ mod queue;
 mod simulation;
 #[cfg(test)]
 mod tests;
+mod together;
 mod wanted;
 
 use std::collections::VecDeque;
@@ -28,17 +29,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use andon_pixels::{Cores, Plan, Task};
+use andon_pixels::{Cores, Decoded, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
 use self::queue::{Now, Price, Queue, Rules};
+use self::together::Member;
 use crate::config::Config;
 use crate::error::Error;
 
 pub(crate) use self::budget::Shares;
 pub use self::counters::{Counters, Gauges};
 pub use self::queue::Cause;
+pub(crate) use self::together::Opening;
 pub(crate) use self::wanted::Wanted;
 
 /// The pixel threads and the line before them. Dropping it lets the threads end after their current job.
@@ -131,17 +134,37 @@ impl Admission {
     /// # Errors
     /// The job's own; `Refused`; `Pixels(Limit)` for a plan that is larger than all the memory there is;
     /// `Panicked`.
-    pub(crate) async fn run<T: Send + 'static>(
+    #[cfg(test)]
+    async fn run<T: Send + 'static>(
         &self,
         ticket: Ticket,
         work: Work,
         wanted: Arc<Wanted>,
         job: impl FnOnce(&dyn Cores) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
+        self.run_opened(ticket, work, wanted, None, |cores, _| job(cores))
+            .await
+    }
+
+    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. It may
+    /// borrow the other threads while nobody waits for them, and is handed what it begins with if that
+    /// was decoded together with others' (see [`together`]). Dropping the future withdraws it.
+    ///
+    /// # Errors
+    /// The job's own; `Refused`; `Pixels(Limit)` for a plan that is larger than all the memory there is;
+    /// `Panicked`.
+    pub(crate) async fn run_opened<T: Send + 'static>(
+        &self,
+        ticket: Ticket,
+        work: Work,
+        wanted: Arc<Wanted>,
+        opening: Option<Opening>,
+        job: impl FnOnce(&dyn Cores, Option<Decoded>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let hall = self.hall.clone();
-        let run = Box::new(move || {
-            let result = catch_unwind(AssertUnwindSafe(|| job(&*hall)));
+        let run = Box::new(move |decoded| {
+            let result = catch_unwind(AssertUnwindSafe(|| job(&*hall, decoded)));
             let result = result.unwrap_or(Err(Error::Panicked));
             let outcome = match &result {
                 Ok(_) => Outcome::Done,
@@ -154,7 +177,13 @@ impl Admission {
                 tell: Box::new(move || drop(reply.send(result))),
             }
         });
-        let id = self.hall.join(ticket, work, wanted.deadline(), run)?;
+        let job = Job {
+            work,
+            wanted: wanted.clone(),
+            opening,
+            run,
+        };
+        let id = self.hall.join(ticket, job)?;
         let mut withdraw = Withdraw {
             hall: &self.hall,
             wanted,
@@ -253,11 +282,13 @@ struct State {
 
 struct Job {
     work: Work,
+    wanted: Arc<Wanted>,
+    opening: Option<Opening>,
     run: Run,
 }
 
-/// Runs a job to its end, whatever that is.
-type Run = Box<dyn FnOnce() -> Finished + Send>;
+/// Runs a job to its end, whatever that is, perhaps from what was decoded for it.
+type Run = Box<dyn FnOnce(Option<Decoded>) -> Finished + Send>;
 
 struct Finished {
     outcome: Outcome,
@@ -288,14 +319,9 @@ impl Hall {
         }
     }
 
-    fn join(
-        &self,
-        mut ticket: Ticket,
-        work: Work,
-        deadline: Instant,
-        run: Run,
-    ) -> Result<u64, Error> {
+    fn join(&self, mut ticket: Ticket, job: Job) -> Result<u64, Error> {
         let now = self.now();
+        let (work, deadline) = (job.work, job.wanted.deadline());
         let mut state = self.lock();
         let total = state.queue.budget().total();
         ticket.used = true;
@@ -308,7 +334,6 @@ impl Hall {
             time: state.calibration.time(work.kind, work.nanos),
             bytes: work.peak_bytes,
         };
-        let job = Job { work, run };
         let deadline = self.time_of(deadline);
         let joined = state.queue.join(now, ticket.guess, price, deadline, job);
         let id = joined.map_err(|cause| state.refuse(cause, now))?;
@@ -318,15 +343,10 @@ impl Hall {
     }
 
     /// A pixel thread's life.
-    fn work(&self) {
+    fn work(self: &Arc<Self>) {
         while let Some(next) = self.next() {
             match next {
-                Next::Job(id, job) => {
-                    let began = Instant::now();
-                    let finished = (job.run)();
-                    self.finish(id, &job.work, finished.outcome, began.elapsed());
-                    (finished.tell)();
-                }
+                Next::Jobs(jobs) => self.run_together(jobs),
                 // Whoever lent it notices a panic by its missing result.
                 Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
             }
@@ -339,8 +359,10 @@ impl Hall {
             if let Some(task) = state.lent.pop_front() {
                 return Some(Next::Part(task));
             }
-            if let Some((id, job)) = state.queue.next(self.now()) {
-                return Some(Next::Job(id, job));
+            let now = self.now();
+            if let Some(taken) = state.queue.next(now) {
+                let along = state.along(now, &taken.1);
+                return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
             if state.closed && state.queue.waiting() == 0 {
                 return None;
@@ -354,15 +376,67 @@ impl Hall {
         }
     }
 
-    fn finish(&self, id: u64, work: &Work, outcome: Outcome, took: Duration) {
+    /// Runs a job, which decodes for itself if nothing was decoded for it.
+    fn run(&self, (id, job): Taken, decoded: Option<Decoded>) {
+        let began = Instant::now();
+        let Job {
+            work, opening, run, ..
+        } = job;
+        let alone = decoded.is_none();
+        if alone && opening.is_some_and(|opening| !opening.plan.is_copy()) {
+            self.lock().counters.decodes += 1;
+        }
+        let finished = run(decoded);
+        // A part of the work tells nothing about the whole.
+        let took = alone.then(|| (&work, began.elapsed()));
+        self.finish(id, took, finished.outcome);
+        (finished.tell)();
+    }
+
+    /// Decodes once for all of them, and lets idle threads go on with those they can take.
+    fn run_together(self: &Arc<Self>, jobs: Vec<Taken>) {
+        let members: Vec<_> = jobs.iter().filter_map(|(_, job)| job.member()).collect();
+        let decoded = together::decode(&members, &**self);
+        drop(members);
+        let Some(decoded) = decoded else {
+            // The first one last, if there are several: its share of memory is needed by whoever decodes alone after all.
+            for taken in jobs.into_iter().rev() {
+                self.run(taken, None);
+            }
+            return;
+        };
+        let mut state = self.lock();
+        state.counters.decodes += 1;
+        state.counters.decodes_shared += decoded.len() as u64 - 1;
+        drop(state);
+        let parts: Vec<Task> = jobs
+            .into_iter()
+            .zip(decoded)
+            .map(|(taken, decoded)| {
+                let hall = self.clone();
+                Box::new(move || hall.run(taken, Some(decoded))) as Task
+            })
+            .collect();
+        let kept: Vec<Task> = parts
+            .into_iter()
+            .filter_map(|part| self.lend(part))
+            .collect();
+        for part in kept {
+            part();
+        }
+    }
+
+    /// Closes the books on a job; `took` is what all of its work took, if it was done here.
+    fn finish(&self, id: u64, took: Option<(&Work, Duration)>, outcome: Outcome) {
         let mut state = self.lock();
         state.queue.done(id);
         state.counters.done += 1;
         match outcome {
             Outcome::Done => {
-                state
-                    .calibration
-                    .learn(work.kind, work.nanos, work.source_bytes, took);
+                if let Some((work, took)) = took {
+                    let (kind, nanos, bytes) = (work.kind, work.nanos, work.source_bytes);
+                    state.calibration.learn(kind, nanos, bytes, took);
+                }
             }
             // It may have ended long before its work was done.
             Outcome::Failed => {}
@@ -389,9 +463,22 @@ impl Hall {
 
 /// What a pixel thread does next.
 enum Next {
-    Job(u64, Job),
+    /// One, and those that go along with it.
+    Jobs(Vec<Taken>),
     /// A part of a job that runs on another thread.
     Part(Task),
+}
+
+/// A job that left the line, and its number there.
+type Taken = (u64, Job);
+
+impl Job {
+    fn member(&self) -> Option<Member<'_>> {
+        Some(Member {
+            opening: self.opening.as_ref()?,
+            wanted: self.wanted.clone(),
+        })
+    }
 }
 
 /// Idle pixel threads are lent while nobody waits for one: a single picture is done sooner, and under
@@ -403,6 +490,7 @@ impl Cores for Hall {
             return Some(task);
         }
         state.lent.push_back(task);
+        state.counters.lent += 1;
         drop(state);
         self.changed.notify_one();
         None
@@ -410,6 +498,22 @@ impl Cores for Hall {
 }
 
 impl State {
+    /// Takes those along that begin with the same decode as `first`.
+    fn along(&mut self, now: Now, first: &Job) -> Vec<Taken> {
+        let Some(opening) = &first.opening else {
+            return Vec::new();
+        };
+        let calibration = &self.calibration;
+        self.queue.along(now, |job| {
+            let own = job.opening.as_ref().filter(|own| opening.joins(own))?;
+            let nanos = job.work.nanos.saturating_sub(own.plan.decode_nanos());
+            Some(Price {
+                time: calibration.time(job.work.kind, nanos),
+                bytes: opening.bytes_beside(own),
+            })
+        })
+    }
+
     fn refuse(&mut self, cause: Cause, now: Now) -> Error {
         self.counters.refused(cause);
         let seconds = self.queue.backlog(now).as_secs_f64().ceil();

@@ -11,6 +11,9 @@
 //! line that has not been empty for [`BURST`] is no burst but overload; then a wait of [`STANDING`] jobs is
 //! enough to keep every thread busy, and more would only make everybody late.
 //!
+//! **Company.** Jobs that can use what another one makes first go along with it, out of their turn: what
+//! they save is more than they make others wait. See [`Queue::along`].
+//!
 //! **Memory.** A job starts when its planned peak fits into what is left of the budget. Jobs that fit may
 //! pass one that does not, for [`PASSING`] of `max_wait`; then nothing starts until it fits.
 
@@ -181,6 +184,40 @@ impl<J> Queue<J> {
         Some((turn.1, job))
     }
 
+    /// Takes out of the line, in turn, whoever goes along with a job that was just taken: `price` tells what
+    /// a job then takes, or that it does not belong with it. They run from now on, as far as they fit.
+    pub(super) fn along(
+        &mut self,
+        now: Now,
+        mut price: impl FnMut(&J) -> Option<Price>,
+    ) -> Vec<(u64, J)> {
+        let mut along = Vec::new();
+        let mut turns = Vec::new();
+        for (turn, waiting) in &self.waiting {
+            if turns.len() == MOST_ALONG {
+                break;
+            }
+            let Some(price) = price(&waiting.job) else {
+                continue;
+            };
+            if self.budget.take(price.bytes) {
+                turns.push((*turn, price));
+            }
+        }
+        for (turn, price) in turns {
+            if let Some(Waiting { job, .. }) = self.waiting.remove(&turn) {
+                self.running.push(Running {
+                    id: turn.1,
+                    began: now,
+                    price,
+                });
+                along.push((turn.1, job));
+            }
+        }
+        self.note_emptiness();
+        along
+    }
+
     /// A job that ran is over.
     pub(super) fn done(&mut self, id: u64) {
         if let Some(index) = self.running.iter().position(|job| job.id == id) {
@@ -292,6 +329,10 @@ const LEAST_STANDING: u32 = 8;
 
 /// The part of `max_wait` for which others may pass a job that waits for memory.
 const PASSING: f64 = 0.25;
+
+/// Jobs that may go along with another one: as many as a page has sizes of one picture. Others wait for
+/// the thread meanwhile.
+const MOST_ALONG: usize = 15;
 
 /// Weight of one job in the running mean.
 const MEAN_WEIGHT: f64 = 0.05;

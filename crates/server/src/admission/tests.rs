@@ -177,13 +177,17 @@ async fn the_time_to_come_back_is_that_of_the_backlog() {
         nanos: 10_000_000_000,
         ..work(1)
     };
+    let (begun, has_begun) = mpsc::channel();
     let ticket = enter(&admission);
     let mut running = Box::pin(admission.run(ticket, heavy, wanted(), move |_| {
+        begun.send(()).unwrap();
         released.recv().unwrap();
         Ok(())
     }));
     let soon = tokio::time::timeout(Duration::ZERO, &mut running).await;
     assert!(soon.is_err());
+    // While it waits, what is lighter would pass it.
+    has_begun.recv().unwrap();
     let refused = admission.enter(10, later()).unwrap_err();
     let Error::Refused(rejection) = refused else {
         panic!("{refused:?}");
@@ -236,4 +240,41 @@ async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
     );
     go.send(()).unwrap();
     busy.await.unwrap();
+}
+
+#[test]
+fn company_is_taken_along_in_turn_as_far_as_it_fits_and_nobody_else() {
+    let rules = Rules {
+        threads: 1,
+        most_waiting: 100,
+        max_wait: Duration::from_secs(60),
+    };
+    let mut queue = Queue::new(rules, 1000);
+    let (now, guess, deadline) = (Duration::ZERO, Duration::ZERO, Duration::from_secs(600));
+    for (name, millis, bytes) in [
+        ("a1", 1, 400),
+        ("a4", 4, 400),
+        ("b2", 2, 100),
+        ("a3", 3, 900),
+        ("a5", 5, 100),
+    ] {
+        queue.expect(now, guess, deadline).unwrap();
+        let time = Duration::from_millis(millis);
+        let price = Price { time, bytes };
+        queue
+            .join(now, guess, price, deadline, (name, price))
+            .unwrap();
+    }
+    let (first, (name, _)) = queue.next(now).unwrap();
+    assert_eq!(name, "a1");
+    let along = queue.along(now, |(name, price)| name.starts_with('a').then_some(*price));
+    let names: Vec<_> = along.iter().map(|(_, (name, _))| *name).collect();
+    assert_eq!(names, ["a4", "a5"], "a3 does not fit beside a1");
+    assert_eq!((queue.budget().used(), queue.running()), (900, 3));
+    assert_eq!(queue.waiting(), 2);
+    queue.done(first);
+    for (id, _) in along {
+        queue.done(id);
+    }
+    assert_eq!((queue.budget().used(), queue.running()), (0, 0));
 }

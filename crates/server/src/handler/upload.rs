@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::{Dialects, Wish};
-use andon_pixels::Plan;
+use andon_pixels::{Cores, Decoded, Plan};
 use andon_recipe::Recipe;
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -16,17 +16,17 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::visit::Visit;
 use super::{check_host, target};
-use crate::admission::{Shares, Wanted, Work};
+use crate::admission::{Opening, Shares, Wanted, Work};
 use crate::app::App;
 use crate::config::{Config, ConfigError, Reach};
 use crate::error::Error;
 use crate::http::Peer;
 use crate::materials::{LoadedMaterials, MaterialFolder};
 use crate::negotiation;
+use crate::origins::{Held, Hold};
 use crate::response::{self, Reply};
 
 /// Where pictures are posted to.
@@ -40,9 +40,9 @@ pub(crate) struct Uploads {
     most_bytes: u64,
     /// For one body to arrive.
     patience: Duration,
-    /// KiB of bodies held at a time: a budget of their own, so that slow senders keep no file from
-    /// being read.
-    held: Arc<Semaphore>,
+    /// What bodies may come to, out of what all sources may: slow senders leave the other half to those
+    /// that are read and fetched.
+    room: Held,
     /// small_light's options in the path, whatever the URLs of this server look like.
     dialects: Dialects,
     materials: Arc<MaterialFolder>,
@@ -58,12 +58,13 @@ impl Uploads {
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
         let shares = Shares::new(config.memory_budget.0, config.limits.held_bytes.0);
-        let held = usize::try_from(shares.sources >> 10).unwrap_or(usize::MAX);
         Ok(Self {
             allow: config.upload.allow,
             most_bytes: config.limits.source_bytes.0,
             patience: config.timeouts.body.0,
-            held: Arc::new(Semaphore::new(held.min(Semaphore::MAX_PERMITS))),
+            room: Held::new(
+                (shares.sources / 2).max(config.limits.source_bytes.0.min(shares.sources)),
+            ),
             dialects: plain.dialects()?,
             materials: Arc::new(MaterialFolder::open(
                 config.small_light.material_dir.as_deref(),
@@ -113,25 +114,23 @@ impl Uploads {
     }
 
     /// The whole body, within its time and its share of memory.
-    async fn receive(&self, body: &mut Incoming) -> Result<(Vec<u8>, Held), Error> {
+    async fn receive(&self, body: &mut Incoming, sources: &Held) -> Result<Received, Error> {
+        let told = body.size_hint().exact();
         self.check_length(body.size_hint().lower())?;
-        let mut held = Held::default();
-        let mut bytes = Vec::new();
+        let mut received = Received::new(told.unwrap_or(self.most_bytes));
         let receiving = async {
             while let Some(frame) = body.frame().await {
                 let frame = frame.map_err(|_| Error::BodyCut)?;
                 let Some(data) = frame.data_ref() else {
                     continue;
                 };
-                let length = bytes.len() + data.len();
-                self.check_length(length as u64)?;
-                held.grow(&self.held, length)?;
-                bytes.extend_from_slice(data);
+                self.check_length((received.bytes.len() + data.len()) as u64)?;
+                received.append(data, [&self.room, sources])?;
             }
             Ok(())
         };
         match tokio::time::timeout(self.patience, receiving).await {
-            Ok(received) => received.map(|()| (bytes, held)),
+            Ok(done) => done.map(|()| received),
             Err(_) => Err(Error::BodyLate(self.patience)),
         }
     }
@@ -199,11 +198,12 @@ impl App {
         visit.wishes(&wish, recipe.as_ref());
 
         let began = Instant::now();
-        let (source, held) = self.uploads.receive(body).await?;
+        let sources = self.maker.fetcher.held();
+        let received = self.uploads.receive(body, sources).await?;
         visit.took("receive", began.elapsed());
 
         let deadline = Instant::now() + self.patience;
-        let answer = self.made(wish, source, held, deadline, visit);
+        let answer = self.made(wish, received, deadline, visit);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
                 Err(Error::Late(self.patience))
@@ -216,31 +216,45 @@ impl App {
     async fn made(
         &self,
         wish: Arc<Wish>,
-        source: Vec<u8>,
-        held: Held,
+        received: Received,
         deadline: Instant,
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
+        let Received { bytes, holds, .. } = received;
+        let source = Bytes::from(bytes);
         let bytes = source.len() as u64;
         let ticket = self.maker.admission.enter(bytes, deadline)?;
-        let (source, plan, materials) = self.upload_plan(wish.recipe.clone(), source).await?;
+        let (plan, materials) = self
+            .upload_plan(wish.recipe.clone(), source.clone())
+            .await?;
+        let plan = Arc::new(plan);
+        let opening = Opening {
+            source: None,
+            bytes: source.clone(),
+            plan: plan.clone(),
+            engine: self.maker.engine.clone(),
+        };
         let work = Work::of(&plan, bytes);
         let waits = Instant::now();
         let wanted = Arc::new(Wanted::until(deadline));
         let job = {
             let (engine, wanted) = (self.maker.engine.clone(), wanted.clone());
             let explain = self.maker.plan_header;
-            move |cores: &dyn andon_pixels::Cores| {
+            move |cores: &dyn Cores, decoded: Option<Decoded>| {
                 let waited = waits.elapsed();
-                let rendered = engine.run_on(cores, &plan, &source, &materials, &*wanted)?;
-                drop(held);
-                let body: Bytes = rendered.body.unwrap_or(source).into();
+                // From here on the plan's peak counts the source's bytes.
+                drop(holds);
+                let rendered =
+                    engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
+                let body = rendered.body.map_or(source, Bytes::from);
                 let plan = explain.then(|| plan.to_string());
                 Ok::<_, Error>((body, rendered.media_type, rendered.timings, plan, waited))
             }
         };
-        let (body, media_type, timings, plan, waited) =
-            self.maker.admission.run(ticket, work, wanted, job).await?;
+        let admission = &self.maker.admission;
+        let (body, media_type, timings, plan, waited) = admission
+            .run_opened(ticket, work, wanted, Some(opening), job)
+            .await?;
 
         visit.took("queue", waited);
         visit.took("decode", timings.decode);
@@ -258,8 +272,8 @@ impl App {
     async fn upload_plan(
         &self,
         recipe: Recipe,
-        source: Vec<u8>,
-    ) -> Result<(Vec<u8>, Plan, LoadedMaterials), Error> {
+        source: Bytes,
+    ) -> Result<(Plan, LoadedMaterials), Error> {
         let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
         let most = self.uploads.most_bytes;
         self.maker
@@ -267,36 +281,54 @@ impl App {
             .run(move || {
                 let plan = engine.plan(&recipe, &source)?;
                 let materials = folder.open_for(&recipe)?.read(most)?;
-                Ok((source, plan, materials))
+                Ok((plan, materials))
             })
             .await
     }
 }
 
-/// A share of the memory for bodies, grown as a body arrives: whoever only says that much is coming
-/// keeps nobody out.
-#[derive(Debug, Default)]
-struct Held(Option<OwnedSemaphorePermit>);
+/// A body as far as it has arrived, and the right to hold it. Both grow in steps with what is there, up to
+/// the length that was told: whoever only says that much is coming keeps nobody out.
+struct Received {
+    bytes: Vec<u8>,
+    /// As many as will ever be needed.
+    most: usize,
+    holds: [Option<Hold>; 2],
+}
 
-impl Held {
-    fn grow(&mut self, budget: &Arc<Semaphore>, bytes: usize) -> Result<(), Error> {
-        let have = self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = bytes.div_ceil(1024).saturating_sub(have);
-        if more == 0 {
-            return Ok(());
+impl Received {
+    fn new(most: u64) -> Self {
+        Self {
+            bytes: Vec::new(),
+            most: usize::try_from(most).unwrap_or(usize::MAX),
+            holds: [None, None],
         }
-        let more = u32::try_from(more).map_err(|_| Error::Busy)?;
-        let share = budget
-            .clone()
-            .try_acquire_many_owned(more)
-            .map_err(|_| Error::Busy)?;
-        match &mut self.0 {
-            Some(held) => held.merge(share),
-            None => self.0 = Some(share),
+    }
+
+    /// Appends, if there is room in all of `rooms`.
+    fn append(&mut self, data: &[u8], rooms: [&Held; 2]) -> Result<(), Error> {
+        let needed = self.bytes.len() + data.len();
+        if needed > self.bytes.capacity() {
+            // Twice as much each time copies little; what is allocated is what is counted.
+            let capacity = (2 * self.bytes.capacity()).max(FIRST_STEP);
+            let capacity = capacity.min(self.most).max(needed);
+            for (hold, room) in self.holds.iter_mut().zip(rooms) {
+                let have = hold.as_ref().map_or(0, Hold::bytes);
+                let more = room.try_take((capacity as u64).saturating_sub(have))?;
+                match hold {
+                    Some(hold) => hold.merge(more),
+                    None => *hold = Some(more),
+                }
+            }
+            self.bytes.reserve_exact(capacity - self.bytes.len());
         }
+        self.bytes.extend_from_slice(data);
         Ok(())
     }
 }
+
+/// Bytes that a body takes at first.
+const FIRST_STEP: usize = 64 << 10;
 
 /// Reads the rest of a refused body for a while: closing a connection on a client that still sends
 /// would reset it, and the reply would be lost with it.
@@ -358,3 +390,28 @@ const SOURCE: &str = "upload";
 
 const MOST_TAKEN_AWAY: usize = 64 << 20;
 const TAKING_AWAY: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_arrived_counts_in_every_room_and_is_given_back() {
+        let (bodies, sources) = (Held::new(1 << 20), Held::new(2 << 20));
+        let mut received = Received::new(900_000);
+        for _ in 0..9 {
+            received.append(&[7; 100_000], [&bodies, &sources]).unwrap();
+            assert!(received.bytes.capacity() >= received.bytes.len());
+        }
+        assert_eq!(received.bytes.len(), 900_000);
+        let held: Vec<_> = received.holds.iter().flatten().map(Hold::bytes).collect();
+        assert_eq!(held, [900_096; 2], "whole KiB of what was told");
+
+        let mut other = Received::new(600_000);
+        let refused = other.append(&[7; 600_000], [&bodies, &sources]);
+        assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
+        sources.try_take(1 << 20).unwrap();
+        drop(received);
+        other.append(&[7; 600_000], [&bodies, &sources]).unwrap();
+    }
+}

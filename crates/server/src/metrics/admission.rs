@@ -52,4 +52,24 @@ pub(super) fn write(out: &mut Exposition, now: &Gauges) {
     ] {
         out.sample("", &[("outcome", outcome)], count as f64);
     }
+    for (name, help, count) in [
+        (
+            "andon_parts_lent_total",
+            "Parts of pictures that an idle pixel thread took from another one.",
+            counted.lent,
+        ),
+        (
+            "andon_decodes_total",
+            "Source pictures decoded.",
+            counted.decodes,
+        ),
+        (
+            "andon_decodes_shared_total",
+            "Results that began with a picture decoded for another size of it.",
+            counted.decodes_shared,
+        ),
+    ] {
+        out.counter(name, help);
+        out.sample("", &[], count as f64);
+    }
 }

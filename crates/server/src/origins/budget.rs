@@ -47,9 +47,30 @@ impl Held {
         let permit = self.room.clone().acquire_many_owned(share).await;
         permit.map(Hold).map_err(|_| Error::Busy)
     }
+
+    /// Takes so many bytes if there is room for them right now.
+    ///
+    /// # Errors
+    /// `Busy`, if there is not.
+    pub fn try_take(&self, bytes: u64) -> Result<Hold, Error> {
+        let share = kibibytes(bytes).min(self.most);
+        let permit = self.room.clone().try_acquire_many_owned(share);
+        permit.map(Hold).map_err(|_| Error::Busy)
+    }
 }
 
 impl Hold {
+    /// How many bytes may be held.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.0.num_permits() as u64) << 10
+    }
+
+    /// Takes another one's room of the same ceiling in.
+    pub fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+    }
+
     /// Gives back what is over `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
         let over = self

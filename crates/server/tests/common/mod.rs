@@ -158,6 +158,15 @@ fn codecs() -> &'static [&'static dyn Codec] {
     codecs.leak()
 }
 
+/// One figure of `/metrics`, without labels.
+pub fn figure(house: &House, name: &str) -> f64 {
+    let page = house.get("/metrics").text();
+    let mut values = page.lines().filter_map(|line| line.strip_prefix(name));
+    let value = values.find_map(|value| value.strip_prefix(' '));
+    let value = value.unwrap_or_else(|| panic!("no {name} in {page}"));
+    value.parse().expect("a number")
+}
+
 /// The target of a picture that waits or panics.
 pub fn trick_target(name: &str) -> String {
     format!("/small_light(dw=4,of=png)/{name}")

@@ -54,7 +54,7 @@ impl Refused {
 /// What is wanted.
 pub(crate) struct Wanted<'a> {
     /// Samples per block side of the first component and of the others: 1, 2 or 4 (eighths).
-    pub(crate) sizes: [u8; 2],
+    pub(crate) sizes: &'a [[u8; 2]],
     /// Ceiling on scans: those of a sequential picture may repeat, too.
     pub(crate) scans: u32,
     /// Ceiling on bytes held.
@@ -75,11 +75,16 @@ impl Wanted<'_> {
     }
 }
 
-/// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉.
+/// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉, once for each of the
+/// sizes that are wanted.
+///
+/// The file is gone through once, for the largest: a smaller picture of a block is made of some of the
+/// same coefficients, so that it is the same to the bit as if it had been decoded alone.
 ///
 /// # Errors
-/// See [`Refused`].
-pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Grid<u8>>, Refused> {
+/// See [`Refused`]. A file that is broken may be refused where a smaller size alone would not have come
+/// upon the fault.
+pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Vec<Grid<u8>>>, Refused> {
     let mut segments = Segments::new(bytes)?;
     let frame = match segments.next()? {
         Segment::Frame(frame) => frame,
@@ -90,26 +95,37 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Grid<u8>>,
         bytes_held(bytes.len(), &frame, wanted.sizes),
         wanted.memory,
     )?;
+    let sides = |index: usize| wanted.sizes.iter().map(move |sizes| sizes[index.min(1)]);
     let mut planes: Vec<_> = (0..frame.components.len())
-        .map(|index| PlaneDecoder::new(&frame, index, wanted.sizes[index.min(1)]))
+        .map(|index| PlaneDecoder::new(&frame, index, sides(index)))
         .collect();
     if frame.progressive {
         progressive::decode(&mut segments, &frame, &mut planes, wanted)?;
     } else {
         sequential::decode(&mut segments, &frame, &mut planes, wanted)?;
     }
-    Ok(planes.into_iter().map(PlaneDecoder::into_grid).collect())
+    let mut pictures = vec![Vec::new(); wanted.sizes.len()];
+    for (index, plane) in planes.into_iter().enumerate() {
+        let grids = plane.into_grids(sides(index));
+        for (picture, grid) in pictures.iter_mut().zip(grids) {
+            picture.push(grid);
+        }
+    }
+    Ok(pictures)
 }
 
 /// What a decode holds at most: the planes, a scan without its stuffing, and the coefficients that a
 /// progressive picture keeps between scans, or a lent core between its MCUs and ours.
-fn bytes_held(file: usize, frame: &FrameHeader, sizes: [u8; 2]) -> u64 {
+fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
     let mut held = file as u64;
     for (index, component) in frame.components.iter().enumerate() {
         let across = u64::from(frame.width.div_ceil(8 * frame.h_max) * component.h);
         let down = u64::from(frame.height.div_ceil(8 * frame.v_max) * component.v);
-        let samples = u64::from(sizes[index.min(1)]).pow(2);
-        held += across * down * (samples + 2 * samples + 8);
+        let samples = sizes
+            .iter()
+            .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
+        let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
+        held += across * down * (all + 2 * largest + 8);
     }
     held
 }

@@ -1,5 +1,7 @@
 //! One component's way from coefficients to samples.
 
+use std::collections::BTreeSet;
+
 use andon_kernels::idct;
 use andon_pixels::Grid;
 
@@ -69,10 +71,33 @@ impl Kept {
     pub(super) fn count(&self) -> usize {
         self.side * self.side
     }
+
+    /// Picks its own out of blocks of `more`: what a small picture is made of, a larger one is made of
+    /// too.
+    fn pick(&self, more: &Self, blocks: &[i16], own: &mut Vec<i16>) {
+        own.clear();
+        for block in blocks.chunks_exact(more.count()) {
+            for row in block.chunks_exact(more.side).take(self.side) {
+                own.extend_from_slice(&row[..self.side]);
+            }
+        }
+    }
+
+    /// The quantisation factors in the order of the kept coefficients.
+    fn factors(&self, quant: &[u16; 64]) -> [i32; 16] {
+        let mut factors = [0; 16];
+        for (k, &factor) in (0..).zip(quant) {
+            if self.keeps(k) {
+                factors[self.place(k)] = factor.into();
+            }
+        }
+        factors
+    }
 }
 
-/// A component's plane while it is being made.
+/// A component's planes while they are being made: one for each size that is wanted.
 pub(super) struct PlaneDecoder {
+    /// What the largest is made of, and thereby all.
     pub(super) kept: &'static Kept,
     /// Sampling factors: blocks per MCU.
     pub(super) h: u32,
@@ -84,6 +109,15 @@ pub(super) struct PlaneDecoder {
     pub(super) stride: usize,
     /// Complete: every block row was written.
     pub(super) complete: bool,
+    /// The planes, the largest first.
+    planes: Vec<Samples>,
+    /// The coefficients of one row of blocks that a smaller plane is made of.
+    fewer: Vec<i16>,
+}
+
+/// One plane.
+struct Samples {
+    kept: &'static Kept,
     width: u32,
     height: u32,
     samples: Vec<u8>,
@@ -92,24 +126,70 @@ pub(super) struct PlaneDecoder {
 }
 
 impl PlaneDecoder {
-    pub(super) fn new(frame: &FrameHeader, index: usize, side: u8) -> Self {
+    /// For these sizes, in any order.
+    pub(super) fn new(frame: &FrameHeader, index: usize, sides: impl Iterator<Item = u8>) -> Self {
         let component = frame.components[index];
-        let kept = Kept::of(side);
         let full_width = (frame.width * component.h).div_ceil(frame.h_max);
         let full_height = (frame.height * component.v).div_ceil(frame.v_max);
         let stride = (frame.width.div_ceil(8 * frame.h_max) * component.h) as usize;
-        let (width, height) = (
-            (full_width * u32::from(side)).div_ceil(8),
-            (full_height * u32::from(side)).div_ceil(8),
-        );
+        let sides: BTreeSet<u8> = sides.collect();
+        let planes: Vec<_> = sides
+            .into_iter()
+            .rev()
+            .map(|side| Samples::new(Kept::of(side), (full_width, full_height), stride))
+            .collect();
         Self {
-            kept,
+            kept: planes.first().map_or(Kept::of(1), |plane| plane.kept),
             h: component.h,
             v: component.v,
             blocks_wide: full_width.div_ceil(8),
             blocks_high: full_height.div_ceil(8),
             stride,
             complete: false,
+            planes,
+            fewer: Vec::new(),
+        }
+    }
+
+    /// Turns a row of blocks into samples. `coefficients`: `stride` blocks of `kept.count()`.
+    pub(super) fn write_row(&mut self, row: u32, coefficients: &[i16], quant: &[u16; 64]) {
+        for plane in &mut self.planes {
+            let coefficients = if plane.kept.side == self.kept.side {
+                coefficients
+            } else {
+                plane.kept.pick(self.kept, coefficients, &mut self.fewer);
+                &self.fewer
+            };
+            self.complete |= plane.write_row(row as usize, coefficients, quant);
+        }
+    }
+
+    /// The planes of these sizes, which were asked for. No copy is made of one that is asked for once.
+    pub(super) fn into_grids(mut self, sides: impl Iterator<Item = u8> + Clone) -> Vec<Grid<u8>> {
+        let mut grids = Vec::new();
+        for (index, side) in sides.clone().enumerate() {
+            let of_side = |plane: &&mut Samples| plane.kept.side == usize::from(side);
+            let Some(plane) = self.planes.iter_mut().find(of_side) else {
+                continue;
+            };
+            let again = sides.clone().skip(index + 1).any(|later| later == side);
+            let samples = match again {
+                true => plane.samples.clone(),
+                false => std::mem::take(&mut plane.samples),
+            };
+            grids.push(Grid::from_samples(plane.width, plane.height, samples));
+        }
+        grids
+    }
+}
+
+impl Samples {
+    /// Of a component of this full size, whose rows have `stride` blocks.
+    fn new(kept: &'static Kept, full: (u32, u32), stride: usize) -> Self {
+        let side = kept.side as u32;
+        let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
+        Self {
+            kept,
             width,
             height,
             samples: vec![0; width as usize * height as usize],
@@ -117,37 +197,23 @@ impl PlaneDecoder {
         }
     }
 
-    /// Turns a row of blocks into samples. `coefficients`: `stride` blocks of `kept.count()`.
-    pub(super) fn write_row(&mut self, row: u32, coefficients: &[i16], quant: &[u16; 64]) {
+    /// Writes a row of blocks and tells whether it was the last.
+    fn write_row(&mut self, row: usize, coefficients: &[i16], quant: &[u16; 64]) -> bool {
         let side = self.kept.side;
-        let first = row as usize * side;
+        let first = row * side;
         let rows = side.min((self.height as usize).saturating_sub(first));
         if rows == 0 {
-            return;
+            return false;
         }
-        let factors = self.factors(quant);
+        let factors = self.kept.factors(quant);
         idct::blocks_to_rows(side, coefficients, &factors, &mut self.band);
-        let (width, line) = (self.width as usize, self.stride * side);
+        let width = self.width as usize;
+        let line = self.band.len() / side;
         for y in 0..rows {
             let to = (first + y) * width;
             self.samples[to..to + width].copy_from_slice(&self.band[y * line..y * line + width]);
         }
-        self.complete |= first + rows == self.height as usize;
-    }
-
-    /// The quantisation factors in the order of the kept coefficients.
-    fn factors(&self, quant: &[u16; 64]) -> [i32; 16] {
-        let mut factors = [0; 16];
-        for (k, &factor) in (0..).zip(quant) {
-            if self.kept.keeps(k) {
-                factors[self.kept.place(k)] = factor.into();
-            }
-        }
-        factors
-    }
-
-    pub(super) fn into_grid(self) -> Grid<u8> {
-        Grid::from_samples(self.width, self.height, self.samples)
+        first + rows == self.height as usize
     }
 }
 

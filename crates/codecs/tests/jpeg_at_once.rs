@@ -1,0 +1,135 @@
+//! Several scales of one JPEG at once: nobody may see a difference to one after the other.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use andon_pixels::{Alone, Codec, Decode, Error, Image, Limits, Never, Result, Scale, Scales};
+
+use support::{Dice, codec};
+
+/// What plans ask for together: each with thin and with fine chroma, and one of them twice.
+const TOGETHER: [Scales; 5] = [
+    Scales::both(Scale::EIGHTH),
+    Scales::both(Scale::HALF),
+    Scales {
+        luma: Scale::HALF,
+        chroma: Scale::QUARTER,
+    },
+    Scales::both(Scale::QUARTER),
+    Scales::both(Scale::HALF),
+];
+
+#[test]
+fn each_scale_is_what_it_would_have_been_alone() {
+    let mut checked = 0;
+    for path in files() {
+        let file = std::fs::read(&path).expect("a sample");
+        match at_once(&file) {
+            Ok(Some(images)) => {
+                checked += 1;
+                for (scales, image) in TOGETHER.iter().zip(&images) {
+                    let alone = alone(&file, *scales);
+                    assert!(alone.as_ref() == Ok(image), "{} {scales:?}", path.display());
+                }
+            }
+            // Left to libjpeg-turbo, which makes one scale at a time.
+            Ok(None) => {}
+            Err(Error::Unsupported { .. }) => {}
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+    assert!(checked > 10, "{checked} files");
+}
+
+#[test]
+fn damage_never_passes_for_another_picture() {
+    let folder = samples("jpeg");
+    for name in ["420.jpg", "progressive-420.jpg"] {
+        let file = std::fs::read(folder.join(name)).expect("a sample");
+        let mut dice = Dice::new(7);
+        for _ in 0..300 {
+            let mut damaged = file.clone();
+            for _ in 0..3 {
+                damaged[dice.below(file.len())] ^= 1 << dice.below(8);
+            }
+            let Ok(Some(images)) = at_once(&damaged) else {
+                continue;
+            };
+            for (scales, image) in TOGETHER.iter().zip(&images) {
+                assert!(alone(&damaged, *scales).as_ref() == Ok(image), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_is_counted_for_all_of_them() {
+    let file = std::fs::read(samples("jpeg").join("420.jpg")).expect("a sample");
+    let largest = |scales: &[Scales], memory| {
+        let limits = Limits {
+            memory,
+            ..Limits::default()
+        };
+        let info = jpeg().probe(&file).expect("a header");
+        jpeg().decode_at_once(&file, &info, &how(&limits), scales)
+    };
+    let least = |scales: &[Scales]| {
+        (0..)
+            .map(|step| step << 10)
+            .find(|&memory| largest(scales, memory).is_ok())
+    };
+    assert!(least(&TOGETHER) > least(&TOGETHER[1..2]));
+}
+
+fn at_once(file: &[u8]) -> Result<Option<Vec<Image>>> {
+    let info = jpeg().probe(file)?;
+    jpeg().decode_at_once(file, &info, &how(&Limits::default()), &TOGETHER)
+}
+
+fn alone(file: &[u8], scales: Scales) -> Result<Image> {
+    let info = jpeg().probe(file)?;
+    let limits = Limits::default();
+    let how = Decode {
+        scales,
+        ..how(&limits)
+    };
+    jpeg().decode(file, &info, &how)
+}
+
+fn how(limits: &Limits) -> Decode<'_> {
+    Decode {
+        scales: Scales::FULL,
+        limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: true,
+    }
+}
+
+fn jpeg() -> &'static dyn Codec {
+    codec("jpeg")
+}
+
+fn samples(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(folder)
+}
+
+/// The samples, and a few photographs where there are some.
+fn files() -> Vec<PathBuf> {
+    let jpegs = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ext| ext == "jpg"))
+            .collect();
+        paths.sort();
+        paths
+    };
+    let mut files = jpegs(&samples("jpeg"));
+    let photos = samples("../../shared/photos");
+    files.extend(jpegs(&photos).into_iter().take(2));
+    files
+}
