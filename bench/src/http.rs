@@ -2,10 +2,12 @@
 //!
 //! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
 //! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
-//! The second compares cached hits with nginx's.
+//! The second compares cached hits with nginx's, the third asks how much sooner a lone picture is ready with
+//! all cores.
 
 pub(crate) mod client;
 mod hits;
+mod lone;
 mod nginx;
 pub(crate) mod server;
 mod strace;
@@ -25,6 +27,7 @@ use crate::photos::Folder;
 use crate::proc::Threads;
 use crate::raw;
 use hits::Hits;
+use lone::Lone;
 use server::{Keeping, Server};
 
 /// Options of `./dev bench http`.
@@ -51,6 +54,8 @@ enum Part {
     Pixels,
     /// Replies from memory, beside nginx's.
     Hits,
+    /// A large photograph that is alone, and what lending cores to it costs under load.
+    Lone,
 }
 
 /// All that was measured, as it is saved.
@@ -60,6 +65,7 @@ pub(crate) struct Run {
     #[serde(flatten)]
     pixels: Option<Pixels>,
     cached_hits: Option<Hits>,
+    lone_request: Option<Lone>,
 }
 
 /// Pictures made.
@@ -98,10 +104,12 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let wanted = |part| args.part.is_none_or(|only| only == part);
     let pixels = wanted(Part::Pixels).then(|| pixels(args, photos));
     let hits = wanted(Part::Hits).then(|| hits::run(args.connections, photos));
+    let lone = wanted(Part::Lone).then(|| lone::run(args.connections, photos));
     Ok(Run {
         machine,
         pixels: pixels.transpose()?,
         cached_hits: hits.transpose()?,
+        lone_request: lone.transpose()?,
     })
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
 }
 
 fn load(limit: &Limit, pictures: &Pictures, clients: usize, time: Duration) -> Result<Load> {
-    let server = Server::spawn(limit.command()?, &pictures.path, Keeping::Nothing)?;
+    let server = Server::spawn(limit.command()?, &pictures.path, Keeping::Nothing, "")?;
     let counts = Counts::default();
     let start = Instant::now();
     thread::scope(|scope| {

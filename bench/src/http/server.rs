@@ -33,14 +33,24 @@ pub(crate) enum Keeping {
 impl Server {
     /// The server that was built beside this program, on a folder of photographs.
     pub(crate) fn start(photos: &Path, keeping: Keeping) -> Result<Self> {
+        Self::configured(photos, keeping, "")
+    }
+
+    /// The same with lines of its own at the top of its configuration.
+    pub(crate) fn configured(photos: &Path, keeping: Keeping, lines: &str) -> Result<Self> {
         let andon = env::current_exe()?.with_file_name("andon");
         ensure!(andon.is_file(), "{} is not built", andon.display());
-        Self::spawn(Command::new(andon), photos, keeping)
+        Self::spawn(Command::new(andon), photos, keeping, lines)
     }
 
     /// The same under another command, which is given `serve` and its options.
-    pub(crate) fn spawn(mut command: Command, photos: &Path, keeping: Keeping) -> Result<Self> {
-        let config = Scratch::new(&config(photos, keeping)?)?;
+    pub(crate) fn spawn(
+        mut command: Command,
+        photos: &Path,
+        keeping: Keeping,
+        lines: &str,
+    ) -> Result<Self> {
+        let config = Scratch::new(&config(photos, keeping, lines)?)?;
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let child = command
@@ -110,7 +120,7 @@ impl Drop for Server {
 }
 
 /// The configuration of a server on a folder.
-fn config(photos: &Path, keeping: Keeping) -> Result<String> {
+fn config(photos: &Path, keeping: Keeping, lines: &str) -> Result<String> {
     let root = photos
         .canonicalize()
         .with_context(|| photos.display().to_string())?;
@@ -120,7 +130,7 @@ fn config(photos: &Path, keeping: Keeping) -> Result<String> {
         Keeping::Nothing => "[cache]\nmemory = \"0\"\n",
     };
     Ok(format!(
-        "[[origin]]\nprefix = \"/\"\nfs.root = {root:?}\n{cache}"
+        "{lines}\n[[origin]]\nprefix = \"/\"\nfs.root = {root:?}\n{cache}"
     ))
 }
 

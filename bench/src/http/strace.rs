@@ -43,7 +43,7 @@ pub(crate) fn watch(
         ])
         .arg(&log)
         .arg(andon);
-    let server = Server::spawn(strace, photos, Keeping::Nothing).context("strace")?;
+    let server = Server::spawn(strace, photos, Keeping::Nothing, "").context("strace")?;
     client::load(&server, urls, connections, 0, requests)?;
     // strace ends with the server, its only child.
     terminate(only_child(server.pid())?)?;

@@ -90,7 +90,7 @@ impl Admission {
             max_wait: config.max_wait.0,
         };
         let admission = Self {
-            hall: Arc::new(Hall::new(rules, shares.pixels)),
+            hall: Arc::new(Hall::new(rules, shares.pixels, config.lend_idle)),
             most_source_bytes: shares.sources,
         };
         for number in 0..rules.threads {
@@ -265,6 +265,7 @@ impl Cause {
 /// What requests and pixel threads share.
 struct Hall {
     began: Instant,
+    lends: bool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -304,9 +305,10 @@ enum Outcome {
 }
 
 impl Hall {
-    fn new(rules: Rules, bytes: u64) -> Self {
+    fn new(rules: Rules, bytes: u64, lends: bool) -> Self {
         Self {
             began: Instant::now(),
+            lends,
             state: Mutex::new(State {
                 queue: Queue::new(rules, bytes),
                 calibration: Calibration::default(),
@@ -485,6 +487,9 @@ impl Job {
 /// load every picture has one thread.
 impl Cores for Hall {
     fn lend(&self, task: Task) -> Option<Task> {
+        if !self.lends {
+            return Some(task);
+        }
         let mut state = self.lock();
         if state.queue.waiting() > 0 || state.lent.len() >= state.idle {
             return Some(task);

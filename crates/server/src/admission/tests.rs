@@ -8,16 +8,19 @@ use andon_pixels::{Cores, Interrupt};
 use super::*;
 
 fn admission(threads: usize, queue: usize) -> Admission {
-    let config = Config {
+    start(&Config {
         workers: threads,
         queue,
         ..Config::default()
-    };
+    })
+}
+
+fn start(config: &Config) -> Admission {
     let shares = Shares {
         sources: 100,
         pixels: 1000,
     };
-    Admission::start(&config, shares).unwrap()
+    Admission::start(config, shares).unwrap()
 }
 
 fn later() -> Instant {
@@ -277,4 +280,24 @@ fn company_is_taken_along_in_turn_as_far_as_it_fits_and_nobody_else() {
         queue.done(id);
     }
     assert_eq!((queue.budget().used(), queue.running()), (0, 0));
+}
+
+#[tokio::test]
+async fn nothing_is_lent_where_the_configuration_forbids_it() {
+    let admission = start(&Config {
+        workers: 2,
+        lend_idle: false,
+        ..Config::default()
+    });
+    for _ in 0..20 {
+        let ticket = enter(&admission);
+        let lent = |cores: &dyn Cores| Ok(Offered::to(cores, || 7).is_taken());
+        assert!(
+            !admission
+                .run(ticket, work(1), wanted(), lent)
+                .await
+                .unwrap()
+        );
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }

@@ -56,6 +56,8 @@ pub struct Config {
     pub socket_mode: SocketMode,
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
+    /// Do pixel threads with nothing to do help with a large picture?
+    pub lend_idle: bool,
     /// The longest wait for a pixel thread that is predicted and still let in; after that, 503.
     pub max_wait: Span,
     /// Requests that may wait for one, whatever their predicted wait; one more is answered with 503.
@@ -115,6 +117,7 @@ impl Default for Config {
             listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
             socket_mode: SocketMode::default(),
             workers: 0,
+            lend_idle: true,
             max_wait: Span(Duration::from_secs(2)),
             queue: 1024,
             memory_budget: Bytes(0),

@@ -1,0 +1,200 @@
+//! A large photograph that is alone: how much sooner it is ready with idle cores than with one thread.
+//!
+//! The sources are made here, by our own encoder, of 20 megapixels. Two servers run side by side, one with
+//! `workers = 1`, and are asked in turns. Then both ways of a full server are loaded in turns, to see that
+//! lending costs nothing while nobody is idle.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use andon_pixels::{Never, NoMaterials};
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+
+use super::client::{self, Connection};
+use super::server::{Keeping, Server};
+use crate::engines::engine;
+use crate::photos::Folder;
+use crate::stats::{geometric_mean, median};
+
+/// What was measured.
+#[derive(Serialize)]
+pub(super) struct Lone {
+    pictures: Vec<Picture>,
+    /// Replies/s with lending over replies/s without, one for each pair of rounds.
+    lending_under_load: Vec<f64>,
+    /// Their median.
+    median_under_load: f64,
+}
+
+#[derive(Serialize)]
+struct Picture {
+    name: String,
+    bytes: usize,
+    /// Medians.
+    one_worker_ms: f64,
+    all_workers_ms: f64,
+    ratio: f64,
+}
+
+/// Measures and prints.
+pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
+    let sources = Sources::make(photos)?;
+    println!("\na lone photograph of 20 megapixels to {SIDE} px, `workers = 1` and all of them:");
+    let one = Server::configured(&sources.path, Keeping::Nothing, "workers = 1")?;
+    let all = Server::configured(&sources.path, Keeping::Nothing, "")?;
+    let mut pictures = Vec::new();
+    for (name, bytes) in &sources.files {
+        let picture = Picture::measure(name, *bytes, &one, &all)?;
+        println!(
+            "  {:40}{:>8.1} ms {:>8.1} ms   {:.2} ×",
+            picture.name, picture.one_worker_ms, picture.all_workers_ms, picture.ratio
+        );
+        pictures.push(picture);
+    }
+    one.stop()?;
+    all.stop()?;
+    let all_kinds = geometric_mean(pictures.iter().map(|picture| picture.ratio));
+    println!(
+        "  geometric mean: {all_kinds:.2} × (goal: {GOAL}) {}",
+        verdict(all_kinds >= GOAL)
+    );
+
+    let lending_under_load = under_load(&sources, connections)?;
+    let median_under_load = median(&lending_under_load);
+    println!(
+        "  {connections} connections: {median_under_load:.3} of the throughput without lending (goal: {LEAST}) {}",
+        verdict(median_under_load >= LEAST)
+    );
+    Ok(Lone {
+        pictures,
+        lending_under_load,
+        median_under_load,
+    })
+}
+
+/// Longest side of the replies in pixels.
+const SIDE: u32 = 1600;
+/// Requests for each picture, the first of them not counted.
+const REPEATS: usize = 16;
+/// How many times as soon a lone picture is to be ready.
+const GOAL: f64 = 1.3;
+/// What part of the throughput lending may not cost.
+const LEAST: f64 = 0.98;
+
+fn verdict(reached: bool) -> &'static str {
+    if reached { "PASS" } else { "FAIL" }
+}
+
+fn url(name: &str) -> String {
+    format!("/small_light(dw={SIDE},dh={SIDE},da=l,q=80,of=jpg)/{name}")
+}
+
+impl Picture {
+    fn measure(name: &str, bytes: usize, one: &Server, all: &Server) -> Result<Self> {
+        let mut connections = [Connection::open(one)?, Connection::open(all)?];
+        let mut times = [Vec::new(), Vec::new()];
+        for repeat in 0..REPEATS {
+            let mut bodies = Vec::new();
+            for (connection, times) in connections.iter_mut().zip(&mut times) {
+                let start = Instant::now();
+                bodies.push(connection.get(&url(name))?);
+                if repeat > 0 {
+                    times.push(start.elapsed().as_secs_f64() * 1e3);
+                }
+            }
+            ensure!(
+                bodies[0] == bodies[1],
+                "{name}: lent cores change the picture"
+            );
+        }
+        let [one_worker_ms, all_workers_ms] = times.map(|times| median(&times));
+        Ok(Self {
+            name: name.to_owned(),
+            bytes,
+            one_worker_ms,
+            all_workers_ms,
+            ratio: one_worker_ms / all_workers_ms,
+        })
+    }
+}
+
+/// Throughput with lending over throughput without, in pairs of rounds that change sides.
+fn under_load(sources: &Sources, connections: usize) -> Result<Vec<f64>> {
+    let urls: Vec<String> = sources.files.iter().map(|(name, _)| url(name)).collect();
+    let with = Server::configured(&sources.path, Keeping::Nothing, "")?;
+    let without = Server::configured(&sources.path, Keeping::Nothing, "lend_idle = false")?;
+    let round = |server: &Server| -> Result<f64> {
+        let count = urls.len() * ROUNDS_OF_URLS;
+        let load = client::load(server, &urls, connections, 0, count)?;
+        Ok(count as f64 / load.seconds)
+    };
+    let mut ratios = Vec::new();
+    for pair in 0..PAIRS {
+        let (lending, alone) = if pair % 2 == 0 {
+            let lending = round(&with)?;
+            (lending, round(&without)?)
+        } else {
+            let alone = round(&without)?;
+            (round(&with)?, alone)
+        };
+        ratios.push(lending / alone);
+    }
+    with.stop()?;
+    without.stop()?;
+    Ok(ratios)
+}
+
+/// How often each picture is asked for in a round under load.
+const ROUNDS_OF_URLS: usize = 20;
+const PAIRS: usize = 8;
+
+/// Photographs of 20 megapixels of every usual kind; removed when dropped.
+struct Sources {
+    path: PathBuf,
+    /// Names and sizes in bytes.
+    files: Vec<(String, usize)>,
+}
+
+impl Sources {
+    fn make(photos: &Folder) -> Result<Self> {
+        let path = env::temp_dir().join(format!("andon-bench-lone-{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        let mut sources = Self {
+            path,
+            files: Vec::new(),
+        };
+        let engine = engine();
+        // Two that differ in detail.
+        let chosen = [photos.names.first(), photos.names.last()];
+        for photo in chosen.into_iter().flatten() {
+            let bytes = photos.read(photo)?;
+            for (kind, options) in KINDS {
+                let recipe = format!("exact:5472x3648,enlarge,as:jpeg,q:90,{options}");
+                let plan = engine.plan(&recipe.parse()?, &bytes)?;
+                let rendered = engine.run(&plan, &bytes, &NoMaterials, &Never)?;
+                let body = rendered.body.context("the original was passed through")?;
+                let name = format!("{}-{kind}.jpg", photo.trim_end_matches(".jpg"));
+                fs::write(sources.path.join(&name), &body).with_context(|| name.clone())?;
+                sources.files.push((name, body.len()));
+            }
+        }
+        Ok(sources)
+    }
+}
+
+impl Drop for Sources {
+    fn drop(&mut self) {
+        // What is left lies in the system's temporary folder.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// How a photograph is written.
+const KINDS: [(&str, &str); 3] = [
+    ("sequential-420", "chroma:420"),
+    ("sequential-444", "chroma:444"),
+    ("progressive-420", "progressive,chroma:420"),
+];
