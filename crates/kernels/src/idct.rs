@@ -1,7 +1,10 @@
-//! Inverse DCTs that make small pictures of 8×8 blocks: the N×N transform of the lowest N×N frequencies.
+//! Inverse DCTs of 8×8 blocks: in full, or the N×N transform of the lowest N×N frequencies for small
+//! pictures.
 //!
 //! With JPEG's scaling (T.81, A.3.3) the orthonormal N×N inverse transform times N/8 keeps the mean of
 //! a block. For N = 1 that is the DC coefficient / 8, for N = 2 sums and differences / 8.
+
+mod full;
 
 use crate::cpu::with_modern_instructions;
 
@@ -11,17 +14,21 @@ const COS3: i32 = 4433;
 
 /// Makes samples of one row of blocks.
 ///
-/// - `side`: samples per block side, 1, 2 or 4 (N).
+/// - `side`: samples per block side, 1, 2, 4 or 8 (N).
 /// - `coefficients`: N² per block, quantised, row-major by vertical then horizontal frequency.
 /// - `factors`: the quantisation factors in the same order (the first N² count).
 /// - `rows`: N rows one after the other, each N × the number of blocks long.
 ///
-/// Error against the exact transform: at most 1 level.
+/// Error against the exact transform: at most 1 level. For N = 8 it is libjpeg's accurate integer transform,
+/// bit for bit.
 ///
 /// # Panics
-/// When the slices do not fit each other or `side` is none of 1, 2, 4: a bug of the caller.
-pub fn blocks_to_rows(side: usize, coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
-    assert!(matches!(side, 1 | 2 | 4), "an inverse DCT to {side}×{side}");
+/// When the slices do not fit each other or `side` is none of 1, 2, 4, 8: a bug of the caller.
+pub fn blocks_to_rows(side: usize, coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
+    assert!(
+        matches!(side, 1 | 2 | 4 | 8),
+        "an inverse DCT to {side}×{side}"
+    );
     assert_eq!(
         coefficients.len(),
         rows.len(),
@@ -33,6 +40,7 @@ pub fn blocks_to_rows(side: usize, coefficients: &[i16], factors: &[i32; 16], ro
         unsafe {
             match side {
                 2 => avx2::to_2x2(coefficients, factors, rows),
+                8 => full::avx2::to_8x8(coefficients, factors, rows),
                 _ => avx2::to_4x4(coefficients, factors, rows),
             }
         }
@@ -45,10 +53,11 @@ pub fn blocks_to_rows(side: usize, coefficients: &[i16], factors: &[i32; 16], ro
 }
 
 #[inline(always)]
-fn blocks_to_rows_scalar(side: usize, coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
+fn blocks_to_rows_scalar(side: usize, coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
     match side {
         1 => to_1x1(coefficients, factors[0], rows),
         2 => to_2x2(coefficients, factors, rows),
+        8 => full::to_8x8(coefficients, factors, rows),
         _ => to_4x4(coefficients, factors, rows),
     }
 }
@@ -60,7 +69,7 @@ fn to_1x1(coefficients: &[i16], factor: i32, row: &mut [u8]) {
     }
 }
 
-fn to_2x2(coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
+fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
     let (top, bottom) = rows.split_at_mut(rows.len() / 2);
     let pairs = top.chunks_exact_mut(2).zip(bottom.chunks_exact_mut(2));
     for (block, (top, bottom)) in coefficients.chunks_exact(4).zip(pairs) {
@@ -72,7 +81,7 @@ fn to_2x2(coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
     }
 }
 
-fn to_4x4(coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
+fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
     let line = rows.len() / 4;
     for (b, block) in coefficients.chunks_exact(16).enumerate() {
         let row = |v: usize| -> [i32; 4] {
@@ -138,7 +147,7 @@ mod avx2 {
 
     /// Four blocks at a time.
     #[target_feature(enable = "avx2")]
-    pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
+    pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
         let factors: [i16; 16] = std::array::from_fn(|i| factors[i % 4] as i16);
         // SAFETY: an array of 16 i16 is 32 bytes.
         let factors = unsafe { _mm256_loadu_si256(factors.as_ptr().cast()) };
@@ -195,9 +204,9 @@ mod avx2 {
     /// Two blocks at a time, one in each 128-bit lane. Sums of products of 16-bit pairs
     /// (`vpmaddwd`) do both halves of a 4-point transform, bit for bit as the scalar twin.
     #[target_feature(enable = "avx2")]
-    pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 16], rows: &mut [u8]) {
+    pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
         let line = rows.len() / 4;
-        let factors: [i16; 16] = factors.map(|f| f as i16);
+        let factors: [i16; 16] = std::array::from_fn(|i| factors[i] as i16);
         // SAFETY: an array of 16 i16 is 32 bytes.
         let factors = unsafe { _mm256_loadu_si256(factors.as_ptr().cast()) };
         let mut pairs = coefficients.chunks_exact(32);
@@ -326,10 +335,10 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 16) as i32
         };
-        for side in [1usize, 2, 4] {
+        for side in [1usize, 2, 4, 8] {
             let count = side * side;
             let blocks = 37;
-            let factors: [i32; 16] = std::array::from_fn(|_| 1 + random() % 30);
+            let factors: [i32; 64] = std::array::from_fn(|_| 1 + random() % 30);
             let coefficients: Vec<i16> = (0..blocks * count)
                 .map(|i| {
                     (random() % if i % count == 0 { 60 } else { 9 }
@@ -359,12 +368,23 @@ mod tests {
 
     #[test]
     fn the_fast_path_equals_its_scalar_twin_bit_for_bit() {
-        for (side, blocks) in [(2, 1usize), (2, 4), (2, 7), (4, 1), (4, 2), (4, 5), (4, 64)] {
+        for (side, blocks) in [
+            (2, 1usize),
+            (2, 4),
+            (2, 7),
+            (4, 1),
+            (4, 2),
+            (4, 5),
+            (4, 64),
+            (8, 1),
+            (8, 2),
+            (8, 9),
+        ] {
             let length = blocks * side * side;
             let coefficients: Vec<i16> = (0..length)
                 .map(|i| ((i * 7919) % 401) as i16 - 200)
                 .collect();
-            let factors: [i32; 16] = std::array::from_fn(|i| 3 + 11 * i as i32);
+            let factors: [i32; 64] = std::array::from_fn(|i| 3 + 11 * i as i32);
             let (mut fast, mut twin) = (vec![0; length], vec![0; length]);
             blocks_to_rows(side, &coefficients, &factors, &mut fast);
             blocks_to_rows_scalar(side, &coefficients, &factors, &mut twin);
@@ -374,9 +394,9 @@ mod tests {
 
     #[test]
     fn absurd_coefficients_of_corrupt_files_do_not_overflow() {
-        for side in [1, 2, 4] {
+        for side in [1, 2, 4, 8] {
             let mut rows = vec![0; side * side];
-            blocks_to_rows(side, &vec![i16::MIN; side * side], &[65535; 16], &mut rows);
+            blocks_to_rows(side, &vec![i16::MIN; side * side], &[65535; 64], &mut rows);
         }
     }
 }

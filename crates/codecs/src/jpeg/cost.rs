@@ -16,15 +16,15 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
         (false, Scale::EIGHTH) => (5.0, 0.03),
         (false, Scale::QUARTER) => (7.0, 0.06),
         (false, Scale::HALF) => (9.0, 0.08),
-        (false, _) => (6.5, 0.2),
+        (false, _) => (5.0, 0.1),
         (true, Scale::EIGHTH) => (0.5, 0.05),
         (true, Scale::QUARTER | Scale::HALF) => (20.0, 0.1),
-        (true, _) => (27.0, 0.6),
+        (true, _) => (20.0, 0.3),
     };
     let nanos = bytes as f64 * per_byte + stored as f64 * per_stored + decoded as f64 * 0.3;
     let coefficients = match scales.luma {
-        Scale::FULL if info.progressive => 2 * stored,
-        Scale::FULL => 0,
+        // Its bands go to a lent core as they come.
+        Scale::FULL if !info.progressive => 0,
         // Those that are kept, and 8 bytes more, for each block of 64 samples: between the scans of a
         // progressive picture, or from the middle of a sequential one on, if a core is lent.
         scale => stored / 64 * (2 * u64::from(scale.0).pow(2) + 8),

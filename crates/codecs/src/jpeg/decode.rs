@@ -1,7 +1,7 @@
-//! From a file to planes: by our own decoder where the picture becomes smaller, else by libjpeg-turbo.
+//! From a file to planes: by our own decoder, or by libjpeg-turbo where ours does not apply.
 
 use andon_pixels::{
-    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
+    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scales,
 };
 
 use super::ffi;
@@ -20,7 +20,7 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
 
-    let grids = match small(bytes, header, &layout, how)? {
+    let grids = match own(bytes, header, &layout, how)? {
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
@@ -66,7 +66,7 @@ fn frame(header: &Header, layout: &Layout, scales: Scales, grids: Vec<Grid<u8>>)
 }
 
 /// Planes by our own decoder; `None` where it does not apply.
-fn small(
+fn own(
     bytes: &[u8],
     header: &Header,
     layout: &Layout,
@@ -85,8 +85,7 @@ fn several(
     scales: &[Scales],
 ) -> Result<Option<Vec<Vec<Grid<u8>>>>> {
     let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
-    let in_full = scales.iter().any(|scales| scales.luma == Scale::FULL);
-    if in_full || !stored_as_shown || header.arithmetic {
+    if !stored_as_shown || header.arithmetic {
         return Ok(None);
     }
     let sizes: Vec<_> = scales.iter().map(|s| [s.luma.0, s.chroma.0]).collect();
@@ -234,7 +233,7 @@ mod damage;
 mod tests {
     use std::path::Path;
 
-    use andon_pixels::{Alone, Never};
+    use andon_pixels::{Alone, Never, Scale};
 
     use super::*;
 
@@ -285,13 +284,15 @@ mod tests {
     }
 
     #[test]
-    fn at_an_eighth_our_planes_are_libjpegs_bit_for_bit() {
+    fn at_an_eighth_and_in_full_our_planes_are_libjpegs_bit_for_bit() {
         let limits = Limits::default();
-        for (name, bytes, header, layout) in samples() {
-            let how = how(Scale::EIGHTH, Scale::EIGHTH, &limits);
-            let ours = small(&bytes, &header, &layout, &how).expect("decodes");
-            let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
-            assert!(ours.expect("ours to decode") == theirs, "{name}");
+        for scale in [Scale::EIGHTH, Scale::FULL] {
+            for (name, bytes, header, layout) in samples() {
+                let how = how(scale, scale, &limits);
+                let ours = own(&bytes, &header, &layout, &how).expect("decodes");
+                let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
+                assert!(ours.expect("ours to decode") == theirs, "{name}");
+            }
         }
     }
 
@@ -301,7 +302,7 @@ mod tests {
         for scale in [Scale::QUARTER, Scale::HALF] {
             for (name, bytes, header, layout) in samples() {
                 let how = how(scale, scale, &limits);
-                let ours = small(&bytes, &header, &layout, &how)
+                let ours = own(&bytes, &header, &layout, &how)
                     .expect("decodes")
                     .expect("ours");
                 let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
@@ -329,7 +330,7 @@ mod tests {
         let limits = Limits::default();
         for (name, bytes, header, layout) in samples() {
             let decode = |luma, chroma| {
-                small(&bytes, &header, &layout, &how(luma, chroma, &limits))
+                own(&bytes, &header, &layout, &how(luma, chroma, &limits))
                     .expect("decodes")
                     .expect("ours")
             };
@@ -398,14 +399,14 @@ mod tests {
                 cores,
                 ..how(scale, scale, &limits)
             };
-            small(bytes, &header, &layout, &how)
+            own(bytes, &header, &layout, &how)
         })
     }
 
     #[test]
     fn a_lent_core_changes_no_sample() {
         for bytes in photographs() {
-            for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF] {
+            for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL] {
                 let [alone, lent] = both_ways(&bytes, scale);
                 assert!(alone.expect("decodes") == lent.expect("decodes"));
             }
@@ -429,8 +430,10 @@ mod tests {
             for part in 2..20 {
                 let place = length * part / 20;
                 bytes[place] ^= 1 << (part % 8);
-                let [alone, lent] = both_ways(&bytes, Scale::HALF);
-                assert!(alone == lent, "damaged at {place} of {length}");
+                for scale in [Scale::HALF, Scale::FULL] {
+                    let [alone, lent] = both_ways(&bytes, scale);
+                    assert!(alone == lent, "damaged at {place} of {length}");
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! JPEG: header walk of our own, small pictures by a decoder of our own ([`scaled`]), everything else by
+//! JPEG: header walk and decoder of our own ([`scaled`]), what is rare and all encoding by
 //! libjpeg-turbo; planes kept as stored wherever they can be.
 
 mod cost;

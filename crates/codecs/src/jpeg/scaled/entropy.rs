@@ -50,6 +50,11 @@ impl Unstuffed {
         from
     }
 
+    /// Is there enough of it to wake a second core?
+    pub(super) fn is_long(&self) -> bool {
+        self.bytes.len() >= WORTH_IT
+    }
+
     /// Restart interval `index`.
     pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
         let start = if index == 0 {
@@ -60,6 +65,9 @@ impl Unstuffed {
         self.bytes.get(start..*self.ends.get(index)?)
     }
 }
+
+/// Unstuffed bytes from which on other cores are worth waking.
+pub(super) const WORTH_IT: usize = 128 << 10;
 
 /// How many entropy-coded bytes stand at the beginning of `coded`, without reading them.
 pub(super) fn length(coded: &[u8]) -> usize {

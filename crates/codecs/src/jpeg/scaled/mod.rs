@@ -1,18 +1,20 @@
-//! A JPEG decoder that only ever makes pictures small: 1/8, 1/4 and 1/2, straight into planes.
+//! A JPEG decoder that makes pictures small, 1/8, 1/4 and 1/2, or leaves them as they are, straight into
+//! planes.
 //!
 //! Most of the time of a thumbnail is spent in entropy decoding, and most of what that yields is thrown
 //! away. Here it is never made: coefficients that the scale does not need are passed over several at a
 //! look-up ([`huffman::SkipTable`]), progressive scans that hold none of the needed ones are not even
 //! opened, and those that must be followed are followed by a bit mask of the block ([`progressive`]).
 //!
-//! A picture at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 that is exactly what
-//! libjpeg gives; at 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and
+//! A picture at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 and 1/1 that is exactly
+//! what libjpeg gives; at 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and
 //! needs every coefficient. Anything this decoder does not know ([`Refused::Unsupported`]) is
 //! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL, tables left out.
 
 mod bits;
 mod entropy;
 mod huffman;
+mod output;
 mod plane;
 mod progressive;
 mod scan;
@@ -53,7 +55,7 @@ impl Refused {
 
 /// What is wanted.
 pub(crate) struct Wanted<'a> {
-    /// Samples per block side of the first component and of the others: 1, 2 or 4 (eighths).
+    /// Samples per block side of the first component and of the others: 1, 2, 4 or 8 (eighths).
     pub(crate) sizes: &'a [[u8; 2]],
     /// Ceiling on scans: those of a sequential picture may repeat, too.
     pub(crate) scans: u32,
@@ -96,14 +98,14 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Vec<Grid<u
         wanted.memory,
     )?;
     let sides = |index: usize| wanted.sizes.iter().map(move |sizes| sizes[index.min(1)]);
-    let mut planes: Vec<_> = (0..frame.components.len())
+    let planes: Vec<_> = (0..frame.components.len())
         .map(|index| PlaneDecoder::new(&frame, index, sides(index)))
         .collect();
-    if frame.progressive {
-        progressive::decode(&mut segments, &frame, &mut planes, wanted)?;
+    let planes = if frame.progressive {
+        progressive::decode(&mut segments, &frame, planes, wanted)?
     } else {
-        sequential::decode(&mut segments, &frame, &mut planes, wanted)?;
-    }
+        sequential::decode(&mut segments, &frame, planes, wanted)?
+    };
     let mut pictures = vec![Vec::new(); wanted.sizes.len()];
     for (index, plane) in planes.into_iter().enumerate() {
         let grids = plane.into_grids(sides(index));
@@ -125,7 +127,13 @@ fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
             .iter()
             .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
         let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
-        held += across * down * (all + 2 * largest + 8);
+        // At full size a sequential picture is never cut in two.
+        let coefficients = if frame.progressive || largest < 64 {
+            2 * largest + 8
+        } else {
+            0
+        };
+        held += across * down * (all + coefficients);
     }
     held
 }

@@ -42,16 +42,22 @@ impl Kept {
             }
             k += 1;
         }
+        // Runs of corrupt files that leave their block: libjpeg takes what they end on for the last one.
+        while side == 8 && k < 128 {
+            place[k] = 63;
+            k += 1;
+        }
         Self { side, last, place }
     }
 
-    /// For 1, 2 or 4 samples per block side.
+    /// For 1, 2, 4 or 8 samples per block side.
     pub(super) const fn of(side: u8) -> &'static Self {
-        const KEPT: &[Kept; 3] = &[Kept::new(1), Kept::new(2), Kept::new(4)];
+        const KEPT: &[Kept; 4] = &[Kept::new(1), Kept::new(2), Kept::new(4), Kept::new(8)];
         match side {
             1 => &KEPT[0],
             2 => &KEPT[1],
-            _ => &KEPT[2],
+            4 => &KEPT[2],
+            _ => &KEPT[3],
         }
     }
 
@@ -84,8 +90,8 @@ impl Kept {
     }
 
     /// The quantisation factors in the order of the kept coefficients.
-    fn factors(&self, quant: &[u16; 64]) -> [i32; 16] {
-        let mut factors = [0; 16];
+    fn factors(&self, quant: &[u16; 64]) -> [i32; 64] {
+        let mut factors = [0; 64];
         for (k, &factor) in (0..).zip(quant) {
             if self.keeps(k) {
                 factors[self.place(k)] = factor.into();
@@ -239,7 +245,7 @@ mod tests {
             (0, 4, 24)
         );
         assert_eq!(&Kept::of(2).place[..6], &[0, 1, 2, NOWHERE, 3, NOWHERE]);
-        for side in [1, 2, 4] {
+        for side in [1, 2, 4, 8] {
             let kept = Kept::of(side);
             let mut places: Vec<_> = (0..64)
                 .filter(|&k| kept.keeps(k))

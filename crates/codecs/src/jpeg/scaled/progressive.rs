@@ -4,81 +4,99 @@
 //! non-zero already, so following it takes the *places* of all non-zero coefficients of its band, even of
 //! those whose values are not kept. A mask of 64 bits per block holds them: how many correction bits stand
 //! between two symbols is one population count, where libjpeg walks coefficient by coefficient.
+//!
+//! Idle cores take scans, too ([`wave`]).
 
-use andon_kernels::cpu::with_modern_instructions;
+mod ac;
+mod dc;
+mod wave;
 
-use super::bits::Bits;
+use std::sync::Mutex;
+
+use self::wave::{Job, Task, Wave};
 use super::entropy::{self, Unstuffed};
-use super::huffman::{Codes, END_OF_BLOCK, Meaning, Symbols, Table};
-use super::plane::{Kept, PlaneDecoder, quant_of};
-use super::scan::{Intervals, check, mcus};
+use super::plane::{PlaneDecoder, quant_of};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
 use super::{Refused, Wanted};
 
-/// A component's coefficients while scans add to them.
-struct Store {
-    /// `kept.count()` per block, rows of `stride` blocks, as many rows as whole MCUs have.
+/// The coefficients of one row of a component's blocks while scans add to them.
+struct BlockRow {
+    /// `kept.count()` per block.
     values: Vec<i16>,
     /// Non-zero places of each block; empty when no needed scan refines AC coefficients.
     masks: Vec<u64>,
-    quant: Option<[u16; 64]>,
+}
+
+/// A component's rows.
+type Rows = Vec<Mutex<BlockRow>>;
+
+/// A scan as the walk over the file found it.
+struct Found<'a> {
+    header: ScanHeader,
+    /// Those in force.
+    tables: Tables,
+    /// Its entropy-coded bytes.
+    coded: &'a [u8],
 }
 
 pub(super) fn decode(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
-    planes: &mut [PlaneDecoder],
+    planes: Vec<PlaneDecoder>,
     wanted: &Wanted<'_>,
-) -> Result<(), Refused> {
-    let ahead = scans_ahead(segments.clone(), wanted)?;
-    let needed = needed_scans(&ahead, planes);
-    let mut stores: Vec<_> = (0..planes.len())
+) -> Result<Vec<PlaneDecoder>, Refused> {
+    let scans = all_scans(segments, wanted)?;
+    let needed = needed_scans(&scans, &planes);
+    if !is_complete(&scans, &planes) {
+        return Err(Refused::Unsupported);
+    }
+    let rows = (0..planes.len())
         .map(|index| {
-            let plane = &planes[index];
-            let blocks = plane.stride * (frame.height.div_ceil(8 * frame.v_max) * plane.v) as usize;
-            let refined = ahead.iter().zip(&needed).any(|(scan, &needed)| {
+            let refined = scans.iter().zip(&needed).any(|(scan, &needed)| {
+                let scan = &scan.header;
                 needed && scan.high > 0 && scan.first > 0 && scan.has(index)
             });
-            Store {
-                values: vec![0; blocks * plane.kept.count()],
-                masks: vec![0; if refined { blocks } else { 0 }],
-                quant: None,
-            }
+            empty_rows(frame, &planes[index], refined)
         })
         .collect();
 
-    let mut data = Unstuffed::default();
-    for needed in needed {
-        let Segment::Scan(scan) = segments.next()? else {
-            break;
-        };
-        let length = if needed {
-            let length = data.read(segments.entropy_coded());
-            decode_scan(
-                &segments.tables,
-                frame,
-                &scan,
-                &data,
-                planes,
-                &mut stores,
-                wanted,
-            )?;
-            length
-        } else {
-            entropy::length(segments.entropy_coded())
-        };
-        segments.pass(length);
-    }
-    for (plane, store) in planes.iter_mut().zip(&stores) {
-        let Some(quant) = &store.quant else {
-            return Err(Refused::broken("a component has no scan"));
-        };
-        let row_length = plane.stride * plane.kept.count();
-        for (row, coefficients) in (0..).zip(store.values.chunks_exact(row_length)) {
-            plane.write_row(row, coefficients, quant);
+    let mut quants = vec![None; planes.len()];
+    let mut jobs: Vec<Job> = Vec::new();
+    for scan in scans
+        .iter()
+        .zip(needed)
+        .filter_map(|(scan, needed)| needed.then_some(scan))
+    {
+        for component in &scan.header.components {
+            let quant = &mut quants[component.index];
+            if quant.is_none() {
+                *quant = Some(*quant_of(&scan.tables, frame, component.index)?);
+            }
         }
+        let after = jobs.iter().enumerate();
+        let after = after.filter(|(_, job)| job.adds_to(&scan.header));
+        let after = after.map(|(index, _)| index).collect();
+        let mut data = Unstuffed::default();
+        data.read(scan.coded);
+        let work = if scan.header.first == 0 {
+            Task::Dc(dc::Scan::new(frame, scan, &planes)?)
+        } else {
+            Task::Ac(wave::AcScan::new(scan, &planes)?)
+        };
+        let rows_per_mcu = match scan.header.components[..] {
+            [alone] => planes[alone.index].v,
+            _ => 1,
+        };
+        jobs.push(Job::scan(scan, data, after, rows_per_mcu, work));
     }
-    Ok(())
+    for (index, (plane, quant)) in planes.into_iter().zip(quants).enumerate() {
+        let quant = quant.ok_or(Refused::Broken("a component has no scan"))?;
+        let after = (0..jobs.len())
+            .filter(|&job| jobs[job].is_of(index))
+            .collect();
+        jobs.push(Job::samples(index, plane, quant, after));
+    }
+    Wave::new(jobs, rows).run(wanted)
 }
 
 impl ScanHeader {
@@ -102,15 +120,30 @@ fn places(from: u32, to: u32) -> u64 {
     }
 }
 
-/// The headers of all scans to come, none of them kept beyond the ceiling.
-fn scans_ahead(
-    mut segments: Segments<'_>,
+fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows {
+    let rows = frame.height.div_ceil(8 * frame.v_max) * plane.v;
+    let row = || BlockRow {
+        values: vec![0; plane.stride * plane.kept.count()],
+        masks: vec![0; if refined { plane.stride } else { 0 }],
+    };
+    (0..rows).map(|_| Mutex::new(row())).collect()
+}
+
+/// Every scan of the file, none of them kept beyond the ceiling.
+fn all_scans<'a>(
+    segments: &mut Segments<'a>,
     wanted: &Wanted<'_>,
-) -> Result<Vec<ScanHeader>, Refused> {
+) -> Result<Vec<Found<'a>>, Refused> {
     let mut scans = Vec::new();
-    while let Segment::Scan(scan) = segments.next()? {
-        segments.pass(entropy::length(segments.entropy_coded()));
-        scans.push(scan);
+    while let Segment::Scan(header) = segments.next()? {
+        let rest = segments.entropy_coded();
+        let coded = &rest[..entropy::length(rest)];
+        segments.pass(coded.len());
+        scans.push(Found {
+            header,
+            tables: segments.tables.clone(),
+            coded,
+        });
         wanted.check("scans", scans.len() as u64, wanted.scans.into())?;
     }
     // Unlike a sequential file, one that ends between scans looks whole: only EOI tells.
@@ -123,10 +156,11 @@ fn scans_ahead(
 
 /// Which scans must be decoded: DC scans, those with a coefficient that is kept, and those that place
 /// coefficients among which a needed later scan has to count.
-fn needed_scans(scans: &[ScanHeader], planes: &[PlaneDecoder]) -> Vec<bool> {
+fn needed_scans(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
     let mut needed = vec![false; scans.len()];
     let mut counted = vec![0u64; planes.len()];
     for (scan, needed) in scans.iter().zip(&mut needed).rev() {
+        let scan = &scan.header;
         if scan.first == 0 {
             *needed = true;
             continue;
@@ -145,366 +179,22 @@ fn needed_scans(scans: &[ScanHeader], planes: &[PlaneDecoder]) -> Vec<bool> {
     needed
 }
 
-fn decode_scan(
-    tables: &Tables,
-    frame: &FrameHeader,
-    scan: &ScanHeader,
-    data: &Unstuffed,
-    planes: &[PlaneDecoder],
-    stores: &mut [Store],
-    wanted: &Wanted<'_>,
-) -> Result<(), Refused> {
-    for component in &scan.components {
-        let quant = &mut stores[component.index].quant;
-        if quant.is_none() {
-            *quant = Some(*quant_of(tables, frame, component.index)?);
-        }
-    }
-    if scan.first == 0 {
-        return decode_dc(tables, frame, scan, data, planes, stores, wanted);
-    }
-    let component = scan.components[0];
-    let plane = &planes[component.index];
-    let codes = tables.ac[component.ac_table]
-        .as_ref()
-        .ok_or(MISSING_TABLE)?;
-    let store = &mut stores[component.index];
-    let mut intervals = Intervals::new(data, tables.restart);
-    if scan.high == 0 {
-        decode_ac(
-            AcFirst::new(scan, codes, plane.kept),
-            plane,
-            store,
-            &mut intervals,
-            wanted,
-        )
-    } else {
-        decode_ac(
-            AcRefine::new(scan, codes, plane.kept),
-            plane,
-            store,
-            &mut intervals,
-            wanted,
-        )
-    }
-}
-
-fn decode_ac<'a>(
-    mut coder: impl BlockCoder,
-    plane: &PlaneDecoder,
-    store: &mut Store,
-    intervals: &mut Intervals<'a>,
-    wanted: &Wanted<'_>,
-) -> Result<(), Refused> {
-    let mut bits = Bits::new(&[]);
-    for row in 0..plane.blocks_high as usize {
-        if (wanted.interrupted)() {
-            return Err(Refused::Interrupted);
-        }
-        let first = row * plane.stride;
-        let blocks = first..first + plane.blocks_wide as usize;
-        let count = plane.kept.count();
-        let values = &mut store.values[blocks.start * count..blocks.end * count];
-        let masks = if store.masks.is_empty() {
-            &mut []
-        } else {
-            &mut store.masks[blocks]
-        };
-        bits = with_modern_instructions(
-            #[inline(always)]
-            || coder.row(intervals, bits, values, masks),
-        )?;
-        check(&bits)?;
-    }
-    Ok(())
-}
-
-const MISSING_TABLE: Refused = Refused::Broken("a scan's Huffman table is missing");
-
-fn decode_dc(
-    tables: &Tables,
-    frame: &FrameHeader,
-    scan: &ScanHeader,
-    data: &Unstuffed,
-    planes: &[PlaneDecoder],
-    stores: &mut [Store],
-    wanted: &Wanted<'_>,
-) -> Result<(), Refused> {
-    let (across, down) = mcus(frame, scan, planes);
-    let alone = scan.components.len() == 1;
-    let mut codes = Vec::new();
-    for component in &scan.components {
-        codes.push(match scan.high {
-            0 => {
-                let codes = tables.dc[component.dc_table]
-                    .as_ref()
-                    .ok_or(MISSING_TABLE)?;
-                Some(Table::new(codes, Meaning::Dc))
-            }
-            _ => None,
+/// Are the low frequencies of every component known to their last bit? libjpeg guesses those that are not
+/// from neighbouring blocks, which shows at full size: such files are left to it.
+fn is_complete(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> bool {
+    let mut rest = planes
+        .iter()
+        .enumerate()
+        .filter(|(_, plane)| plane.kept.side == 8);
+    rest.all(|(index, _)| {
+        let of_it = scans.iter().filter(|scan| scan.header.has(index));
+        let known = of_it.fold(0, |known, scan| match scan.header.low {
+            0 => known | scan.header.band(),
+            _ => known & !scan.header.band(),
         });
-    }
-    let mut predictions = [0i32; 3];
-    let mut intervals = Intervals::new(data, tables.restart);
-    let mut bits = Bits::new(&[]);
-    for mcu_row in 0..down as usize {
-        if (wanted.interrupted)() {
-            return Err(Refused::Interrupted);
-        }
-        for mcu in 0..across as usize {
-            if intervals.begin_mcu(&mut bits)? {
-                predictions = [0; 3];
-            }
-            for ((component, table), prediction) in
-                scan.components.iter().zip(&codes).zip(&mut predictions)
-            {
-                let plane = &planes[component.index];
-                let (h, v) = if alone {
-                    (1, 1)
-                } else {
-                    (plane.h as usize, plane.v as usize)
-                };
-                let count = plane.kept.count();
-                for y in 0..v {
-                    for x in 0..h {
-                        let block = (mcu_row * v + y) * plane.stride + mcu * h + x;
-                        let value = &mut stores[component.index].values[block * count];
-                        if let Some(table) = table {
-                            bits.refill();
-                            *prediction = prediction.wrapping_add(table.decode(&mut bits)?.1);
-                            *value = (*prediction << scan.low) as i16;
-                        } else {
-                            *value |= (bits.take(1) as i16) << scan.low;
-                        }
-                    }
-                }
-            }
-        }
-        check(&bits)?;
-    }
-    Ok(())
+        known & places(0, GUESSED) == places(0, GUESSED)
+    })
 }
 
-/// Decodes one row of blocks of an AC scan.
-trait BlockCoder {
-    fn row<'a>(
-        &mut self,
-        intervals: &mut Intervals<'a>,
-        bits: Bits<'a>,
-        values: &mut [i16],
-        masks: &mut [u64],
-    ) -> Result<Bits<'a>, Refused>;
-}
-
-/// The first scan of a band (T.81, G.1.2.2).
-struct AcFirst {
-    table: Table,
-    kept: &'static Kept,
-    first: u32,
-    last: u32,
-    low: u32,
-    /// Blocks still to come that have nothing in this band.
-    empty_blocks: u32,
-}
-
-impl AcFirst {
-    fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
-        let table = Table::new(codes, Meaning::ProgressiveAc);
-        Self {
-            table,
-            kept,
-            first: scan.first,
-            last: scan.last,
-            low: scan.low,
-            empty_blocks: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16]) -> Result<u64, Refused> {
-        let mut mask = 0;
-        let mut k = self.first;
-        while k <= self.last {
-            if bits.available() < 32 {
-                bits.refill();
-            }
-            let (advance, value) = self.table.decode(bits)?;
-            if advance >= END_OF_BLOCK {
-                let run = advance - END_OF_BLOCK;
-                self.empty_blocks = (1 << run) - 1 + bits.take(run);
-                break;
-            }
-            k += advance;
-            // A run of 16 zeros has value 0 and places nothing. A run beyond the band is corrupt.
-            if k > self.last + 1 {
-                return Err(Refused::broken("a run of coefficients leaves its band"));
-            }
-            mask |= u64::from(value != 0) << (k - 1);
-            if let Some(slot) = values.get_mut(self.kept.place(k - 1)) {
-                *slot = (value << self.low) as i16;
-            }
-        }
-        Ok(mask)
-    }
-}
-
-impl BlockCoder for AcFirst {
-    #[inline(always)]
-    fn row<'a>(
-        &mut self,
-        intervals: &mut Intervals<'a>,
-        mut bits: Bits<'a>,
-        values: &mut [i16],
-        masks: &mut [u64],
-    ) -> Result<Bits<'a>, Refused> {
-        for (index, values) in values.chunks_exact_mut(self.kept.count()).enumerate() {
-            if intervals.begin_mcu(&mut bits)? {
-                self.empty_blocks = 0;
-            }
-            if self.empty_blocks > 0 {
-                self.empty_blocks -= 1;
-                continue;
-            }
-            let mask = self.block(&mut bits, values)?;
-            if let Some(slot) = masks.get_mut(index) {
-                *slot |= mask;
-            }
-        }
-        Ok(bits)
-    }
-}
-
-/// A refinement scan of a band (T.81, G.1.2.3).
-struct AcRefine {
-    symbols: Symbols,
-    kept: &'static Kept,
-    /// Places of the kept coefficients.
-    kept_places: u64,
-    first: u32,
-    last: u32,
-    /// The bit this scan adds.
-    bit: i16,
-    /// Blocks still to come that get corrections only.
-    empty_blocks: u32,
-}
-
-impl AcRefine {
-    fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
-        let kept_places = (0..64)
-            .filter(|&k| kept.keeps(k))
-            .fold(0, |places, k| places | 1u64 << k);
-        Self {
-            symbols: Symbols::new(codes),
-            kept,
-            kept_places,
-            first: scan.first,
-            last: scan.last,
-            bit: 1 << scan.low,
-            empty_blocks: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn block(
-        &mut self,
-        bits: &mut Bits<'_>,
-        values: &mut [i16],
-        mask: &mut u64,
-    ) -> Result<(), Refused> {
-        let old = *mask & places(self.first, self.last);
-        // Correction bits come in the order of the old places: gathered here, applied at the end.
-        let mut corrections = 0u64;
-        let mut k = self.first;
-        while self.empty_blocks == 0 && k <= self.last {
-            bits.refill();
-            let symbol = self.symbols.decode(bits)?;
-            let (run, size) = (u32::from(symbol >> 4), symbol & 15);
-            if size == 0 && run < 15 {
-                self.empty_blocks = (1 << run) + bits.take(run);
-                break;
-            }
-            // The place after `run` zeros: where a new coefficient goes, or the last of 16 zeros.
-            let mut zeros = !old & places(k, self.last);
-            for _ in 0..run {
-                zeros &= zeros.wrapping_sub(1);
-            }
-            let place = if zeros == 0 {
-                self.last + 1
-            } else {
-                zeros.trailing_zeros()
-            };
-            if size != 0 {
-                if place > self.last {
-                    return Err(Refused::broken("a run of coefficients leaves its band"));
-                }
-                *mask |= 1 << place;
-                let value = if bits.take(1) == 1 {
-                    self.bit
-                } else {
-                    -self.bit
-                };
-                if let Some(slot) = values.get_mut(self.kept.place(place)) {
-                    *slot = value;
-                }
-            }
-            corrections = take_corrections(bits, corrections, old & places(k, place - 1));
-            k = place + 1;
-        }
-        if self.empty_blocks > 0 {
-            corrections = take_corrections(bits, corrections, old & places(k, self.last));
-            self.empty_blocks -= 1;
-        }
-        self.apply(values, old, corrections);
-        Ok(())
-    }
-
-    /// Applies the corrections of kept coefficients: one bit for each of `old`, the last one lowest.
-    #[inline(always)]
-    fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
-        let mut kept = old & self.kept_places;
-        if corrections == 0 {
-            return;
-        }
-        while kept != 0 {
-            let k = kept.trailing_zeros();
-            let after = (old >> k).count_ones() - 1;
-            let correction = self.bit * (corrections >> after & 1) as i16;
-            if let Some(slot) = values.get_mut(self.kept.place(k))
-                && *slot & self.bit == 0
-            {
-                *slot = slot.wrapping_add(if *slot >= 0 { correction } else { -correction });
-            }
-            kept &= kept - 1;
-        }
-    }
-}
-
-/// Appends a bit for each of `places` to `corrections`.
-#[inline(always)]
-fn take_corrections(bits: &mut Bits<'_>, corrections: u64, places: u64) -> u64 {
-    let count = places.count_ones();
-    if count > 32 {
-        let upper = corrections << 32 | u64::from(bits.take(32));
-        return upper << (count - 32) | u64::from(bits.take(count - 32));
-    }
-    corrections << count | u64::from(bits.take(count))
-}
-
-impl BlockCoder for AcRefine {
-    #[inline(always)]
-    fn row<'a>(
-        &mut self,
-        intervals: &mut Intervals<'a>,
-        mut bits: Bits<'a>,
-        values: &mut [i16],
-        masks: &mut [u64],
-    ) -> Result<Bits<'a>, Refused> {
-        for (values, mask) in values.chunks_exact_mut(self.kept.count()).zip(masks) {
-            if intervals.begin_mcu(&mut bits)? {
-                self.empty_blocks = 0;
-            }
-            self.block(&mut bits, values, mask)?;
-        }
-        Ok(bits)
-    }
-}
+/// The highest zigzag position that libjpeg guesses.
+const GUESSED: u32 = 9;

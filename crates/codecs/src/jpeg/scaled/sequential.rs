@@ -5,8 +5,9 @@ use std::sync::Arc;
 use andon_kernels::cpu::with_modern_instructions;
 
 use super::bits::Bits;
-use super::entropy::Unstuffed;
+use super::entropy::{self, Unstuffed};
 use super::huffman::{Meaning, PairTable, SkipTable, Table};
+use super::output::{Lane, Output};
 use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
@@ -16,22 +17,38 @@ use super::{Refused, Wanted};
 pub(super) fn decode(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
-    planes: &mut [PlaneDecoder],
+    mut planes: Vec<PlaneDecoder>,
     wanted: &Wanted<'_>,
-) -> Result<(), Refused> {
+) -> Result<Vec<PlaneDecoder>, Refused> {
     let mut scans = 0;
     while let Segment::Scan(scan) = segments.next()? {
         scans += 1;
         wanted.check("scans", scans, wanted.scans.into())?;
         let mut data = Unstuffed::default();
         let length = data.read(segments.entropy_coded());
-        decode_scan(&segments.tables, frame, &scan, data, planes, wanted)?;
+        planes = decode_scan(&segments.tables, frame, &scan, data, planes, wanted)?;
         segments.pass(length);
         if planes.iter().all(|plane| plane.complete) {
-            return Ok(());
+            // Only whole files are decoded in full, as ever; a small picture has all that it needs.
+            if planes.iter().any(|plane| plane.kept.side == 8) {
+                ends(segments)?;
+            }
+            return Ok(planes);
         }
     }
     Err(Refused::broken("it ends before every component was seen"))
+}
+
+/// Is there an end after the last scan that is needed?
+fn ends(segments: &mut Segments<'_>) -> Result<(), Refused> {
+    loop {
+        match segments.next()? {
+            Segment::Frame(_) => {}
+            Segment::Scan(_) => segments.pass(entropy::length(segments.entropy_coded())),
+            Segment::End if segments.ended() => return Ok(()),
+            Segment::End => return Err(Refused::broken("it ends early")),
+        }
+    }
 }
 
 /// What one component needs during a scan.
@@ -111,30 +128,38 @@ fn decode_scan(
     frame: &FrameHeader,
     scan: &ScanHeader,
     data: Unstuffed,
-    planes: &mut [PlaneDecoder],
+    planes: Vec<PlaneDecoder>,
     wanted: &Wanted<'_>,
-) -> Result<(), Refused> {
-    let (across, down) = mcus(frame, scan, planes);
+) -> Result<Vec<PlaneDecoder>, Refused> {
+    let (across, down) = mcus(frame, scan, &planes);
     let alone = scan.components.len() == 1;
     let mut coders = Vec::with_capacity(scan.components.len());
+    let mut lanes = Vec::with_capacity(scan.components.len());
     for component in &scan.components {
-        coders.push(Coder::new(
-            tables,
-            component,
-            &planes[component.index],
-            alone,
-        )?);
+        let coder = Coder::new(tables, component, &planes[component.index], alone)?;
+        lanes.push(Lane {
+            component: component.index,
+            rows: coder.v,
+            quant: *quant_of(tables, frame, component.index)?,
+        });
+        coders.push(coder);
     }
     let data = Arc::new(data);
-    let mut tail = Tail::offer(wanted.cores, &data, &coders, across, down);
+    // At full size the samples are half of the work, and go to an idle core; of small pictures the second
+    // half of the scan does.
+    let full = coders.iter().any(|coder| coder.side == 8);
+    let mut tail = None;
+    let mut output = Output::Here(planes);
+    if full && data.is_long() {
+        output = output.offered(wanted.cores, &lanes, &coders)?;
+    } else if !full {
+        tail = Tail::offer(wanted.cores, &data, &coders, across, down);
+    }
     let mut intervals = Intervals::new(&data, tables.restart);
     let mut bits = Bits::new(&[]);
     for mcu_row in 0..down {
         if (wanted.interrupted)() {
             return Err(Refused::Interrupted);
-        }
-        for coder in &mut coders {
-            coder.row.fill(0);
         }
         let first = mcu_row as usize * across as usize;
         match &mut tail {
@@ -148,6 +173,7 @@ fn decode_scan(
                             across as usize,
                             &mut intervals,
                             bits,
+                            #[inline(always)]
                             |_, _, _| false,
                         )
                     },
@@ -155,30 +181,23 @@ fn decode_scan(
             }
         }
         check(&bits)?;
-        for (coder, component) in coders.iter().zip(&scan.components) {
-            let plane = &mut planes[component.index];
-            let quant = quant_of(tables, frame, component.index)?;
-            let length = plane.stride * plane.kept.count();
-            for (v, row) in (0..).zip(coder.row.chunks_exact(length)) {
-                plane.write_row(mcu_row * coder.v as u32 + v, row, quant);
-            }
-        }
+        output.take(mcu_row, &lanes, &mut coders)?;
     }
-    Ok(())
+    output.planes()
 }
 
 /// Decodes a row of MCUs into the coders' rows, or as much of it as comes before `stop` says so: it is
-/// asked before each MCU.
+/// asked before each MCU, which begins at the bit that it is told.
 #[inline(always)]
 pub(super) fn decode_row<'a>(
     coders: &mut [Coder],
     across: usize,
     intervals: &mut Intervals<'a>,
     mut bits: Bits<'a>,
-    mut stop: impl FnMut(usize, &Bits<'a>, &[Coder]) -> bool,
+    mut stop: impl FnMut(usize, u64, &[Coder]) -> bool,
 ) -> Result<Bits<'a>, Refused> {
     for mcu in 0..across {
-        if stop(mcu, &bits, coders) {
+        if stop(mcu, bits.consumed(), coders) {
             break;
         }
         if intervals.begin_mcu(&mut bits)? {
@@ -190,7 +209,8 @@ pub(super) fn decode_row<'a>(
             match coder.side {
                 1 => coder.decode_mcu::<1>(&mut bits, mcu)?,
                 2 => coder.decode_mcu::<2>(&mut bits, mcu)?,
-                _ => coder.decode_mcu::<4>(&mut bits, mcu)?,
+                4 => coder.decode_mcu::<4>(&mut bits, mcu)?,
+                _ => coder.decode_mcu::<8>(&mut bits, mcu)?,
             }
         }
     }

@@ -20,8 +20,9 @@ use super::entropy::Unstuffed;
 use super::scan::Intervals;
 use super::sequential::{Coder, decode_row};
 
-/// Unstuffed bytes from which on a second core is worth waking.
-const WORTH_IT: usize = 128 << 10;
+/// Bits before the end of the data within which a code that no table has says nothing about what came
+/// before it.
+const PADDING: u64 = 64;
 
 /// The second half of a scan.
 pub(super) struct Tail {
@@ -76,7 +77,7 @@ impl Tail {
         down: u32,
     ) -> Option<Self> {
         let length = data.interval(0)?.len();
-        if data.interval(1).is_some() || length < WORTH_IT || coders.len() > 4 {
+        if data.interval(1).is_some() || !data.is_long() || coders.len() > 4 {
             return None;
         }
         let (across, total) = (across as usize, across as usize * down as usize);
@@ -108,9 +109,14 @@ impl Tail {
                 #[inline(always)]
                 || {
                     let across = self.across;
-                    decode_row(coders, across, intervals, bits, |mcu, bits, coders| {
-                        bits.consumed() >= self.middle && self.meets(first + mcu, bits, coders)
-                    })
+                    decode_row(
+                        coders,
+                        across,
+                        intervals,
+                        bits,
+                        #[inline(always)]
+                        |mcu, at, coders| at >= self.middle && self.meets(first + mcu, at, coders),
+                    )
                 },
             )?;
         }
@@ -129,9 +135,10 @@ impl Tail {
         Ok(bits)
     }
 
-    /// Does MCU `ours`, which begins where `bits` stands, begin where one of the tail's does?
+    /// Does MCU `ours`, which begins at bit `at`, begin where one of the tail's does?
     #[cold]
-    fn meets(&mut self, ours: usize, bits: &Bits<'_>, coders: &[Coder]) -> bool {
+    #[inline(never)]
+    fn meets(&mut self, ours: usize, at: u64, coders: &[Coder]) -> bool {
         if let State::Running(_) = self.state {
             let State::Running(offered) = std::mem::replace(&mut self.state, State::Useless) else {
                 return false;
@@ -143,10 +150,7 @@ impl Tail {
         let State::Decoded(decoded) = &self.state else {
             return false;
         };
-        let Ok(theirs) = decoded
-            .starts
-            .binary_search_by_key(&bits.consumed(), |start| start.0)
-        else {
+        let Ok(theirs) = decoded.starts.binary_search_by_key(&at, |start| start.0) else {
             return false;
         };
         if theirs < decoded.sound || !decoded.holds(theirs + self.total - ours) {
@@ -228,12 +232,13 @@ fn decode(
                     across,
                     &mut endless,
                     bits,
-                    |_, bits, coders| {
+                    #[inline(always)]
+                    |_, at, coders| {
                         let mut began = [0; 4];
                         for (began, coder) in began.iter_mut().zip(coders) {
                             *began = coder.prediction as i16;
                         }
-                        decoded.starts.push((bits.consumed(), began));
+                        decoded.starts.push((at, began));
                         false
                     },
                 )
@@ -244,17 +249,29 @@ fn decode(
             Err(_) => {
                 // Out of step, or the file is broken here. On from the next byte, as a new run.
                 let (failed, _) = decoded.starts[decoded.starts.len() - 1];
+                if failed + PADDING > decoded.end {
+                    // The bits that fill up the last byte were taken for an MCU.
+                    decoded.starts.pop();
+                    decoded.ended = failed;
+                    decoded.rows.push(take_rows(&mut coders));
+                    break;
+                }
                 decoded.starts.resize(before + across, (failed, [0; 4]));
                 decoded.sound = decoded.starts.len();
                 bits = Bits::from(bytes, (failed / 8) as usize + 1);
             }
         }
         decoded.ended = bits.consumed();
-        let fresh = |coder: &mut Coder| {
-            let empty = vec![0; coder.row.len()];
-            std::mem::replace(&mut coder.row, empty)
-        };
-        decoded.rows.push(coders.iter_mut().map(fresh).collect());
+        decoded.rows.push(take_rows(&mut coders));
     }
     decoded
+}
+
+/// The coders' rows; empty ones take their place.
+fn take_rows(coders: &mut [Coder]) -> Vec<Vec<i16>> {
+    let fresh = |coder: &mut Coder| {
+        let empty = vec![0; coder.row.len()];
+        std::mem::replace(&mut coder.row, empty)
+    };
+    coders.iter_mut().map(fresh).collect()
 }

@@ -1,0 +1,131 @@
+//! DC scans: one coefficient per block, first seen or refined, of one component or of several by turns.
+
+use super::super::Refused;
+use super::super::bits::Bits;
+use super::super::huffman::{Meaning, Table};
+use super::super::plane::PlaneDecoder;
+use super::super::scan::{Intervals, check, mcus};
+use super::super::segments::FrameHeader;
+use super::wave::{MISSING_TABLE, Place, lock};
+use super::{BlockRow, Found, Rows};
+
+/// A DC scan and what it needs to know of the frame.
+pub(super) struct Scan {
+    components: Vec<Component>,
+    across: usize,
+    down: u32,
+    /// The bit position of what it brings.
+    low: u32,
+}
+
+struct Component {
+    /// Index in the frame.
+    index: usize,
+    /// Absent where the scan refines.
+    table: Option<Table>,
+    /// Blocks per MCU; 1 × 1 in a scan of one component.
+    h: usize,
+    v: usize,
+    /// Coefficients per block.
+    count: usize,
+}
+
+impl Scan {
+    pub(super) fn new(
+        frame: &FrameHeader,
+        scan: &Found<'_>,
+        planes: &[PlaneDecoder],
+    ) -> Result<Self, Refused> {
+        let (across, down) = mcus(frame, &scan.header, planes);
+        let alone = scan.header.components.len() == 1;
+        let component = |component: &super::super::segments::ScanComponent| {
+            let plane = &planes[component.index];
+            let codes = scan.tables.dc[component.dc_table].as_ref();
+            let table = match scan.header.high {
+                0 => Some(Table::new(codes.ok_or(MISSING_TABLE)?, Meaning::Dc)),
+                _ => None,
+            };
+            let (h, v) = if alone { (1, 1) } else { (plane.h, plane.v) };
+            Ok(Component {
+                index: component.index,
+                table,
+                h: h as usize,
+                v: v as usize,
+                count: plane.kept.count(),
+            })
+        };
+        let components = scan.header.components.iter().map(component);
+        Ok(Self {
+            components: components.collect::<Result<_, _>>()?,
+            across: across as usize,
+            down,
+            low: scan.header.low,
+        })
+    }
+
+    /// Decodes all of it.
+    pub(super) fn run(
+        &self,
+        mut intervals: Intervals<'_>,
+        rows: &[Rows],
+        place: &Place<'_>,
+    ) -> Result<(), Refused> {
+        let mut predictions = [0i32; 3];
+        let mut bits = Bits::new(&[]);
+        for mcu_row in 0..self.down {
+            // In a scan of one component a row is one of its blocks.
+            place.begin(mcu_row)?;
+            let mut locked: Vec<_> = (self.components.iter())
+                .map(|component| {
+                    let first = mcu_row as usize * component.v;
+                    let rows = &rows[component.index][first..first + component.v];
+                    rows.iter().map(lock).collect::<Vec<_>>()
+                })
+                .collect();
+            for mcu in 0..self.across {
+                if intervals.begin_mcu(&mut bits)? {
+                    predictions = [0; 3];
+                }
+                for ((component, rows), prediction) in self
+                    .components
+                    .iter()
+                    .zip(&mut locked)
+                    .zip(&mut predictions)
+                {
+                    for row in rows {
+                        component.blocks(row, mcu, &mut bits, prediction, self.low)?;
+                    }
+                }
+            }
+            check(&bits)?;
+            drop(locked);
+            place.done(mcu_row);
+        }
+        Ok(())
+    }
+}
+
+impl Component {
+    /// The blocks of one MCU in one row.
+    #[inline(always)]
+    fn blocks(
+        &self,
+        row: &mut BlockRow,
+        mcu: usize,
+        bits: &mut Bits<'_>,
+        prediction: &mut i32,
+        low: u32,
+    ) -> Result<(), Refused> {
+        for block in mcu * self.h..(mcu + 1) * self.h {
+            let value = &mut row.values[block * self.count];
+            if let Some(table) = &self.table {
+                bits.refill();
+                *prediction = prediction.wrapping_add(table.decode(bits)?.1);
+                *value = (*prediction << low) as i16;
+            } else {
+                *value |= (bits.take(1) as i16) << low;
+            }
+        }
+        Ok(())
+    }
+}
