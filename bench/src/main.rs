@@ -3,6 +3,7 @@
 mod compare;
 mod engines;
 mod http;
+mod jpeg;
 mod memory;
 mod memory_wall;
 mod overload;
@@ -66,6 +67,8 @@ struct CompareArgs {
 enum Task {
     /// The server under a closed loop of ten connections: throughput, threads, memory, processes.
     Http(http::HttpArgs),
+    /// Our JPEG decoder against libjpeg-turbo's planes: time, memory, instructions.
+    Jpeg(jpeg::JpegArgs),
     /// Five times as much as the server can do: goodput, latencies, refusals, recovery.
     Overload(overload::OverloadArgs),
     /// Large pictures for many clients under a memory limit: kills, peak, throughput.
@@ -73,6 +76,9 @@ enum Task {
     /// One contestant alone, for its memory (started by the comparison itself).
     #[command(hide = true)]
     Alone(memory::AloneArgs),
+    /// One decoder alone (started by `jpeg` itself).
+    #[command(hide = true)]
+    JpegAlone(jpeg::JpegAloneArgs),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -110,6 +116,11 @@ fn main() -> anyhow::Result<()> {
             let run = memory_wall::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-memory", &run)
         }
+        Some(Task::Jpeg(args)) => {
+            let run = jpeg::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-jpeg", &run)
+        }
+        Some(Task::JpegAlone(args)) => jpeg::alone(&args),
         Some(Task::Alone(args)) => memory::alone(&args, &photos),
     }
 }

@@ -1,0 +1,88 @@
+//! One decoder alone in a process of its own: for its memory, and for its instructions.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::{Decoder, decode};
+use crate::proc::status_bytes;
+
+/// The hidden task `jpeg-alone`.
+#[derive(Args)]
+pub(crate) struct JpegAloneArgs {
+    decoder: Decoder,
+    eighths: u8,
+    file: PathBuf,
+}
+
+/// What a decode at 1/8 takes beside the file and the idle process, in bytes.
+#[derive(Serialize)]
+pub(super) struct Memory {
+    ours: u64,
+    turbo: u64,
+}
+
+impl Memory {
+    pub(super) fn ratio(&self) -> f64 {
+        self.turbo as f64 / self.ours as f64
+    }
+}
+
+/// The child: decodes once, prints what was resident before, and its peak.
+pub(crate) fn alone(args: &JpegAloneArgs) -> Result<()> {
+    let file = fs::read(&args.file)?;
+    let before = status_bytes("self", "VmRSS")?;
+    let samples = decode(args.decoder, &file, args.eighths)?;
+    ensure!(samples > 0, "nothing was decoded");
+    println!("{before} {}", status_bytes("self", "VmHWM")?);
+    Ok(())
+}
+
+/// Both decoders' memory at 1/8.
+pub(super) fn memory(file: &Path) -> Result<Memory> {
+    let taken = |decoder| {
+        let output = child(Command::new(env::current_exe()?), decoder, file, 1)?;
+        let text = String::from_utf8(output.stdout)?;
+        let (before, peak) = text.trim().split_once(' ').context("two numbers")?;
+        let taken = peak.parse::<u64>()?.saturating_sub(before.parse()?);
+        Ok::<_, anyhow::Error>(taken.max(1))
+    };
+    Ok(Memory {
+        ours: taken(Decoder::Ours)?,
+        turbo: taken(Decoder::Turbo)?,
+    })
+}
+
+/// Instructions of one decode, as callgrind counts them.
+pub(super) fn instructions(decoder: Decoder, file: &Path, eighths: u8) -> Result<u64> {
+    let mut callgrind = Command::new("valgrind");
+    callgrind
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--toggle-collect=andon_bench::jpeg::decode*")
+        .arg(env::current_exe()?);
+    let output = child(callgrind, decoder, file, eighths)?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let count = text
+        .lines()
+        .find_map(|line| line.split_once("Collected : "));
+    Ok(count
+        .context("callgrind counted nothing")?
+        .1
+        .trim()
+        .parse()?)
+}
+
+fn child(mut command: Command, decoder: Decoder, file: &Path, eighths: u8) -> Result<Output> {
+    let decoder = decoder.to_possible_value().context("a decoder's name")?;
+    let output = command
+        .args(["jpeg-alone", decoder.get_name(), &eighths.to_string()])
+        .arg(file)
+        .output()?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}: {errors}", file.display());
+    Ok(output)
+}

@@ -1,0 +1,65 @@
+//! libjpeg-turbo through its planes API: SIMD, the accurate inverse DCT, no colour conversion.
+
+use anyhow::{Result, ensure};
+use turbojpeg_sys as tj;
+
+/// Decodes to the three planes at so many eighths; gives how many samples they have.
+pub(super) fn decode(file: &[u8], eighths: u8) -> Result<usize> {
+    // SAFETY: takes a constant and gives a handle or null.
+    let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_DECOMPRESS as i32) };
+    ensure!(!handle.is_null(), "libjpeg-turbo gives no decoder");
+    let decoder = Decoder(handle);
+    // SAFETY: the handle is alive; the file is described with its true size and only read.
+    let read = unsafe { tj::tj3DecompressHeader(decoder.0, file.as_ptr(), file.len() as _) };
+    ensure!(read == 0, "libjpeg-turbo refuses the header");
+    let factor = tj::tjscalingfactor {
+        num: eighths.into(),
+        denom: 8,
+    };
+    // SAFETY: the handle is alive.
+    let set = unsafe { tj::tj3SetScalingFactor(decoder.0, factor) };
+    ensure!(set == 0, "libjpeg-turbo refuses {eighths}/8");
+    let get = |what: tj::TJPARAM| {
+        // SAFETY: the handle is alive.
+        unsafe { tj::tj3Get(decoder.0, what as i32) }
+    };
+    let sampling = get(tj::TJPARAM_TJPARAM_SUBSAMP);
+    let scaled = |length: i32| (length * i32::from(eighths) + 7) / 8;
+    let width = scaled(get(tj::TJPARAM_TJPARAM_JPEGWIDTH));
+    let height = scaled(get(tj::TJPARAM_TJPARAM_JPEGHEIGHT));
+    let mut planes = Vec::new();
+    let mut strides = Vec::new();
+    for index in 0..3 {
+        // SAFETY: both only compute.
+        let (width, height) = unsafe {
+            (
+                tj::tj3YUVPlaneWidth(index, width, sampling),
+                tj::tj3YUVPlaneHeight(index, height, sampling),
+            )
+        };
+        planes.push(vec![0u8; width as usize * height as usize]);
+        strides.push(width);
+    }
+    let mut pointers: Vec<*mut u8> = planes.iter_mut().map(|plane| plane.as_mut_ptr()).collect();
+    // SAFETY: the handle is alive; each plane has the size that the library just named, and its stride.
+    let decoded = unsafe {
+        tj::tj3DecompressToYUVPlanes8(
+            decoder.0,
+            file.as_ptr(),
+            file.len() as _,
+            pointers.as_mut_ptr(),
+            strides.as_mut_ptr(),
+        )
+    };
+    ensure!(decoded == 0, "libjpeg-turbo refuses the picture");
+    Ok(planes.iter().map(Vec::len).sum())
+}
+
+struct Decoder(tj::tjhandle);
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: the handle is given back once, after its last use.
+        unsafe { tj::tj3Destroy(self.0) };
+    }
+}
