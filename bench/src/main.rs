@@ -22,10 +22,6 @@ use clap::{Args, Parser, Subcommand};
 
 use engines::{Contestant, Format};
 
-// As the `andon` binary has it, so that Andon is measured as it is shipped.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[derive(Parser)]
 #[command(
     name = "./dev bench",
