@@ -2,6 +2,7 @@
 
 mod compare;
 mod engines;
+mod goals;
 mod http;
 mod jpeg;
 mod memory;
@@ -15,6 +16,7 @@ mod raw;
 mod reference;
 mod stats;
 mod table;
+mod work;
 
 use std::path::PathBuf;
 
@@ -106,11 +108,13 @@ fn main() -> anyhow::Result<()> {
         }
         Some(Task::Overload(args)) => {
             let run = overload::run(&args, &photos)?;
-            raw::save(&cli.runs, &cli.stamp, "bench-overload", &run)
+            raw::save(&cli.runs, &cli.stamp, "bench-overload", &run)?;
+            goals::all_passed(if args.strict { &run.goals } else { &[] })
         }
         Some(Task::Memory(args)) => {
             let run = memory_wall::run(&args, &photos)?;
-            raw::save(&cli.runs, &cli.stamp, "bench-memory", &run)
+            raw::save(&cli.runs, &cli.stamp, "bench-memory", &run)?;
+            goals::all_passed(if args.strict { &run.goals } else { &[] })
         }
         Some(Task::Jpeg(args)) => {
             let run = jpeg::run(&args, &photos)?;

@@ -1,18 +1,26 @@
 //! More than the server can do: capacity is measured first, then five times as much is offered.
 //!
-//! Predictions favour light work, so that more pictures may be made under overload than the mixed load's
-//! capacity: the photographs that were refused are the heavier ones.
-//!
 //! The load is open: requests come when they are due, whether or not earlier ones were answered, and their
-//! latencies count from when they were due. The clients run on the same cores as the server. Every request
-//! asks for a size of its own, so that no cache can answer; beside them, at a slow steady rate, `/healthz`
-//! and one picture that was asked for before (a hit, where there is a cache) are asked for throughout.
+//! latencies count from when they were due. The clients run on the same cores as the server; how late they
+//! sent and what they took of the processors is told.
+//!
+//! Every request asks for a size of its own, so that no cache can answer. Beside them, at a slow steady
+//! rate, come `/healthz` and a few pictures that were asked for before; each of those has to be a hit by
+//! its `Cache-Status`.
+//!
+//! **Goodput** counts work, not replies (see [`crate::work`]): under overload light pictures are preferred,
+//! so that more of them are made than the mixed load's capacity, and their number says little. **Peak** is
+//! the mean of two closed loops, before and after everything else: what the machine does beside this
+//! changes, and slowly more often than not.
 
 mod open_loop;
 mod phase;
 
+use std::mem;
 use std::num::NonZero;
+use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,10 +28,12 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
+use crate::goals::{self, Goal};
 use crate::http::client::Connection;
 use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
-use crate::raw;
+use crate::work::Prices;
+use crate::{proc, raw};
 use open_loop::Answer;
 use phase::Phase;
 
@@ -39,6 +49,9 @@ pub(crate) struct OverloadArgs {
     /// Ten seconds each: a first look, not a result to publish.
     #[arg(long)]
     quick: bool,
+    /// Fail if a goal is missed.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// All that was measured, as it is saved.
@@ -46,71 +59,118 @@ pub(crate) struct OverloadArgs {
 pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
-    /// Pictures/s in a closed loop of four connections per core.
-    capacity: f64,
-    /// 80 % of the capacity, offered.
+    /// A closed loop of four connections per core, before and after everything else.
+    peak: [Peak; 2],
+    /// 80 % of the first peak, offered.
     normal: Phase,
-    /// `times` the capacity, offered.
+    /// `times` the first peak, offered.
     overload: Phase,
     times: f64,
-    /// Half of the capacity, right after the overload.
+    /// Half of the first peak, right after the overload.
     after: Phase,
-    /// Pictures/s under overload over the capacity.
-    goodput_of_peak: f64,
-    /// p99 of what was accepted: under overload over 80 % load.
-    p99_ratio: f64,
     /// Seconds from the end of the overload to the last refusal, or to the last reply that took more than
     /// twice the p99 of 80 % load.
     recovery_seconds: f64,
+    pub(crate) goals: Vec<Goal>,
+}
+
+/// What the server does when it is busy and never has too much to do.
+#[derive(Serialize)]
+struct Peak {
+    pictures_per_second: f64,
+    /// In milliseconds.
+    work_per_second: f64,
 }
 
 /// Measures, prints, hands the numbers back.
 pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
-    let phase = Duration::from_secs(seconds);
+    let time = Duration::from_secs(seconds);
     let server = Server::start(&photos.path, Keeping::Default)?;
     let load = Load {
         server: &server,
         photos,
-        next: AtomicUsize::new(0),
+        next: AtomicUsize::new(REPEATED),
+        repeated: (0..REPEATED).map(|number| url(photos, number)).collect(),
     };
 
     // Predictions settle, caches of files fill.
     load.closed(Duration::from_secs(seconds.div_ceil(5)))?;
-    let capacity = load.closed(phase)?;
-    println!("capacity:              {capacity:.1} pictures/s");
-    ensure!(capacity > 0.0, "the server answered nothing");
+    let before = load.closed(time / 2)?;
+    let rate = before.pictures.len() as f64 / before.seconds;
+    println!("peak: {rate:.1} pictures/s before everything else");
+    ensure!(rate > 0.0, "the server answered nothing");
 
-    let normal = Phase::of(&load.open(0.8 * capacity, phase)?, phase);
-    normal.print("80 % of it");
-    let answers = load.open(args.times * capacity, phase)?;
-    let overload = Phase::of(&answers, phase);
-    overload.print(&format!("{} times it", args.times));
-    let calm = Duration::from_secs(10);
-    let answers = load.open(0.5 * capacity, calm)?;
-    let after = Phase::of(&answers, calm);
-    after.print("50 %, right after");
+    let normal = load.open(0.8 * rate, time)?;
+    let overload = load.open(args.times * rate, time)?;
+    let calm = load.open(0.5 * rate, CALM)?;
+    let after = load.closed(time / 2)?;
     server.stop()?;
 
-    let goodput_of_peak = overload.pictures_per_second / capacity;
-    let p99_ratio = overload.accepted.p99_ms / normal.accepted.p99_ms;
-    let recovery_seconds = recovery(&answers, 2.0 * normal.accepted.p99_ms);
-    println!("goodput of capacity:   {:.1} %", goodput_of_peak * 100.0);
-    println!("accepted p99:          {p99_ratio:.2} × that of 80 % load");
-    println!("normal again after:    {recovery_seconds:.2} s");
-    Ok(Run {
+    let seen: Vec<_> = [&before, &after]
+        .into_iter()
+        .flat_map(|closed| &closed.pictures)
+        .map(|(number, millis)| (class(photos, *number), *millis))
+        .collect();
+    let prices = Prices::of(&seen);
+    let price = |numbers: &mut dyn Iterator<Item = usize>| {
+        prices.sum(numbers.map(|number| class(photos, number)))
+    };
+    let peak = [before, after].map(|closed| Peak {
+        pictures_per_second: closed.pictures.len() as f64 / closed.seconds,
+        work_per_second: price(&mut closed.pictures.iter().map(|one| one.0)) / closed.seconds,
+    });
+    println!(
+        "peak: {:.1} pictures/s after it; {:.0} and {:.0} ms of work/s",
+        peak[1].pictures_per_second, peak[0].work_per_second, peak[1].work_per_second
+    );
+    let phase = |open: &Open, time, name: &str| {
+        let work = |made: &[usize]| price(&mut made.iter().map(|index| open.first + index));
+        let phase = Phase::of(&open.answers, time, open.client_cores, work);
+        phase.print(name);
+        phase
+    };
+    let mut run = Run {
         machine,
         seconds,
-        capacity,
-        normal,
-        overload,
+        normal: phase(&normal, time, "80 % of it"),
+        overload: phase(&overload, time, &format!("{} times it", args.times)),
         times: args.times,
-        after,
-        goodput_of_peak,
-        p99_ratio,
-        recovery_seconds,
-    })
+        after: phase(&calm, CALM, "50 %, right after"),
+        peak,
+        recovery_seconds: 0.0,
+        goals: Vec::new(),
+    };
+    run.recovery_seconds = recovery(&calm.answers, 2.0 * run.normal.accepted.p99_ms);
+    run.goals = goals(&run);
+    goals::print(&run.goals);
+    Ok(run)
+}
+
+fn goals(run: &Run) -> Vec<Goal> {
+    let phases = [&run.normal, &run.overload, &run.after];
+    let peak = f64::midpoint(run.peak[0].work_per_second, run.peak[1].work_per_second);
+    let goodput = 100.0 * run.overload.work_per_second / peak;
+    let accepted = run.overload.accepted.p99_ms / run.normal.accepted.p99_ms;
+    let slowest_hits = phases.map(|phase| phase.hits.p99_ms).into_iter();
+    let misses: usize = phases.iter().map(|phase| phase.missed).sum();
+    let others: usize = phases.iter().map(|phase| phase.others).sum();
+    vec![
+        Goal::at_least("goodput, as work", goodput, 95.0, "% of peak"),
+        Goal::at_most("accepted p99", accepted, 2.0, "× that of 80 % load"),
+        Goal::at_most("refused p99", run.overload.refused.p99_ms, 10.0, "ms"),
+        Goal::at_most(
+            "hits p99, in the slowest phase",
+            // NaN, for no hits at all, is the largest.
+            slowest_hits.max_by(f64::total_cmp).unwrap_or(f64::NAN),
+            10.0,
+            "ms",
+        ),
+        Goal::at_most("hits that were none", misses as f64, 0.0, "replies"),
+        Goal::at_most("neither picture nor 503", others as f64, 0.0, "replies"),
+        Goal::at_most("normal again after", run.recovery_seconds, 2.0, "s"),
+    ]
 }
 
 struct Load<'a> {
@@ -118,22 +178,43 @@ struct Load<'a> {
     photos: &'a Folder,
     /// The number of the next picture: none is asked for twice.
     next: AtomicUsize,
+    /// Except these.
+    repeated: Vec<String>,
+}
+
+/// What a closed loop made.
+struct Closed {
+    /// Numbers, and milliseconds of work.
+    pictures: Vec<(usize, f64)>,
+    seconds: f64,
+}
+
+/// What became of an open loop.
+struct Open {
+    /// The number of its first picture.
+    first: usize,
+    answers: Vec<Answer>,
+    client_cores: f64,
 }
 
 impl Load<'_> {
-    /// Pictures/s with as many connections as keep all threads busy and nobody waiting for long.
-    fn closed(&self, time: Duration) -> Result<f64> {
+    /// As many connections as keep all threads busy and nobody waiting for long.
+    fn closed(&self, time: Duration) -> Result<Closed> {
         let connections = 4 * thread::available_parallelism().map_or(1, NonZero::get);
         let start = Instant::now();
-        let pictures = AtomicUsize::new(0);
+        let pictures = Mutex::new(Vec::new());
         thread::scope(|scope| {
             let clients: Vec<_> = (0..connections)
                 .map(|_| {
                     scope.spawn(|| {
                         let mut connection = Connection::open(self.server)?;
                         while start.elapsed() < time {
-                            let reply = connection.ask(&self.url())?;
-                            pictures.fetch_add(usize::from(reply.status == 200), Ordering::Relaxed);
+                            let number = self.next.fetch_add(1, Ordering::Relaxed);
+                            let reply = connection.ask(&url(self.photos, number))?;
+                            if reply.status == 200 {
+                                let mut pictures = lock(&pictures);
+                                pictures.push((number, reply.work_ms()));
+                            }
                         }
                         Ok(())
                     })
@@ -141,21 +222,29 @@ impl Load<'_> {
                 .collect();
             clients.into_iter().try_for_each(joined)
         })?;
-        Ok(pictures.into_inner() as f64 / start.elapsed().as_secs_f64())
-    }
-
-    /// What became of `rate` requests per second, and of those beside them.
-    fn open(&self, rate: f64, time: Duration) -> Result<Vec<Answer>> {
-        let first = self.next.load(Ordering::Relaxed);
-        let count = (rate * time.as_secs_f64()) as usize;
-        self.next.fetch_add(count, Ordering::Relaxed);
-        open_loop::run(self.server, rate, time, |index| {
-            url(self.photos, first + index)
+        Ok(Closed {
+            seconds: start.elapsed().as_secs_f64(),
+            pictures: mem::take(&mut *lock(&pictures)),
         })
     }
 
-    fn url(&self) -> String {
-        url(self.photos, self.next.fetch_add(1, Ordering::Relaxed))
+    /// What became of `rate` requests per second, and of those beside them.
+    fn open(&self, rate: f64, time: Duration) -> Result<Open> {
+        let mut connection = Connection::open(self.server)?;
+        for url in &self.repeated {
+            connection.get(url)?;
+        }
+        let due = open_loop::random_moments(rate, time);
+        let first = self.next.fetch_add(due.len(), Ordering::Relaxed);
+        let url = |index| url(self.photos, first + index);
+        let (start, busy) = (Instant::now(), proc::cpu_seconds(process::id())?);
+        let answers = open_loop::run(self.server, &due, url, time, &self.repeated)?;
+        let busy = proc::cpu_seconds(process::id())? - busy;
+        Ok(Open {
+            first,
+            answers,
+            client_cores: busy / start.elapsed().as_secs_f64(),
+        })
     }
 }
 
@@ -163,9 +252,15 @@ impl Load<'_> {
 /// numbers far apart differ, too.
 fn url(photos: &Folder, number: usize) -> String {
     let photo = &photos.names[number % photos.names.len()];
-    let side = 200 + number % 401;
-    let quality = 60 + number / 401 % 35;
+    let side = SMALLEST + number % SIDES;
+    let quality = 60 + number / SIDES % 35;
     format!("/small_light(dw={side},dh={side},da=l,q={quality},of=jpg)/{photo}")
+}
+
+/// Which pictures take about as long as that of this number: the same photograph, a size not far off.
+fn class(photos: &Folder, number: usize) -> usize {
+    let size = number % SIDES * SIZES / SIDES;
+    number % photos.names.len() * SIZES + size
 }
 
 /// Seconds until everything is as it was.
@@ -183,6 +278,25 @@ fn joined(thread: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
         .join()
         .unwrap_or_else(|_| anyhow::bail!("a client thread panicked"))
 }
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The shortest of the longest sides that are asked for.
+const SMALLEST: usize = 200;
+
+/// How many there are.
+const SIDES: usize = 401;
+
+/// Classes that they fall into.
+const SIZES: usize = 4;
+
+/// Pictures that are asked for again and again.
+const REPEATED: usize = 16;
+
+/// What is watched after the overload.
+const CALM: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {

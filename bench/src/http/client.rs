@@ -146,3 +146,45 @@ impl Connection {
         })
     }
 }
+
+impl Reply {
+    /// `Cache-Status` calls it a hit that is fresh.
+    pub(crate) fn is_hit(&self) -> bool {
+        self.header("cache-status")
+            .is_some_and(|value| value.contains("; hit") && !value.contains("stale"))
+    }
+
+    /// Milliseconds that making it took, as `Server-Timing` has them: 0 for what was made before.
+    pub(crate) fn work_ms(&self) -> f64 {
+        self.header("server-timing").map_or(0.0, work)
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find_map(|header| header.strip_prefix(name)?.strip_prefix(':'))
+    }
+}
+
+/// Milliseconds of the stages that a pixel thread works for.
+fn work(timing: &str) -> f64 {
+    timing
+        .split(',')
+        .filter_map(|stage| stage.trim().split_once(";dur="))
+        .filter(|(name, _)| matches!(*name, "decode" | "resize" | "encode"))
+        .filter_map(|(_, millis)| millis.parse::<f64>().ok())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_and_fetching_are_no_work() {
+        let timing =
+            " fetch;dur=1.5, queue;dur=90.0, decode;dur=6.1, resize;dur=2.0, encode;dur=0.4";
+        assert!((work(timing) - 8.5).abs() < 1e-9);
+        assert!(work(" cache;dur=0.0").abs() < 1e-9);
+    }
+}

@@ -52,9 +52,14 @@ impl Pictures {
         Ok(())
     }
 
+    /// The file, by its number, that the request of this number asks for.
+    pub(super) fn file(&self, number: usize) -> usize {
+        number % self.names.len()
+    }
+
     /// The request of this number: none is like another.
     pub(super) fn url(&self, number: usize) -> String {
-        let name = &self.names[number % self.names.len()];
+        let name = &self.names[self.file(number)];
         let side = 400 + number % 401;
         let quality = 60 + number / 401 % 35;
         format!("/small_light(dw={side},dh={side},da=l,q={quality},of=jpg)/{name}")

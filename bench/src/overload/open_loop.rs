@@ -1,5 +1,13 @@
 //! An open loop of requests: each is sent when it is due, by whichever client is free.
+//!
+//! Pictures are due at random moments, as clients that know nothing of each other ask (a Poisson process,
+//! the same in every run).
+//!
+//! The clients share the server's cores. Where the system allows it they go before everything else, as
+//! clients on machines of their own would; how late each request was sent is kept beside its latency,
+//! which counts from when it was due in any case.
 
+use std::iter;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +25,7 @@ use crate::http::server::Server;
 pub(super) enum Kind {
     /// A picture that nobody asked for before.
     Picture,
-    /// The same picture again and again.
+    /// One of a few pictures that were asked for before.
     Repeat,
     /// `/healthz`.
     Health,
@@ -29,42 +37,51 @@ pub(super) struct Answer {
     pub(super) kind: Kind,
     /// Seconds from the start to when it was due.
     pub(super) due_seconds: f64,
+    /// Milliseconds from when it was due to when it was sent.
+    pub(super) late_ms: f64,
     /// Milliseconds from when it was due to the reply's last byte.
     pub(super) took_ms: f64,
     pub(super) status: u16,
+    /// Answered with what was made before.
+    pub(super) hit: bool,
+    /// Its number among those of its kind.
+    pub(super) index: usize,
 }
 
-/// Sends `rate` pictures per second for so long, and beside them [`BESIDE`] of each other kind.
+/// Sends pictures when they are `due`, in seconds, and for so long beside them [`BESIDE`] of each other kind
+/// per second. The `repeated` ones were asked for before.
 pub(super) fn run(
     server: &Server,
-    rate: f64,
-    time: Duration,
+    due: &[f64],
     url: impl Fn(usize) -> String + Sync,
+    time: Duration,
+    repeated: &[String],
 ) -> Result<Vec<Answer>> {
-    let repeated = url(0);
-    Connection::open(server)?.ask(&repeated)?;
-
+    let steady: Vec<f64> = (0..(BESIDE * time.as_secs_f64()) as usize)
+        .map(|index| index as f64 / BESIDE)
+        .collect();
     let clock = Instant::now();
     let answers = Mutex::new(Vec::new());
-    let line = |kind, rate: f64| Line {
+    let line = |kind, due| Line {
         server,
         kind,
-        rate,
-        count: (rate * time.as_secs_f64()) as usize,
+        due,
         next: AtomicUsize::new(0),
         clock,
         answers: &answers,
     };
-    let pictures = line(Kind::Picture, rate);
-    let repeats = line(Kind::Repeat, BESIDE);
-    let healths = line(Kind::Health, BESIDE);
+    let pictures = line(Kind::Picture, due);
+    let repeats = line(Kind::Repeat, &steady);
+    let healths = line(Kind::Health, &steady);
     thread::scope(|scope| {
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
             clients.push(scope.spawn(|| pictures.client(&url)));
         }
         for _ in 0..CLIENTS_BESIDE {
-            clients.push(scope.spawn(|| repeats.client(&|_| repeated.clone())));
+            clients.push(
+                scope.spawn(|| repeats.client(&|index| repeated[index % repeated.len()].clone())),
+            );
             clients.push(scope.spawn(|| healths.client(&|_| "/healthz".to_owned())));
         }
         clients.into_iter().try_for_each(joined)
@@ -76,8 +93,8 @@ pub(super) fn run(
 struct Line<'a> {
     server: &'a Server,
     kind: Kind,
-    rate: f64,
-    count: usize,
+    /// Seconds from the start at which they are sent.
+    due: &'a [f64],
     next: AtomicUsize,
     clock: Instant,
     answers: &'a Mutex<Vec<Answer>>,
@@ -86,26 +103,66 @@ struct Line<'a> {
 impl Line<'_> {
     /// One client: waits for the next request to be due, sends it, reads the reply.
     fn client(&self, url: &dyn Fn(usize) -> String) -> Result<()> {
+        // Only the administrator may; the lateness tells what it was worth.
+        let _ = rustix::process::nice(-10);
         let mut connection = Connection::open(self.server)?;
         let mut mine = Vec::new();
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= self.count {
+            let Some(due) = self.due.get(index) else {
                 break;
-            }
-            let due = Duration::from_secs_f64(index as f64 / self.rate);
+            };
+            let due = Duration::from_secs_f64(*due);
             thread::sleep(due.saturating_sub(self.clock.elapsed()));
-            let reply = connection.ask(&url(index))?;
+            let url = url(index);
+            let since_due = || self.clock.elapsed().saturating_sub(due).as_secs_f64() * 1e3;
+            let late_ms = since_due();
+            let reply = connection.ask(&url)?;
             mine.push(Answer {
                 kind: self.kind,
                 due_seconds: due.as_secs_f64(),
-                took_ms: (self.clock.elapsed().saturating_sub(due)).as_secs_f64() * 1e3,
+                late_ms,
+                took_ms: since_due(),
                 status: reply.status,
+                hit: reply.is_hit(),
+                index,
             });
         }
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.extend(mine);
         Ok(())
+    }
+}
+
+/// `rate` moments per second on average, with exponential gaps.
+pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
+    let mut dice = Dice(1);
+    let mut now = 0.0;
+    iter::from_fn(|| {
+        now -= dice.chance().ln() / rate;
+        Some(now)
+    })
+    .take_while(|moment| *moment < time.as_secs_f64())
+    .collect()
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    /// Above 0, and at most 1.
+    fn chance(&mut self) -> f64 {
+        f64::from(self.number()) / f64::from(u32::MAX)
+    }
+
+    /// From 1.
+    fn number(&mut self) -> u32 {
+        // The MMIX generator; its high bits are good enough.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 32) as u32).max(1)
     }
 }
 
@@ -117,3 +174,19 @@ const CLIENTS_BESIDE: usize = 20;
 
 /// Requests per second of each other kind.
 const BESIDE: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_moments_come_at_the_rate_and_in_order() {
+        let moments = random_moments(100.0, Duration::from_secs(100));
+        assert!(
+            (9_500..10_500).contains(&moments.len()),
+            "{}",
+            moments.len()
+        );
+        assert!(moments.is_sorted() && moments.iter().all(|moment| *moment < 100.0));
+    }
+}

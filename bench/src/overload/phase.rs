@@ -14,15 +14,22 @@ pub(super) struct Phase {
     offered_per_second: f64,
     /// Those that were answered with a picture.
     pub(super) pictures_per_second: f64,
+    /// The work in them, in milliseconds per second.
+    pub(super) work_per_second: f64,
     pub(super) accepted: Latency,
     /// 503.
-    refused: Latency,
-    /// Anything else: there should be none.
-    others: usize,
-    /// The picture that was asked for before.
-    repeated: Latency,
-    repeated_refused: usize,
+    pub(super) refused: Latency,
+    /// Pictures that are neither of the two: there should be none.
+    pub(super) others: usize,
+    /// Pictures that were asked for before.
+    pub(super) hits: Latency,
+    /// Those of them that were not answered by the cache: there should be none.
+    pub(super) missed: usize,
     health: Latency,
+    /// How late everything was sent.
+    late: Latency,
+    /// Processor time of the clients over that of one core.
+    client_cores: f64,
 }
 
 /// How long replies of one kind took, from when they were due.
@@ -35,65 +42,74 @@ pub(super) struct Latency {
 }
 
 impl Phase {
-    pub(super) fn of(answers: &[Answer], time: Duration) -> Self {
-        let latency = |kind, status| {
-            let times: Vec<f64> = answers
-                .iter()
-                .filter(|answer| (answer.kind, answer.status) == (kind, status))
-                .map(|answer| answer.took_ms)
-                .collect();
-            Latency::of(&times)
-        };
-        let pictures = || answers.iter().filter(|answer| answer.kind == Kind::Picture);
-        let end = pictures()
-            .filter(|answer| answer.status == 200)
+    /// Of all answers within `time`; `work` is that in the pictures of these numbers.
+    pub(super) fn of(
+        answers: &[Answer],
+        time: Duration,
+        client_cores: f64,
+        work: impl Fn(&[usize]) -> f64,
+    ) -> Self {
+        let of_kind = |kind| answers.iter().filter(move |answer| answer.kind == kind);
+        let pictures = || of_kind(Kind::Picture);
+        let with_status = |status| pictures().filter(move |answer| answer.status == status);
+        let took = |answer: &Answer| answer.took_ms;
+        // The last ones were ready some time after the last was sent.
+        let end = with_status(200)
             .map(|answer| answer.due_seconds + answer.took_ms / 1e3)
             .fold(time.as_secs_f64(), f64::max);
-        let accepted = latency(Kind::Picture, 200);
+        let made: Vec<usize> = with_status(200).map(|answer| answer.index).collect();
         Self {
             offered_per_second: pictures().count() as f64 / time.as_secs_f64(),
-            // The last ones were ready some time after the last was sent.
-            pictures_per_second: accepted.count as f64 / end,
-            accepted,
-            refused: latency(Kind::Picture, 503),
+            pictures_per_second: made.len() as f64 / end,
+            work_per_second: work(&made) / end,
+            accepted: Latency::of(with_status(200).map(took)),
+            refused: Latency::of(with_status(503).map(took)),
             others: pictures()
                 .filter(|answer| !matches!(answer.status, 200 | 503))
                 .count(),
-            repeated: latency(Kind::Repeat, 200),
-            repeated_refused: latency(Kind::Repeat, 503).count,
-            health: latency(Kind::Health, 200),
+            hits: Latency::of(of_kind(Kind::Repeat).filter(|answer| answer.hit).map(took)),
+            missed: of_kind(Kind::Repeat).filter(|answer| !answer.hit).count(),
+            health: Latency::of(of_kind(Kind::Health).map(took)),
+            late: Latency::of(answers.iter().map(|answer| answer.late_ms)),
+            client_cores,
         }
     }
 
     pub(super) fn print(&self, name: &str) {
         println!(
-            "{name:22} {:.1}/s offered, {:.1}/s made (p50 {:.0} ms, p99 {:.0} ms), {} refused (p99 {:.1} ms), {} others",
+            "{name:18} {:.1}/s offered, {:.1}/s made ({:.0} ms of work/s, p50 {:.0} ms, p99 {:.0} ms), {} refused (p50 {:.1} ms, p99 {:.1} ms), {} others",
             self.offered_per_second,
             self.pictures_per_second,
+            self.work_per_second,
             self.accepted.p50_ms,
             self.accepted.p99_ms,
             self.refused.count,
+            self.refused.p50_ms,
             self.refused.p99_ms,
             self.others
         );
         println!(
-            "{:22} /healthz p99 {:.1} ms; the same picture again: {} made (p99 {:.1} ms), {} refused",
+            "{:18} {} hits (p50 {:.1} ms, p99 {:.1} ms), {} misses; /healthz p99 {:.1} ms; sent late p99 {:.1} ms; clients on {:.2} cores",
             "",
+            self.hits.count,
+            self.hits.p50_ms,
+            self.hits.p99_ms,
+            self.missed,
             self.health.p99_ms,
-            self.repeated.count,
-            self.repeated.p99_ms,
-            self.repeated_refused
+            self.late.p99_ms,
+            self.client_cores
         );
     }
 }
 
 impl Latency {
-    fn of(times: &[f64]) -> Self {
+    fn of(times: impl Iterator<Item = f64>) -> Self {
+        let times: Vec<f64> = times.collect();
         Self {
             count: times.len(),
-            p50_ms: quantile(times, 0.5),
-            p99_ms: quantile(times, 0.99),
-            longest_ms: quantile(times, 1.0),
+            p50_ms: quantile(&times, 0.5),
+            p99_ms: quantile(&times, 0.99),
+            longest_ms: quantile(&times, 1.0),
         }
     }
 }

@@ -46,7 +46,7 @@ impl App {
         metrics: Arc<Metrics>,
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
-        let shares = Shares::new(config.memory_budget.0, config.limits.held_bytes.0);
+        let shares = Shares::of(config);
         let patience = config.timeouts.request.0;
         let maker = Maker {
             resolver: Arc::new(Resolver::new(config)?),
@@ -62,7 +62,7 @@ impl App {
                     config.workers()
                 ))
             })?,
-            results: Results::new(config, before.map(|app| &app.maker.results)),
+            results: Results::new(config, shares.cache, before.map(|app| &app.maker.results)),
             patience,
             plan_header: config.debug.plan_header,
         };

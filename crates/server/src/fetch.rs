@@ -1,8 +1,8 @@
 //! Reading files without holding up anything else: a few slots of their own, apart from the pixel
-//! threads, and a ceiling on the bytes that are held at a time.
+//! threads, and a ceiling on the bytes that are held at a time. Looking at files has slots apart from
+//! reading them: a hit that is checked and a request that is refused wait for no megabytes.
 
 use std::sync::Arc;
-
 use std::time::Instant;
 
 use tokio::sync::Semaphore;
@@ -16,6 +16,7 @@ use crate::origins::{Budget, Held, Hold};
 #[derive(Clone, Debug)]
 pub(crate) struct Fetcher {
     slots: Arc<Semaphore>,
+    looks: Arc<Semaphore>,
     held: Held,
 }
 
@@ -23,6 +24,7 @@ impl Fetcher {
     pub(crate) fn new(limits: &LimitsConfig) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(limits.fetches)),
+            looks: Arc::new(Semaphore::new(limits.fetches)),
             held: Held::new(limits.held_bytes.0),
         }
     }
@@ -51,7 +53,23 @@ impl Fetcher {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let slot = self.slots.clone().acquire_owned().await;
+        self.run_in(&self.slots, work).await
+    }
+
+    /// The same for `work` that opens files and reads none.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.run_in(&self.looks, work).await
+    }
+
+    async fn run_in<T: Send + 'static>(
+        &self,
+        slots: &Arc<Semaphore>,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let slot = slots.clone().acquire_owned().await;
         let slot = slot.map_err(|_| Error::Busy)?;
         let done = task::spawn_blocking(move || {
             let result = work();
@@ -77,5 +95,24 @@ mod tests {
             .await;
         assert!(matches!(result, Err(Error::Panicked)));
         assert_eq!(fetcher.run(|| Ok(1)).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_look_waits_for_no_read() {
+        let fetcher = Arc::new(Fetcher::new(&LimitsConfig {
+            fetches: 1,
+            ..LimitsConfig::default()
+        }));
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let reading = tokio::spawn({
+            let fetcher = fetcher.clone();
+            async move { fetcher.run(move || Ok(ends.recv().is_ok())).await }
+        });
+        while fetcher.slots.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(fetcher.look(|| Ok(1)).await.unwrap(), 1);
+        end.send(()).unwrap();
+        assert!(reading.await.unwrap().unwrap());
     }
 }

@@ -58,7 +58,7 @@ pub enum StartError {
 pub fn runtime(config: &Config) -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(thread::available_parallelism().map_or(1, NonZero::get))
-        .max_blocking_threads(config.limits.fetches + OTHER_WAITERS)
+        .max_blocking_threads(2 * config.limits.fetches + OTHER_WAITERS)
         .thread_name("andon-io")
         .enable_all()
         .build()

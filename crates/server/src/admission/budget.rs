@@ -1,6 +1,7 @@
 //! The bytes that running jobs may plan with, together.
 
 use super::cgroup;
+use crate::config::Config;
 
 /// How much there is and how much is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,9 +10,11 @@ pub(super) struct Budget {
     used: u64,
 }
 
-/// How a server's memory is shared out, in bytes: the two never add up to more than the whole budget.
+/// How a server's memory is shared out, in bytes: sources and pixels never add up to more than the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
+    /// For results that are kept.
+    pub(crate) cache: u64,
     /// For source files that were read and wait.
     pub(crate) sources: u64,
     /// For the planned peaks of all jobs that run, their source files included.
@@ -56,23 +59,34 @@ impl Budget {
 }
 
 impl Shares {
-    /// Shares of a configured budget, or, for 0, of the part of this machine's memory (or of its control
-    /// group's) that one server may take.
-    pub(crate) fn new(configured: u64, most_sources: u64) -> Self {
-        let budget = match configured {
-            0 => cgroup::memory().map_or(UNKNOWN_MACHINE, |bytes| bytes / 5 * 3),
-            bytes => bytes,
-        };
+    /// Shares as they are configured, or, for a budget of 0, of this machine's memory or its control
+    /// group's.
+    pub(crate) fn of(config: &Config) -> Self {
+        let (sources, cache) = (config.limits.held_bytes.0, config.cache.memory.0);
+        match config.memory_budget.0 {
+            0 => Self::of_memory(cgroup::memory().unwrap_or(UNKNOWN_MACHINE), sources, cache),
+            budget => Self::of_budget(budget, sources, cache),
+        }
+    }
+
+    /// Three fifths to plan with and an eighth for the cache; the rest is for what no plan counts: code,
+    /// connections, what the allocator holds back, and the pages of the files that are read.
+    fn of_memory(memory: u64, most_sources: u64, most_cache: u64) -> Self {
+        Self::of_budget(memory / 5 * 3, most_sources, most_cache.min(memory / 8))
+    }
+
+    fn of_budget(budget: u64, most_sources: u64, cache: u64) -> Self {
         let sources = most_sources.min(budget / 4);
         Self {
+            cache,
             sources,
             pixels: budget - sources,
         }
     }
 }
 
-/// The budget where the system does not tell what it has: no machine that serves pictures has less.
-const UNKNOWN_MACHINE: u64 = 512 << 20;
+/// The memory where the system does not tell what it has: no machine that serves pictures has less.
+const UNKNOWN_MACHINE: u64 = 1 << 30;
 
 #[cfg(test)]
 mod tests {
@@ -90,17 +104,35 @@ mod tests {
     }
 
     #[test]
-    fn both_shares_together_are_the_budget() {
-        let shares = Shares::new(400 << 20, 256 << 20);
+    fn sources_and_pixels_together_are_the_budget() {
+        let shares = Shares::of_budget(400 << 20, 256 << 20, 0);
         assert_eq!((shares.sources, shares.pixels), (100 << 20, 300 << 20));
-        let shares = Shares::new(8 << 30, 256 << 20);
+        let shares = Shares::of_budget(8 << 30, 256 << 20, 0);
         assert_eq!(shares.sources, 256 << 20);
         assert_eq!(shares.sources + shares.pixels, 8 << 30);
     }
 
     #[test]
+    fn a_small_machine_keeps_less_than_the_default_and_has_a_quarter_to_spare() {
+        let memory = 512 << 20;
+        let shares = Shares::of_memory(memory, 256 << 20, 256 << 20);
+        assert_eq!(shares.cache, 64 << 20);
+        assert!(shares.cache + shares.sources + shares.pixels < memory / 4 * 3);
+        assert_eq!(Shares::of_memory(8 << 30, 0, 256 << 20).cache, 256 << 20);
+    }
+
+    #[test]
+    fn a_cache_is_as_large_as_it_is_configured_where_the_budget_is_too() {
+        let mut config = Config::default();
+        config.memory_budget.0 = 1 << 20;
+        config.cache.memory.0 = 9 << 30;
+        let shares = Shares::of(&config);
+        assert_eq!(shares.cache, 9 << 30);
+    }
+
+    #[test]
     fn a_budget_is_found_where_none_is_configured() {
-        let shares = Shares::new(0, 256 << 20);
+        let shares = Shares::of(&Config::default());
         assert!(shares.pixels > shares.sources && shares.sources > 0);
     }
 }

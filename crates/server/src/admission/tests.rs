@@ -17,6 +17,7 @@ fn admission(threads: usize, queue: usize) -> Admission {
 
 fn start(config: &Config) -> Admission {
     let shares = Shares {
+        cache: 0,
         sources: 100,
         pixels: 1000,
     };

@@ -47,14 +47,19 @@ where
     Made: Clone + Send + Sync + 'static,
     Source: Clone + Send + Sync + 'static,
 {
-    /// Needs a tokio runtime. The cache itself is that of `before`, if its tiers are in the same places;
-    /// then it keeps its sizes until [`Results::resize`].
-    pub(crate) fn new(config: &Config, before: Option<&Self>) -> Self {
-        let tiers = config.cache.tiers();
+    /// Needs a tokio runtime. `memory` bytes of results are kept there, whatever is configured. The cache
+    /// itself is that of `before`, if its tiers are in the same places; then it keeps its sizes until
+    /// [`Results::resize`].
+    pub(crate) fn new(config: &Config, memory: u64, before: Option<&Self>) -> Self {
+        let cache = CacheConfig {
+            memory: config::Bytes(memory),
+            ..config.cache.clone()
+        };
+        let tiers = cache.tiers();
         let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
         Self {
             cache: same.map_or_else(|| Cache::open(tiers), |before| before.cache.clone()),
-            config: config.cache.clone(),
+            config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
             checked: Memo::default(),

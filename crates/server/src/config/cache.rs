@@ -11,7 +11,8 @@ use super::{Bytes, ConfigError, Span};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CacheConfig {
-    /// Bytes of results in memory; 0 switches this tier off.
+    /// Bytes of results in memory; 0 switches this tier off. At most an eighth of the memory there is,
+    /// unless `memory_budget` is set.
     pub memory: Bytes,
     /// Results on disk; none by default.
     pub disk: Option<DiskConfig>,

@@ -57,7 +57,7 @@ impl Uploads {
         let mut plain = config.clone();
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
-        let shares = Shares::new(config.memory_budget.0, config.limits.held_bytes.0);
+        let shares = Shares::of(config);
         Ok(Self {
             allow: config.upload.allow,
             most_bytes: config.limits.source_bytes.0,

@@ -126,7 +126,7 @@ impl Maker {
     /// Opens the files of a wish in a folder.
     pub(in crate::handler) async fn open(&self, wish: &Arc<Wish>) -> Result<Found, Error> {
         let (resolver, wish) = (self.resolver.clone(), wish.clone());
-        self.fetcher.run(move || resolver.open(&wish)).await
+        self.fetcher.look(move || resolver.open(&wish)).await
     }
 
     /// Reads a picture's files and its header. Both may take their time, so both happen in one of the

@@ -1,0 +1,107 @@
+//! What a load has to come to, line by line: passed or failed, with the figure and the goal.
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+/// One line.
+#[derive(Serialize)]
+pub(crate) struct Goal {
+    name: &'static str,
+    figure: f64,
+    /// What the figure has to reach, or must not exceed.
+    limit: f64,
+    kind: Kind,
+    unit: &'static str,
+    passed: bool,
+}
+
+#[derive(Clone, Copy, Serialize)]
+enum Kind {
+    AtLeast,
+    AtMost,
+}
+
+impl Goal {
+    /// `figure` must reach `limit`.
+    pub(crate) fn at_least(
+        name: &'static str,
+        figure: f64,
+        limit: f64,
+        unit: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            figure,
+            limit,
+            kind: Kind::AtLeast,
+            unit,
+            // NaN, for nothing was measured, passes nothing.
+            passed: figure >= limit,
+        }
+    }
+
+    /// `figure` must not exceed `limit`.
+    pub(crate) fn at_most(name: &'static str, figure: f64, limit: f64, unit: &'static str) -> Self {
+        Self {
+            name,
+            figure,
+            limit,
+            kind: Kind::AtMost,
+            unit,
+            passed: figure <= limit,
+        }
+    }
+
+    fn print(&self) {
+        let Self {
+            name,
+            figure,
+            limit,
+            unit,
+            ..
+        } = self;
+        let verdict = if self.passed { "PASS" } else { "FAIL" };
+        let kind = match self.kind {
+            Kind::AtLeast => "at least",
+            Kind::AtMost => "at most",
+        };
+        println!("{verdict}  {name}: {figure:.2} {unit} (goal: {kind} {limit} {unit})");
+    }
+}
+
+/// Prints every line.
+pub(crate) fn print(goals: &[Goal]) {
+    println!();
+    goals.iter().for_each(Goal::print);
+}
+
+/// # Errors
+/// When one of them failed.
+pub(crate) fn all_passed(goals: &[Goal]) -> Result<()> {
+    let failed: Vec<_> = goals.iter().filter(|goal| !goal.passed).collect();
+    let names: Vec<_> = failed.iter().map(|goal| goal.name).collect();
+    ensure!(failed.is_empty(), "failed: {}", names.join(", "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_passes_nothing() {
+        for goal in [
+            Goal::at_least("a", f64::NAN, 1.0, "x"),
+            Goal::at_most("b", f64::NAN, 1.0, "x"),
+            Goal::at_least("c", 0.9, 1.0, "x"),
+            Goal::at_most("d", 1.1, 1.0, "x"),
+        ] {
+            assert!(all_passed(&[goal]).is_err());
+        }
+        let passes = [
+            Goal::at_least("e", 1.0, 1.0, "x"),
+            Goal::at_most("f", 1.0, 1.0, "x"),
+        ];
+        assert!(all_passed(&passes).is_ok());
+    }
+}
