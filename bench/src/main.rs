@@ -80,6 +80,8 @@ enum Task {
 }
 
 fn main() -> anyhow::Result<()> {
+    // As the `andon` binary has it, so that Andon is measured as it is shipped.
+    andon_codecs::allocator::return_free_memory();
     let cli = Cli::parse();
     peers::init()?;
     let photos = photos::Folder::open(&cli.photos)?;

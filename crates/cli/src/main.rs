@@ -33,6 +33,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Before there is a second thread, and anything to free.
+    andon_codecs::allocator::return_free_memory();
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args),
         Command::Render(args) => render::run(&args),

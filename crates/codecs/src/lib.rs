@@ -8,6 +8,7 @@
 
 use andon_pixels::Codec;
 
+pub mod allocator;
 mod exif;
 mod gif;
 mod guard;

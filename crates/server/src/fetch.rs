@@ -109,7 +109,7 @@ mod tests {
             async move { fetcher.run(move || Ok(ends.recv().is_ok())).await }
         });
         while fetcher.slots.available_permits() > 0 {
-            tokio::task::yield_now().await;
+            task::yield_now().await;
         }
         assert_eq!(fetcher.look(|| Ok(1)).await.unwrap(), 1);
         end.send(()).unwrap();

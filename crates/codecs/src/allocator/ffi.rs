@@ -1,0 +1,22 @@
+//! The only place that touches glibc's allocator.
+
+use std::ffi::c_int;
+
+/// Buffers of `mapped` bytes or more get pages of their own; a heap with more than `trimmed` free bytes
+/// at its end is cut.
+pub(super) fn set_thresholds(mapped: c_int, trimmed: c_int) {
+    // SAFETY: the declaration is that of malloc.h. The call takes numbers, changes two settings under the
+    // allocator's own lock, and refuses what it does not know; a refusal leaves everything as it was.
+    unsafe {
+        mallopt(M_MMAP_THRESHOLD, mapped);
+        mallopt(M_TRIM_THRESHOLD, trimmed);
+    }
+}
+
+unsafe extern "C" {
+    fn mallopt(param: c_int, value: c_int) -> c_int;
+}
+
+/// As malloc.h has them.
+const M_TRIM_THRESHOLD: c_int = -1;
+const M_MMAP_THRESHOLD: c_int = -3;
