@@ -320,9 +320,10 @@ const AGEING: u32 = 4;
 /// ask for all of them.
 const BURST: Duration = Duration::from_millis(100);
 
-/// Jobs of mean length that a standing line may be long, per thread. At 80 % load, with two threads and
-/// random arrivals, fewer than one request in five hundred are refused for it; at five times the load the
-/// slowest hundredth of what is let in takes no longer than it did at 80 %, give or take a half.
+/// Jobs of mean length that a standing line may be long, per thread: enough to keep all of them busy, and
+/// short enough that under overload the slowest hundredth takes about as long as at 80 % load. The price
+/// at 80 %, with two threads and random arrivals: one request in five hundred is refused in the simulation,
+/// one in fifty where the machine pauses now and then.
 const STANDING: f64 = 8.0;
 
 /// This part of `max_wait` a standing line may always be long.
