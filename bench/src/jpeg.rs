@@ -109,6 +109,7 @@ pub(crate) fn run(args: &JpegArgs, photos: &Folder) -> Result<Run> {
             photographs.push(photograph);
         }
     }
+    ensure!(!photographs.is_empty(), "there was nothing to decode");
     let goals = goals(&photographs);
     for goal in &goals {
         let verdict = if goal.reached >= goal.goal {

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use turbojpeg_sys as tj;
 
-/// Decodes to the three planes at so many eighths; gives how many samples they have.
+/// Decodes to the three planes at 1, 2, 4 or 8 eighths; gives how many samples they have.
 pub(super) fn decode(file: &[u8], eighths: u8) -> Result<usize> {
     // SAFETY: takes a constant and gives a handle or null.
     let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_DECOMPRESS as i32) };
@@ -13,8 +13,8 @@ pub(super) fn decode(file: &[u8], eighths: u8) -> Result<usize> {
     let read = unsafe { tj::tj3DecompressHeader(decoder.0, file.as_ptr(), file.len() as _) };
     ensure!(read == 0, "libjpeg-turbo refuses the header");
     let factor = tj::tjscalingfactor {
-        num: eighths.into(),
-        denom: 8,
+        num: 1,
+        denom: i32::from(8 / eighths),
     };
     // SAFETY: the handle is alive.
     let set = unsafe { tj::tj3SetScalingFactor(decoder.0, factor) };

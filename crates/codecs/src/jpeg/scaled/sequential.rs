@@ -181,6 +181,10 @@ fn decode_scan(
             }
         }
         check(&bits)?;
+        if tail.as_ref().is_some_and(Tail::has_met) {
+            // The other core has nothing left to do.
+            output = output.offered(wanted.cores, &lanes, &coders)?;
+        }
         output.take(mcu_row, &lanes, &mut coders)?;
     }
     output.planes()

@@ -95,6 +95,11 @@ impl Tail {
         })
     }
 
+    /// Is the rest of the scan decoded already?
+    pub(super) fn has_met(&self) -> bool {
+        matches!(self.state, State::Met { .. })
+    }
+
     /// Decodes the row of MCUs that begins with MCU `first`, or copies what the other core has of it.
     pub(super) fn decode_row<'a>(
         &mut self,
