@@ -1,0 +1,7 @@
+#!/bin/sh
+# Apache, and beside it Andon as the resident server.
+andon serve --config "$1/andon.toml" &
+while ! [ -S "$1/andon.sock" ]; do
+    sleep 0.05
+done
+exec /usr/sbin/apache2 -DFOREGROUND -f "$1/apache.conf"
