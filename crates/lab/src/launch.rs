@@ -74,6 +74,20 @@ impl Launched {
         guard: &Guard,
         padding: usize,
     ) -> Result<Self, LaunchError> {
+        Self::start_under(&[], scenario, variant, guard, padding)
+    }
+
+    /// The same under a tool that observes it: `tool` are its words, which the server's command follows.
+    ///
+    /// # Errors
+    /// See [`Launched::start`].
+    pub fn start_under(
+        tool: &[String],
+        scenario: &Scenario,
+        variant: &Variant,
+        guard: &Guard,
+        padding: usize,
+    ) -> Result<Self, LaunchError> {
         let server = &scenario.server;
         let folder = work_folder(scenario)?;
         let work = folder.path().join("work");
@@ -104,7 +118,7 @@ impl Launched {
             *program = scenario.path(program).to_string_lossy().into_owned();
         }
         let order = Order {
-            cmd,
+            cmd: tool.iter().cloned().chain(cmd).collect(),
             env: env.clone(),
             cwd,
             output,

@@ -12,7 +12,8 @@
 //! - [`scenario`] reads a TOML file; [`variant`] expands its matrix.
 //! - [`launch`] starts a server in its own work directory, waits until it is ready and is ours, reaps its tree.
 //! - [`load`] is the client: one worker loop, paced by a `Pacer`, ended by a `Stop`.
-//! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls in a pass of its own.
+//! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls and instructions in passes of
+//!   their own.
 //! - [`bodies`] judges whether replies are the same work; [`witness`] whether a toggle took effect.
 //! - [`experiment`] puts them together, block by block; [`record`] is what it writes down.
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
@@ -27,5 +28,6 @@ pub mod record;
 pub mod sample;
 pub mod scenario;
 pub mod stats;
+pub mod syscalls;
 pub mod variant;
 pub mod witness;

@@ -138,6 +138,8 @@ pub struct Driven {
     pub closed: Instant,
     /// Every distinct body, by its hash.
     pub bodies: BTreeMap<String, Bytes>,
+    /// Requests begun in all, those of the warm-up included.
+    pub begun: u64,
     /// Was it cancelled?
     pub cancelled: bool,
 }
@@ -252,6 +254,7 @@ impl Client {
                 driven.result.missed_sends = schedule.missed(driven.opened, driven.closed);
             }
             driven.bodies = shared.recorder.bodies();
+            driven.begun = shared.recorder.begun();
             Ok(driven)
         })
     }

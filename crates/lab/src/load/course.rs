@@ -131,6 +131,7 @@ pub(super) fn conduct(
         opened,
         closed,
         bodies: std::collections::BTreeMap::new(),
+        begun: 0,
         cancelled: course.cancelled(),
     }
 }

@@ -9,9 +9,9 @@ use super::Reading;
 pub struct Pass {
     /// Index of its variant.
     pub variant: u32,
-    /// How it counted: `tracepoints`, `ptrace`, `callgrind`; or why it could not: `not available: …`.
+    /// What counted: `strace 6.1`, `callgrind 3.19.0`; or why nothing could: `not available: …`.
     pub method: String,
-    /// Requests that were sent while it counted.
+    /// Requests that the figures are of: those in which two windows differ.
     pub requests: u64,
     /// Mean time per request in seconds while counting, through that without: what observing cost. 0 if unknown.
     pub slowdown: f64,
@@ -32,6 +32,6 @@ pub struct SyscallRow {
     pub calls: f64,
     /// Calls per request that failed; 0 where the method cannot tell.
     pub errors: f64,
-    /// Microseconds of one call; 0 where the method cannot tell.
+    /// Microseconds of one call by the wall clock, waiting and the cost of watching included; 0 if not known.
     pub microseconds: f64,
 }

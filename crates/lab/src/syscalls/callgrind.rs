@@ -1,0 +1,114 @@
+//! Instructions per request, counted by Valgrind's callgrind: the same in every run, however busy the machine.
+//!
+//! A count is known only when its process has ended, so two servers are compared: both are started, warmed and
+//! ended alike, and one of them serves so many requests more. Their difference still holds what differs from
+//! start to start (the seeds of hash tables, say); more requests make that smaller. What a child does between
+//! `fork` and `exec` is not counted.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Instant;
+
+use super::session::{self, Served, Session};
+use super::{Subject, tool};
+use crate::record::Pass;
+
+/// Counts the instructions of all the server's processes and threads for `sample.callgrind` requests. Why it
+/// could not is in [`Pass::method`].
+#[must_use]
+pub fn pass(subject: &Subject<'_>) -> Pass {
+    subject.pass_of(|pass| {
+        let program = tool::find("valgrind")?;
+        let version = tool::version(&program)?;
+        pass.method = version.replace("valgrind-", "callgrind ");
+        let requests = u64::from(subject.scenario.sample.callgrind);
+        let unwatched = Session::start(subject, requests, &[], 1.0)?.unwatched()?;
+        let counted = |end: &dyn Fn(&Session<'_>) -> Result<Served, String>| {
+            instructions(subject, requests, &program, end)
+        };
+        let begun = Instant::now();
+        let (many, more) = counted(&|server| server.many())?;
+        let longer = begun.elapsed();
+        let begun = Instant::now();
+        let (few, fewer) = counted(&|server| {
+            let served = server.few()?;
+            server.idle(longer.saturating_sub(begun.elapsed()))?;
+            Ok(served)
+        })?;
+        pass.requests = session::more(&more, &fewer);
+        pass.slowdown = more.seconds / unwatched;
+        pass.instructions = Some((many as f64 - few as f64) / pass.requests as f64);
+        Ok(())
+    })
+}
+
+/// All instructions of a server's life, and what it served at its end.
+fn instructions(
+    subject: &Subject<'_>,
+    requests: u64,
+    program: &str,
+    end: &dyn Fn(&Session<'_>) -> Result<Served, String>,
+) -> Result<(u64, Served), String> {
+    let folder = folder().map_err(|error| format!("no folder for callgrind: {error}"))?;
+    let words = words(program, folder.path());
+    let session = Session::start(subject, requests, &words, PATIENCE)?;
+    session.warm()?;
+    let served = end(&session)?;
+    if session.stop()?.killed {
+        return Err(
+            "the server had to be killed, and its count is lost: does `server.stop` give it \
+                    its signal?"
+                .into(),
+        );
+    }
+    let total = total(folder.path()).map_err(|error| format!("callgrind's files: {error}"))?;
+    if total == 0 {
+        return Err("callgrind wrote nothing".into());
+    }
+    Ok((total, served))
+}
+
+/// The words before the server's command.
+fn words(program: &str, folder: &Path) -> Vec<String> {
+    let mut words = vec![program.to_owned(), "--tool=callgrind".into()];
+    let options = [
+        "-q",
+        "--trace-children=yes",
+        "--vgdb=no",
+        "--log-file=/dev/null",
+    ];
+    words.extend(options.map(str::to_owned));
+    // A child inherits its parent's sums, which would then count twice. They are written, and begin anew, right
+    // before a process forks.
+    words.extend(["fork", "_Fork"].map(|name| format!("--dump-before={name}")));
+    words.push(format!("--callgrind-out-file={}/%p", folder.display()));
+    words
+}
+
+/// A folder in which everyone may write: servers change their user.
+fn folder() -> std::io::Result<tempfile::TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("andon-lab-callgrind-")
+        .tempdir()?;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777))?;
+    Ok(folder)
+}
+
+/// The sum of all files' totals.
+fn total(folder: &Path) -> std::io::Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(folder)? {
+        let bytes = fs::read(entry?.path())?;
+        let text = String::from_utf8_lossy(&bytes);
+        let totals = text.lines().filter_map(|line| {
+            let numbers = line.strip_prefix("totals:")?;
+            numbers.split_whitespace().next()?.parse::<u64>().ok()
+        });
+        sum += totals.sum::<u64>();
+    }
+    Ok(sum)
+}
+
+/// A server under callgrind gets so many times as long.
+const PATIENCE: f64 = 60.0;

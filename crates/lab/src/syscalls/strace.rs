@@ -1,0 +1,71 @@
+//! strace: how it is called, and whether it may watch anything here.
+
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::tool;
+use super::trace::Trace;
+
+/// A strace that works.
+pub(super) struct Strace {
+    program: String,
+    version: String,
+}
+
+/// A server under strace gets so many times as long: two stops per call, for every thread.
+pub(super) const PATIENCE: f64 = 20.0;
+
+impl Strace {
+    /// Finds it and has it watch a program that does nothing: containers often forbid ptrace.
+    pub(super) fn find() -> Result<Self, String> {
+        let program = tool::find("strace")?;
+        let version = tool::version(&program)?;
+        let strace = Self { program, version };
+        let wrong = |error: std::io::Error| format!("strace cannot be tried: {error}");
+        let trace = Trace::new().map_err(wrong)?;
+        let words = strace.words(trace.path());
+        let tried = Command::new(&words[0])
+            .args(&words[1..])
+            .arg("true")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(wrong)?;
+        if trace.settled() == 0 {
+            let said = String::from_utf8_lossy(&tried.stderr);
+            let why = said.lines().next().unwrap_or("it saw nothing");
+            return Err(format!("strace may not watch programs here ({why})"));
+        }
+        Ok(strace)
+    }
+
+    /// The words before the server's command: forks and threads followed, every call timed, arguments left as
+    /// numbers (decoding them is work), signals left out. strace makes itself the server's grandchild (`-D`), so
+    /// that the server is the first process as without it, and gets the signals that end it.
+    pub(super) fn words(&self, trace: &Path) -> Vec<String> {
+        let trace = trace.to_string_lossy();
+        let options = [
+            "-D",
+            "-f",
+            "-T",
+            "-qq",
+            "-e",
+            "signal=none",
+            "-e",
+            "raw=all",
+            "-o",
+            &trace,
+            "--",
+        ];
+        std::iter::once(self.program.as_str())
+            .chain(options)
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+impl fmt::Display for Strace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "strace {}", self.version)
+    }
+}

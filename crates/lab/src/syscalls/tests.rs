@@ -1,0 +1,181 @@
+//! Real servers whose calls per request are known.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::*;
+use crate::launch::guard_of_tests;
+use crate::variant::expand;
+
+/// Is a pass there to be looked at? One that could not count for want of rights is no failure of ours.
+fn counted(pass: &Pass) -> bool {
+    let wanting = ["is not installed", "may not watch"];
+    let counted = !wanting.iter().any(|want| pass.method.contains(want));
+    if !counted {
+        eprintln!("skipped: {}", pass.method);
+    }
+    counted
+}
+
+/// Python's own server, its `handler` as given, and 20 requests counted.
+fn scenario(python: &str, handler: &str, rest: &str) -> Scenario {
+    let text = format!(
+        "[server]\nready = {{ timeout = '60s' }}\nstop = {{ grace = '20s' }}\n\
+         cmd = ['{python}', '-c', '''\nimport http.server, os, sys\n\
+         class Handler(http.server.SimpleHTTPRequestHandler):\n  protocol_version = \"HTTP/1.1\"\n\
+         {handler}\n\
+         http.server.ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handler).serve_forever()\n\
+         ''', '{{host}}', '{{port}}']\n\
+         before = 'echo hello > file'\n\
+         [sample]\nsyscalls = 20\ncallgrind = 10\n{rest}"
+    );
+    Scenario::parse(&text, Path::new("/")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn pass_of(
+    scenario: &Scenario,
+    variant: usize,
+    target: &str,
+    pass: impl Fn(&Subject<'_>) -> Pass,
+) -> Pass {
+    let variants = expand(scenario).expect("expands");
+    pass(&Subject {
+        scenario,
+        variant: &variants[variant],
+        index: variant as u32,
+        guard: &guard_of_tests(),
+        asked: &|_| Ok(vec![Asked::get(target)]),
+        cancel: Arc::default(),
+    })
+}
+
+/// The interpreter itself: a launcher of Python versions would be watched too, which takes long.
+fn python() -> Option<String> {
+    let said = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output();
+    let Ok(said) = said else {
+        eprintln!("skipped: no python3 here");
+        return None;
+    };
+    Some(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+}
+
+fn row<'a>(pass: &'a Pass, name: &str) -> Option<&'a SyscallRow> {
+    pass.syscalls.iter().find(|row| row.name == name)
+}
+
+/// Calls per request to within a twentieth: a timer of the server's may tick in one of the windows.
+fn about(pass: &Pass, name: &str, calls: f64) -> bool {
+    let counted = row(pass, name).map_or(0.0, |row| row.calls);
+    (counted - calls).abs() <= 0.05
+}
+
+#[test]
+fn the_calls_of_one_request_are_counted_and_those_of_start_and_connection_are_not() {
+    let Some(python) = python() else { return };
+    let handler = "  def log_message(self, *words):\n    try: os.rmdir(\"/no/such\")\n    except OSError: pass";
+    let rest = "[[variant]]\nname = 'v'\nwitness = [{ syscall = 'sendfile', is = '> 0' },\n\
+                { syscall = 'rmdir', is = '= 1' }, { threads_peak = '> 1' }]\n";
+    let pass = pass_of(&scenario(&python, handler, rest), 0, "/file", pass);
+    if !counted(&pass) {
+        return;
+    }
+    assert!(pass.method.starts_with("strace "), "{}", pass.method);
+    assert!((19..=22).contains(&pass.requests), "{}", pass.requests);
+    assert!(pass.slowdown > 0.0);
+    assert!(about(&pass, "openat", 1.0), "{:?}", pass.syscalls);
+    assert!(about(&pass, "rmdir", 1.0), "{:?}", pass.syscalls);
+    assert!(
+        row(&pass, "rmdir").is_some_and(|row| row.errors == row.calls && row.microseconds > 0.0)
+    );
+    for of_start in ["execve", "listen", "accept4", "clone", "clone3"] {
+        assert!(about(&pass, of_start, 0.0), "{:?}", pass.syscalls);
+    }
+    // Only those that need this pass.
+    let holds: Vec<_> = pass.witnesses.iter().map(|reading| reading.holds).collect();
+    assert_eq!(holds.len(), 2, "{:?}", pass.witnesses);
+    assert_eq!(holds[0], Some(false), "{:?}", pass.witnesses);
+}
+
+#[test]
+fn the_calls_of_children_are_counted() {
+    let Some(python) = python() else { return };
+    let handler = "  def do_GET(self):\n    os.system(\"/bin/true\")\n    super().do_GET()";
+    // A connection each: what it costs belongs to the request then.
+    let pass = pass_of(
+        &scenario(&python, handler, "[load]\nkeepalive = false\n"),
+        0,
+        "/file",
+        pass,
+    );
+    if !counted(&pass) {
+        return;
+    }
+    // The shell, which may become the program or start it.
+    let started = row(&pass, "execve").map_or(0.0, |row| row.calls);
+    assert!((0.95..=2.05).contains(&started), "{:?}", pass.syscalls);
+    assert!(about(&pass, "accept4", 1.0), "{:?}", pass.syscalls);
+}
+
+#[test]
+fn a_server_that_becomes_a_daemon_and_ignores_its_end_is_counted_too() {
+    let Some(python) = python() else { return };
+    let mut scenario = scenario(&python, "  pass", "");
+    let served = std::mem::take(&mut scenario.server.cmd);
+    let shell = "trap '' TERM; setsid \"$@\" & exit 0";
+    scenario.server.cmd = ["sh", "-c", shell, "sh"].map(str::to_owned).to_vec();
+    scenario.server.cmd.extend(served);
+    scenario.server.stop.grace.0 = 0.01;
+    let pass = pass_of(&scenario, 0, "/file", pass);
+    if counted(&pass) {
+        assert!(about(&pass, "openat", 1.0), "{:?}", pass.syscalls);
+    }
+}
+
+#[test]
+fn a_pass_that_cannot_count_says_why() {
+    let Some(python) = python() else { return };
+    let pass = pass_of(&scenario(&python, "  pass", ""), 0, "/no-such-file", pass);
+    if counted(&pass) {
+        let said = &pass.method;
+        assert!(said.starts_with("not available: "), "{said}");
+        assert!(said.contains("requests failed"), "{said}");
+        assert!(pass.syscalls.is_empty() && pass.requests == 0);
+    }
+    let mut none = scenario(&python, "  pass", "");
+    none.server.cmd = vec!["no-such-server-here".into()];
+    let pass = pass_of(&none, 0, "/", callgrind::pass);
+    if counted(&pass) {
+        assert!(
+            pass.method.contains("could not be started"),
+            "{}",
+            pass.method
+        );
+    }
+}
+
+#[test]
+fn instructions_per_request_grow_with_the_work_and_forks_are_counted_once() {
+    let Some(python) = python() else { return };
+    // The parent has run a hundred millions of instructions before it forks: none of them may count again.
+    let handler = "  def do_GET(self):\n    for i in range(LOOPS): pass\n    child = os.fork()\n    \
+                   if child == 0: os._exit(0)\n    os.waitpid(child, 0)\n    super().do_GET()";
+    let few = scenario(&python, &handler.replace("LOOPS", "1000"), "");
+    let few = pass_of(&few, 0, "/file", callgrind::pass);
+    if !counted(&few) {
+        return;
+    }
+    let many = scenario(&python, &handler.replace("LOOPS", "101000"), "");
+    let many = pass_of(&many, 0, "/file", callgrind::pass);
+    let of = |pass: &Pass| {
+        pass.instructions
+            .unwrap_or_else(|| panic!("{}", pass.method))
+    };
+    assert!(many.method.starts_with("callgrind "), "{}", many.method);
+    let (few, more) = (of(&few), of(&many) - of(&few));
+    assert!((1e5..5e6).contains(&few), "{few}");
+    // Tens to hundreds of instructions each time round, by the version of Python.
+    assert!((1e6..1e8).contains(&more), "{more}");
+    assert!(many.slowdown > 1.0);
+}
