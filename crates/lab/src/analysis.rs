@@ -9,7 +9,7 @@ mod discards;
 mod enough;
 mod estimate;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod metric;
 mod objection;
 mod order;
@@ -29,6 +29,7 @@ pub use enough::{Enough, enough};
 pub use estimate::{Estimate, Stability};
 pub use order::{Slot, order};
 pub use pairs::Pair;
+pub(crate) use pairs::{contrasts, pairs};
 pub use self_checks::{Finding, Severity};
 pub use summary::{MetricSummary, Summary};
 pub use verdict::Verdict;

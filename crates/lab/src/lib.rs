@@ -25,6 +25,7 @@ pub mod launch;
 pub mod load;
 mod proc;
 pub mod record;
+pub mod report;
 pub mod sample;
 pub mod scenario;
 pub mod stats;

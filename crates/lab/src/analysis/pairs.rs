@@ -34,13 +34,13 @@ impl Pair<'_> {
 
 /// What is compared with the baseline: a variant, or the baseline itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Contrast {
-    pub(super) arm: Arm,
-    pub(super) variant: u32,
+pub(crate) struct Contrast {
+    pub(crate) arm: Arm,
+    pub(crate) variant: u32,
 }
 
 /// Every variant but the first, then the A/A arm where it is wanted or has run.
-pub(super) fn contrasts(run: &Run) -> Vec<Contrast> {
+pub(crate) fn contrasts(run: &Run) -> Vec<Contrast> {
     let arm = Arm::Variant;
     let mut all: Vec<_> = (1..run.header.variants.len() as u32)
         .map(|variant| Contrast { arm, variant })
@@ -57,7 +57,7 @@ pub(super) fn contrasts(run: &Run) -> Vec<Contrast> {
 
 /// All pairs of a contrast in the order in which they ran; discarded and failed ones too. A pair that was tried
 /// again appears once per try.
-pub(super) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
+pub(crate) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
     let of_contrast = |block: &&Block| {
         block.arm == contrast.arm && (block.arm == Arm::Again || block.variant == contrast.variant)
     };

@@ -1,0 +1,69 @@
+//! A run printed in the tables that users of ab, JMeter, sar and strace know, in files that their tools read,
+//! and as one HTML page that needs no network.
+//!
+//! Every format takes the same [`Material`] and is one entry of [`ALL`]. Most of them are made of [`Table`]s,
+//! which text, Markdown and HTML show each in its way; `units` writes every figure, so that the same figure
+//! looks the same everywhere.
+
+mod ab;
+mod csv;
+#[cfg(test)]
+mod fixture;
+mod hdr;
+mod html;
+mod jmeter;
+mod json;
+mod jtl;
+mod markdown;
+mod material;
+mod outcome;
+mod prometheus;
+mod sar;
+mod strace;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod units;
+
+pub use material::Material;
+pub use table::{Align, Table};
+
+/// A way to print a run.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name, as in `--as`.
+    pub name: &'static str,
+    /// The file it is written to.
+    pub file: &'static str,
+    /// What it holds, in a line.
+    pub about: &'static str,
+    /// Prints it.
+    ///
+    /// # Errors
+    /// Why the material cannot be written this way, in words for the user.
+    pub print: fn(&Material<'_>) -> Result<Vec<u8>, String>,
+}
+
+/// All formats, the one for people first.
+pub const ALL: &[Format] = &[
+    text::FORMAT,
+    html::FORMAT,
+    markdown::FORMAT,
+    json::FORMAT,
+    csv::FORMAT,
+    jtl::SAMPLE,
+    jtl::AGGREGATE,
+    hdr::FORMAT,
+    prometheus::FORMAT,
+    ab::FORMAT,
+    jmeter::FORMAT,
+    sar::FORMAT,
+    strace::FORMAT,
+];
+
+/// The format of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Format> {
+    ALL.iter().find(|format| format.name == name)
+}

@@ -1,0 +1,259 @@
+//! Variants side by side in the words of ab.
+
+use super::outcome::quotable;
+use super::units::{self, fixed};
+use super::{Format, Material, Table};
+use crate::analysis::Summary;
+use crate::record::Latencies;
+use crate::scenario::Metric;
+
+pub(super) const FORMAT: Format = Format {
+    name: "ab",
+    file: "ab.txt",
+    about: "variants side by side in the words of ab",
+    print: |material| {
+        let mut all = tables(material);
+        all.push(served_within(material));
+        let text: Vec<String> = all.iter().map(Table::text).collect();
+        Ok(text.join("\n").into_bytes())
+    },
+};
+
+/// Columns beside the baseline's that a screen holds.
+const BESIDE: usize = 3;
+
+/// The figures of all variants, in as many tables as it takes, then the connection times.
+pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let all: Vec<&Summary> = material.variants().collect();
+    let Some((baseline, others)) = all.split_first() else {
+        return Vec::new();
+    };
+    let mut tables: Vec<Table> = match others {
+        [] => vec![side_by_side(material, baseline, &[])],
+        _ => others
+            .chunks(BESIDE)
+            .map(|others| side_by_side(material, baseline, others))
+            .collect(),
+    };
+    tables.push(connection_times(&all));
+    tables
+}
+
+/// A row: its label, its cell, and the metric by which it is compared, if any.
+type Row = (&'static str, fn(&Summary) -> String, Option<Metric>);
+
+const ROWS: &[Row] = &[
+    (
+        "Blocks counted / discarded / failed",
+        |it| format!("{} / {} / {}", it.blocks, it.discarded, it.failed),
+        None,
+    ),
+    (
+        "Concurrency in flight",
+        |it| fixed(measured(it, it.in_flight), 1),
+        None,
+    ),
+    (
+        "Time taken for tests [s]",
+        |it| fixed(Some(it.seconds), 3),
+        None,
+    ),
+    ("Complete requests", |it| it.completed.to_string(), None),
+    ("Failed requests", |it| failed(it), None),
+    ("Sends missed", |it| it.missed_sends.to_string(), None),
+    ("Distinct bodies", |it| it.distinct_bodies.to_string(), None),
+    (
+        "Total transferred [bytes]",
+        |it| it.bytes_total.to_string(),
+        None,
+    ),
+    (
+        "Body transferred [bytes]",
+        |it| it.bytes_body.to_string(),
+        None,
+    ),
+    ("Bytes per body", |it| fixed(it.bytes_per_reply(), 0), None),
+    (
+        "Requests per second [#/sec]",
+        |it| fixed(rate(it), 2),
+        Some(Metric::Throughput),
+    ),
+    (
+        "Server CPU per request [ms]",
+        |it| fixed(cpu(it).map(ms), 3),
+        Some(Metric::CpuSPerRequest),
+    ),
+    ("Server CPUs used", |it| fixed(it.server_cpus(), 2), None),
+    (
+        "Server memory, peak [MB]",
+        |it| fixed(measured(it, it.server.rss_peak as f64 / 1e6), 1),
+        Some(Metric::Rss),
+    ),
+    (
+        "Time per request, mean [ms]",
+        |it| fixed(mean(&it.total), 3),
+        None,
+    ),
+    (
+        "Time per request, across all [ms]",
+        |it| fixed(rate(it).filter(|it| *it > 0.0).map(|it| 1e3 / it), 3),
+        None,
+    ),
+    (
+        "Transfer rate [Kbytes/sec]",
+        |it| fixed(per_second(it, it.bytes_total as f64 / 1024.0), 2),
+        None,
+    ),
+    (
+        "50% served within [ms]",
+        |it| quantile(&it.total, 0.50),
+        Some(Metric::P50),
+    ),
+    (
+        "90% served within [ms]",
+        |it| quantile(&it.total, 0.90),
+        Some(Metric::P90),
+    ),
+    (
+        "99% served within [ms]",
+        |it| quantile(&it.total, 0.99),
+        Some(Metric::P99),
+    ),
+];
+
+fn side_by_side(material: &Material<'_>, baseline: &Summary, others: &[&Summary]) -> Table {
+    let load = &material.run.header.scenario.load;
+    let mut table = Table::new(format!(
+        "ab-like: concurrency {}, keep-alive {}",
+        load.connections,
+        if load.keepalive { "on" } else { "off" }
+    ))
+    .words([""])
+    .figures([format!("{} (baseline)", baseline.name)]);
+    for other in others {
+        table = table
+            .figures([other.name.clone()])
+            .words([format!("/ {} [95 %]", baseline.name)]);
+    }
+    for (label, cell, metric) in ROWS {
+        let mut row = vec![(*label).to_owned(), cell(baseline)];
+        for other in others {
+            let comparison = metric.and_then(|metric| material.comparison(other.variant, metric));
+            let estimate = comparison.and_then(quotable);
+            row.push(cell(other));
+            row.push(estimate.map_or(String::new(), |it| {
+                let interval = units::interval(it.interval_95.low, it.interval_95.high);
+                format!("{} {interval}", units::ratio(it.ratio))
+            }));
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// ab's block of that name, a group of lines per variant.
+fn connection_times(all: &[&Summary]) -> Table {
+    let heads = ["min", "mean", "sd", "median", "p90", "p99", "max"];
+    let mut table = Table::new("Connection times [ms]")
+        .words(["", ""])
+        .figures(heads);
+    for summary in all {
+        let parts = [
+            ("Connect", &summary.connect),
+            ("Waiting", &summary.waiting),
+            ("Processing", &summary.service),
+            ("Total", &summary.total),
+            ("Send lag", &summary.send_lag),
+        ];
+        let mut name = summary.name.as_str();
+        for (part, times) in parts {
+            // Kept connections do not connect, and a closed loop has no lag.
+            if times.count() == 0 || (part == "Send lag" && times.max() < 1e-6) {
+                continue;
+            }
+            let mut row = vec![std::mem::take(&mut name).to_owned(), part.to_owned()];
+            row.extend(
+                [times.min(), times.mean(), times.deviation()].map(|it| fixed(Some(ms(it)), 2)),
+            );
+            row.extend([0.50, 0.90, 0.99].map(|share| quantile(times, share)));
+            row.push(fixed(Some(ms(times.max())), 2));
+            table.row(row);
+        }
+    }
+    table.note("A dash: fewer than ten requests lie beyond, too few for this quantile.");
+    table
+}
+
+/// ab's last block.
+fn served_within(material: &Material<'_>) -> Table {
+    let names: Vec<String> = material.variants().map(|it| it.name.clone()).collect();
+    let title = "Percentage of the requests served within a certain time [ms]";
+    let mut table = Table::new(title).figures(["%"]).figures(names);
+    for percent in [50, 66, 75, 80, 90, 95, 98, 99] {
+        let share = f64::from(percent) / 100.0;
+        let cells = material.variants().map(|it| quantile(&it.total, share));
+        table.row(std::iter::once(percent.to_string()).chain(cells));
+    }
+    let longest = material
+        .variants()
+        .map(|it| some(&it.total).then(|| ms(it.total.max())));
+    let longest = longest.map(|it| fixed(it, 2));
+    table.row(std::iter::once("100".to_owned()).chain(longest));
+    table
+}
+
+fn failed(it: &Summary) -> String {
+    let all = it.failures.all();
+    if all == 0 {
+        return "0".to_owned();
+    }
+    let kinds = [
+        ("connect", it.failures.connect),
+        ("timeout", it.failures.timeout),
+        ("cut", it.failures.cut),
+        ("status", it.failures.status),
+        ("type", it.failures.media_type),
+        ("length", it.failures.length),
+    ];
+    let kinds = kinds.iter().filter(|(_, count)| *count > 0);
+    let kinds: Vec<String> = kinds
+        .map(|(kind, count)| format!("{kind} {count}"))
+        .collect();
+    format!("{all} ({})", kinds.join(", "))
+}
+
+/// In milliseconds, or a dash with fewer than ten requests beyond.
+pub(super) fn quantile(times: &Latencies, share: f64) -> String {
+    let beyond = times.count() as f64 * (1.0 - share);
+    fixed((beyond > 9.999).then(|| ms(times.quantile(share))), 2)
+}
+
+/// Good replies per second, all windows together.
+pub(super) fn rate(it: &Summary) -> Option<f64> {
+    per_second(it, it.completed as f64)
+}
+
+fn per_second(it: &Summary, count: f64) -> Option<f64> {
+    (it.seconds > 0.0).then(|| count / it.seconds)
+}
+
+fn cpu(it: &Summary) -> Option<f64> {
+    (it.completed > 0).then(|| it.server.cpu_seconds() / it.completed as f64)
+}
+
+/// A figure that is zero only because nothing was measured is none.
+fn measured(it: &Summary, value: f64) -> Option<f64> {
+    (it.blocks > 0).then_some(value)
+}
+
+fn mean(times: &Latencies) -> Option<f64> {
+    some(times).then(|| ms(times.mean()))
+}
+
+fn some(times: &Latencies) -> bool {
+    times.count() > 0
+}
+
+fn ms(seconds: f64) -> f64 {
+    seconds * 1e3
+}

@@ -1,0 +1,27 @@
+//! One HTML file with everything in it: no script, no network, light or dark as the reader's system is, legible on
+//! a phone and on paper.
+
+mod boxes;
+mod contact;
+mod figure;
+mod forest;
+mod heat;
+mod page;
+mod percentiles;
+mod scale;
+mod scatter;
+mod slopes;
+mod svg;
+mod syscalls;
+mod timeline;
+
+use super::Format;
+
+pub(super) use page::escape;
+
+pub(super) const FORMAT: Format = Format {
+    name: "html",
+    file: "report.html",
+    about: "one offline page with figures, tables and the pictures that were served",
+    print: |material| Ok(page::print(material).into_bytes()),
+};

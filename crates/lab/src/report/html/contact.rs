@@ -1,0 +1,177 @@
+//! What was served: one picture per URL and variant, with its bytes, its size and how it compares.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::figure::Figure;
+use super::page::escape;
+use crate::bodies::Picture;
+use crate::record::Reply;
+use crate::report::{Material, units};
+
+/// Longest side of a thumbnail in px.
+const SIDE: u32 = 160;
+/// Bytes of all thumbnails together: keeps the page below 2 MB, as base64 adds a third.
+const MOST_BYTES: usize = 1_000_000;
+/// Pictures decoded at most: each takes its time.
+const MOST_PICTURES: usize = 120;
+
+pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
+    let mut urls: BTreeMap<u32, Vec<(u32, &Reply)>> = BTreeMap::new();
+    for (variant, url, reply) in &material.judged.typical {
+        urls.entry(*url).or_default().push((*variant, reply));
+    }
+    if urls.is_empty() {
+        return None;
+    }
+    let mut sheet = Sheet::new(material);
+    let mut body = String::new();
+    let mut left_out = 0;
+    for (url, replies) in urls {
+        if sheet.is_full() {
+            left_out += 1;
+            continue;
+        }
+        let name = replies
+            .iter()
+            .find_map(|(variant, _)| material.url(*variant, url));
+        let _ = writeln!(
+            body,
+            "<h3>{}</h3>\n<div class=\"sheet\">",
+            escape(name.unwrap_or("?"))
+        );
+        for (variant, reply) in replies {
+            body += &sheet.card(variant, url, reply);
+        }
+        body += "</div>\n";
+    }
+    let mut caption = "The most frequent reply of each variant to each URL, made small. The same picture is kept in this file once.".to_owned();
+    if left_out > 0 {
+        let _ = write!(
+            caption,
+            " {} left out to keep this file small.",
+            units::count(left_out, "URL")
+        );
+    }
+    Some(Figure {
+        title: "Contact sheet",
+        caption,
+        legend: Vec::new(),
+        body: sheet.definitions() + &body,
+    })
+}
+
+struct Sheet<'a> {
+    material: &'a Material<'a>,
+    /// By hash; an error says why there is no picture.
+    pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
+    bytes: usize,
+}
+
+struct Thumbnail {
+    png: Vec<u8>,
+    width: u32,
+    height: u32,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(material: &'a Material<'a>) -> Self {
+        Self {
+            material,
+            pictures: BTreeMap::new(),
+            bytes: 0,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes >= MOST_BYTES || self.pictures.len() >= MOST_PICTURES
+    }
+
+    fn card(&mut self, variant: u32, url: u32, reply: &'a Reply) -> String {
+        let material = self.material;
+        if !self.pictures.contains_key(reply.hash.as_str()) {
+            let room = MOST_BYTES.saturating_sub(self.bytes);
+            let picture = thumbnail(material, reply, room);
+            self.bytes += picture.as_ref().map_or(0, |it| it.png.len());
+            self.pictures.insert(&reply.hash, picture);
+        }
+        let mut out = String::from("<div>");
+        match &self.pictures[reply.hash.as_str()] {
+            Ok(Thumbnail { width, height, .. }) => {
+                let _ = write!(
+                    out,
+                    "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"reply\"><use href=\"#p{}\"/></svg>",
+                    escape(&reply.hash)
+                );
+            }
+            Err(why) => {
+                let _ = write!(out, "<p class=\"note\">No picture: {}</p>", escape(why));
+            }
+        }
+        let name = escape(material.variant_name(variant));
+        let media_type = escape(&reply.media_type);
+        let _ = write!(
+            out,
+            "<b>{name}</b><br/>{}, {media_type}",
+            units::bytes(reply.length as f64)
+        );
+        if reply.status != 200 {
+            let _ = write!(out, ", status {}", reply.status);
+        }
+        let target = material.url(variant, url);
+        let judgement = (material.judged.work.iter())
+            .find(|it| it.variant == variant && Some(it.url.as_str()) == target);
+        if let Some(it) = judgement {
+            let class = if it.same { "note" } else { "differs" };
+            let _ = write!(
+                out,
+                "<br/><span class=\"{class}\">{}</span>",
+                escape(&it.detail)
+            );
+        }
+        out += "</div>\n";
+        out
+    }
+
+    /// Every picture once, to be used by its hash.
+    fn definitions(&self) -> String {
+        let mut out = String::from(
+            "<svg width=\"0\" height=\"0\" style=\"position: absolute\" aria-hidden=\"true\"><defs>\n",
+        );
+        for (hash, picture) in &self.pictures {
+            if let Ok(Thumbnail { png, width, height }) = picture {
+                let _ = writeln!(
+                    out,
+                    "<image id=\"p{}\" width=\"{width}\" height=\"{height}\" href=\"data:image/png;base64,{}\"/>",
+                    escape(hash),
+                    STANDARD.encode(png)
+                );
+            }
+        }
+        out += "</defs></svg>\n";
+        out
+    }
+}
+
+fn thumbnail(material: &Material<'_>, reply: &Reply, room: usize) -> Result<Thumbnail, String> {
+    let body = material
+        .bodies
+        .get(&reply.hash)
+        .ok_or("its body was not kept")?;
+    let png = Picture::thumbnail(body, SIDE)?;
+    if png.len() > room {
+        return Err("left out to keep this file small".into());
+    }
+    let (width, height) = png_size(&png).ok_or("its thumbnail is no PNG")?;
+    Ok(Thumbnail { png, width, height })
+}
+
+/// Width and height as the first chunk of a PNG tells them.
+fn png_size(png: &[u8]) -> Option<(u32, u32)> {
+    let number = |at: usize| Some(u32::from_be_bytes(png.get(at..at + 4)?.try_into().ok()?));
+    png.starts_with(b"\x89PNG\r\n\x1a\n").then_some(())?;
+    Some((number(16)?, number(20)?))
+}

@@ -1,0 +1,52 @@
+//! A figure: what it shows, how to read it, and the drawing.
+
+use std::fmt::Write as _;
+
+use super::page::escape;
+use crate::report::Material;
+
+/// A section of the page with a drawing in it.
+pub(super) struct Figure {
+    /// What it shows.
+    pub(super) title: &'static str,
+    /// How to read it, in a sentence or two.
+    pub(super) caption: String,
+    /// Class and name of each colour.
+    pub(super) legend: Vec<(String, String)>,
+    /// The drawing: markup, already escaped.
+    pub(super) body: String,
+}
+
+impl Figure {
+    /// As a section.
+    pub(super) fn html(&self) -> String {
+        let mut out = format!("<section>\n<h2>{}</h2>\n<figure>\n", escape(self.title));
+        let _ = writeln!(out, "<figcaption>{}</figcaption>", escape(&self.caption));
+        if !self.legend.is_empty() {
+            out += "<ul class=\"legend\">";
+            for (class, name) in &self.legend {
+                let (class, name) = (escape(class), escape(name));
+                let _ = write!(out, "<li class=\"{class}\"><i></i><span>{name}</span></li>");
+            }
+            out += "</ul>\n";
+        }
+        out += &self.body;
+        out += "</figure>\n</section>\n";
+        out
+    }
+}
+
+/// A variant's colour.
+pub(super) fn colour(variant: u32) -> String {
+    format!("c{}", variant % COLOURS)
+}
+
+/// The variants' colours and names.
+pub(super) fn variants(material: &Material<'_>) -> Vec<(String, String)> {
+    let named = material
+        .variants()
+        .map(|it| (colour(it.variant), it.name.clone()));
+    named.collect()
+}
+
+const COLOURS: u32 = 8;

@@ -1,0 +1,181 @@
+//! The page around the figures.
+
+use std::fmt::Write as _;
+
+use super::figure::Figure;
+use super::{boxes, contact, forest, heat, percentiles, scatter, slopes, syscalls, timeline};
+use crate::report::outcome::Outcome;
+use crate::report::{Material, ab, jmeter, sar, strace, text};
+
+/// All figures in the order of the page. Each is left out where there is nothing to show.
+const FIGURES: &[fn(&Material<'_>) -> Option<Figure>] = &[
+    forest::draw,
+    slopes::draw,
+    percentiles::draw,
+    timeline::draw,
+    boxes::draw,
+    scatter::draw,
+    heat::draw,
+    syscalls::draw,
+    contact::draw,
+];
+
+const STYLE: &str = include_str!("style.css");
+
+/// The whole file.
+pub(super) fn print(material: &Material<'_>) -> String {
+    let name = text::name(material);
+    let mut out =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
+    out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n";
+    out += "<meta name=\"color-scheme\" content=\"light dark\"/>\n";
+    let _ = writeln!(out, "<title>{} – lab report</title>", escape(&name));
+    let _ = writeln!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>");
+    let _ = writeln!(out, "<h1>{}</h1>", escape(&name));
+    for line in text::head(material) {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(&line));
+    }
+    verdicts(&mut out, material);
+    findings(&mut out, material);
+    if let Some(why) = material.nothing_measured() {
+        let _ = writeln!(out, "<p>{why}</p>");
+    }
+    for figure in FIGURES.iter().filter_map(|draw| draw(material)) {
+        out += &figure.html();
+    }
+    tables(&mut out, material);
+    out += "</main>\n</body>\n</html>\n";
+    out
+}
+
+/// The answer, in cards: readable before anything else, at any width.
+fn verdicts(out: &mut String, material: &Material<'_>) {
+    out.push_str("<section>\n<h2>Verdicts</h2>\n");
+    let outcomes = Outcome::all(material.analysis);
+    let (primary, others): (Vec<&Outcome>, Vec<_>) =
+        outcomes.iter().partition(|it| it.is_primary());
+    if primary.is_empty() {
+        out.push_str("<p>Only one variant ran, so that there is nothing to compare.</p>\n");
+    }
+    out.push_str("<div class=\"cards\">\n");
+    for it in primary {
+        let word = it.verdict.split_inclusive(':').next().unwrap_or_default();
+        let rest = it.verdict.get(word.len()..).unwrap_or_default().trim();
+        let _ = writeln!(
+            out,
+            "<div class=\"card {}\"><p class=\"who\">{}</p><p class=\"word\">{}</p><p class=\"ratio\">{} <small>{}</small></p><p class=\"note\">{}{}{}</p></div>",
+            it.tone.class(),
+            escape(&it.who),
+            escape(word.trim_end_matches(':')),
+            escape(&it.ratio),
+            escape(&it.interval),
+            escape(it.metric),
+            escape(&prefixed(", ", &it.pairs)),
+            escape(&prefixed(". ", rest)),
+        );
+    }
+    out.push_str("</div>\n");
+    if !others.is_empty() {
+        out.push_str("<div class=\"wide\"><table>\n<caption>Beside them</caption>\n<thead><tr>");
+        for head in [
+            "compared",
+            "metric",
+            "ratio",
+            "95 % interval",
+            "pairs",
+            "verdict",
+        ] {
+            let _ = write!(out, "<th scope=\"col\">{head}</th>");
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for it in others {
+            let cells = [
+                it.who.as_str(),
+                it.metric,
+                &it.ratio,
+                &it.interval,
+                &it.pairs,
+            ];
+            out.push_str("<tr>");
+            for cell in cells {
+                let _ = write!(out, "<td>{}</td>", escape(cell));
+            }
+            let (class, verdict) = (it.tone.class(), escape(&it.verdict));
+            let _ = writeln!(out, "<td class=\"{class}\"><b>{verdict}</b></td></tr>");
+        }
+        out.push_str("</tbody></table></div>\n");
+    }
+    for line in text::trust(material) {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(line.trim()));
+    }
+    out.push_str("</section>\n");
+}
+
+fn findings(out: &mut String, material: &Material<'_>) {
+    let missing = &material.run.header.machine.missing;
+    let findings = &material.analysis.findings;
+    if findings.is_empty() && missing.is_empty() {
+        return;
+    }
+    out.push_str("<section>\n<h2>Read this first</h2>\n<ul class=\"findings\">\n");
+    for finding in findings {
+        let _ = writeln!(
+            out,
+            "<li class=\"{}\"><b>{}</b> <code>{}</code> {} <span class=\"note\">{}</span></li>",
+            text::tone(finding).class(),
+            text::severity(finding.severity),
+            escape(finding.name),
+            escape(&finding.sentence),
+            escape(finding.advice)
+        );
+    }
+    for source in missing {
+        let _ = writeln!(
+            out,
+            "<li class=\"note\">Not available here: {}</li>",
+            escape(source)
+        );
+    }
+    out.push_str("</ul>\n</section>\n");
+}
+
+fn tables(out: &mut String, material: &Material<'_>) {
+    out.push_str("<section>\n<h2>Tables</h2>\n");
+    for table in ab::tables(material) {
+        out.push_str(&table.html());
+    }
+    out.push_str(&jmeter::table(material).html());
+    out.push_str(&sar::averages(material).html());
+    for table in strace::tables(material) {
+        out.push_str(&table.html());
+    }
+    out.push_str("<details><summary>Every block</summary>\n");
+    out.push_str(&sar::blocks(material).html());
+    out.push_str("</details>\n</section>\n");
+}
+
+fn prefixed(prefix: &str, text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{prefix}{text}")
+    }
+}
+
+/// Text that is no markup, in content and in quoted attributes.
+pub(in crate::report) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Most control characters may not be in a document at all.
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,91 @@
+//! What the machine did in each block's window, in the words of sar, with what server and client had of it.
+
+use super::material::fate;
+use super::units::fixed;
+use super::{Format, Material, Table};
+use crate::record::{Block, SystemLoad};
+
+pub(super) const FORMAT: Format = Format {
+    name: "sar",
+    file: "sar.txt",
+    about: "the machine in each block's window, in the words of sar",
+    print: |material| {
+        let tables = [averages(material), blocks(material)];
+        Ok(tables.map(|table| table.text()).join("\n").into_bytes())
+    },
+};
+
+const HEADS: [&str; 16] = [
+    "%user", "%system", "%iowait", "%steal", "%idle", "runq", "blocked", "cswch/s", "proc/s",
+    "%psi", "ldavg-1*", "srv CPUs", "thr", "RSS MB", "cli CPUs", "%foreign",
+];
+
+/// A line per variant.
+pub(super) fn averages(material: &Material<'_>) -> Table {
+    let mut table = Table::new("sar-like: means over the blocks that count")
+        .words(["variant"])
+        .figures(HEADS.into_iter().take(15));
+    for summary in &material.analysis.summaries {
+        if summary.blocks == 0 {
+            continue;
+        }
+        let per_second = |seconds: f64| (summary.seconds > 0.0).then(|| seconds / summary.seconds);
+        let mut row = vec![summary.name.clone()];
+        row.extend(system(&summary.system));
+        row.extend([
+            fixed(summary.server_cpus(), 2),
+            summary.server.threads_peak.to_string(),
+            fixed(Some(summary.server.rss_peak as f64 / 1e6), 1),
+            fixed(per_second(summary.client.cpu_seconds), 2),
+        ]);
+        table.row(row);
+    }
+    table.note(LOAD_AVERAGE);
+    table
+}
+
+/// A line per block, in the order in which they ran.
+pub(super) fn blocks(material: &Material<'_>) -> Table {
+    let mut table = Table::new("sar-like: each block's window")
+        .figures(["block"])
+        .words(["variant"])
+        .figures(HEADS)
+        .words(["fate"]);
+    for block in &material.run.blocks {
+        let mut row = vec![block.index.to_string(), material.name(block).to_owned()];
+        if block.failure.is_none() {
+            row.extend(system(&block.system));
+            row.extend(server(block));
+        }
+        row.resize(table.columns.len() - 1, String::new());
+        row.push(fate(block));
+        table.row(row);
+    }
+    table.note(LOAD_AVERAGE);
+    table
+}
+
+const LOAD_AVERAGE: &str = "* a load average decays over minutes: compare it between windows of equal length only; \
+     runq is the mean of the instantaneous counts.";
+
+fn system(it: &SystemLoad) -> Vec<String> {
+    let shares = [it.user, it.system, it.iowait, it.steal, it.idle];
+    let mut cells: Vec<String> = shares.map(|share| fixed(Some(share * 100.0), 2)).into();
+    cells.extend([it.runnable, it.blocked].map(|count| fixed(Some(count), 1)));
+    cells.extend([it.context_switches, it.forks].map(|rate| fixed(Some(rate), 1)));
+    cells.push(fixed(it.pressure.map(|share| share * 100.0), 1));
+    cells.push(fixed(Some(it.load_1), 2));
+    cells
+}
+
+fn server(block: &Block) -> Vec<String> {
+    let seconds = block.load.seconds;
+    let cpus = |used: f64| fixed((seconds > 0.0).then(|| used / seconds), 2);
+    vec![
+        cpus(block.server.cpu_seconds()),
+        block.server.threads_peak.to_string(),
+        fixed(Some(block.server.rss_peak as f64 / 1e6), 1),
+        cpus(block.client.cpu_seconds),
+        fixed(Some(block.noise.foreign * 100.0), 2),
+    ]
+}

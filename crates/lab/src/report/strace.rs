@@ -1,0 +1,123 @@
+//! System calls per request, in the words of strace -c, variants side by side.
+
+use std::collections::BTreeMap;
+
+use super::units::{self, fixed};
+use super::{Format, Material, Table};
+use crate::record::{Pass, SyscallRow};
+
+pub(super) const FORMAT: Format = Format {
+    name: "strace",
+    file: "strace.txt",
+    about: "system calls per request, in the words of strace -c",
+    print: |material| {
+        let text: Vec<String> = tables(material).iter().map(Table::text).collect();
+        if text.is_empty() {
+            return Ok(b"No counting pass was made: set [sample] syscalls = 50.\n".to_vec());
+        }
+        Ok(text.join("\n").into_bytes())
+    },
+};
+
+/// Nothing without a counting pass.
+pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let passes: Vec<&Pass> = material.run.passes.iter().collect();
+    let counted: Vec<&Pass> = passes
+        .iter()
+        .copied()
+        .filter(|it| !it.syscalls.is_empty())
+        .collect();
+    let mut tables = Vec::new();
+    if !counted.is_empty() {
+        tables.push(calls(material, &counted));
+    }
+    if !passes.is_empty() {
+        tables.push(overview(material, &passes));
+    }
+    tables
+}
+
+/// Calls per request by name, the most frequent first.
+fn calls(material: &Material<'_>, passes: &[&Pass]) -> Table {
+    let name = |pass: &Pass| material.variant_name(pass.variant).to_owned();
+    let mut table = Table::new("strace-like: per request, children included, in a pass of its own")
+        .words(["syscall"]);
+    for (at, pass) in passes.iter().enumerate() {
+        table = table.figures([format!("{} calls/req", name(pass))]);
+        if at > 0 {
+            table = table.figures(["ratio".to_owned()]);
+        }
+        table = table.figures(["errors/req", "usecs/call", "% time"]);
+    }
+    for syscall in names(passes) {
+        let mut row = vec![syscall.to_owned()];
+        let baseline = find(passes[0], syscall).map_or(0.0, |it| it.calls);
+        for (at, pass) in passes.iter().enumerate() {
+            let found = find(pass, syscall);
+            let calls = found.map_or(0.0, |it| it.calls);
+            row.push(fixed(Some(calls), 2));
+            if at > 0 {
+                row.push(if baseline > 0.0 {
+                    units::ratio(calls / baseline)
+                } else {
+                    "new".to_owned()
+                });
+            }
+            row.push(fixed(found.map(|it| it.errors).filter(|it| *it > 0.0), 2));
+            row.push(fixed(
+                found.map(|it| it.microseconds).filter(|it| *it > 0.0),
+                1,
+            ));
+            let all: f64 = pass.syscalls.iter().map(time).sum();
+            let share = found.filter(|_| all > 0.0).map(|it| 100.0 * time(it) / all);
+            row.push(fixed(share, 1));
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// How each pass counted, and what else it saw.
+fn overview(material: &Material<'_>, passes: &[&Pass]) -> Table {
+    let mut table = Table::new("Counting passes")
+        .words(["variant", "method"])
+        .figures(["requests", "slowdown", "calls/req", "instructions/req"]);
+    for pass in passes {
+        let calls: f64 = pass.syscalls.iter().map(|it| it.calls).sum();
+        table.row([
+            material.variant_name(pass.variant).to_owned(),
+            pass.method.clone(),
+            pass.requests.to_string(),
+            if pass.slowdown > 0.0 {
+                units::ratio(pass.slowdown)
+            } else {
+                units::UNKNOWN.to_owned()
+            },
+            fixed((!pass.syscalls.is_empty()).then_some(calls), 1),
+            fixed(pass.instructions, 0),
+        ]);
+    }
+    table.note("Slowdown: time per request while counting through that without. None of it is in the timed blocks.");
+    table
+}
+
+/// All names, the one most often called by any first.
+pub(super) fn names<'a>(passes: &[&'a Pass]) -> Vec<&'a str> {
+    let mut most: BTreeMap<&str, f64> = BTreeMap::new();
+    for row in passes.iter().flat_map(|pass| &pass.syscalls) {
+        let calls = most.entry(&row.name).or_default();
+        *calls = calls.max(row.calls);
+    }
+    let mut names: Vec<(&str, f64)> = most.into_iter().collect();
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    names.into_iter().map(|(name, _)| name).collect()
+}
+
+/// A pass's row of this name.
+pub(super) fn find<'a>(pass: &'a Pass, name: &str) -> Option<&'a SyscallRow> {
+    pass.syscalls.iter().find(|it| it.name == name)
+}
+
+fn time(row: &SyscallRow) -> f64 {
+    row.calls * row.microseconds
+}
