@@ -3,7 +3,7 @@
 //! reading them: a hit that is checked and a request that is refused wait for no megabytes.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::task;
@@ -39,10 +39,11 @@ impl Fetcher {
         &self.held
     }
 
-    /// What a fetch over a network may take that nobody waits for after `deadline`.
+    /// What a fetch over a network may take that nobody waits for after `deadline`. It ends a little earlier,
+    /// so that there is time to say whose fault it was: both ends at once would be a race.
     pub(crate) fn budget(&self, deadline: Instant) -> Budget {
         Budget {
-            deadline,
+            deadline: deadline.checked_sub(TIME_TO_TELL).unwrap_or(deadline),
             held: self.held.clone(),
         }
     }
@@ -79,6 +80,9 @@ impl Fetcher {
         done.await.unwrap_or(Err(Error::Panicked))
     }
 }
+
+/// Some steps of the runtime's timers, which count milliseconds.
+const TIME_TO_TELL: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {

@@ -15,6 +15,7 @@ mod clock;
 pub mod conditional;
 pub mod config;
 mod cors;
+mod desks;
 pub mod error;
 mod fetch;
 mod handler;

@@ -2,10 +2,8 @@
 
 use std::future::Future;
 use std::io;
-use std::num::NonZero;
 use std::pin::pin;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use andon_pixels::Codec;
@@ -16,6 +14,7 @@ use tokio::task::JoinSet;
 use crate::admission::Gauges;
 use crate::app::App;
 use crate::config::{Config, ConfigError, Listen, SocketMode};
+use crate::desks::Desks;
 use crate::http::{self, Accepted, Address, Ceilings, Guest, Listener, Manners, Purpose};
 use crate::metrics::Metrics;
 use crate::open_files;
@@ -26,6 +25,7 @@ pub struct Server {
     codecs: &'static [&'static dyn Codec],
     current: Arc<Current>,
     bound: Vec<Bound>,
+    desks: Arc<Desks>,
     reloader: Reloader,
     orders: mpsc::Receiver<Order>,
 }
@@ -49,15 +49,14 @@ pub enum StartError {
     Bind(#[from] io::Error),
 }
 
-/// The runtime a server is made for: a thread per core for sockets, a few that may wait for disks. Pixel
-/// threads are the server's own. One thread for sockets would do for pixels; cached hits beside busy
-/// clients on the same cores are about a tenth faster with more.
+/// The runtime a server is made for: one thread that accepts and keeps house, a few that may wait for disks.
+/// Connections live at [`Desks`] of their own, and pixel threads are the server's own too.
 ///
 /// # Errors
 /// When the system gives no threads.
 pub fn runtime(config: &Config) -> io::Result<Runtime> {
     Builder::new_multi_thread()
-        .worker_threads(thread::available_parallelism().map_or(1, NonZero::get))
+        .worker_threads(1)
         .max_blocking_threads(2 * config.limits.fetches + OTHER_WAITERS)
         .thread_name("andon-io")
         .enable_all()
@@ -91,6 +90,7 @@ impl Server {
             codecs,
             current: Arc::new(Current::new(service)),
             bound,
+            desks: Arc::new(Desks::open(2 * config.limits.fetches + OTHER_WAITERS)?),
             reloader,
             orders,
         })
@@ -122,6 +122,7 @@ impl Server {
             codecs: self.codecs,
             current: self.current,
             doors: JoinSet::new(),
+            desks: self.desks,
             signs: Vec::new(),
         };
         for bound in self.bound {
@@ -149,6 +150,7 @@ struct Street {
     codecs: &'static [&'static dyn Codec],
     current: Arc<Current>,
     doors: JoinSet<()>,
+    desks: Arc<Desks>,
     /// What closes each door.
     signs: Vec<(Listen, Purpose, watch::Sender<bool>)>,
 }
@@ -161,6 +163,7 @@ impl Street {
             listener: bound.listener,
             purpose: bound.purpose,
             current: self.current.clone(),
+            desks: self.desks.clone(),
             stopping: is_stopping,
         };
         self.doors.spawn(door.keep_open());
@@ -279,6 +282,7 @@ struct Door {
     listener: Listener,
     purpose: Purpose,
     current: Arc<Current>,
+    desks: Arc<Desks>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -333,13 +337,27 @@ impl Door {
             ticket,
         };
         let stopping = self.stopping.clone();
-        open.spawn(async move {
-            match accepted {
-                Accepted::Tcp(stream, _) => http::serve(stream, guest, manners, stopping).await,
-                Accepted::Unix(stream) => http::serve(stream, guest, manners, stopping).await,
-            }
-            drop(connected);
-        });
+        let Ok(moving) = accepted.leave() else {
+            return greeting;
+        };
+        let desk = self.desks.next();
+        open.spawn_on(
+            async move {
+                // Fails only when the desk has no descriptors left; the client sees a closed connection.
+                if let Ok(accepted) = moving.settle() {
+                    match accepted {
+                        Accepted::Tcp(stream, _) => {
+                            http::serve(stream, guest, manners, stopping).await
+                        }
+                        Accepted::Unix(stream) => {
+                            http::serve(stream, guest, manners, stopping).await
+                        }
+                    }
+                }
+                drop(connected);
+            },
+            desk,
+        );
         greeting
     }
 }

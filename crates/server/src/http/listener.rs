@@ -34,6 +34,32 @@ impl Accepted {
     }
 }
 
+/// A connection between two reactors.
+pub(crate) enum Moving {
+    Tcp(std::net::TcpStream, Peer),
+    Unix(std::os::unix::net::UnixStream),
+}
+
+impl Accepted {
+    /// Takes it from the reactor that accepted it.
+    pub(crate) fn leave(self) -> io::Result<Moving> {
+        Ok(match self {
+            Self::Tcp(stream, peer) => Moving::Tcp(stream.into_std()?, peer),
+            Self::Unix(stream) => Moving::Unix(stream.into_std()?),
+        })
+    }
+}
+
+impl Moving {
+    /// Gives it to the reactor of the calling task.
+    pub(crate) fn settle(self) -> io::Result<Accepted> {
+        Ok(match self {
+            Self::Tcp(stream, peer) => Accepted::Tcp(TcpStream::from_std(stream)?, peer),
+            Self::Unix(stream) => Accepted::Unix(UnixStream::from_std(stream)?),
+        })
+    }
+}
+
 /// Where a server listens, its port known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {

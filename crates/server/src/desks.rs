@@ -1,0 +1,80 @@
+//! A thread per core for connections, each with a reactor of its own.
+//!
+//! A runtime whose threads share one reactor hands every event from the thread that saw it to the one that
+//! acts on it; for cached hits that hand-over is most of the work. A connection stays at the desk where it was
+//! seated, in turn.
+
+use std::io;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// The desks. Their threads end when it is dropped.
+pub(crate) struct Desks {
+    desks: Vec<Desk>,
+    next: AtomicUsize,
+}
+
+struct Desk {
+    handle: Handle,
+    close: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Desks {
+    /// One per core; each may have so many threads that wait for disks.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub(crate) fn open(waiters: usize) -> io::Result<Self> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let desks = (0..cores).map(|_| Desk::open(waiters));
+        Ok(Self {
+            desks: desks.collect::<io::Result<_>>()?,
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// The next one in turn.
+    pub(crate) fn next(&self) -> &Handle {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        &self.desks[turn % self.desks.len()].handle
+    }
+}
+
+impl Desk {
+    fn open(waiters: usize) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .max_blocking_threads(waiters)
+            .thread_name("andon-io")
+            .enable_all()
+            .build()?;
+        let handle = runtime.handle().clone();
+        let (close, closed) = oneshot::channel::<()>();
+        let thread = thread::Builder::new()
+            .name("andon-io".to_owned())
+            .spawn(move || {
+                // Ends when the sender is used or dropped.
+                let _ = runtime.block_on(closed);
+                runtime.shutdown_background();
+            })?;
+        Ok(Self {
+            handle,
+            close: Some(close),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        drop(self.close.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to end.
+            let _ = thread.join();
+        }
+    }
+}
