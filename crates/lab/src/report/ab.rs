@@ -19,8 +19,11 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// Columns beside the baseline's that a screen holds.
-const BESIDE: usize = 3;
+/// Letters that a line may have; a variant and the baseline are side by side in any case.
+const ROOM: usize = 130;
+/// Letters of the labels, and of a ratio with its interval.
+const LABEL: usize = 37;
+const RATIO: usize = 26;
 
 /// The figures of all variants, in as many tables as it takes, then the connection times.
 pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
@@ -28,15 +31,32 @@ pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
     let Some((baseline, others)) = all.split_first() else {
         return Vec::new();
     };
-    let mut tables: Vec<Table> = match others {
-        [] => vec![side_by_side(material, baseline, &[])],
-        _ => others
-            .chunks(BESIDE)
-            .map(|others| side_by_side(material, baseline, others))
-            .collect(),
-    };
-    tables.push(connection_times(&all));
+    let mut tables: Vec<Table> = groups(baseline, others)
+        .into_iter()
+        .map(|others| side_by_side(material, baseline, others))
+        .collect();
+    let times = connection_times(&all);
+    if !times.rows.is_empty() {
+        tables.push(times);
+    }
     tables
+}
+
+/// As many variants beside the baseline as a screen holds, at least one if there is one.
+fn groups<'a>(baseline: &Summary, others: &'a [&'a Summary]) -> Vec<&'a [&'a Summary]> {
+    let width = |it: &Summary| it.name.chars().count().max(12) + 2;
+    let start = LABEL + width(baseline) + " (baseline)".len();
+    let (mut groups, mut from, mut used) = (Vec::new(), 0, start);
+    for (at, other) in others.iter().enumerate() {
+        let more = width(other) + RATIO;
+        if at > from && used + more > ROOM {
+            groups.push(&others[from..at]);
+            (from, used) = (at, start);
+        }
+        used += more;
+    }
+    groups.push(&others[from..]);
+    groups
 }
 
 /// A row: its label, its cell, and the metric by which it is compared, if any.
@@ -55,7 +75,7 @@ const ROWS: &[Row] = &[
     ),
     (
         "Time taken for tests [s]",
-        |it| fixed(Some(it.seconds), 3),
+        |it| fixed(measured(it, it.seconds), 3),
         None,
     ),
     ("Complete requests", |it| it.completed.to_string(), None),
@@ -131,9 +151,7 @@ fn side_by_side(material: &Material<'_>, baseline: &Summary, others: &[&Summary]
     .words([""])
     .figures([format!("{} (baseline)", baseline.name)]);
     for other in others {
-        table = table
-            .figures([other.name.clone()])
-            .words([format!("/ {} [95 %]", baseline.name)]);
+        table = table.figures([other.name.clone()]).words(["ratio [95 %]"]);
     }
     for (label, cell, metric) in ROWS {
         let mut row = vec![(*label).to_owned(), cell(baseline)];

@@ -1,6 +1,7 @@
 //! One line per block, discarded and failed ones too, for spreadsheets and R.
 
 use super::material::{arm, fate};
+use super::table::harmless;
 use super::{Format, Material};
 use crate::record::Block;
 use crate::scenario::Metric;
@@ -73,7 +74,8 @@ fn print(material: &Material<'_>) -> String {
 /// Fields quoted where they must be (RFC 4180).
 pub(super) fn line(fields: impl Iterator<Item = String>) -> String {
     let quoted = |field: String| {
-        if field.contains(['"', ',', '\n', '\r']) {
+        let field = harmless(&field);
+        if field.contains(['"', ',']) {
             format!("\"{}\"", field.replace('"', "\"\""))
         } else {
             field

@@ -40,7 +40,7 @@ fn print(material: &Material<'_>) -> String {
     tables.push(jmeter::table(material));
     tables.push(sar::averages(material));
     tables.extend(strace::tables(material));
-    for table in tables {
+    for table in tables.iter().filter(|it| !it.rows.is_empty()) {
         let _ = write!(out, "\n{}", table.markdown());
     }
     out

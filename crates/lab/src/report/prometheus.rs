@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::material::arm;
 use super::outcome::quotable;
+use super::table::harmless;
 use super::{Format, Material, ab, text};
 use crate::analysis::Summary;
 use crate::scenario::Metric;
@@ -175,8 +176,5 @@ fn sample(out: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
 }
 
 fn escape(value: &str) -> String {
-    value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
+    harmless(value).replace('\\', "\\\\").replace('"', "\\\"")
 }

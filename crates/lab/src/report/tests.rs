@@ -60,6 +60,9 @@ fn the_first_screen_says_what_came_of_it() {
     assert!(line("Discards").contains("steal 7.2 % > 5 %: 1 block"));
     assert!(line("Requests per second [#/sec]").contains("41"));
     assert!(text.contains("Connection times [ms]"));
+    assert!(line("Stability: omp, unlimited / v0").contains("longest wait 60.0 ms"));
+    assert!(line("Same work").contains("1 of 3 replies differ"));
+    assert!(line("omp, unlimited /resize/w/250/a.jpg: ").contains("SSIM 0.94 < 0.98"));
     assert!(line("hardware counters").contains("not supported"));
     for finding in &rich().analysis.findings {
         assert!(text.contains(finding.name) && text.contains(finding.advice));
@@ -89,13 +92,7 @@ fn only_those_who_ask_get_colours_and_nobody_gets_anothers() {
     let owned = rich();
     for format in ALL {
         let bytes = (format.print)(&owned.material()).expect("prints");
-        // JSON writes it as an escape.
-        assert!(
-            !bytes.contains(&0x1b)
-                || ["csv", "jtl", "jtl-aggregate", "prom", "hdr"].contains(&format.name),
-            "{}",
-            format.name
-        );
+        assert!(!bytes.contains(&0x1b), "{}", format.name);
     }
     let colourful = Material {
         colour: true,
@@ -143,6 +140,28 @@ fn ab_users_find_their_words() {
     ] {
         assert!(text.contains(word), "{word} in {text}");
     }
+}
+
+#[test]
+fn long_names_stay_on_the_screen_and_every_variant_is_shown() {
+    let mut owned = rich();
+    for (at, summary) in owned.analysis.summaries.iter_mut().enumerate() {
+        summary.name = format!("engine=imagemagick,jpeghint={at}");
+    }
+    let text = print("ab", &owned);
+    let heads: Vec<&str> = text
+        .lines()
+        .filter(|it| it.contains("(baseline)"))
+        .collect();
+    assert_eq!(heads.len(), 2, "{text}");
+    assert!(
+        heads.iter().all(|it| it.chars().count() <= 140),
+        "{heads:?}"
+    );
+    assert!(
+        heads[0].contains("jpeghint=1") && heads[1].contains("jpeghint=2"),
+        "{heads:?}"
+    );
 }
 
 #[test]

@@ -156,8 +156,54 @@ pub(super) fn trust(material: &Material<'_>) -> Vec<String> {
     });
     lines.extend(with_discarded);
     lines.extend(failures(material));
+    lines.extend(stability(material));
+    lines.extend(work(material));
     lines
 }
+
+/// A variant can be as fast on average, and less dependable.
+fn stability(material: &Material<'_>) -> impl Iterator<Item = String> {
+    material.analysis.primary().filter_map(|it| {
+        let stability = quotable(it).and(it.stability.as_ref())?;
+        let (baseline, own) = stability.longest_wait;
+        Some(format!(
+            "Stability: {} / {}: spread between blocks {} (p {:.3}), longest wait {} against {}",
+            harmless(&it.name),
+            harmless(&it.baseline),
+            units::ratio(stability.spread_ratio),
+            stability.p,
+            units::duration(own),
+            units::duration(baseline)
+        ))
+    })
+}
+
+/// Are the replies the same work? Differences by URL, so many of them.
+fn work(material: &Material<'_>) -> Vec<String> {
+    let judged = &material.judged.work;
+    let different: Vec<_> = judged.iter().filter(|it| !it.same).collect();
+    if judged.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![match different.len() {
+        0 => format!("Same work: all of {} replies", judged.len()),
+        some => format!(
+            "Same work: {some} of {} replies differ or are wrong",
+            judged.len()
+        ),
+    }];
+    lines.extend(different.iter().take(MOST_DIFFERENCES).map(|it| {
+        let name = material.variant_name(it.variant);
+        harmless(&format!("  {name} {}: {}", it.url, it.detail))
+    }));
+    if different.len() > MOST_DIFFERENCES {
+        lines.push(format!("  and {} more", different.len() - MOST_DIFFERENCES));
+    }
+    lines
+}
+
+/// More of them would push everything else off the screen.
+const MOST_DIFFERENCES: usize = 6;
 
 /// Each distinct reason why blocks failed, once.
 fn failures(material: &Material<'_>) -> Vec<String> {

@@ -24,6 +24,15 @@ pub(super) fn tick_duration(seconds: f64) -> String {
     format!("{number} {unit}")
 }
 
+/// A metric's round value at an axis.
+pub(super) fn tick_metric(of: Metric, value: f64) -> String {
+    match of {
+        Metric::Throughput => format!("{}/s", tick(value)),
+        Metric::P50 | Metric::P90 | Metric::P99 | Metric::CpuSPerRequest => tick_duration(value),
+        Metric::Rss => bytes(value),
+    }
+}
+
 /// `13.6 kB`; powers of ten, as networks count.
 pub(super) fn bytes(count: f64) -> String {
     let units = [
@@ -93,19 +102,11 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// A metric's value with its unit.
-pub(super) fn metric(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Throughput => format!("{}/s", number(value)),
-        Metric::P50 | Metric::P90 | Metric::P99 | Metric::CpuSPerRequest => duration(value),
-        Metric::Rss => bytes(value),
-    }
-}
-
 /// With so many decimals, or a dash.
 pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
     match value {
-        Some(value) if value.is_finite() => format!("{value:.decimals$}"),
+        // A sum of nothing is −0; plus nothing, it is 0.
+        Some(value) if value.is_finite() => format!("{:.decimals$}", value + 0.0),
         _ => UNKNOWN.to_owned(),
     }
 }

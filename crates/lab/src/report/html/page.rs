@@ -141,12 +141,11 @@ fn findings(out: &mut String, material: &Material<'_>) {
 
 fn tables(out: &mut String, material: &Material<'_>) {
     out.push_str("<section>\n<h2>Tables</h2>\n");
-    for table in ab::tables(material) {
-        out.push_str(&table.html());
-    }
-    out.push_str(&jmeter::table(material).html());
-    out.push_str(&sar::averages(material).html());
-    for table in strace::tables(material) {
+    let mut all = ab::tables(material);
+    all.push(jmeter::table(material));
+    all.push(sar::averages(material));
+    all.extend(strace::tables(material));
+    for table in all.iter().filter(|it| !it.rows.is_empty()) {
         out.push_str(&table.html());
     }
     out.push_str("<details><summary>Every block</summary>\n");

@@ -80,13 +80,15 @@ impl Scale {
                 .filter(|tick| (self.low * 0.999..=self.high * 1.001).contains(tick))
                 .collect()
         };
+        let fine = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0];
         let choices = [
+            within(&fine),
             within(&[1.0, 2.0, 5.0]),
             within(&[1.0, 3.0]),
             within(&[1.0]),
         ];
         let fits = |ticks: &&Vec<f64>| ticks.len() <= count + 2;
-        choices.iter().find(fits).unwrap_or(&choices[2]).clone()
+        choices.iter().find(fits).unwrap_or(&choices[3]).clone()
     }
 }
 

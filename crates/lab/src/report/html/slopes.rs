@@ -54,7 +54,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
                 SIDE - 6.0,
                 y.at(tick) + 5.0,
                 Anchor::End,
-                &units::metric(metric, tick),
+                &units::tick_metric(metric, tick),
             );
         }
         let class = match contrast.arm {

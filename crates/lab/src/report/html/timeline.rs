@@ -6,6 +6,7 @@ use super::svg::{Anchor, FOOT, LEFT, RIGHT, Svg, WIDTH};
 use crate::record::{Bin, PhaseKind, Tick};
 use crate::report::material::window_start;
 use crate::report::{Material, units};
+use crate::scenario::Metric;
 
 /// Samples drawn over the whole width; neighbours are put together.
 const MOST: usize = 450;
@@ -21,8 +22,8 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         .map(|it| it.to)
         .chain(ticks.iter().map(|it| it.at))
         .fold(0.0, f64::max);
-    let measured = phases().any(|it| it.kind == PhaseKind::Measure);
-    if end <= 0.0 || !measured {
+    let binned = run.blocks.iter().any(|block| !block.load.bins.is_empty());
+    if end <= 0.0 || (ticks.is_empty() && !binned) {
         return None;
     }
     let x = Scale::linear(0.0, end, LEFT, WIDTH - RIGHT);
@@ -43,7 +44,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
     let rate = Strip {
         title: "Requests per second",
         log: false,
-        label: |it| format!("{}/s", units::number(it)),
+        label: |it| units::tick_metric(Metric::Throughput, it),
     };
     rate.draw(&mut svg, material, &x, 2.0 * (STRIP + TITLE), |bin| {
         (bin.seconds > 0.0).then(|| bin.completed as f64 / bin.seconds)
@@ -102,7 +103,9 @@ fn processors(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
         Anchor::Start,
         "CPU, share of all",
     );
-    svg.rows(&y, 4, units::percent);
+    if !ticks.is_empty() {
+        svg.rows(&y, 4, units::percent);
+    }
     let parts: [(&str, Share); 4] = [
         ("user", |it| it.user),
         ("system", |it| it.system),
@@ -139,7 +142,9 @@ fn queue(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
         Anchor::Start,
         "Runnable tasks, load average (dashed)",
     );
-    svg.rows(&y, 4, units::tick);
+    if !ticks.is_empty() {
+        svg.rows(&y, 4, units::tick);
+    }
     let line = |of: fn(&Tick) -> f64| -> Vec<(f64, f64)> {
         ticks
             .iter()
@@ -189,7 +194,9 @@ impl Strip {
             Scale::linear(0.0, high * 1.05, from, to)
         };
         svg.text("strong", LEFT, top + 20.0, Anchor::Start, self.title);
-        svg.rows(&y, 3, self.label);
+        if high > 0.0 {
+            svg.rows(&y, 3, self.label);
+        }
         for block in blocks {
             let Some(start) = window_start(block) else {
                 continue;
