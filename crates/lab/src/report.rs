@@ -24,6 +24,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trust;
 mod units;
 
 pub use material::Material;

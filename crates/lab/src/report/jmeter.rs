@@ -9,7 +9,7 @@ pub(super) const FORMAT: Format = Format {
     name: "jmeter",
     file: "jmeter.txt",
     about: "JMeter's aggregate report per variant and URL",
-    print: |material| Ok(table(material).text().into_bytes()),
+    print: |material| Ok(table(material, usize::MAX).text().into_bytes()),
 };
 
 const HEADS: [&str; 15] = [
@@ -30,7 +30,8 @@ const HEADS: [&str; 15] = [
     "Stall",
 ];
 
-pub(super) fn table(material: &Material<'_>) -> Table {
+/// With so many URLs of each variant at most.
+pub(super) fn table(material: &Material<'_>, urls: usize) -> Table {
     let mut table = Table::new("JMeter-like: aggregate report, times in ms")
         .words(["Label"])
         .figures(HEADS);
@@ -42,14 +43,20 @@ pub(super) fn table(material: &Material<'_>) -> Table {
         ];
         table.row(line.cells().into_iter().chain(own));
         if summary.urls.len() > 1 {
-            for line in Line::urls(summary) {
+            for line in Line::urls(summary).take(urls) {
                 table.row(line.cells());
             }
         }
     }
+    if material.variants().any(|it| it.urls.len() > urls) {
+        table.note(format!("The first {urls} URLs of each variant."));
+    }
     table.note("Stall: the longest time that a connection waited for a reply. InFlight: mean of requests under way.");
     table
 }
+
+/// URLs of each variant that a page shows: all of a long list would make it heavy.
+pub(super) const MOST_URLS: usize = 60;
 
 /// A label's figures.
 pub(super) struct Line<'a> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::outcome::Outcome;
 use super::table::markdown;
-use super::{Format, Material, Table, ab, jmeter, sar, strace, text};
+use super::{Format, Material, Table, ab, jmeter, sar, strace, text, trust};
 
 pub(super) const FORMAT: Format = Format {
     name: "md",
@@ -20,7 +20,7 @@ fn print(material: &Material<'_>) -> String {
     }
     out += &verdicts(material).markdown();
     out.push('\n');
-    for line in text::trust(material) {
+    for line in trust::lines(material) {
         let _ = writeln!(out, "- {}", markdown(line.trim()));
     }
     for finding in &material.analysis.findings {
@@ -37,7 +37,7 @@ fn print(material: &Material<'_>) -> String {
         let _ = writeln!(out, "- Not available: {}", markdown(source));
     }
     let mut tables = ab::tables(material);
-    tables.push(jmeter::table(material));
+    tables.push(jmeter::table(material, jmeter::MOST_URLS));
     tables.push(sar::averages(material));
     tables.extend(strace::tables(material));
     for table in tables.iter().filter(|it| !it.rows.is_empty()) {

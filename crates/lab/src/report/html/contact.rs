@@ -18,6 +18,8 @@ const SIDE: u32 = 160;
 const MOST_BYTES: usize = 1_000_000;
 /// Pictures decoded at most: each takes its time.
 const MOST_PICTURES: usize = 120;
+/// Cards, with or without a picture.
+const MOST_CARDS: usize = 600;
 
 pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
     let mut urls: BTreeMap<u32, Vec<(u32, &Reply)>> = BTreeMap::new();
@@ -69,6 +71,7 @@ struct Sheet<'a> {
     /// By hash; an error says why there is no picture.
     pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
     bytes: usize,
+    cards: usize,
 }
 
 struct Thumbnail {
@@ -83,14 +86,16 @@ impl<'a> Sheet<'a> {
             material,
             pictures: BTreeMap::new(),
             bytes: 0,
+            cards: 0,
         }
     }
 
     fn is_full(&self) -> bool {
-        self.bytes >= MOST_BYTES || self.pictures.len() >= MOST_PICTURES
+        self.bytes >= MOST_BYTES || self.pictures.len() >= MOST_PICTURES || self.cards >= MOST_CARDS
     }
 
     fn card(&mut self, variant: u32, url: u32, reply: &'a Reply) -> String {
+        self.cards += 1;
         let material = self.material;
         if !self.pictures.contains_key(reply.hash.as_str()) {
             let room = MOST_BYTES.saturating_sub(self.bytes);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::figure::Figure;
 use super::{boxes, contact, forest, heat, percentiles, scatter, slopes, syscalls, timeline};
 use crate::report::outcome::Outcome;
-use crate::report::{Material, ab, jmeter, sar, strace, text};
+use crate::report::{Material, ab, jmeter, sar, strace, text, trust};
 
 /// All figures in the order of the page. Each is left out where there is nothing to show.
 const FIGURES: &[fn(&Material<'_>) -> Option<Figure>] = &[
@@ -105,7 +105,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
         }
         out.push_str("</tbody></table></div>\n");
     }
-    for line in text::trust(material) {
+    for line in trust::lines(material) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(line.trim()));
     }
     out.push_str("</section>\n");
@@ -142,7 +142,7 @@ fn findings(out: &mut String, material: &Material<'_>) {
 fn tables(out: &mut String, material: &Material<'_>) {
     out.push_str("<section>\n<h2>Tables</h2>\n");
     let mut all = ab::tables(material);
-    all.push(jmeter::table(material));
+    all.push(jmeter::table(material, jmeter::MOST_URLS));
     all.push(sar::averages(material));
     all.extend(strace::tables(material));
     for table in all.iter().filter(|it| !it.rows.is_empty()) {

@@ -1,0 +1,116 @@
+//! How far the figures can be trusted: noise floor, blocks lost, steadiness, sameness of replies.
+
+use std::fmt::Write as _;
+
+use super::outcome::quotable;
+use super::table::harmless;
+use super::{Material, units};
+
+/// A sentence each; those that go into detail are indented.
+pub(super) fn lines(material: &Material<'_>) -> Vec<String> {
+    let analysis = material.analysis;
+    let mut lines = Vec::new();
+    lines.push(match &analysis.noise_floor {
+        Some(floor) => format!(
+            "Noise floor: the baseline against itself {} {}: effects below ±{} cannot be told from nothing{}",
+            units::ratio(floor.ratio),
+            units::interval(floor.interval.low, floor.interval.high),
+            units::percent(floor.half_width),
+            if floor.suspect {
+                "; it differs from itself, so this run is suspect"
+            } else {
+                ""
+            }
+        ),
+        None => "Noise floor: unknown, since the baseline was not compared with itself".to_owned(),
+    });
+    let discards = &analysis.discards;
+    let mut line = format!(
+        "Discards: {} tried, {} disturbed, {} failed",
+        units::count(discards.tried, "pair"),
+        discards.discarded,
+        discards.failed
+    );
+    for (reason, blocks) in &discards.reasons {
+        let _ = write!(
+            line,
+            "; {}: {}",
+            harmless(reason),
+            units::count(*blocks, "block")
+        );
+    }
+    lines.push(line);
+    let with_discarded = analysis.primary().filter_map(|it| {
+        let with = quotable(it).and(it.with_discarded.as_ref())?;
+        Some(format!(
+            "  with discarded blocks, {} / {} would be {} {}",
+            harmless(&it.name),
+            harmless(&it.baseline),
+            units::ratio(with.ratio),
+            units::interval(with.interval_95.low, with.interval_95.high)
+        ))
+    });
+    lines.extend(with_discarded);
+    lines.extend(failures(material));
+    lines.extend(stability(material));
+    lines.extend(work(material));
+    lines
+}
+
+/// A variant can be as fast on average, and less dependable.
+fn stability(material: &Material<'_>) -> impl Iterator<Item = String> {
+    material.analysis.primary().filter_map(|it| {
+        let stability = quotable(it).and(it.stability.as_ref())?;
+        let (baseline, own) = stability.longest_wait;
+        Some(format!(
+            "Stability: {} / {}: spread between blocks {} (p {:.3}), longest wait {} against {}",
+            harmless(&it.name),
+            harmless(&it.baseline),
+            units::ratio(stability.spread_ratio),
+            stability.p,
+            units::duration(own),
+            units::duration(baseline)
+        ))
+    })
+}
+
+/// Are the replies the same work? Differences by URL, so many of them.
+fn work(material: &Material<'_>) -> Vec<String> {
+    let judged = &material.judged.work;
+    let different: Vec<_> = judged.iter().filter(|it| !it.same).collect();
+    if judged.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![match different.len() {
+        0 => format!("Same work: all of {} replies", judged.len()),
+        some => format!(
+            "Same work: {some} of {} replies differ or are wrong",
+            judged.len()
+        ),
+    }];
+    lines.extend(different.iter().take(MOST_DIFFERENCES).map(|it| {
+        let name = material.variant_name(it.variant);
+        harmless(&format!("  {name} {}: {}", it.url, it.detail))
+    }));
+    if different.len() > MOST_DIFFERENCES {
+        lines.push(format!("  and {} more", different.len() - MOST_DIFFERENCES));
+    }
+    lines
+}
+
+/// More of them would push everything else off the screen.
+const MOST_DIFFERENCES: usize = 6;
+
+/// Each distinct reason why blocks failed, once.
+fn failures(material: &Material<'_>) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for block in &material.run.blocks {
+        if let Some(why) = &block.failure {
+            let line = format!("  {}: {}", harmless(material.name(block)), harmless(why));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
+}
