@@ -92,7 +92,7 @@ pub struct Drive<'a> {
     pub load: &'a Load,
     /// What replies must be.
     pub check: &'a Check,
-    /// When warm-up ends.
+    /// When warm-up ends. Without any, and without ramp-up, the very first request counts.
     pub warmup: &'a WarmupRule,
     /// When the window ends.
     pub window: Window,
@@ -138,8 +138,6 @@ pub struct Driven {
     pub closed: Instant,
     /// Every distinct body, by its hash.
     pub bodies: BTreeMap<String, Bytes>,
-    /// Requests begun in all, those of the warm-up included.
-    pub begun: u64,
     /// Was it cancelled?
     pub cancelled: bool,
 }
@@ -189,11 +187,12 @@ pub fn drive(drive: &Drive<'_>) -> Result<Driven, Error> {
         Mode::Single => 1,
         Mode::Closed | Mode::Open => drive.load.connections.max(1),
     };
+    let at_once = drive.warmup.max.0 <= 0.0 && drive.load.ramp.0 <= 0.0;
     let shared = Arc::new(Shared {
         endpoint: drive.endpoint.clone(),
         requests: connection::prepare(drive.asked, &host, drive.load)?,
         sequence: Sequence::new(drive.asked, drive.load.order, drive.seed),
-        course: Course::new(drive.cancel.clone()),
+        course: Course::new(drive.cancel.clone(), at_once),
         recorder: Recorder::new(drive, connections),
         keepalive: drive.load.keepalive,
         http: drive.load.http,
@@ -254,7 +253,6 @@ impl Client {
                 driven.result.missed_sends = schedule.missed(driven.opened, driven.closed);
             }
             driven.bodies = shared.recorder.bodies();
-            driven.begun = shared.recorder.begun();
             Ok(driven)
         })
     }

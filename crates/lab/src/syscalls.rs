@@ -105,8 +105,8 @@ fn watched(subject: &Subject<'_>, requests: u64, strace: &Strace) -> Result<Seen
     let idle = Window::of(&trace, || session.idle(longer))?;
     session.stop()?;
     Ok(Seen {
-        requests: session::more(&many.served, &few.served),
-        seconds: many.served.seconds,
+        requests,
+        seconds: many.served,
         few: few.counts,
         many: many.counts,
         idle: idle.counts,

@@ -46,6 +46,10 @@ impl Asking {
     }
 
     fn drive(&self) -> Result<Driven, Error> {
+        self.drive_after(0.3)
+    }
+
+    fn drive_after(&self, warmup: f64) -> Result<Driven, Error> {
         drive(&Drive {
             endpoint: self.endpoint.clone(),
             asked: &self.asked,
@@ -53,7 +57,7 @@ impl Asking {
             check: &self.check,
             warmup: &WarmupRule {
                 min: Seconds(0.0),
-                max: Seconds(0.3),
+                max: Seconds(warmup),
             },
             window: self.window,
             seed: 1,
@@ -200,6 +204,18 @@ fn replies_that_change_are_told_apart() {
         .expect("drives");
     assert_eq!(driven.result.completed, 40);
     assert_eq!(driven.result.bodies.len(), 40);
+}
+
+#[test]
+fn without_warm_up_no_request_is_sent_that_does_not_count() {
+    let changing = Misbehaving::counting();
+    let asking = Asking::of(changing.endpoint(), Window::Requests(40));
+    for before in [0, 40] {
+        let driven = asking.drive_after(0.0).expect("drives");
+        assert_eq!(driven.result.completed, 40);
+        let first = driven.bodies.values().min().expect("bodies");
+        assert_eq!(first.as_ref(), format!("{before:08}").as_bytes());
+    }
 }
 
 #[test]

@@ -16,6 +16,8 @@ use crate::stats::steady;
 pub(super) struct Course {
     phase: AtomicU8,
     cancel: Arc<AtomicBool>,
+    /// Told when the first request may be sent.
+    started: watch::Sender<bool>,
     /// Told when the course is over, so that nobody waits on.
     over: watch::Sender<bool>,
     /// Are all counted requests of a window that is ended by their number over?
@@ -35,10 +37,12 @@ pub(super) enum Phase {
 }
 
 impl Course {
-    pub(super) fn new(cancel: Arc<AtomicBool>) -> Self {
+    /// `at_once`: nothing may be sent before the window is open.
+    pub(super) fn new(cancel: Arc<AtomicBool>, at_once: bool) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
             cancel,
+            started: watch::Sender::new(!at_once),
             over: watch::Sender::new(false),
             finished: Mutex::new(false),
             finish: Condvar::new(),
@@ -51,6 +55,18 @@ impl Course {
             1 => Phase::Measure,
             _ => Phase::End,
         }
+    }
+
+    /// Waits until the first request may be sent.
+    pub(super) async fn start(&self) {
+        // It lives as long as the course.
+        let _ = self.started.subscribe().wait_for(|started| *started).await;
+    }
+
+    /// Opens the window.
+    fn measure(&self) {
+        self.phase.store(Phase::Measure as u8, Ordering::Release);
+        self.started.send_replace(true);
     }
 
     /// Becomes true at the end.
@@ -103,7 +119,7 @@ pub(super) fn conduct(
     let cpu_before = cpu_seconds(client);
     let opened = Instant::now();
     shared.recorder.open(opened);
-    course.phase.store(Phase::Measure as u8, Ordering::Release);
+    course.measure();
     let closed = measure(drive, shared, opened);
     let cpu = cpu_seconds(client) - cpu_before;
     course.end();
@@ -131,7 +147,6 @@ pub(super) fn conduct(
         opened,
         closed,
         bodies: std::collections::BTreeMap::new(),
-        begun: 0,
         cancelled: course.cancelled(),
     }
 }

@@ -144,11 +144,6 @@ impl Recorder {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many numbers were taken: requests begun, in the window or not.
-    pub(super) fn begun(&self) -> u64 {
-        self.numbers.load(Ordering::Relaxed)
-    }
-
     /// Opens the window.
     pub(super) fn open(&self, at: Instant) {
         self.sums().opened = Some(at);

@@ -40,6 +40,7 @@ pub(super) async fn work(
     let mut connection = None;
     let mut body = Vec::new();
     tokio::time::sleep_until(start.into()).await;
+    shared.course.start().await;
     loop {
         let due = tokio::select! {
             biased;

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 
-use super::session::{self, Served, Session};
+use super::session::Session;
 use super::{Subject, tool};
 use crate::record::Pass;
 
@@ -24,49 +24,46 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
         pass.method = version.replace("valgrind-", "callgrind ");
         let requests = u64::from(subject.scenario.sample.callgrind);
         let unwatched = Session::start(subject, requests, &[], 1.0)?.unwatched()?;
-        let counted = |end: &dyn Fn(&Session<'_>) -> Result<Served, String>| {
+        let counted = |end: &dyn Fn(&Session<'_>) -> Result<f64, String>| {
             instructions(subject, requests, &program, end)
         };
         let begun = Instant::now();
-        let (many, more) = counted(&|server| server.many())?;
+        let (many, seconds) = counted(&|server| server.many())?;
         let longer = begun.elapsed();
         let begun = Instant::now();
-        let (few, fewer) = counted(&|server| {
-            let served = server.few()?;
+        let (few, _) = counted(&|server| {
+            let seconds = server.few()?;
             server.idle(longer.saturating_sub(begun.elapsed()))?;
-            Ok(served)
+            Ok(seconds)
         })?;
-        pass.requests = session::more(&more, &fewer);
-        pass.slowdown = more.seconds / unwatched;
-        pass.instructions = Some((many as f64 - few as f64) / pass.requests as f64);
+        pass.requests = requests;
+        pass.slowdown = seconds / unwatched;
+        pass.instructions = Some((many as f64 - few as f64) / requests as f64);
         Ok(())
     })
 }
 
-/// All instructions of a server's life, and what it served at its end.
+/// All instructions of a server's life, and the mean time of its last requests.
 fn instructions(
     subject: &Subject<'_>,
     requests: u64,
     program: &str,
-    end: &dyn Fn(&Session<'_>) -> Result<Served, String>,
-) -> Result<(u64, Served), String> {
+    end: &dyn Fn(&Session<'_>) -> Result<f64, String>,
+) -> Result<(u64, f64), String> {
     let folder = folder().map_err(|error| format!("no folder for callgrind: {error}"))?;
     let words = words(program, folder.path());
     let session = Session::start(subject, requests, &words, PATIENCE)?;
     session.warm()?;
-    let served = end(&session)?;
+    let seconds = end(&session)?;
     if session.stop()?.killed {
-        return Err(
-            "the server had to be killed, and its count is lost: does `server.stop` give it \
-                    its signal?"
-                .into(),
-        );
+        let why = "the server had to be killed, and its count is lost: is `server.stop` right?";
+        return Err(why.into());
     }
     let total = total(folder.path()).map_err(|error| format!("callgrind's files: {error}"))?;
     if total == 0 {
         return Err("callgrind wrote nothing".into());
     }
-    Ok((total, served))
+    Ok((total, seconds))
 }
 
 /// The words before the server's command.

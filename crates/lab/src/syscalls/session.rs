@@ -24,19 +24,6 @@ pub(super) struct Session<'a> {
     round: u64,
 }
 
-/// What the client saw of some requests.
-pub(super) struct Served {
-    /// Sent in all.
-    pub(super) requests: u64,
-    /// Mean time of one.
-    pub(super) seconds: f64,
-}
-
-/// By how many requests one window has more than another.
-pub(super) fn more(many: &Served, few: &Served) -> u64 {
-    many.requests.saturating_sub(few.requests).max(1)
-}
-
 impl<'a> Session<'a> {
     /// Starts the server under a tool's words. All its time-outs are so many times as long as the scenario's,
     /// because the tool slows it down.
@@ -75,26 +62,26 @@ impl<'a> Session<'a> {
     }
 
     /// All that will be asked, so that every cache is filled.
-    pub(super) fn warm(&self) -> Result<Served, String> {
+    pub(super) fn warm(&self) -> Result<f64, String> {
         self.many()
     }
 
     /// A round alone: what a connection costs, whatever it is used for.
-    pub(super) fn few(&self) -> Result<Served, String> {
+    pub(super) fn few(&self) -> Result<f64, String> {
         self.serve(self.round)
     }
 
     /// The same round, then the counted requests.
-    pub(super) fn many(&self) -> Result<Served, String> {
+    pub(super) fn many(&self) -> Result<f64, String> {
         self.serve(self.round + self.requests)
     }
 
     /// Mean time per request of a server that is not watched. Ends it.
     pub(super) fn unwatched(self) -> Result<f64, String> {
         self.warm()?;
-        let served = self.many()?;
+        let seconds = self.many()?;
         self.stop()?;
-        Ok(served.seconds.max(f64::MIN_POSITIVE))
+        Ok(seconds.max(f64::MIN_POSITIVE))
     }
 
     /// Lets the server alone.
@@ -113,7 +100,8 @@ impl<'a> Session<'a> {
         self.server.stop().map_err(|error| error.to_string())
     }
 
-    fn serve(&self, requests: u64) -> Result<Served, String> {
+    /// Mean time per request.
+    fn serve(&self, requests: u64) -> Result<f64, String> {
         let driven = drive(&Drive {
             endpoint: self.server.address.clone(),
             asked: &self.asked,
@@ -141,10 +129,7 @@ impl<'a> Session<'a> {
                 failures.all()
             ));
         }
-        Ok(Served {
-            requests: driven.begun,
-            seconds: driven.result.total.mean(),
-        })
+        Ok(driven.result.total.mean())
     }
 }
 
