@@ -21,6 +21,7 @@
 
 pub mod analysis;
 pub mod bodies;
+pub mod experiment;
 pub mod launch;
 pub mod load;
 mod proc;

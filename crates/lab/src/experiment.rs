@@ -1,0 +1,277 @@
+//! The experiment: blocks in their order, each written down when it ends, until it is enough.
+//!
+//! A block starts the server anew, waits until it is ready and ours, drives the load while /proc is sampled, and
+//! ends the server. Blocks that stand next to each other form a pair; a pair in which the machine was disturbed,
+//! by a signal declared beforehand, runs again.
+
+mod block;
+mod discard;
+mod moment;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::analysis::{Enough, Slot, enough, order};
+use crate::launch::{Guard, LaunchError, Launched};
+use crate::load::{self, Progress};
+use crate::record::{Arm, Block, Folder, FolderError, Header, Kind, Machine, Run, SCHEMA};
+use crate::scenario::{Address, Fresh, Order, Scenario, ScenarioError};
+use crate::variant::{self, Variant};
+
+pub use block::asked;
+pub use moment::utc;
+
+/// An experiment that is about to run.
+pub struct Experiment<'a> {
+    /// What is asked.
+    pub scenario: Scenario,
+    /// How to start the guard of servers.
+    pub guard: Guard,
+    /// Where the run is written; a new folder.
+    pub folder: PathBuf,
+    /// Name and version of the program, for the record.
+    pub program: String,
+    /// Ended after this time, whatever is known by then.
+    pub budget: Option<Duration>,
+    /// Ends it early when set: the block in progress is thrown away.
+    pub cancel: Arc<AtomicBool>,
+    /// Told what happens.
+    pub watch: &'a (dyn Fn(Event<'_>) + Sync),
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A block begins.
+    Begins {
+        /// Its place in the order.
+        slot: Slot,
+        /// Its variant's name.
+        name: &'a str,
+        /// Blocks that have ended, and most that there can be.
+        done: (u32, u32),
+    },
+    /// Its load runs.
+    Load(Progress),
+    /// A block has ended.
+    Ended(&'a Block),
+}
+
+/// Why it ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum End {
+    /// Enough is known, or as much as the design allows.
+    Enough(Enough),
+    /// All blocks of the order have run.
+    AllRun,
+    /// The time is up.
+    Budget,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Finished {
+    /// Where it is written.
+    pub folder: Folder,
+    /// What was seen.
+    pub run: Run,
+    /// Why it ended.
+    pub end: End,
+}
+
+/// Why an experiment could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A server did not start at its first try.
+    #[error("variant `{variant}`: {why}")]
+    Start {
+        /// The variant's name.
+        variant: String,
+        /// Why, with the server's last lines.
+        why: LaunchError,
+    },
+    /// The client.
+    #[error(transparent)]
+    Load(#[from] load::Error),
+    /// The run's folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Something the scenario names.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Runs it.
+///
+/// # Errors
+/// See [`Error`]. What was seen until then is in the folder.
+pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
+    let scenario = &experiment.scenario;
+    let variants = variant::expand(scenario)?;
+    if scenario.server.fresh == Fresh::Variant && matches!(scenario.server.addr, Address::Fixed(_))
+    {
+        return Err(Error::Other(
+            "server.fresh = \"variant\" keeps all servers running, which cannot share one fixed \
+             server.addr: write \"tcp\" or \"unix\""
+                .to_owned(),
+        ));
+    }
+    let header = Header {
+        schema: SCHEMA,
+        program: experiment.program.clone(),
+        started: utc(std::time::SystemTime::now()),
+        scenario: scenario.clone(),
+        programs: variants
+            .iter()
+            .map(|variant| program_hash(scenario, variant))
+            .collect(),
+        variants,
+        machine: Machine::read(),
+    };
+    let folder = Folder::create(&experiment.folder, &header)?;
+    let mut going = Going {
+        experiment,
+        origin: Instant::now(),
+        folder,
+        run: Run {
+            header,
+            blocks: Vec::new(),
+            passes: Vec::new(),
+        },
+        kept: BTreeMap::new(),
+        ceiling: None,
+    };
+    let end = going.blocks()?;
+    for (_, server) in std::mem::take(&mut going.kept) {
+        server.stop().map_err(|why| Error::Other(why.to_string()))?;
+    }
+    Ok(Finished {
+        folder: going.folder,
+        run: going.run,
+        end,
+    })
+}
+
+/// An experiment that is going on.
+struct Going<'a> {
+    experiment: &'a Experiment<'a>,
+    origin: Instant,
+    folder: Folder,
+    run: Run,
+    /// Servers that live for all blocks of their variant.
+    kept: BTreeMap<(bool, u32), Launched>,
+    /// What the client reached against the null responder, in requests per second.
+    ceiling: Option<f64>,
+}
+
+impl Going<'_> {
+    fn blocks(&mut self) -> Result<End, Error> {
+        let scenario = &self.experiment.scenario;
+        let slots = order(
+            &scenario.design,
+            self.run.header.variants.len() as u32,
+            scenario.seed,
+        );
+        let together = match scenario.design.order {
+            Order::Sequential => 1,
+            Order::AbbaRandom | Order::PairsRandom => 2,
+        };
+        let mut done = 0;
+        for pair in slots.chunks(together) {
+            for attempt in 0..TRIES {
+                let Some(disturbed) = self.pair(pair, attempt, (done, slots.len() as u32))? else {
+                    return Ok(End::Cancelled);
+                };
+                if self.out_of_time() {
+                    return Ok(End::Budget);
+                }
+                if !disturbed {
+                    break;
+                }
+            }
+            done += pair.len() as u32;
+            if let Some(enough) = enough(&self.run) {
+                return Ok(End::Enough(enough));
+            }
+        }
+        Ok(End::AllRun)
+    }
+
+    /// Runs the blocks of a pair; says whether one of them was disturbed, or `None` if cancelled.
+    fn pair(
+        &mut self,
+        pair: &[Slot],
+        attempt: u32,
+        done: (u32, u32),
+    ) -> Result<Option<bool>, Error> {
+        let mut disturbed = false;
+        for (at, slot) in pair.iter().enumerate() {
+            let name = self.run.header.variants[slot.variant as usize].name.clone();
+            (self.experiment.watch)(Event::Begins {
+                slot: *slot,
+                name: &name,
+                done: (done.0 + at as u32, done.1),
+            });
+            let Some(block) = self.block(*slot, attempt)? else {
+                return Ok(None);
+            };
+            disturbed |= block.discarded.is_some();
+            self.folder.append(Kind::Block, &block)?;
+            (self.experiment.watch)(Event::Ended(&block));
+            self.run.blocks.push(block);
+        }
+        Ok(Some(disturbed))
+    }
+
+    fn out_of_time(&self) -> bool {
+        let budget = self.experiment.budget;
+        budget.is_some_and(|budget| self.origin.elapsed() >= budget)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.experiment.cancel.load(Ordering::Relaxed)
+    }
+
+    fn at(&self, moment: Instant) -> f64 {
+        moment.saturating_duration_since(self.origin).as_secs_f64()
+    }
+}
+
+/// BLAKE3 of the variant's program file; empty where it cannot be found or read.
+fn program_hash(scenario: &Scenario, variant: &Variant) -> String {
+    let Some(program) = variant.cmd.first() else {
+        return String::new();
+    };
+    let found = if program.contains('/') {
+        Some(scenario.path(program))
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(program))
+            .find(|file| file.is_file())
+    };
+    found
+        .and_then(|file: PathBuf| fs::read(Path::new(&file)).ok())
+        .map_or_else(String::new, |bytes| {
+            blake3::hash(&bytes).to_hex().to_string()
+        })
+}
+
+/// A disturbed pair is tried so many times.
+const TRIES: u32 = 3;
+
+impl Slot {
+    /// The same server for all blocks of this slot's kind: the A/A arm has one of its own.
+    fn server(self) -> (bool, u32) {
+        (self.arm == Arm::Again, self.variant)
+    }
+}

@@ -1,0 +1,278 @@
+//! One block, from starting its server to reaping it.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::{Error, Event, Going, discard};
+use crate::analysis::Slot;
+use crate::launch::{LaunchError, Launched};
+use crate::load::null::NullResponder;
+use crate::load::{self, Asked, Drive, Driven, Endpoint, Window};
+use crate::record::{Block, Phase, PhaseKind, Probe};
+use crate::sample::{ClientThreads, Sampler, spin};
+use crate::scenario::{
+    BodyCheck, Check, Fresh, Load, Mode, Scenario, Seconds, WarmupRule, placeholders,
+};
+use crate::stats::Random;
+use crate::variant::Variant;
+use crate::witness::Witnesses;
+
+impl Going<'_> {
+    /// Runs a block; `None` if it was cancelled meanwhile.
+    pub(super) fn block(&mut self, slot: Slot, attempt: u32) -> Result<Option<Block>, Error> {
+        let scenario = &self.experiment.scenario;
+        let index = self.run.blocks.len() as u32;
+        let mut block = Block::new(index, slot.pair, slot.arm, slot.variant);
+        block.attempt = attempt;
+        let before = spin();
+        let began = Instant::now();
+        let server = match self.server(slot, index) {
+            Ok(server) => server,
+            Err(why) => {
+                if !self.started_before(slot) {
+                    let variant = self.run.header.variants[slot.variant as usize].name.clone();
+                    return Err(Error::Start { variant, why });
+                }
+                block.failure = Some(why.to_string());
+                return Ok(Some(block));
+            }
+        };
+        self.phase(&mut block, PhaseKind::Start, began, Instant::now());
+        let measured = self.measure(&mut block, &server, slot);
+        let stopping = Instant::now();
+        let alive = self.part(slot, server, &mut block);
+        self.phase(&mut block, PhaseKind::Stop, stopping, Instant::now());
+        measured?;
+        if self.cancelled() {
+            return Ok(None);
+        }
+        if let Err(why) = alive {
+            block.failure.get_or_insert(why);
+        }
+        block.noise.probe = Probe {
+            before,
+            after: spin(),
+        };
+        if block.failure.is_none() {
+            block.discarded = discard::reason(&scenario.design.discard, &block.noise, &self.run);
+        }
+        Ok(Some(block))
+    }
+
+    /// The slot's server: started now, or kept since an earlier block.
+    fn server(&mut self, slot: Slot, index: u32) -> Result<Launched, LaunchError> {
+        if let Some(kept) = self.kept.remove(&slot.server()) {
+            return Ok(kept);
+        }
+        let scenario = &self.experiment.scenario;
+        let variant = &self.run.header.variants[slot.variant as usize];
+        let mut random = Random::new(scenario.seed ^ (u64::from(index) << 32));
+        let padding = (random.unit() * MOST_PADDING) as usize;
+        Launched::start(scenario, variant, &self.experiment.guard, padding)
+    }
+
+    /// Has this variant ever started? If not, there is no sense in going on.
+    fn started_before(&self, slot: Slot) -> bool {
+        let of_variant = |block: &&Block| block.variant == slot.variant;
+        self.run
+            .blocks
+            .iter()
+            .filter(of_variant)
+            .any(|block| block.failure.is_none())
+    }
+
+    /// Ends the server, or keeps it for the next block; says if it had died.
+    fn part(&mut self, slot: Slot, mut server: Launched, block: &mut Block) -> Result<(), String> {
+        if !server.alive() {
+            let last = server.last_output().join("\n");
+            return Err(format!(
+                "the server died under load; its last lines:\n{last}"
+            ));
+        }
+        if self.experiment.scenario.server.fresh == Fresh::Variant && block.failure.is_none() {
+            self.kept.insert(slot.server(), server);
+            return Ok(());
+        }
+        server.stop().map(|_| ()).map_err(|why| why.to_string())
+    }
+
+    fn measure(&mut self, block: &mut Block, server: &Launched, slot: Slot) -> Result<(), Error> {
+        let scenario = &self.experiment.scenario;
+        let variant = self.run.header.variants[slot.variant as usize].clone();
+        let asked = asked(scenario, &variant, server)?;
+        let witnesses = Witnesses::begin(&variant.witness, server).map_err(Error::Other)?;
+        let witnesses = Mutex::new(witnesses);
+        let threads = ClientThreads::default();
+        let sampler = Sampler::start(
+            Some(server.guard_pid()),
+            threads.clone(),
+            scenario.sample.every.duration(),
+            self.origin,
+        );
+        let edges = Mutex::new(Vec::new());
+        let watch = self.experiment.watch;
+        let driven = load::drive(&Drive {
+            endpoint: server.address.clone(),
+            asked: &asked,
+            load: &scenario.load,
+            check: &scenario.check,
+            warmup: &scenario.design.warmup,
+            window: window(scenario),
+            // The same for both blocks of a pair: they are asked the same.
+            seed: scenario.seed.wrapping_add(u64::from(slot.pair)),
+            cancel: self.experiment.cancel.clone(),
+            threads,
+            edge: &|| push(&edges, sampler.mark()),
+            progress: &|progress| {
+                if progress.measuring
+                    && let Ok(mut witnesses) = witnesses.lock()
+                {
+                    witnesses.look(server);
+                }
+                watch(Event::Load(progress));
+            },
+        });
+        let samples = sampler.finish();
+        let driven = driven?;
+        let edges = edges.into_inner().unwrap_or_default();
+        let (from, to) = match edges[..] {
+            [from, to] => (from, to),
+            _ => (self.at(driven.opened), self.at(driven.closed)),
+        };
+        block.server = samples.server(from, to);
+        block.system = samples.system(from, to);
+        block.noise = samples.noise(from, to, Probe::default());
+        block.timeline = samples.ticks();
+        let witnesses = witnesses.into_inner();
+        if let Ok(witnesses) = witnesses {
+            block.witnesses = witnesses.readings(server, &block.server);
+        }
+        self.note(block, driven)
+    }
+
+    /// Takes over what the client saw.
+    fn note(&mut self, block: &mut Block, driven: Driven) -> Result<(), Error> {
+        self.phase(block, PhaseKind::Ramp, driven.began, driven.ramped);
+        self.phase(block, PhaseKind::Warmup, driven.ramped, driven.opened);
+        self.phase(block, PhaseKind::Measure, driven.opened, driven.closed);
+        self.folder.keep(&driven.bodies)?;
+        block.warmup = driven.warmup;
+        block.client = driven.client;
+        block.load = driven.result;
+        if block.load.completed + block.load.failures.all() == 0 {
+            block.failure =
+                Some("no request ended within the window: make design.block longer".to_owned());
+        }
+        if self.ceiling.is_none() && block.load.completed > 0 && !driven.cancelled {
+            let body = block.load.bytes_body / block.load.completed;
+            self.ceiling = Some(ceiling(&self.experiment.scenario.load, body as usize)?);
+        }
+        block.client.ceiling = self.ceiling.unwrap_or(0.0);
+        Ok(())
+    }
+
+    fn phase(&self, block: &mut Block, kind: PhaseKind, from: Instant, to: Instant) {
+        block.phases.push(Phase {
+            kind,
+            from: self.at(from),
+            to: self.at(to),
+        });
+    }
+}
+
+fn push(edges: &Mutex<Vec<f64>>, at: f64) {
+    if let Ok(mut edges) = edges.lock() {
+        edges.push(at);
+    }
+}
+
+/// What a variant is asked, with this server's values for placeholders.
+///
+/// # Errors
+/// A list or a body that cannot be read.
+pub fn asked(
+    scenario: &Scenario,
+    variant: &Variant,
+    server: &Launched,
+) -> Result<Vec<Asked>, Error> {
+    let fill = |text: &str| placeholders::fill(text, server.values()).into_owned();
+    let entries = scenario.urls(variant)?;
+    entries
+        .iter()
+        .map(|entry| {
+            let headers = entry.headers.iter().map(|header| {
+                let (name, value) = header.split_once(':').ok_or_else(|| {
+                    Error::Other(format!("`{header}` is not a header: write `name: value`"))
+                })?;
+                Ok((name.trim().to_owned(), fill(value.trim())))
+            });
+            let body = if entry.body.is_empty() {
+                Bytes::new()
+            } else {
+                let file = scenario.path(&entry.body);
+                let read = std::fs::read(&file);
+                read.map_err(|error| Error::Other(format!("{}: {error}", file.display())))?
+                    .into()
+            };
+            Ok(Asked {
+                target: fill(&entry.path),
+                weight: entry.weight,
+                method: entry.method.clone(),
+                headers: headers.collect::<Result<_, Error>>()?,
+                body,
+                status: entry.status,
+            })
+        })
+        .collect()
+}
+
+/// The measured window that a scenario asks for.
+fn window(scenario: &Scenario) -> Window {
+    let load = &scenario.load;
+    if load.loops > 0 {
+        Window::Requests(load.loops * u64::from(load.connections.max(1)))
+    } else if load.requests > 0 {
+        Window::Requests(load.requests)
+    } else {
+        Window::For(load.duration.unwrap_or(scenario.design.block).duration())
+    }
+}
+
+/// Requests per second that this client reaches with this load against a responder that does nothing.
+///
+/// # Errors
+/// The responder or the client could not start.
+pub(crate) fn ceiling(load: &Load, body: usize) -> Result<f64, Error> {
+    let responder = NullResponder::start(body).map_err(load::Error::Client)?;
+    let load = Load {
+        mode: Mode::Closed,
+        ramp: Seconds(0.0),
+        http: Default::default(),
+        ..load.clone()
+    };
+    let driven = load::drive(&Drive {
+        endpoint: Endpoint::Tcp(responder.address()),
+        asked: &[Asked::get("/")],
+        load: &load,
+        check: &Check {
+            body: BodyCheck::Hash,
+            ..Check::default()
+        },
+        warmup: &WarmupRule {
+            min: Seconds(0.1),
+            max: Seconds(0.1),
+        },
+        window: Window::For(Duration::from_millis(400)),
+        seed: 0,
+        cancel: Default::default(),
+        threads: ClientThreads::default(),
+        edge: &|| {},
+        progress: &|_| {},
+    })?;
+    Ok(driven.result.completed as f64 / driven.result.seconds.max(1e-9))
+}
+
+/// Most bytes by which the environment is padded: a page, and the luck of addresses has been drawn anew.
+const MOST_PADDING: f64 = 4096.0;
