@@ -4,6 +4,7 @@ mod completions;
 mod config_check;
 mod convert;
 mod explain;
+mod lab;
 mod place;
 mod print;
 mod purge;
@@ -28,6 +29,7 @@ enum Command {
     Explain(explain::Args),
     Convert(Box<convert::Args>),
     Purge(purge::Args),
+    Lab(Box<lab::Args>),
     Config(config_check::Args),
     Completions(completions::Args),
 }
@@ -35,22 +37,37 @@ enum Command {
 fn main() -> ExitCode {
     // Before there is a second thread, and anything to free.
     andon_codecs::allocator::return_free_memory();
-    let result = match Cli::parse().command {
+    let result = match parse().command {
         Command::Serve(args) => serve::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
+        Command::Lab(args) => return lab::run(&args).unwrap_or_else(failed),
         Command::Config(args) => config_check::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("andon: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(error),
     }
+}
+
+/// The laboratory's exit codes are its own: 2 says something about a run there.
+fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let lab = std::env::args_os().nth(1).is_some_and(|word| word == "lab");
+        let _ = error.print();
+        std::process::exit(match error.exit_code() {
+            2 if lab => lab::USAGE.into(),
+            code => code,
+        })
+    })
+}
+
+fn failed(error: anyhow::Error) -> ExitCode {
+    eprintln!("andon: {error:#}");
+    ExitCode::FAILURE
 }
 
 const AFTER: &str = "\

@@ -1,0 +1,88 @@
+//! `andon lab`: honest A/B experiments on any HTTP server.
+
+mod bench;
+mod check;
+mod conduct;
+mod gate;
+mod interrupt;
+mod noise;
+mod quick;
+mod report;
+mod run;
+mod whole;
+
+use std::process::ExitCode;
+
+use andon_lab::experiment::Error;
+use andon_lab::launch::{Guard, stand};
+
+/// Compare servers, or one server's settings, and say which is faster, by how much, how sure
+#[derive(clap::Args)]
+#[command(after_help = AFTER, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Quick(quick::Args),
+    Run(run::Args),
+    Check(check::Args),
+    Bench(bench::Args),
+    Noise(noise::Args),
+    Report(report::Args),
+    Gate(gate::Args),
+    /// Stands between the laboratory and a server, so that nothing is left behind
+    #[command(name = GUARD, hide = true)]
+    Guard,
+}
+
+/// Runs the command; the exit code says what came of it.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let result = match &args.command {
+        Command::Quick(args) => quick::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Noise(args) => noise::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Gate(args) => gate::run(args),
+        Command::Guard => return Ok(ExitCode::from(stand().clamp(0, 255) as u8)),
+    };
+    result.or_else(|error| {
+        let code = match error.downcast_ref::<Error>() {
+            Some(Error::Start { .. }) => NOT_STARTED,
+            Some(Error::Scenario(_) | Error::Load(_) | Error::Other(_)) => USAGE,
+            Some(Error::Folder(_)) | None => return Err(error),
+        };
+        eprintln!("andon lab: {error:#}");
+        Ok(ExitCode::from(code))
+    })
+}
+
+/// How this program starts its own guard.
+fn guard() -> Guard {
+    Guard::this_program(["lab", GUARD])
+}
+
+const GUARD: &str = "__guard";
+
+/// Exit codes; 0 is fine.
+const REGRESSION: u8 = 1;
+const UNDECIDED: u8 = 2;
+const INVALID: u8 = 3;
+/// A command line or a scenario that was not understood.
+pub(crate) const USAGE: u8 = 4;
+const NOT_STARTED: u8 = 5;
+
+const AFTER: &str = "\
+Examples:
+  andon lab quick -e OMP_NUM_THREADS=,1 -c 10 -n 500 -L urls.txt -- ./server --port {port}
+  andon lab bench http://127.0.0.1:8080/a.jpg -c 10 -n 1000
+  andon lab check scenarios/5-sendfile/nginx.toml
+  andon lab run scenarios/5-sendfile/nginx.toml -o runs/sendfile
+  andon lab report runs/sendfile --as html -o sendfile.html
+
+Exit codes: 0 fine, 1 regression (gate), 2 undecided (--strict), 3 invalid or not exercised,
+4 not understood, 5 a server did not start.";

@@ -1,0 +1,88 @@
+//! `andon lab check`: does a scenario work at all? One round of requests per variant, no timing.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use andon_lab::experiment::{Error, Experiment, Event, run as experiment};
+use andon_lab::scenario::{Order, Pairs, Scenario, Seconds, WarmupRule};
+
+use super::whole::Whole;
+use super::{INVALID, guard};
+use crate::print::print;
+
+/// Start every variant once, ask each URL, look at the replies and the witnesses; measure nothing
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The scenario
+    scenario: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut scenario = Scenario::read(&args.scenario).map_err(Error::from)?;
+    let variants = andon_lab::variant::expand(&scenario).map_err(Error::from)?;
+    let urls = variants.iter().map(|variant| scenario.urls(variant).map_or(1, |urls| urls.len()));
+    let urls = urls.max().unwrap_or(1) as u64;
+    scenario.design.order = Order::Sequential;
+    scenario.design.aa = false;
+    scenario.design.pairs = Pairs {
+        min: 1,
+        max: 1,
+        ..Pairs::default()
+    };
+    scenario.design.warmup = WarmupRule {
+        min: Seconds(0.0),
+        max: Seconds(0.0),
+    };
+    scenario.load.requests = urls.max(u64::from(scenario.load.connections) * 2);
+    scenario.load.loops = 0;
+    scenario.load.ramp = Seconds(0.0);
+    let folder = tempfile::tempdir()?;
+    experiment(&Experiment {
+        scenario,
+        guard: guard(),
+        folder: folder.path().join("check"),
+        program: concat!("andon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        budget: None,
+        cancel: Arc::new(AtomicBool::new(false)),
+        watch: &|event| {
+            if let Event::Begins { name, .. } = event {
+                eprintln!("{name}…");
+            }
+        },
+    })?;
+    let whole = Whole::read(&folder.path().join("check"))?;
+    let mut good = true;
+    let mut text = String::new();
+    for block in &whole.run.blocks {
+        let name = &whole.run.header.variants[block.variant as usize].name;
+        let failures = block.load.failures;
+        let fine = block.failure.is_none() && failures.all() == 0;
+        good &= fine;
+        let state = if fine { "ok" } else { "FAILED" };
+        text += &format!("{state:7} {name}: {} replies", block.load.completed);
+        if failures.all() > 0 {
+            text += &format!(", {failures:?}");
+        }
+        text += &block.failure.as_ref().map_or_else(String::new, |why| format!(", {why}"));
+        text.push('\n');
+        for reading in &block.witnesses {
+            let word = match reading.holds {
+                Some(true) => "holds",
+                Some(false) => "DOES NOT HOLD",
+                None => "is read in the counting pass",
+            };
+            text += &format!("          witness {}: {word} (saw {})\n", reading.witness, reading.seen);
+            good &= reading.holds != Some(false);
+        }
+    }
+    for work in &whole.judged.work {
+        let name = &whole.run.header.variants[work.variant as usize].name;
+        let word = if work.same { "ok" } else { "DIFFERS" };
+        text += &format!("{word:7} {name} {}: {}\n", work.url, work.detail);
+        good &= work.same;
+    }
+    print(text.as_bytes())?;
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(INVALID) })
+}

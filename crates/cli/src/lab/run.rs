@@ -1,0 +1,29 @@
+//! `andon lab run`: a scenario file, whole.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use andon_lab::experiment::Error;
+use andon_lab::scenario::Scenario;
+
+use super::conduct::{self, Options};
+
+/// Run a scenario: start every variant, block by block, and compare them
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(super) struct Args {
+    /// The scenario (docs/scenario.md tells its format)
+    scenario: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let scenario = Scenario::read(&args.scenario).map_err(Error::from)?;
+    conduct::conduct(scenario, &args.options)
+}
+
+const AFTER: &str = "\
+Examples:
+  andon lab run scenarios/5-sendfile/nginx.toml
+  andon lab run s.toml --pairs 10 --budget 5m -o runs/today";
