@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use crate::analysis::{Enough, Slot, enough, order};
 use crate::launch::{Guard, LaunchError, Launched};
 use crate::load::{self, Progress};
-use crate::record::{Arm, Block, Folder, FolderError, Header, Kind, Machine, Run, SCHEMA};
+use crate::record::{Arm, Block, Folder, FolderError, Header, Kind, Machine, Pass, Run, SCHEMA};
 use crate::scenario::{Address, Fresh, Order, Scenario, ScenarioError};
+use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
@@ -59,6 +60,11 @@ pub enum Event<'a> {
     Load(Progress),
     /// A block has ended.
     Ended(&'a Block),
+    /// A variant's counting pass begins.
+    Counts {
+        /// The variant's name.
+        name: &'a str,
+    },
 }
 
 /// Why it ended.
@@ -151,6 +157,9 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
         ceiling: None,
     };
     let end = going.blocks()?;
+    if end != End::Cancelled {
+        going.passes()?;
+    }
     for (_, server) in std::mem::take(&mut going.kept) {
         server.stop().map_err(|why| Error::Other(why.to_string()))?;
     }
@@ -230,6 +239,39 @@ impl Going<'_> {
             self.run.blocks.push(block);
         }
         Ok(Some(disturbed))
+    }
+
+    /// Counts system calls and instructions, if the scenario wants them, variant by variant.
+    fn passes(&mut self) -> Result<(), Error> {
+        let experiment = self.experiment;
+        let sample = &experiment.scenario.sample;
+        let wanted = [
+            (sample.syscalls, syscalls::pass as fn(&Subject<'_>) -> Pass),
+            (sample.callgrind, syscalls::callgrind::pass),
+        ];
+        for (index, variant) in self.run.header.variants.clone().iter().enumerate() {
+            for (_, count) in wanted.iter().filter(|(requests, _)| *requests > 0) {
+                if self.cancelled() {
+                    return Ok(());
+                }
+                (experiment.watch)(Event::Counts {
+                    name: &variant.name,
+                });
+                let pass = count(&Subject {
+                    scenario: &experiment.scenario,
+                    variant,
+                    index: index as u32,
+                    guard: &experiment.guard,
+                    asked: &|server| {
+                        asked(&experiment.scenario, variant, server).map_err(|why| why.to_string())
+                    },
+                    cancel: experiment.cancel.clone(),
+                });
+                self.folder.append(Kind::Pass, &pass)?;
+                self.run.passes.push(pass);
+            }
+        }
+        Ok(())
     }
 
     fn out_of_time(&self) -> bool {

@@ -67,7 +67,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scenario = scenario(args)?;
     let origin = Instant::now();
     let threads = ClientThreads::default();
-    let sampler = Sampler::start(None, threads.clone(), scenario.sample.every.duration(), origin);
+    let sampler = Sampler::start(
+        None,
+        threads.clone(),
+        scenario.sample.every.duration(),
+        origin,
+    );
     let driven = load::drive(&Drive {
         endpoint,
         asked: &asked,
@@ -109,11 +114,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         passes: Vec::new(),
     };
     print(&Whole::new(run, driven.bodies).print(format, colour())?)?;
-    Ok(if failed { ExitCode::from(super::INVALID) } else { ExitCode::SUCCESS })
+    Ok(if failed {
+        ExitCode::from(super::INVALID)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
-    let mut scenario = Scenario::parse("[server]\ncmd = [\"true\"]\n", ".".as_ref()).map_err(Error::from)?;
+    let mut scenario =
+        Scenario::parse("[server]\ncmd = [\"true\"]\n", ".".as_ref()).map_err(Error::from)?;
     scenario.name = "bench".to_owned();
     scenario.check.status = args.status;
     scenario.design.aa = false;
@@ -161,19 +171,35 @@ fn endpoint(url: &str) -> anyhow::Result<(Endpoint, String)> {
     } else {
         format!("{host}:80")
     };
-    let mut addresses = with_port.to_socket_addrs().with_context(|| format!("`{host}` cannot be found"))?;
-    let address = addresses.next().with_context(|| format!("`{host}` has no address"))?;
-    Ok((Endpoint::Tcp(address), if path.is_empty() { "/".to_owned() } else { path.to_owned() }))
+    let mut addresses = with_port
+        .to_socket_addrs()
+        .with_context(|| format!("`{host}` cannot be found"))?;
+    let address = addresses
+        .next()
+        .with_context(|| format!("`{host}` has no address"))?;
+    Ok((
+        Endpoint::Tcp(address),
+        if path.is_empty() {
+            "/".to_owned()
+        } else {
+            path.to_owned()
+        },
+    ))
 }
 
 fn asked(args: &Args, path: String) -> anyhow::Result<Vec<Asked>> {
     let mut targets = match &args.urls {
-        Some(file) => urls::read(file).map_err(Error::from)?.into_iter().map(|entry| entry.path).collect(),
+        Some(file) => urls::read(file)
+            .map_err(Error::from)?
+            .into_iter()
+            .map(|entry| entry.path)
+            .collect(),
         None => vec![path],
     };
     let headers = args.header.iter().map(|header| {
         let pair = header.split_once(':');
-        let pair = pair.with_context(|| format!("`{header}` is not a header: write `name: value`"))?;
+        let pair =
+            pair.with_context(|| format!("`{header}` is not a header: write `name: value`"))?;
         Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
     });
     let headers = headers.collect::<anyhow::Result<Vec<_>>>()?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use andon_lab::experiment::{Error, Experiment, Event, run as experiment};
+use andon_lab::experiment::{Error, Event, Experiment, run as experiment};
 use andon_lab::scenario::{Order, Pairs, Scenario, Seconds, WarmupRule};
 
 use super::whole::Whole;
@@ -22,7 +22,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut scenario = Scenario::read(&args.scenario).map_err(Error::from)?;
     let variants = andon_lab::variant::expand(&scenario).map_err(Error::from)?;
-    let urls = variants.iter().map(|variant| scenario.urls(variant).map_or(1, |urls| urls.len()));
+    let urls = variants
+        .iter()
+        .map(|variant| scenario.urls(variant).map_or(1, |urls| urls.len()));
     let urls = urls.max().unwrap_or(1) as u64;
     scenario.design.order = Order::Sequential;
     scenario.design.aa = false;
@@ -65,7 +67,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if failures.all() > 0 {
             text += &format!(", {failures:?}");
         }
-        text += &block.failure.as_ref().map_or_else(String::new, |why| format!(", {why}"));
+        text += &block
+            .failure
+            .as_ref()
+            .map_or_else(String::new, |why| format!(", {why}"));
         text.push('\n');
         for reading in &block.witnesses {
             let word = match reading.holds {
@@ -73,7 +78,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 Some(false) => "DOES NOT HOLD",
                 None => "is read in the counting pass",
             };
-            text += &format!("          witness {}: {word} (saw {})\n", reading.witness, reading.seen);
+            text += &format!(
+                "          witness {}: {word} (saw {})\n",
+                reading.witness, reading.seen
+            );
             good &= reading.holds != Some(false);
         }
     }
@@ -84,5 +92,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         good &= work.same;
     }
     print(text.as_bytes())?;
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(INVALID) })
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(INVALID)
+    })
 }

@@ -41,7 +41,10 @@ pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Resu
         scenario.design.pairs.max = pairs;
         scenario.design.pairs.min = scenario.design.pairs.min.min(pairs);
     }
-    let folder = options.output.clone().unwrap_or_else(|| default_folder(&scenario.name));
+    let folder = options
+        .output
+        .clone()
+        .unwrap_or_else(|| default_folder(&scenario.name));
     let bar = Bar::new(options.quiet);
     let finished = experiment::run(&Experiment {
         scenario,
@@ -63,7 +66,8 @@ fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Resu
     for name in KEPT {
         let format = format(name)?;
         let path = folder.join(format.file);
-        std::fs::write(&path, whole.print(format, false)?).with_context(|| path.display().to_string())?;
+        std::fs::write(&path, whole.print(format, false)?)
+            .with_context(|| path.display().to_string())?;
     }
     if options.quiet {
         let verdicts = whole.analysis.primary();
@@ -84,7 +88,12 @@ fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Resu
 /// The exit code that the verdicts ask for.
 fn code(analysis: &Analysis, strict: bool) -> ExitCode {
     let any = |wanted: fn(&Verdict) -> bool| analysis.primary().any(|it| wanted(&it.verdict));
-    if any(|verdict| matches!(verdict, Verdict::Invalid { .. } | Verdict::NotExercised { .. })) {
+    if any(|verdict| {
+        matches!(
+            verdict,
+            Verdict::Invalid { .. } | Verdict::NotExercised { .. }
+        )
+    }) {
         ExitCode::from(INVALID)
     } else if strict && any(|verdict| matches!(verdict, Verdict::Undecided { .. })) {
         ExitCode::from(UNDECIDED)
@@ -111,8 +120,14 @@ struct Bar {
 
 impl Bar {
     fn new(quiet: bool) -> Self {
-        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
-        let style = ProgressStyle::with_template("{spinner} block {pos} of at most {len}, {elapsed}  {msg}");
+        let bar = if quiet {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new(0)
+        };
+        let style = ProgressStyle::with_template(
+            "{spinner} block {pos} of at most {len}, {elapsed}  {msg}",
+        );
         if let Ok(style) = style {
             bar.set_style(style);
         }
@@ -134,17 +149,28 @@ impl Bar {
                 }
             }
             Event::Load(progress) => {
-                let what = self.what.lock().map(|what| what.clone()).unwrap_or_default();
+                let what = self
+                    .what
+                    .lock()
+                    .map(|what| what.clone())
+                    .unwrap_or_default();
                 let phase = if progress.measuring {
                     format!("{:.0} %", progress.done * 100.0)
                 } else {
                     "warms up".to_owned()
                 };
-                self.bar.set_message(format!("{what}: {phase}, {:.0} replies/s", progress.rate));
+                self.bar
+                    .set_message(format!("{what}: {phase}, {:.0} replies/s", progress.rate));
             }
+            Event::Counts { name } => self
+                .bar
+                .set_message(format!("{name}: counts, apart from all timing")),
             Event::Ended(block) => {
                 if let Some(why) = block.discarded.as_ref().or(block.failure.as_ref()) {
-                    self.bar.println(format!("block {}: {why}; its pair runs again", block.index + 1));
+                    self.bar.println(format!(
+                        "block {}: {why}; its pair runs again",
+                        block.index + 1
+                    ));
                 }
             }
         }

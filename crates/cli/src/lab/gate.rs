@@ -24,13 +24,23 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let whole = Whole::read(&args.run)?;
-    let rules = if args.fail.is_empty() { &whole.run.header.scenario.gate.fail } else { &args.fail };
-    let rules = rules.iter().map(|rule| Rule::parse(rule)).collect::<anyhow::Result<Vec<_>>>()?;
+    let rules = if args.fail.is_empty() {
+        &whole.run.header.scenario.gate.fail
+    } else {
+        &args.fail
+    };
+    let rules = rules
+        .iter()
+        .map(|rule| Rule::parse(rule))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let compared: Vec<&Comparison> = whole.analysis.primary().collect();
     let mut worst = 0;
     let mut text = String::new();
     for comparison in &compared {
-        let hit = rules.iter().filter(|rule| rule.fails(comparison)).map(|rule| rule.code());
+        let hit = rules
+            .iter()
+            .filter(|rule| rule.fails(comparison))
+            .map(|rule| rule.code());
         // An invalid run says nothing about regressions, so it outranks them.
         let code = hit.max().unwrap_or(0);
         worst = worst.max(code);
@@ -40,10 +50,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             UNDECIDED => "UNDECIDED",
             _ => "INVALID",
         };
-        text += &format!("{word:10} {} / {}: {}\n", comparison.name, comparison.baseline, comparison.verdict);
+        text += &format!(
+            "{word:10} {} / {}: {}\n",
+            comparison.name, comparison.baseline, comparison.verdict
+        );
     }
     if compared.is_empty() {
-        bail!("{}: nothing was compared, so there is nothing to judge", args.run.display());
+        bail!(
+            "{}: nothing was compared, so there is nothing to judge",
+            args.run.display()
+        );
     }
     print(text.as_bytes())?;
     Ok(ExitCode::from(worst))
@@ -83,7 +99,11 @@ impl Rule {
             Self::Slower(share) => {
                 let worse = matches!(comparison.verdict, Verdict::Slower | Verdict::Dearer);
                 let ratio = comparison.estimate.map_or(1.0, |estimate| estimate.ratio);
-                let loss = if comparison.metric.more_is_better() { 1.0 / ratio } else { ratio };
+                let loss = if comparison.metric.more_is_better() {
+                    1.0 / ratio
+                } else {
+                    ratio
+                };
                 worse && loss > 1.0 + share.0
             }
         }

@@ -8,25 +8,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) fn flag() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = flag.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        runtime.block_on(async {
-            use tokio::signal::unix::{SignalKind, signal};
-            let (Ok(mut int), Ok(mut term)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-            else {
-                return;
-            };
-            loop {
-                tokio::select! {
-                    _ = int.recv() => {}
-                    _ = term.recv() => {}
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            runtime.block_on(async {
+                use tokio::signal::unix::{SignalKind, signal};
+                let (Ok(mut int), Ok(mut term)) = (
+                    signal(SignalKind::interrupt()),
+                    signal(SignalKind::terminate()),
+                ) else {
+                    return;
+                };
+                loop {
+                    tokio::select! {
+                        _ = int.recv() => {}
+                        _ = term.recv() => {}
+                    }
+                    if set.swap(true, Ordering::Relaxed) {
+                        // The guards notice that we are gone, and clean up.
+                        std::process::exit(130);
+                    }
                 }
-                if set.swap(true, Ordering::Relaxed) {
-                    // The guards notice that we are gone, and clean up.
-                    std::process::exit(130);
-                }
-            }
-        });
-    })?;
+            });
+        })?;
     Ok(flag)
 }

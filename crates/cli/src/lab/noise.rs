@@ -31,7 +31,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.time.0 < args.block.0 * 8.0 {
-        bail!("--for {} leaves fewer than four pairs of blocks of {}", args.time, args.block);
+        bail!(
+            "--for {} leaves fewer than four pairs of blocks of {}",
+            args.time,
+            args.block
+        );
     }
     let responder = NullResponder::start(4096)?;
     let mut pairs = Vec::new();
@@ -39,7 +43,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     while begun.elapsed() < args.time.duration() {
         spins.push(spin());
-        pairs.push((block(&responder, args.block)?, block(&responder, args.block)?));
+        pairs.push((
+            block(&responder, args.block)?,
+            block(&responder, args.block)?,
+        ));
     }
     let Some(ratios) = LogRatios::new(&pairs) else {
         bail!("too few pairs: give --for more time");
@@ -60,7 +67,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ratios.deviation() * 100.0,
         relative(&rates) * 100.0,
     );
-    text += &format!("the spin probe varies by {:.2} % (SD)\n\n", relative(&spins) * 100.0);
+    text += &format!(
+        "the spin probe varies by {:.2} % (SD)\n\n",
+        relative(&spins) * 100.0
+    );
     text += "effect   pairs to detect it   pairs to show that it is not there\n";
     for effect in [0.01, 0.02, 0.05, 0.10] {
         let k = ratios.deviation() / effect;

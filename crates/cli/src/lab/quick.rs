@@ -69,7 +69,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     let here = std::env::current_dir()?;
-    let mut scenario = Scenario::parse("[server]\ncmd = [\"true\"]\n", &here).map_err(Error::from)?;
+    let mut scenario =
+        Scenario::parse("[server]\ncmd = [\"true\"]\n", &here).map_err(Error::from)?;
     scenario.name = "quick".to_owned();
     let server = &mut scenario.server;
     server.cmd.clone_from(&args.command);
@@ -117,7 +118,9 @@ fn variants(args: &Args) -> anyhow::Result<Vec<VariantEntry>> {
         }]);
     };
     let Some((name, values)) = env.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-        bail!("`{env}` is no variable with values: write `NAME=VALUE,VALUE`, e.g. `OMP_NUM_THREADS=,1`");
+        bail!(
+            "`{env}` is no variable with values: write `NAME=VALUE,VALUE`, e.g. `OMP_NUM_THREADS=,1`"
+        );
     };
     let values: Vec<&str> = values.split(',').collect();
     if values.len() < 2 {
@@ -126,7 +129,11 @@ fn variants(args: &Args) -> anyhow::Result<Vec<VariantEntry>> {
     Ok(values
         .into_iter()
         .map(|value| VariantEntry {
-            name: if value.is_empty() { format!("{name} unset") } else { format!("{name}={value}") },
+            name: if value.is_empty() {
+                format!("{name} unset")
+            } else {
+                format!("{name}={value}")
+            },
             env: BTreeMap::from([(name.to_owned(), value.to_owned())]),
             ..VariantEntry::default()
         })

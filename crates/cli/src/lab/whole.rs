@@ -56,7 +56,10 @@ pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
         return Ok(format);
     }
     let known: Vec<&str> = report::ALL.iter().map(|format| format.name).collect();
-    bail!("there is no format `{name}`; there are {}", known.join(", "))
+    bail!(
+        "there is no format `{name}`; there are {}",
+        known.join(", ")
+    )
 }
 
 /// Colours only on a terminal that wants them.
