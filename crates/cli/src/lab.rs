@@ -80,8 +80,8 @@ const AFTER: &str = "\
 Examples:
   andon lab quick -e OMP_NUM_THREADS=,1 -c 10 -n 500 -L urls.txt -- ./server --port {port}
   andon lab bench http://127.0.0.1:8080/a.jpg -c 10 -n 1000
-  andon lab check scenarios/5-sendfile/nginx.toml
-  andon lab run scenarios/5-sendfile/nginx.toml -o runs/sendfile
+  andon lab check scenarios/5-sendfile/c-nginx-disk.toml
+  andon lab run scenarios/5-sendfile/c-nginx-disk.toml -o runs/sendfile
   andon lab report runs/sendfile --as html -o sendfile.html
 
 Exit codes: 0 fine, 1 regression (gate), 2 undecided (--strict), 3 invalid or not exercised,

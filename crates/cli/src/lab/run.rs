@@ -25,5 +25,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 const AFTER: &str = "\
 Examples:
-  andon lab run scenarios/5-sendfile/nginx.toml
+  andon lab run scenarios/5-sendfile/c-nginx-disk.toml
   andon lab run s.toml --pairs 10 --budget 5m -o runs/today";
