@@ -68,6 +68,8 @@ fn quick_says_which_is_slower_and_report_and_gate_read_the_same_run() {
             "--pairs",
             "6",
             "--no-aa",
+            "--budget",
+            "20s",
             "-o",
             "run",
             "--",

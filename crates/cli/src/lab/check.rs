@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use andon_lab::experiment::{Error, Event, Experiment, run as experiment};
-use andon_lab::scenario::{Order, Pairs, Scenario, Seconds, WarmupRule};
+use andon_lab::scenario::{Above, Discard, Order, Pairs, Scenario, Seconds, Share, WarmupRule};
 
 use super::whole::Whole;
 use super::{INVALID, guard};
@@ -36,6 +36,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     scenario.design.warmup = WarmupRule {
         min: Seconds(0.0),
         max: Seconds(0.0),
+    };
+    // Nothing is timed, so nothing can be disturbed.
+    let never = Above(Share(1e6));
+    scenario.design.discard = Discard {
+        steal: never,
+        foreign_cpu: never,
+        probe: never,
     };
     scenario.load.requests = urls.max(u64::from(scenario.load.connections) * 2);
     scenario.load.loops = 0;
