@@ -97,7 +97,12 @@ fn quick_says_which_is_slower_and_report_and_gate_read_the_same_run() {
         ]
     );
     let csv = lab(folder.path(), &["report", "run", "--as", "csv"]);
-    assert!(text(&csv.stdout).lines().count() >= 13, "a line per block");
+    let blocks = fs::read_to_string(folder.path().join("run/blocks.jsonl")).expect("reads");
+    assert_eq!(
+        text(&csv.stdout).lines().count(),
+        1 + blocks.lines().count(),
+        "a head, and a line per block"
+    );
     let gate = lab(folder.path(), &["gate", "run"]);
     if said.contains("SLOWER") {
         assert_eq!(output.status.code(), Some(0));
