@@ -15,6 +15,8 @@ if ($width * $h < $height * $w) {
     $h = intdiv($w * $height, $width);
 }
 $picture->resizeImage($w, $h, Imagick::FILTER_LANCZOS, 1);
+// Metadata would be up to half of a small reply; Andon is told the same (rmprof=y).
+$picture->stripImage();
 $picture->setImageCompressionQuality(90);
 header('Content-Type: image/jpeg');
 echo $picture->getImageBlob();
