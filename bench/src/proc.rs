@@ -1,8 +1,11 @@
 //! What Linux tells about a process: `/proc/PID/…`.
 
-use std::fs;
+use std::net::{SocketAddr, TcpStream};
+use std::process::Child;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
 /// A line of `/proc/PID/status` that counts in kB, such as `VmRSS`, in bytes.
@@ -14,6 +17,25 @@ pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {
         .with_context(|| format!("no {key} in /proc/{pid}/status"))?;
     let number = line.trim().trim_end_matches("kB").trim();
     Ok(number.parse::<u64>()? * 1024)
+}
+
+/// Waits until a server that was just started accepts connections.
+pub(crate) fn wait_until_it_listens(
+    child: &mut Child,
+    name: &str,
+    address: SocketAddr,
+) -> Result<()> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(20) {
+        if TcpStream::connect(address).is_ok() {
+            return Ok(());
+        }
+        if let Some(status) = child.try_wait()? {
+            bail!("{name} ended at once: {status}");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    bail!("{name} does not listen on {address}")
 }
 
 /// Processor seconds of a process so far.

@@ -1,12 +1,11 @@
 //! nginx with a `proxy_cache`, as a child process with a folder of its own.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{env, fs};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::server::terminate;
 use crate::proc;
@@ -40,22 +39,8 @@ impl Nginx {
             address,
             folder,
         };
-        nginx.wait_until_it_listens()?;
+        proc::wait_until_it_listens(&mut nginx.child, "nginx", address)?;
         Ok(nginx)
-    }
-
-    fn wait_until_it_listens(&mut self) -> Result<()> {
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(20) {
-            if TcpStream::connect(self.address).is_ok() {
-                return Ok(());
-            }
-            if let Some(status) = self.child.try_wait()? {
-                bail!("nginx ended at once: {status}");
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        bail!("nginx does not listen on {}", self.address)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -1,13 +1,12 @@
 //! `andon serve` as a child process on a port of its own.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{env, fs};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::proc;
 
@@ -67,22 +66,8 @@ impl Server {
             address,
             _config: config,
         };
-        server.wait_until_it_listens()?;
+        proc::wait_until_it_listens(&mut server.child, "andon serve", address)?;
         Ok(server)
-    }
-
-    fn wait_until_it_listens(&mut self) -> Result<()> {
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(20) {
-            if TcpStream::connect(self.address).is_ok() {
-                return Ok(());
-            }
-            if let Some(status) = self.child.try_wait()? {
-                bail!("andon serve ended at once: {status}");
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        bail!("andon serve does not listen on {}", self.address)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -68,6 +68,9 @@ fn guard() -> Guard {
 
 const GUARD: &str = "__guard";
 
+/// Who wrote a run.
+const PROGRAM: &str = concat!("andon ", env!("CARGO_PKG_VERSION"));
+
 /// Exit codes; 0 is fine.
 const REGRESSION: u8 = 1;
 const UNDECIDED: u8 = 2;

@@ -12,7 +12,6 @@ mod connection;
 mod course;
 pub mod null;
 mod pacer;
-mod random;
 mod recorder;
 mod replies;
 mod sequence;
@@ -26,7 +25,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rustix::thread::{CpuSet, Pid};
+use rustix::thread::CpuSet;
 use tokio::task::JoinSet;
 
 pub use crate::launch::Endpoint;
@@ -238,11 +237,12 @@ impl Client {
                 })
                 .collect();
             drop(tell);
-            let tids: Vec<Pid> = told.iter().take(self.threads as usize).collect();
+            // All are there, and enlisted.
+            told.iter().take(self.threads as usize).for_each(drop);
             if let Pacing::Open(schedule) = &self.pacing {
                 scope.spawn(|| schedule.dispatch(self.began + self.ramp, &shared.course));
             }
-            let mut driven = course::conduct(drive, shared, &tids, self.began);
+            let mut driven = course::conduct(drive, shared, self.threads, self.began);
             for thread in threads {
                 thread
                     .join()
@@ -262,7 +262,7 @@ impl Client {
         &self,
         thread: u32,
         shared: &Arc<Shared>,
-        tell: &mpsc::Sender<Pid>,
+        tell: &mpsc::Sender<()>,
         enlist: &ClientThreads,
     ) -> io::Result<()> {
         enlist.enlist();
@@ -274,7 +274,7 @@ impl Client {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let _ = tell.send(rustix::thread::gettid());
+        let _ = tell.send(());
         runtime.block_on(async {
             let mut connections = JoinSet::new();
             for id in (0..self.connections).filter(|id| id % self.threads == thread) {

@@ -128,6 +128,13 @@ pub(crate) fn threads(pid: Pid) -> Option<Vec<Pid>> {
     )
 }
 
+/// CPU seconds that a thread of ours has used, to the nanosecond.
+pub(crate) fn thread_seconds(thread: Pid) -> Option<f64> {
+    let text = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
 /// The children of a process; `None` if it has ended.
 pub(crate) fn children(pid: Pid) -> Option<Vec<Pid>> {
     if !children_files() {

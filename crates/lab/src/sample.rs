@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::proc::Pid;
+use crate::proc::{self, Pid};
 
 pub use probe::spin;
 pub use samples::Samples;
@@ -34,6 +34,14 @@ impl ClientThreads {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(thread);
+    }
+
+    /// CPU seconds that they have used by now.
+    pub(crate) fn cpu_seconds(&self) -> f64 {
+        self.ids()
+            .into_iter()
+            .filter_map(proc::thread_seconds)
+            .sum()
     }
 
     fn ids(&self) -> Vec<Pid> {

@@ -15,8 +15,8 @@ use andon_lab::scenario::{Expect, HttpVersion, Mode, Scenario, Seconds, WarmupRu
 use andon_lab::variant::Variant;
 use anyhow::{Context, bail};
 
-use super::interrupt;
 use super::whole::{Whole, colour, format};
+use super::{PROGRAM, interrupt};
 use crate::print::print;
 
 /// Ask a running server, and print what ab prints, and what it does not
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let run = Run {
         header: Header {
             schema: SCHEMA,
-            program: concat!("andon ", env!("CARGO_PKG_VERSION")).to_owned(),
+            program: PROGRAM.to_owned(),
             started: utc(SystemTime::now()),
             scenario,
             variants: vec![variant(&args.url)],

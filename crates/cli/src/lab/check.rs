@@ -9,7 +9,7 @@ use andon_lab::experiment::{Error, Event, Experiment, run as experiment};
 use andon_lab::scenario::{Above, Discard, Order, Pairs, Scenario, Seconds, Share, WarmupRule};
 
 use super::whole::Whole;
-use super::{INVALID, guard};
+use super::{INVALID, PROGRAM, guard};
 use crate::print::print;
 
 /// Start every variant once, ask each URL, look at the replies and the witnesses; measure nothing
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         scenario,
         guard: guard(),
         folder: folder.path().join("check"),
-        program: concat!("andon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        program: PROGRAM.to_owned(),
         budget: None,
         cancel: Arc::new(AtomicBool::new(false)),
         watch: &|event| {

@@ -12,7 +12,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::whole::{Whole, colour, format};
-use super::{INVALID, UNDECIDED, guard, interrupt};
+use super::{INVALID, PROGRAM, UNDECIDED, guard, interrupt};
 use crate::print::print;
 
 /// What all commands that run experiments share.
@@ -50,7 +50,7 @@ pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Resu
         scenario,
         guard: guard(),
         folder,
-        program: concat!("andon ", env!("CARGO_PKG_VERSION")).to_owned(),
+        program: PROGRAM.to_owned(),
         budget: options.budget.map(Seconds::duration),
         cancel: interrupt::flag().context("cannot listen for signals")?,
         watch: &|event| bar.show(event),

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::thread::Pid;
 use tokio::sync::watch;
 
 use super::worker::Shared;
@@ -102,12 +101,7 @@ impl Course {
 }
 
 /// Moves the course on, from outside of the client's threads, and ends it.
-pub(super) fn conduct(
-    drive: &Drive<'_>,
-    shared: &Shared,
-    client: &[Pid],
-    began: Instant,
-) -> Driven {
+pub(super) fn conduct(drive: &Drive<'_>, shared: &Shared, threads: u32, began: Instant) -> Driven {
     let course = &shared.course;
     let ramp = drive.load.ramp.duration();
     while began.elapsed() < ramp && !course.cancelled() {
@@ -116,23 +110,22 @@ pub(super) fn conduct(
     let ramped = Instant::now();
     let steady = warm_up(drive, shared, ramped);
     (drive.edge)();
-    let cpu_before = cpu_seconds(client);
+    let cpu_before = drive.threads.cpu_seconds();
     let opened = Instant::now();
     shared.recorder.open(opened);
     course.measure();
     let closed = measure(drive, shared, opened);
-    let cpu = cpu_seconds(client) - cpu_before;
+    let cpu = drive.threads.cpu_seconds() - cpu_before;
     course.end();
     (drive.edge)();
     let seconds = closed.duration_since(opened).as_secs_f64();
-    let threads = client.len().max(1) as f64;
     Driven {
         result: crate::record::LoadResult::default(),
         client: ClientCost {
             cpu_seconds: cpu,
-            threads: client.len() as u32,
+            threads,
             busy: if seconds > 0.0 {
-                cpu / seconds / threads
+                cpu / seconds / f64::from(threads)
             } else {
                 0.0
             },
@@ -207,16 +200,6 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
             rate: completed as f64 / seconds.max(1e-9),
         });
     }
-}
-
-/// CPU seconds that these threads of ours have used, to the nanosecond.
-fn cpu_seconds(threads: &[Pid]) -> f64 {
-    let used = threads.iter().filter_map(|tid| {
-        let path = format!("/proc/self/task/{}/schedstat", tid.as_raw_nonzero());
-        let text = std::fs::read_to_string(path).ok()?;
-        text.split_whitespace().next()?.parse::<f64>().ok()
-    });
-    used.sum::<f64>() / 1e9
 }
 
 /// Length of the slices that warm-up is judged by, and of steps of the progress.

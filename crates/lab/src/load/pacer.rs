@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::course::{Course, Phase};
-use super::random::Random;
 use crate::scenario::{Arrivals, Load, Mode};
+use crate::stats::Random;
 
 /// Asked by a connection that is free.
 pub(super) trait Pacer: Send + 'static {
@@ -77,8 +77,7 @@ impl Schedule {
     fn gap(&self, random: &mut Random) -> Duration {
         let seconds = match self.arrivals {
             Arrivals::Constant => 1.0 / self.rate,
-            // 1 − u is in (0, 1], so its logarithm is finite.
-            Arrivals::Poisson => -(1.0 - random.unit()).ln() / self.rate,
+            Arrivals::Poisson => random.exponential() / self.rate,
         };
         Duration::from_secs_f64(seconds.min(1e6))
     }

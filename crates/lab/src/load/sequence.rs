@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::Asked;
-use super::random::Random;
 use crate::scenario::UrlOrder;
+use crate::stats::Random;
 
 /// The order of URLs.
 pub(super) struct Sequence {
@@ -61,9 +61,7 @@ impl Sequence {
                     .wrapping_add(round.wrapping_mul(0xA24B_AED4_963E_E407)),
             );
             let mut order: Vec<usize> = (0..self.len).collect();
-            for i in (1..order.len()).rev() {
-                order.swap(i, random.below(i + 1));
-            }
+            random.shuffle(&mut order);
             *last = (round, order);
         }
         last.1[place]

@@ -1,12 +1,12 @@
 //! What /proc says about the machine and about this process.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::samples::Sample;
-use crate::proc::{Pid, Stat};
+use crate::proc::{self, Pid, Stat};
 
 /// The machine's files, kept open: reading again is a third of the work.
 pub(super) struct System {
@@ -55,10 +55,8 @@ impl System {
             totals.own = (own.user + own.system) as f64 * tick();
         }
         for thread in client {
-            let path = format!("/proc/self/task/{thread}/schedstat");
-            let text = fs::read_to_string(path).unwrap_or_default();
-            if let Some(nanoseconds) = first_number(&text) {
-                self.client.insert(*thread, nanoseconds / 1e9);
+            if let Some(seconds) = proc::thread_seconds(*thread) {
+                self.client.insert(*thread, seconds);
             }
         }
         totals.client = self.client.values().sum();
