@@ -1,6 +1,7 @@
 //! Measures Andon against its peers on the same photographs, in one process: `./dev bench`.
 
 mod compare;
+mod corpus;
 mod engines;
 mod goals;
 mod http;
@@ -71,6 +72,8 @@ enum Task {
     Overload(overload::OverloadArgs),
     /// Large pictures for many clients under a memory limit: kills, peak, throughput.
     Memory(memory_wall::MemoryArgs),
+    /// Every picture below a folder, good, bad and damaged: does the server outlive them?
+    Corpus(corpus::CorpusArgs),
     /// One contestant alone, for its memory (started by the comparison itself).
     #[command(hide = true)]
     Alone(memory::AloneArgs),
@@ -121,6 +124,11 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Jpeg(args)) => {
             let run = jpeg::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-jpeg", &run)
+        }
+        Some(Task::Corpus(args)) => {
+            let run = corpus::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-corpus", &run)?;
+            goals::all_passed(if args.strict { &run.goals } else { &[] })
         }
         Some(Task::JpegAlone(args)) => jpeg::alone(&args),
         Some(Task::Alone(args)) => memory::alone(&args, &photos),

@@ -26,7 +26,7 @@ impl Calibration {
 
     /// How long work on a file of so many bytes will take, before anything else is known of it.
     pub(super) fn guess(&self, bytes: u64) -> Duration {
-        nanoseconds(bytes.max(1) as f64 * NANOS_PER_BYTE * self.per_byte.factor())
+        nanoseconds(bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE * self.per_byte.factor())
     }
 
     /// Work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
@@ -36,7 +36,7 @@ impl Calibration {
         self.kinds.entry(kind).or_default().see(ratio);
         self.all.see(ratio);
         self.per_byte
-            .see(measured / (bytes.max(1) as f64 * NANOS_PER_BYTE));
+            .see(measured / (bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE));
     }
 }
 
@@ -75,6 +75,10 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Waking a thread and copying a file take time as well: no plan costs less.
 const LEAST_NANOS: u64 = 50_000;
+
+/// Icons take long for their few bytes. If they were believed to the byte, a photograph that comes after a
+/// thousand of them would be taken for the work of a minute, and all who come with it would be refused.
+const LEAST_BYTES: u64 = 64 << 10;
 
 /// The first guess of a file's work; a photograph of 4 MB then takes 40 ms.
 const NANOS_PER_BYTE: f64 = 10.0;
@@ -129,6 +133,16 @@ mod tests {
         assert!((millis(calibration.time(PNG, 1_000_000)) - 8.0).abs() < 0.1);
         let unseen = millis(calibration.time(("gif", "webp"), 1_000_000));
         assert!((2.0..8.0).contains(&unseen), "{unseen} ms");
+    }
+
+    #[test]
+    fn a_thousand_icons_do_not_make_a_photograph_look_endless() {
+        let mut calibration = Calibration::default();
+        for _ in 0..1000 {
+            calibration.learn(PNG, 100_000, 300, Duration::from_micros(400));
+        }
+        let guess = millis(calibration.guess(1_000_000));
+        assert!(guess < 100.0, "{guess} ms");
     }
 
     #[test]

@@ -1,0 +1,316 @@
+//! Pictures that other programs choked on, and damaged ones: does the server outlive them?
+//!
+//! Every distinct picture below a folder (other projects' test suites are full of them) is asked for in
+//! several forms, and so are copies of it with a little damage. Whatever it is, the reply has to be whole, in
+//! time and the client's fault at worst; in the end the server must hold no more than it held before.
+
+mod damage;
+mod pictures;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde::Serialize;
+
+use crate::goals::{self, Goal};
+use crate::http::client::Connection;
+use crate::http::server::{Keeping, Server};
+use crate::photos::Folder;
+use crate::{proc, raw};
+use pictures::{Picture, Pictures};
+
+/// Options of `./dev bench corpus`.
+#[derive(Args)]
+pub(crate) struct CorpusArgs {
+    /// Folder of pictures, good and bad; it is read with all that is below it.
+    folder: PathBuf,
+    /// Damaged copies of each picture.
+    #[arg(long, default_value_t = 8)]
+    damaged: u64,
+    /// Clients, each in a closed loop.
+    #[arg(long, default_value_t = 4)]
+    clients: usize,
+    /// Fail if a goal is missed.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// The forms in which each picture is asked for.
+const FORMS: [&str; 4] = [
+    "/small_light(dw=300,dh=300,of=jpg)",
+    "/small_light(sx=1,sy=1,sw=64,sh=64,cw=90,ch=90,of=png)",
+    "/small_light(dw=120,dh=80,da=s,of=webp,q=80)",
+    "",
+];
+
+/// Of a damaged copy.
+const DAMAGED_FORM: &str = FORMS[0];
+
+/// All that was seen, as it is saved.
+#[derive(Serialize)]
+pub(crate) struct Run {
+    machine: raw::Machine,
+    pictures: usize,
+    /// How many begin as which kind of picture.
+    kinds: BTreeMap<&'static str, usize>,
+    damaged_copies: u64,
+    requests: u64,
+    /// How often each status was answered.
+    statuses: BTreeMap<u16, u64>,
+    /// Requests that took longest, in milliseconds.
+    slowest: Vec<Slow>,
+    /// Requests that got no whole reply, or one with a 5xx.
+    failures: Vec<Failure>,
+    /// The server's resident bytes: at first, at their peak, in the end.
+    resident: [u64; 3],
+    /// The server's open files: at first and in the end.
+    open_files: [usize; 2],
+    pub(crate) goals: Vec<Goal>,
+}
+
+#[derive(Clone, Serialize)]
+struct Slow {
+    milliseconds: f64,
+    picture: String,
+    form: &'static str,
+}
+
+#[derive(Serialize)]
+struct Failure {
+    picture: String,
+    form: &'static str,
+    /// The seed of its damage, if it was a damaged copy.
+    damage: Option<u64>,
+    what: String,
+}
+
+/// Asks, prints, hands everything back.
+pub(crate) fn run(args: &CorpusArgs, photos: &Folder) -> Result<Run> {
+    let machine = raw::Machine::here()?;
+    let pictures = Pictures::below(&args.folder)?;
+    ensure!(
+        !pictures.all.is_empty(),
+        "{} holds no pictures",
+        args.folder.display()
+    );
+    println!(
+        "{} distinct pictures in {}",
+        pictures.all.len(),
+        args.folder.display()
+    );
+
+    let server = Server::configured(&pictures.served, Keeping::Nothing, "")?;
+    let good = photos.names.first().context("a photograph")?;
+    let good = pictures.serve("good.jpg", &photos.read(good)?)?;
+    let expected = ask_for(&server, &good)?;
+    let resident = server.rss()?;
+    let open_files = open_files(&server)?;
+    let seen = drive(&server, &pictures, args);
+    let again = ask_for(&server, &good)?;
+    let peak = proc::status_bytes(&server.pid().to_string(), "VmHWM")?;
+    // Connections are over when their clients are; the server may hear of it a moment later.
+    thread::sleep(std::time::Duration::from_secs(1));
+
+    let mut run = Run {
+        machine,
+        pictures: pictures.all.len(),
+        kinds: pictures.kinds(),
+        damaged_copies: pictures.all.len() as u64 * args.damaged,
+        requests: seen.statuses.values().sum(),
+        statuses: seen.statuses,
+        slowest: seen.slowest,
+        failures: seen.failures,
+        resident: [resident, peak, server.rss()?],
+        open_files: [open_files, self::open_files(&server)?],
+        goals: Vec::new(),
+    };
+    run.goals = run.goals(again == expected);
+    run.print();
+    Ok(run)
+}
+
+/// The good photograph, small.
+fn ask_for(server: &Server, name: &str) -> Result<Vec<u8>> {
+    Connection::open(server)?.get(&format!("{DAMAGED_FORM}/{name}"))
+}
+
+fn open_files(server: &Server) -> Result<usize> {
+    Ok(std::fs::read_dir(format!("/proc/{}/fd", server.pid()))?.count())
+}
+
+/// What the clients have seen.
+#[derive(Default)]
+struct Seen {
+    statuses: BTreeMap<u16, u64>,
+    slowest: Vec<Slow>,
+    failures: Vec<Failure>,
+}
+
+/// How many of the slowest are kept.
+const SLOWEST: usize = 20;
+
+fn drive(server: &Server, pictures: &Pictures, args: &CorpusArgs) -> Seen {
+    let next = AtomicUsize::new(0);
+    let seen = Mutex::new(Seen::default());
+    thread::scope(|scope| {
+        for _ in 0..args.clients {
+            scope.spawn(|| {
+                let mut client = Client {
+                    server,
+                    connection: None,
+                    seen: &seen,
+                };
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(picture) = pictures.all.get(number) else {
+                        return;
+                    };
+                    client.try_all(pictures, picture, args.damaged);
+                    if number.is_multiple_of(500) {
+                        println!("{number} of {}", pictures.all.len());
+                    }
+                }
+            });
+        }
+    });
+    seen.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Client<'a> {
+    server: &'a Server,
+    connection: Option<Connection>,
+    seen: &'a Mutex<Seen>,
+}
+
+impl Client<'_> {
+    fn try_all(&mut self, pictures: &Pictures, picture: &Picture, copies: u64) {
+        for form in FORMS {
+            let url = format!("{form}/{}", picture.name);
+            self.try_one(picture, form, None, &url);
+        }
+        for seed in 0..copies {
+            let name = format!("{}.{seed}", picture.name);
+            let bytes = damage::damaged(&picture.bytes, picture.number * copies + seed);
+            match pictures.serve(&name, &bytes) {
+                Ok(name) => {
+                    let url = format!("{DAMAGED_FORM}/{name}");
+                    self.try_one(picture, DAMAGED_FORM, Some(seed), &url);
+                    pictures.withdraw(&name);
+                }
+                Err(error) => self.fail(picture, DAMAGED_FORM, Some(seed), format!("{error:#}")),
+            }
+        }
+    }
+
+    fn try_one(&mut self, picture: &Picture, form: &'static str, damage: Option<u64>, url: &str) {
+        let start = Instant::now();
+        let asked = match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => Connection::open(self.server),
+        }
+        .and_then(|mut connection| {
+            let reply = connection.ask(url)?;
+            self.connection = Some(connection);
+            Ok(reply)
+        });
+        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+        match asked {
+            Ok(reply) => {
+                self.note(reply.status, milliseconds, picture, form);
+                if reply.status >= 500 {
+                    let said = String::from_utf8_lossy(&reply.body);
+                    let what = format!("{}: {}", reply.status, said.trim());
+                    self.fail(picture, form, damage, what);
+                }
+            }
+            Err(error) => self.fail(picture, form, damage, format!("{error:#}")),
+        }
+    }
+
+    fn note(&self, status: u16, milliseconds: f64, picture: &Picture, form: &'static str) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen.statuses.entry(status).or_default() += 1;
+        seen.slowest.push(Slow {
+            milliseconds,
+            picture: picture.path.clone(),
+            form,
+        });
+        seen.slowest
+            .sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
+        seen.slowest.truncate(SLOWEST);
+    }
+
+    fn fail(&self, picture: &Picture, form: &'static str, damage: Option<u64>, what: String) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.failures.push(Failure {
+            picture: picture.path.clone(),
+            form,
+            damage,
+            what,
+        });
+    }
+}
+
+impl Run {
+    fn goals(&self, good_is_good: bool) -> Vec<Goal> {
+        let slowest = self
+            .slowest
+            .first()
+            .map_or(f64::NAN, |one| one.milliseconds);
+        let more_files = self.open_files[1] as f64 - self.open_files[0] as f64;
+        vec![
+            Goal::at_most(
+                "5xx and broken replies",
+                self.failures.len() as f64,
+                0.0,
+                "replies",
+            ),
+            Goal::at_most("the slowest reply", slowest / 1e3, 2.0, "s"),
+            Goal::at_most(
+                "resident at most",
+                self.resident[1] as f64 / MIB,
+                512.0,
+                "MiB",
+            ),
+            Goal::at_most("open files more than before", more_files, 0.0, "files"),
+            Goal::at_least(
+                "a good photograph is answered as before",
+                f64::from(good_is_good),
+                1.0,
+                "replies",
+            ),
+        ]
+    }
+
+    fn print(&self) {
+        println!("\n{} requests", self.requests);
+        for (status, count) in &self.statuses {
+            println!("{status}  {count}");
+        }
+        for slow in self.slowest.iter().take(5) {
+            println!(
+                "{:7.0} ms  {}/{}",
+                slow.milliseconds, slow.form, slow.picture
+            );
+        }
+        for failure in self.failures.iter().take(20) {
+            let Failure {
+                picture,
+                form,
+                damage,
+                what,
+            } = failure;
+            let damage = damage.map_or(String::new(), |seed| format!(" damaged {seed}"));
+            println!("{form}/{picture}{damage}: {what}");
+        }
+        goals::print(&self.goals);
+    }
+}
+
+const MIB: f64 = 1024.0 * 1024.0;

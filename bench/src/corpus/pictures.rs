@@ -1,0 +1,146 @@
+//! Every distinct picture below a folder, under a plain name in a folder that is served.
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+
+/// Larger files are left out: no server is asked for them.
+const LARGEST: u64 = 32 << 20;
+
+/// Endings that say "picture", whatever is in the file.
+const ENDINGS: [&str; 20] = [
+    "apng", "avif", "bmp", "gif", "heic", "heif", "ico", "jfif", "jp2", "jpe", "jpeg", "jpg",
+    "jxl", "png", "psd", "svg", "tif", "tiff", "webp", "xcf",
+];
+
+/// The pictures; the folder that is served goes with them.
+pub(super) struct Pictures {
+    pub(super) all: Vec<Picture>,
+    pub(super) served: PathBuf,
+}
+
+pub(super) struct Picture {
+    pub(super) number: u64,
+    /// Its name in the folder that is served.
+    pub(super) name: String,
+    /// Where it was found, relative to the folder that was read.
+    pub(super) path: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Pictures {
+    /// Reads a folder and all that is below it.
+    ///
+    /// # Errors
+    /// A folder that cannot be read. Files that cannot be read are left out.
+    pub(super) fn below(folder: &Path) -> Result<Self> {
+        let served = env::temp_dir().join(format!("andon-bench-corpus-{}", std::process::id()));
+        fs::create_dir_all(&served)?;
+        let mut pictures = Self {
+            all: Vec::new(),
+            served,
+        };
+        let mut known = HashSet::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(next) = folders.pop() {
+            let mut entries = fs::read_dir(&next)
+                .with_context(|| next.display().to_string())?
+                .collect::<Result<Vec<_>, _>>()?;
+            entries.sort_by_key(fs::DirEntry::file_name);
+            for entry in entries {
+                let kind = entry.file_type()?;
+                if kind.is_dir() {
+                    folders.push(entry.path());
+                } else if kind.is_file() && entry.metadata()?.len() <= LARGEST {
+                    pictures.add(folder, &entry.path(), &mut known)?;
+                }
+            }
+        }
+        Ok(pictures)
+    }
+
+    fn add(&mut self, folder: &Path, path: &Path, known: &mut HashSet<u64>) -> Result<()> {
+        let Ok(bytes) = fs::read(path) else {
+            return Ok(());
+        };
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let named = ending.is_some_and(|ending| {
+            ENDINGS
+                .iter()
+                .any(|known| ending.eq_ignore_ascii_case(known))
+        });
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        if !(named || kind(&bytes) != OTHER) || !known.insert(hasher.finish()) {
+            return Ok(());
+        }
+        let number = self.all.len() as u64;
+        let name = self.serve(&format!("{number}"), &bytes)?;
+        let path = path.strip_prefix(folder).unwrap_or(path);
+        self.all.push(Picture {
+            number,
+            name,
+            path: path.display().to_string(),
+            bytes,
+        });
+        Ok(())
+    }
+
+    /// Puts a file into the folder that is served.
+    pub(super) fn serve(&self, name: &str, bytes: &[u8]) -> Result<String> {
+        fs::write(self.served.join(name), bytes).with_context(|| name.to_owned())?;
+        Ok(name.to_owned())
+    }
+
+    /// Takes it away again.
+    pub(super) fn withdraw(&self, name: &str) {
+        // One file more in a folder that goes in the end.
+        let _ = fs::remove_file(self.served.join(name));
+    }
+
+    /// How many begin as which kind.
+    pub(super) fn kinds(&self) -> BTreeMap<&'static str, usize> {
+        let mut kinds = BTreeMap::new();
+        for picture in &self.all {
+            *kinds.entry(kind(&picture.bytes)).or_default() += 1;
+        }
+        kinds
+    }
+}
+
+impl Drop for Pictures {
+    fn drop(&mut self) {
+        // A leftover in the folder for such.
+        let _ = fs::remove_dir_all(&self.served);
+    }
+}
+
+const OTHER: &str = "other";
+
+/// What the first bytes say.
+fn kind(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0xff, 0xd8, 0xff, ..] => "jpeg",
+        [0x89, b'P', b'N', b'G', ..] => "png",
+        [b'G', b'I', b'F', b'8', ..] => "gif",
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => "webp",
+        _ => OTHER,
+    }
+}
