@@ -9,6 +9,8 @@ mod noise;
 mod quick;
 mod report;
 mod run;
+mod running;
+mod syscalls;
 mod whole;
 
 use std::process::ExitCode;
@@ -31,6 +33,7 @@ enum Command {
     Check(check::Args),
     Bench(bench::Args),
     Noise(noise::Args),
+    Syscalls(syscalls::Args),
     Report(report::Args),
     Gate(gate::Args),
     /// Stands between the laboratory and a server, so that nothing is left behind
@@ -46,6 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Noise(args) => noise::run(args),
+        Command::Syscalls(args) => syscalls::run(args),
         Command::Report(args) => report::run(args),
         Command::Gate(args) => gate::run(args),
         Command::Guard => return Ok(ExitCode::from(stand().clamp(0, 255) as u8)),
@@ -85,6 +89,7 @@ Examples:
   andon lab bench http://127.0.0.1:8080/a.jpg -c 10 -n 1000
   andon lab check scenarios/5-sendfile/c-nginx-disk.toml
   andon lab run scenarios/5-sendfile/c-nginx-disk.toml -o runs/sendfile
+  andon lab syscalls http://127.0.0.1:8080/a.jpg
   andon lab report runs/sendfile --as html -o sendfile.html
 
 Exit codes: 0 fine, 1 regression (gate), 2 undecided (--strict), 3 invalid or not exercised,

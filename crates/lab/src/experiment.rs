@@ -7,6 +7,7 @@
 mod block;
 mod discard;
 mod moment;
+mod visit;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,6 +26,7 @@ use crate::variant::{self, Variant};
 
 pub use block::asked;
 pub use moment::utc;
+pub use visit::Visit;
 
 /// An experiment that is about to run.
 pub struct Experiment<'a> {
@@ -122,7 +124,6 @@ pub enum Error {
 /// See [`Error`]. What was seen until then is in the folder.
 pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     let scenario = &experiment.scenario;
-    let variants = variant::expand(scenario)?;
     if scenario.server.fresh == Fresh::Variant && matches!(scenario.server.addr, Address::Fixed(_))
     {
         return Err(Error::Other(
@@ -131,9 +132,41 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
                 .to_owned(),
         ));
     }
-    let header = Header {
+    let mut going = Going::start(experiment)?;
+    let end = going.blocks()?;
+    if end != End::Cancelled {
+        going.passes()?;
+    }
+    for (_, server) in std::mem::take(&mut going.kept) {
+        server.stop().map_err(|why| Error::Other(why.to_string()))?;
+    }
+    Ok(going.finish(end))
+}
+
+/// Runs its counting passes only: no block, so that nothing is timed.
+///
+/// # Errors
+/// See [`Error`]. Why a variant could not be counted is in its [`Pass::method`].
+pub fn count(experiment: &Experiment<'_>) -> Result<Finished, Error> {
+    let mut going = Going::start(experiment)?;
+    going.passes()?;
+    let end = if going.cancelled() {
+        End::Cancelled
+    } else {
+        End::AllRun
+    };
+    Ok(going.finish(end))
+}
+
+/// What a run begins with: the scenario, its variants, the machine, the programs.
+///
+/// # Errors
+/// What [`variant::expand`] finds.
+pub fn header(scenario: &Scenario, program: &str) -> Result<Header, ScenarioError> {
+    let variants = variant::expand(scenario)?;
+    Ok(Header {
         schema: SCHEMA,
-        program: experiment.program.clone(),
+        program: program.to_owned(),
         started: utc(std::time::SystemTime::now()),
         scenario: scenario.clone(),
         programs: variants
@@ -142,31 +175,6 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
             .collect(),
         variants,
         machine: Machine::read(),
-    };
-    let folder = Folder::create(&experiment.folder, &header)?;
-    let mut going = Going {
-        experiment,
-        origin: Instant::now(),
-        folder,
-        run: Run {
-            header,
-            blocks: Vec::new(),
-            passes: Vec::new(),
-        },
-        kept: BTreeMap::new(),
-        ceiling: None,
-    };
-    let end = going.blocks()?;
-    if end != End::Cancelled {
-        going.passes()?;
-    }
-    for (_, server) in std::mem::take(&mut going.kept) {
-        server.stop().map_err(|why| Error::Other(why.to_string()))?;
-    }
-    Ok(Finished {
-        folder: going.folder,
-        run: going.run,
-        end,
     })
 }
 
@@ -182,7 +190,31 @@ struct Going<'a> {
     ceiling: Option<f64>,
 }
 
-impl Going<'_> {
+impl<'a> Going<'a> {
+    fn start(experiment: &'a Experiment<'a>) -> Result<Self, Error> {
+        let header = header(&experiment.scenario, &experiment.program)?;
+        Ok(Self {
+            experiment,
+            origin: Instant::now(),
+            folder: Folder::create(&experiment.folder, &header)?,
+            run: Run {
+                header,
+                blocks: Vec::new(),
+                passes: Vec::new(),
+            },
+            kept: BTreeMap::new(),
+            ceiling: None,
+        })
+    }
+
+    fn finish(self, end: End) -> Finished {
+        Finished {
+            folder: self.folder,
+            run: self.run,
+            end,
+        }
+    }
+
     fn blocks(&mut self) -> Result<End, Error> {
         let scenario = &self.experiment.scenario;
         let slots = order(

@@ -5,10 +5,12 @@
 //! was started; [`Launched::stop`] ends the tree. Both block. Between the laboratory and the server stands a
 //! [`Guard`], so that nothing survives the laboratory.
 
+mod attached;
 mod endpoint;
 mod error;
 mod guard;
 mod patch;
+mod running;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +25,9 @@ use std::time::{Duration, Instant};
 pub use endpoint::Endpoint;
 pub use error::LaunchError;
 pub use guard::{Guard, stand};
+pub use running::{describe, running};
+
+pub(crate) use attached::Attached;
 
 pub use crate::proc::Pid;
 use crate::proc::{self, Stat};
@@ -50,6 +55,15 @@ pub struct Launched {
     stop: Stop,
 }
 
+/// A tool that observes a server from its start.
+#[derive(Clone, Debug, Default)]
+pub struct Tool {
+    /// Its words, which the server's command follows.
+    pub words: Vec<String>,
+    /// Folders that it writes into: removed with the server's work directory if the laboratory vanishes.
+    pub litter: Vec<PathBuf>,
+}
+
 /// How a server ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stopped {
@@ -74,15 +88,15 @@ impl Launched {
         guard: &Guard,
         padding: usize,
     ) -> Result<Self, LaunchError> {
-        Self::start_under(&[], scenario, variant, guard, padding)
+        Self::start_under(&Tool::default(), scenario, variant, guard, padding)
     }
 
-    /// The same under a tool that observes it: `tool` are its words, which the server's command follows.
+    /// The same under a tool that observes it.
     ///
     /// # Errors
     /// See [`Launched::start`].
     pub fn start_under(
-        tool: &[String],
+        tool: &Tool,
         scenario: &Scenario,
         variant: &Variant,
         guard: &Guard,
@@ -118,12 +132,14 @@ impl Launched {
             *program = scenario.path(program).to_string_lossy().into_owned();
         }
         let order = Order {
-            cmd: tool.iter().cloned().chain(cmd).collect(),
+            cmd: tool.words.iter().cloned().chain(cmd).collect(),
             env: env.clone(),
             cwd,
             output,
             cpus: cpus::parse(&server.cpus).map_err(LaunchError::new)?,
-            litter: folder.path().to_owned(),
+            litter: (tool.litter.iter().cloned())
+                .chain([folder.path().to_owned()])
+                .collect(),
         };
         let begun = Instant::now();
         let guard = (guard.start(&order))

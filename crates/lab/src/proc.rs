@@ -128,6 +128,15 @@ pub(crate) fn threads(pid: Pid) -> Option<Vec<Pid>> {
     )
 }
 
+/// Is every thread of a process traced by somebody? One that has ended needs no tracer.
+pub(crate) fn traced(pid: Pid) -> bool {
+    let traced = |thread: &Pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status"));
+        !status.is_ok_and(|status| status.lines().any(|line| line == "TracerPid:\t0"))
+    };
+    threads(pid).unwrap_or_default().iter().all(traced)
+}
+
 /// CPU seconds that a thread of ours has used, to the nanosecond.
 pub(crate) fn thread_seconds(thread: Pid) -> Option<f64> {
     let text = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;

@@ -14,6 +14,7 @@ mod html;
 mod jmeter;
 mod json;
 mod jtl;
+mod levels;
 mod markdown;
 mod material;
 mod outcome;
@@ -61,6 +62,7 @@ pub const ALL: &[Format] = &[
     jmeter::FORMAT,
     sar::FORMAT,
     strace::FORMAT,
+    levels::FORMAT,
 ];
 
 /// The format of this name.

@@ -52,6 +52,17 @@ impl ClientThreads {
     }
 }
 
+/// Whose process tree is sampled.
+#[derive(Clone, Debug)]
+pub enum Watched {
+    /// What descends from this process, itself left out: a server of ours below its guard
+    /// ([`Launched::guard_pid`](crate::launch::Launched::guard_pid)).
+    Below(Pid),
+    /// These processes and what descends from them: a server that runs already
+    /// ([`running`](crate::launch::running)).
+    Running(Vec<Pid>),
+}
+
 /// A thread that samples until it is finished.
 #[derive(Debug)]
 pub struct Sampler {
@@ -65,12 +76,11 @@ enum Order {
 }
 
 impl Sampler {
-    /// Starts sampling, `every` so often, everything that descends from `server`
-    /// ([`Launched::guard_pid`](crate::launch::Launched::guard_pid)), if there is one. Times are seconds since
+    /// Starts sampling the machine and `server`, if one is known, `every` so often. Times are seconds since
     /// `origin`.
     #[must_use]
     pub fn start(
-        server: Option<Pid>,
+        server: Option<Watched>,
         client: ClientThreads,
         every: Duration,
         origin: Instant,
@@ -100,7 +110,7 @@ impl Sampler {
 }
 
 fn run(
-    server: Option<Pid>,
+    server: Option<Watched>,
     client: &ClientThreads,
     every: Duration,
     origin: Instant,

@@ -131,6 +131,8 @@ pub struct VariantEntry {
     pub witness: Vec<BTreeMap<String, String>>,
     /// How its replies must compare with the baseline's.
     pub expect: Option<Expect>,
+    /// Replaces `load.connections`.
+    pub connections: Option<u32>,
 }
 
 /// `[sample]`: what is read while blocks run, and the passes outside of them.

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use crate::launch::{Guard, Launched};
+use crate::launch::{self, Attached, Endpoint, Guard, Launched, Tool};
 use crate::load::Asked;
+use crate::proc;
 use crate::record::{Pass, SyscallRow};
 use crate::scenario::Scenario;
 use crate::variant::Variant;
@@ -45,40 +46,72 @@ pub struct Subject<'a> {
 /// the witnesses that need them. Why it could not is in [`Pass::method`].
 #[must_use]
 pub fn pass(subject: &Subject<'_>) -> Pass {
-    subject.pass_of(|pass| {
+    pass_of(subject.index, |pass| {
         let strace = Strace::find()?;
-        pass.method = strace.to_string();
         let requests = u64::from(subject.scenario.sample.syscalls);
-        let unwatched = Session::start(subject, requests, &[], 1.0)?.unwatched()?;
-        let seen = watched(subject, requests, &strace)?;
-        pass.requests = seen.requests;
-        pass.slowdown = seen.seconds / unwatched;
-        pass.syscalls = seen.rows();
+        let unwatched = unwatched(subject, requests)?;
+        watched(subject, requests, &strace)?.fill(pass, &strace, unwatched);
         pass.witnesses = witness::counted(&subject.variant.witness, &pass.syscalls)?;
         Ok(())
     })
 }
 
-impl Subject<'_> {
-    /// A pass that this fills, or that says why it could not.
-    fn pass_of(&self, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> Pass {
-        let nothing = Pass {
-            variant: self.index,
-            method: String::new(),
-            requests: 0,
-            slowdown: 0.0,
-            syscalls: Vec::new(),
-            instructions: None,
-            witnesses: Vec::new(),
-        };
-        let mut pass = nothing.clone();
-        match fill(&mut pass) {
-            Ok(()) => pass,
-            Err(why) => Pass {
-                method: format!("not available: {why}"),
-                ..nothing
-            },
-        }
+/// A server that runs already, to be counted.
+pub struct Running<'a> {
+    /// Where it listens.
+    pub endpoint: Endpoint,
+    /// What it is asked.
+    pub asked: Vec<Asked>,
+    /// Its load and checks count, and `sample.syscalls`.
+    pub scenario: &'a Scenario,
+    /// The index of its variant.
+    pub index: u32,
+    /// How to start the guard of the tool that watches.
+    pub guard: &'a Guard,
+}
+
+/// The same for a server that runs already: strace is attached to its processes, found by their listening
+/// socket, and lets go of them afterwards.
+#[must_use]
+pub fn attached(server: &Running<'_>) -> Pass {
+    pass_of(server.index, |pass| {
+        let strace = Strace::find()?;
+        let roots = launch::running(&server.endpoint)?;
+        let requests = u64::from(server.scenario.sample.syscalls);
+        let scenario = session::patient(server.scenario, strace::PATIENCE);
+        let asked = server.asked.clone();
+        let session = Session::on(&scenario, server.endpoint.clone(), asked, requests)?;
+        let unwatched = session.unwatched()?;
+        let mut pids = roots.clone();
+        pids.extend(roots.iter().flat_map(|root| proc::descendants(*root).pids));
+        let trace = new_trace()?;
+        let mut tool = Attached::start(server.guard, strace.attach(&trace.path(), &pids))?;
+        tool.wait_until_traced(&pids)?;
+        let seen = seen(&session, &trace)?;
+        tool.stop();
+        seen.fill(pass, &strace, unwatched);
+        Ok(())
+    })
+}
+
+/// A pass that this fills, or that says why it could not.
+fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> Pass {
+    let nothing = Pass {
+        variant,
+        method: String::new(),
+        requests: 0,
+        slowdown: 0.0,
+        syscalls: Vec::new(),
+        instructions: None,
+        witnesses: Vec::new(),
+    };
+    let mut pass = nothing.clone();
+    match fill(&mut pass) {
+        Ok(()) => pass,
+        Err(why) => Pass {
+            method: format!("not available: {why}"),
+            ..nothing
+        },
     }
 }
 
@@ -94,18 +127,39 @@ struct Seen {
     idle: Counts,
 }
 
-fn watched(subject: &Subject<'_>, requests: u64, strace: &Strace) -> Result<Seen, String> {
-    let trace = Trace::new().map_err(|error| format!("no file for the trace: {error}"))?;
-    let words = strace.words(trace.path());
-    let session = Session::start(subject, requests, &words, strace::PATIENCE)?;
-    session.warm()?;
-    let few = Window::of(&trace, || session.few())?;
-    let many = Window::of(&trace, || session.many())?;
-    let longer = many.time.saturating_sub(few.time);
-    let idle = Window::of(&trace, || session.idle(longer))?;
+/// Mean time per request of a server that nobody watches.
+fn unwatched(subject: &Subject<'_>, requests: u64) -> Result<f64, String> {
+    let session = Session::start(subject, requests, &Tool::default(), 1.0)?;
+    let seconds = session.unwatched()?;
     session.stop()?;
+    Ok(seconds)
+}
+
+fn new_trace() -> Result<Trace, String> {
+    Trace::new().map_err(|error| format!("no file for the trace: {error}"))
+}
+
+fn watched(subject: &Subject<'_>, requests: u64, strace: &Strace) -> Result<Seen, String> {
+    let trace = new_trace()?;
+    let tool = Tool {
+        words: strace.words(&trace.path()),
+        litter: Vec::new(),
+    };
+    let session = Session::start(subject, requests, &tool, strace::PATIENCE)?;
+    let seen = seen(&session, &trace)?;
+    session.stop()?;
+    Ok(seen)
+}
+
+/// What a traced server calls in windows that differ by the counted requests alone.
+fn seen(session: &Session, trace: &Trace) -> Result<Seen, String> {
+    session.warm()?;
+    let few = Window::of(trace, || session.few())?;
+    let many = Window::of(trace, || session.many())?;
+    let longer = many.time.saturating_sub(few.time);
+    let idle = Window::of(trace, || session.idle(longer))?;
     Ok(Seen {
-        requests,
+        requests: session.requests(),
         seconds: many.served,
         few: few.counts,
         many: many.counts,
@@ -137,6 +191,13 @@ impl<T> Window<T> {
 }
 
 impl Seen {
+    fn fill(&self, pass: &mut Pass, strace: &Strace, unwatched: f64) {
+        pass.method = strace.to_string();
+        pass.requests = self.requests;
+        pass.slowdown = self.seconds / unwatched;
+        pass.syscalls = self.rows();
+    }
+
     /// Per request, the most frequent first.
     fn rows(&self) -> Vec<SyscallRow> {
         let per_request = |name: &str, number: fn(&Count) -> u64| {

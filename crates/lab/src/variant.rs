@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::{
-    Expect, Scenario, ScenarioError, UrlEntry, VariantEntry, placeholders, urls,
+    Expect, Load, Scenario, ScenarioError, UrlEntry, VariantEntry, placeholders, unknown, urls,
 };
 
 /// One way to start the server, complete: nothing needs to be looked up in `[server]` for its command and
@@ -29,6 +29,9 @@ pub struct Variant {
     pub witness: Vec<BTreeMap<String, String>>,
     /// How its replies must compare with the baseline's.
     pub expect: Expect,
+    /// Connections in place of the load's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
 }
 
 /// Every variant of a scenario; the first is the baseline. Without `[matrix]` and `[[variant]]` it is one.
@@ -91,6 +94,25 @@ impl Scenario {
         Ok(all)
     }
 
+    /// Leaves the variants of these names, which may be cells of the matrix; the first that is left becomes the
+    /// baseline.
+    ///
+    /// # Errors
+    /// There is no variant of a name.
+    pub fn only(&mut self, names: &[String]) -> Result<(), ScenarioError> {
+        let variants = expand(self)?;
+        let known: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
+        if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(ScenarioError::new("", unknown("variant", wrong, &known)));
+        }
+        self.matrix.clear();
+        self.variant = (variants.iter())
+            .filter(|variant| names.contains(&variant.name))
+            .map(Variant::entry)
+            .collect();
+        Ok(())
+    }
+
     /// The matrix without what removes cells from it.
     pub(crate) fn matrix_names(&self) -> impl Iterator<Item = &str> {
         (self.matrix.keys().map(String::as_str)).filter(|name| *name != SKIP)
@@ -102,6 +124,33 @@ impl Scenario {
 }
 
 impl Variant {
+    /// A `[[variant]]` that means this one, in whichever scenario it stands.
+    #[must_use]
+    pub fn entry(&self) -> VariantEntry {
+        VariantEntry {
+            name: self.name.clone(),
+            bin: None,
+            cmd: Some(self.cmd.clone()),
+            args: Vec::new(),
+            env: self.env.clone(),
+            set: self.set.clone(),
+            unset: self.unset.clone(),
+            urls: self.urls.clone(),
+            witness: self.witness.clone(),
+            expect: Some(self.expect),
+            connections: self.connections,
+        }
+    }
+
+    /// The scenario's load with this variant's connections.
+    #[must_use]
+    pub fn load(&self, load: &Load) -> Load {
+        Load {
+            connections: self.connections.unwrap_or(load.connections),
+            ..load.clone()
+        }
+    }
+
     /// The values of the placeholders that this variant fixes.
     #[must_use]
     pub fn values(&self) -> BTreeMap<String, String> {
@@ -170,6 +219,7 @@ fn complete(scenario: &Scenario, entry: &VariantEntry) -> Variant {
         urls: entry.urls.clone(),
         witness: entry.witness.clone(),
         expect: entry.expect.unwrap_or(scenario.check.expect),
+        connections: entry.connections,
     }
 }
 
@@ -218,6 +268,23 @@ mod tests {
     fn a_matrix_of_which_all_is_skipped_is_an_error() {
         let scenario = scenario("[matrix]\na = [1]\nskip = [{ a = 1 }]");
         assert!(expand(&scenario).is_err());
+    }
+
+    #[test]
+    fn some_of_the_cells_can_be_left_and_a_wrong_name_is_told_the_nearest() {
+        let mut scenario = scenario("[matrix]\nengine = ['im', 'gd']\nworkers = [1, 2]\n");
+        let wrong = scenario.only(&["engine=gd,worker=1".into()]);
+        let wrong = wrong.expect_err("no such cell").to_string();
+        assert!(
+            wrong.contains("did you mean `engine=gd,workers=1`"),
+            "{wrong}"
+        );
+        let left = ["engine=im,workers=2", "engine=gd,workers=2"].map(str::to_owned);
+        scenario.only(&left).expect("they are there");
+        let variants = expand(&scenario).expect("expands");
+        let names: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, left);
+        assert_eq!(variants[1].values()["engine"], "gd");
     }
 
     #[test]

@@ -46,6 +46,7 @@ fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judge
         urls: None,
         witness: Vec::new(),
         expect,
+        connections: None,
     };
     let mut bodies = BTreeMap::new();
     let blocks = replies

@@ -1,48 +1,50 @@
 //! `andon lab bench`: load on a server that already runs, as ab and its kin do.
 
 use std::collections::BTreeMap;
-use std::net::ToSocketAddrs;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
-use andon_lab::experiment::{Error, utc};
+use andon_lab::experiment::{self, Error, Visit};
 use andon_lab::launch::Endpoint;
-use andon_lab::load::{self, Asked, Drive, Window};
-use andon_lab::record::{Arm, Block, Header, Machine, Probe, Run, SCHEMA};
-use andon_lab::sample::{ClientThreads, Sampler};
-use andon_lab::scenario::{Expect, HttpVersion, Mode, Scenario, Seconds, WarmupRule, urls};
+use andon_lab::load::{Asked, Window};
+use andon_lab::record::{Folder, Header, Kind, Run};
+use andon_lab::scenario::{HttpVersion, Mode, Scenario, Seconds, WarmupRule};
 use andon_lab::variant::Variant;
-use anyhow::{Context, bail};
+use bytes::Bytes;
 
+use super::running::{self, Asking};
 use super::whole::{Whole, colour, format};
 use super::{PROGRAM, interrupt};
 use crate::print::print;
 
 /// Ask a running server, and print what ab prints, and what it does not
+///
+/// The server's processor time and memory are shown too if its processes can be found by their listening socket,
+/// which needs their user's rights, or root's. Several levels of connections are tried upwards and then
+/// downwards again, and shown as rate and latency against connections.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
     /// http://HOST:PORT/PATH, or unix:/path/of/socket with paths by -L
     url: String,
-    /// Connections
-    #[arg(short, long, value_name = "N", default_value_t = 10)]
-    connections: u32,
-    /// Requests
+    /// Connections; several levels: 1,2,5,10
+    #[arg(short, long, value_name = "N,N…", default_value = "10", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(1..))]
+    connections: Vec<u32>,
+    /// Requests (per level)
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "time")]
     requests: Option<u64>,
-    /// Time instead of a number of requests
+    /// Time instead of a number of requests (per level)
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse, default_value = "5s")]
     time: Seconds,
     /// Requests per second that arrive whatever the server does (open loop); latency counts from the arrival
     #[arg(short = 'q', long, value_name = "RATE")]
     rate: Option<f64>,
-    /// File with URLs or paths, one a line; hosts in it are ignored
-    #[arg(short = 'L', long, value_name = "FILE")]
-    urls: Option<PathBuf>,
-    /// Header, `name: value`; may be given more than once
-    #[arg(short = 'H', long, value_name = "HEADER")]
-    header: Vec<String>,
+    #[command(flatten)]
+    asking: Asking,
     /// Expected status; 0: any below 400
     #[arg(long, value_name = "STATUS", default_value_t = 200)]
     status: u16,
@@ -55,65 +57,55 @@ pub(super) struct Args {
     /// Warm-up, not counted
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse, default_value = "0s")]
     warmup: Seconds,
-    /// text, ab, jmeter, json, csv…
-    #[arg(long = "as", value_name = "FORMAT", default_value = "ab")]
-    format: String,
+    /// text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
+    #[arg(long = "as", value_name = "FORMAT")]
+    format: Option<String>,
+    /// Keep the run in this new folder
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let format = format(&args.format)?;
-    let (endpoint, path) = endpoint(&args.url)?;
-    let asked = asked(args, path)?;
+    let levels = levels(&args.connections);
+    let default = if levels.len() > 1 { "levels" } else { "ab" };
+    let format = format(args.format.as_deref().unwrap_or(default))?;
+    let (endpoint, path) = running::endpoint(&args.url)?;
+    let asked = args.asking.all(&path)?;
     let scenario = scenario(args)?;
-    let origin = Instant::now();
-    let threads = ClientThreads::default();
-    let sampler = Sampler::start(
-        None,
-        threads.clone(),
-        scenario.sample.every.duration(),
-        origin,
-    );
-    let driven = load::drive(&Drive {
+    let header = Header {
+        variants: variants(&args.url, &levels),
+        programs: vec![String::new(); levels.len()],
+        ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
+    };
+    let who = running::who(&endpoint);
+    let bench = Bench {
         endpoint,
-        asked: &asked,
-        load: &scenario.load,
-        check: &scenario.check,
-        warmup: &scenario.design.warmup,
+        asked,
         window: match args.requests {
             Some(requests) => Window::Requests(requests.max(1)),
             None => Window::For(args.time.duration()),
         },
-        seed: 1,
+        header,
         cancel: interrupt::flag()?,
-        threads,
-        edge: &|| {},
-        progress: &|_| {},
-    })?;
-    let samples = sampler.finish();
-    let seconds = |moment: Instant| moment.saturating_duration_since(origin).as_secs_f64();
-    let (from, to) = (seconds(driven.opened), seconds(driven.closed));
-    let mut block = Block::new(0, 0, Arm::Baseline, 0);
-    block.system = samples.system(from, to);
-    block.noise = samples.noise(from, to, Probe::default());
-    block.timeline = samples.ticks();
-    block.warmup = driven.warmup;
-    block.client = driven.client;
-    block.load = driven.result;
-    let failed = block.load.failures.all() > 0 || block.load.completed == 0;
-    let run = Run {
-        header: Header {
-            schema: SCHEMA,
-            program: PROGRAM.to_owned(),
-            started: utc(SystemTime::now()),
-            scenario,
-            variants: vec![variant(&args.url)],
-            machine: Machine::read(),
-            programs: vec![String::new()],
-        },
-        blocks: vec![block],
-        passes: Vec::new(),
     };
-    print(&Whole::new(run, driven.bodies).print(format, colour())?)?;
+    let (run, bodies) = bench.run(&order(levels.len()))?;
+    if let Some(folder) = &args.output {
+        let folder = Folder::create(folder, &run.header).map_err(Error::from)?;
+        folder.keep(&bodies).map_err(Error::from)?;
+        for block in &run.blocks {
+            folder.append(Kind::Block, block).map_err(Error::from)?;
+        }
+    }
+    let failed = |block: &andon_lab::record::Block| {
+        block.load.failures.all() > 0 || block.load.completed == 0
+    };
+    let failed = run.blocks.is_empty() || run.blocks.iter().any(failed);
+    let whole = Whole::new(run, bodies);
+    let mut printed = whole.print(format, colour())?;
+    if ["ab", "levels", "text"].contains(&format.name) {
+        printed.extend(format!("\nServer processes: {who}\n").into_bytes());
+    }
+    print(&printed)?;
     Ok(if failed {
         ExitCode::from(super::INVALID)
     } else {
@@ -121,18 +113,87 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// Each level once, in the order given.
+fn levels(connections: &[u32]) -> Vec<u32> {
+    let mut levels: Vec<u32> = Vec::new();
+    for level in connections {
+        if !levels.contains(level) {
+            levels.push(*level);
+        }
+    }
+    levels
+}
+
+/// Upwards, and with several levels downwards again: what drifts evenly falls on all of them alike.
+fn order(levels: usize) -> Vec<usize> {
+    let up = 0..levels;
+    if levels < 2 {
+        return up.collect();
+    }
+    up.clone().chain(up.rev()).collect()
+}
+
+fn variants(url: &str, levels: &[u32]) -> Vec<Variant> {
+    if levels.len() < 2 {
+        return vec![running::variant(url)];
+    }
+    let variant = |level: &u32| Variant {
+        connections: Some(*level),
+        ..running::variant(&format!("-c {level}"))
+    };
+    levels.iter().map(variant).collect()
+}
+
+struct Bench {
+    endpoint: Endpoint,
+    asked: Vec<Asked>,
+    window: Window,
+    header: Header,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Bench {
+    fn run(self, order: &[usize]) -> anyhow::Result<(Run, BTreeMap<String, Bytes>)> {
+        let (mut blocks, mut bodies) = (Vec::new(), BTreeMap::new());
+        let origin = Instant::now();
+        for (index, level) in order.iter().enumerate() {
+            if index > 0 && self.cancel.load(Ordering::Relaxed) {
+                break;
+            }
+            let (block, more) = Visit {
+                endpoint: &self.endpoint,
+                asked: &self.asked,
+                load: &self.header.variants[*level].load(&self.header.scenario.load),
+                scenario: &self.header.scenario,
+                window: self.window,
+                origin,
+                index: index as u32,
+                variant: *level as u32,
+                cancel: self.cancel.clone(),
+                progress: &|_| {},
+            }
+            .make()?;
+            blocks.push(block);
+            bodies.extend(more);
+        }
+        let run = Run {
+            header: self.header,
+            blocks,
+            passes: Vec::new(),
+        };
+        Ok((run, bodies))
+    }
+}
+
 fn scenario(args: &Args) -> anyhow::Result<Scenario> {
-    let mut scenario =
-        Scenario::parse("[server]\ncmd = [\"true\"]\n", ".".as_ref()).map_err(Error::from)?;
-    scenario.name = "bench".to_owned();
+    let mut scenario = running::scenario("bench")?;
     scenario.check.status = args.status;
-    scenario.design.aa = false;
     scenario.design.warmup = WarmupRule {
         min: args.warmup,
         max: args.warmup,
     };
     let load = &mut scenario.load;
-    load.connections = args.connections.max(1);
+    load.connections = args.connections.first().copied().unwrap_or(1);
     load.keepalive = !args.close;
     if args.http2 {
         load.http = HttpVersion::Two;
@@ -144,76 +205,10 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-fn variant(name: &str) -> Variant {
-    Variant {
-        name: name.to_owned(),
-        cmd: Vec::new(),
-        env: BTreeMap::new(),
-        set: BTreeMap::new(),
-        unset: Vec::new(),
-        urls: None,
-        witness: Vec::new(),
-        expect: Expect::Any,
-    }
-}
-
-/// Whom a URL means, and which path of theirs.
-fn endpoint(url: &str) -> anyhow::Result<(Endpoint, String)> {
-    if let Some(path) = url.strip_prefix("unix:") {
-        return Ok((Endpoint::Unix(path.into()), "/".to_owned()));
-    }
-    let Some(rest) = url.strip_prefix("http://") else {
-        bail!("`{url}`: write http://HOST:PORT/PATH or unix:/path (TLS is not spoken here)");
-    };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let with_port = if host.rsplit(']').next().is_some_and(|end| end.contains(':')) {
-        host.to_owned()
-    } else {
-        format!("{host}:80")
-    };
-    let mut addresses = with_port
-        .to_socket_addrs()
-        .with_context(|| format!("`{host}` cannot be found"))?;
-    let address = addresses
-        .next()
-        .with_context(|| format!("`{host}` has no address"))?;
-    Ok((
-        Endpoint::Tcp(address),
-        if path.is_empty() {
-            "/".to_owned()
-        } else {
-            path.to_owned()
-        },
-    ))
-}
-
-fn asked(args: &Args, path: String) -> anyhow::Result<Vec<Asked>> {
-    let mut targets = match &args.urls {
-        Some(file) => urls::read(file)
-            .map_err(Error::from)?
-            .into_iter()
-            .map(|entry| entry.path)
-            .collect(),
-        None => vec![path],
-    };
-    let headers = args.header.iter().map(|header| {
-        let pair = header.split_once(':');
-        let pair =
-            pair.with_context(|| format!("`{header}` is not a header: write `name: value`"))?;
-        Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
-    });
-    let headers = headers.collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(targets
-        .drain(..)
-        .map(|target: String| Asked {
-            headers: headers.clone(),
-            ..Asked::get(&target)
-        })
-        .collect())
-}
-
 const AFTER: &str = "\
 Examples:
   andon lab bench http://127.0.0.1:8080/a.jpg -c 10 -n 1000
   andon lab bench http://127.0.0.1:8080/ -c 50 -z 30s -L urls.txt --as jmeter
+  andon lab bench http://127.0.0.1:8080/a.jpg -c 1,2,5,10,20 -z 3s
+  andon lab bench http://127.0.0.1:8080/a.jpg -c 1,2,5,10,20 --as html > levels.html
   andon lab bench unix:/run/andon.sock -L urls.txt -q 200 -z 60s";

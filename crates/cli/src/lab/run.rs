@@ -14,12 +14,18 @@ use super::conduct::{self, Options};
 pub(super) struct Args {
     /// The scenario (docs/scenario.md tells its format)
     scenario: PathBuf,
+    /// Only these variants; the first of them becomes the baseline
+    #[arg(long, value_name = "NAME,NAME…", value_delimiter = ',')]
+    only: Vec<String>,
     #[command(flatten)]
     options: Options,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let scenario = Scenario::read(&args.scenario).map_err(Error::from)?;
+    let mut scenario = Scenario::read(&args.scenario).map_err(Error::from)?;
+    if !args.only.is_empty() {
+        scenario.only(&args.only).map_err(Error::from)?;
+    }
     conduct::conduct(scenario, &args.options)
 }
 

@@ -71,6 +71,7 @@ fn variant(at: u32) -> Variant {
         urls: None,
         witness: Vec::new(),
         expect: crate::scenario::Expect::default(),
+        connections: None,
     }
 }
 

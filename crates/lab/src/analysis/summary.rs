@@ -90,10 +90,12 @@ impl Summary {
         (self.completed > 0).then(|| self.bytes_body as f64 / self.completed as f64)
     }
 
-    /// CPUs that the server used on average, e.g. 1.7; `None` without a window.
+    /// CPUs that the server used on average, e.g. 1.7; `None` without a window, or if its processes are not
+    /// known.
     #[must_use]
     pub fn server_cpus(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.server.cpu_seconds() / self.seconds)
+        (self.seconds > 0.0 && self.server.known())
+            .then(|| self.server.cpu_seconds() / self.seconds)
     }
 
     fn of(name: String, variant: u32, arm: Arm, blocks: &[&Block]) -> Self {

@@ -11,7 +11,7 @@ use crate::launch::{LaunchError, Launched};
 use crate::load::null::NullResponder;
 use crate::load::{self, Asked, Drive, Driven, Endpoint, Window};
 use crate::record::{Block, Phase, PhaseKind, Probe};
-use crate::sample::{ClientThreads, Sampler, spin};
+use crate::sample::{ClientThreads, Sampler, Watched, spin};
 use crate::scenario::{
     BodyCheck, Check, Fresh, Load, Mode, Scenario, Seconds, WarmupRule, placeholders,
 };
@@ -102,11 +102,12 @@ impl Going<'_> {
         let scenario = &self.experiment.scenario;
         let variant = self.run.header.variants[slot.variant as usize].clone();
         let asked = asked(scenario, &variant, server)?;
+        let load = variant.load(&scenario.load);
         let witnesses = Witnesses::begin(&variant.witness, server).map_err(Error::Other)?;
         let witnesses = Mutex::new(witnesses);
         let threads = ClientThreads::default();
         let sampler = Sampler::start(
-            Some(server.guard_pid()),
+            Some(Watched::Below(server.guard_pid())),
             threads.clone(),
             scenario.sample.every.duration(),
             self.origin,
@@ -116,10 +117,10 @@ impl Going<'_> {
         let driven = load::drive(&Drive {
             endpoint: server.address.clone(),
             asked: &asked,
-            load: &scenario.load,
+            load: &load,
             check: &scenario.check,
             warmup: &scenario.design.warmup,
-            window: window(scenario),
+            window: window(&load, scenario.design.block),
             // The same for both blocks of a pair: they are asked the same.
             seed: scenario.seed.wrapping_add(u64::from(slot.pair)),
             cancel: self.experiment.cancel.clone(),
@@ -228,15 +229,14 @@ pub fn asked(
         .collect()
 }
 
-/// The measured window that a scenario asks for.
-fn window(scenario: &Scenario) -> Window {
-    let load = &scenario.load;
+/// The measured window that a load asks for.
+fn window(load: &Load, block: Seconds) -> Window {
     if load.loops > 0 {
         Window::Requests(load.loops * u64::from(load.connections.max(1)))
     } else if load.requests > 0 {
         Window::Requests(load.requests)
     } else {
-        Window::For(load.duration.unwrap_or(scenario.design.block).duration())
+        Window::For(load.duration.unwrap_or(block).duration())
     }
 }
 

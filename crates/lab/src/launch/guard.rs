@@ -41,8 +41,8 @@ pub(super) struct Order {
     pub(super) output: PathBuf,
     /// Empty: all.
     pub(super) cpus: Vec<usize>,
-    /// Removed if the laboratory vanishes.
-    pub(super) litter: PathBuf,
+    /// Folders, removed if the laboratory vanishes.
+    pub(super) litter: Vec<PathBuf>,
 }
 
 impl Guard {
@@ -112,7 +112,9 @@ pub fn stand() -> i32 {
     thread::spawn(watch);
     let status = reap(started);
     if ABANDONED.load(Ordering::SeqCst) {
-        let _ = fs::remove_dir_all(&order.litter);
+        for path in &order.litter {
+            let _ = fs::remove_dir_all(path);
+        }
     }
     status
 }

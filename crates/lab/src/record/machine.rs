@@ -45,6 +45,12 @@ pub struct ServerCost {
 }
 
 impl ServerCost {
+    /// Were its processes seen at all? Those of a server that somebody else started may not be known.
+    #[must_use]
+    pub fn known(&self) -> bool {
+        self.threads_peak > 0
+    }
+
     /// CPU seconds, both modes.
     #[must_use]
     pub fn cpu_seconds(&self) -> f64 {

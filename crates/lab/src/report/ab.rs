@@ -106,7 +106,10 @@ const ROWS: &[Row] = &[
     ("Server CPUs used", |it| fixed(it.server_cpus(), 2), None),
     (
         "Server memory, peak [MB]",
-        |it| fixed(measured(it, it.server.rss_peak as f64 / 1e6), 1),
+        |it| {
+            let known = it.server.known().then_some(it.server.rss_peak as f64 / 1e6);
+            fixed(known, 1)
+        },
         Some(Metric::Rss),
     ),
     (
@@ -256,7 +259,7 @@ fn per_second(it: &Summary, count: f64) -> Option<f64> {
 }
 
 fn cpu(it: &Summary) -> Option<f64> {
-    (it.completed > 0).then(|| it.server.cpu_seconds() / it.completed as f64)
+    (it.completed > 0 && it.server.known()).then(|| it.server.cpu_seconds() / it.completed as f64)
 }
 
 /// A figure that is zero only because nothing was measured is none.

@@ -6,6 +6,7 @@ mod contact;
 mod figure;
 mod forest;
 mod heat;
+mod levels;
 mod page;
 mod percentiles;
 mod scale;

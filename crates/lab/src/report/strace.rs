@@ -30,6 +30,7 @@ pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     if !counted.is_empty() {
         tables.push(calls(material, &counted));
+        tables.extend(differences(material, &counted));
     }
     if !passes.is_empty() {
         tables.push(overview(material, &passes));
@@ -76,6 +77,45 @@ fn calls(material: &Material<'_>, passes: &[&Pass]) -> Table {
     }
     table
 }
+
+/// What each variant calls more or less often than the first one, the largest difference first.
+fn differences(material: &Material<'_>, passes: &[&Pass]) -> Vec<Table> {
+    let Some((baseline, others)) = passes.split_first() else {
+        return Vec::new();
+    };
+    let all = names(passes);
+    let of = |pass: &Pass, name: &str| find(pass, name).map_or(0.0, |it| it.calls);
+    let table = |other: &&Pass| {
+        let (first, second) = (
+            material.variant_name(baseline.variant),
+            material.variant_name(other.variant),
+        );
+        let mut table = Table::new(format!("What differs per request: {second} beside {first}"))
+            .words(["syscall"])
+            .figures([first, second, "difference"]);
+        let mut differing: Vec<(f64, &str)> = (all.iter())
+            .map(|name| (of(other, name) - of(baseline, name), *name))
+            .filter(|(difference, _)| difference.abs() >= LEAST)
+            .collect();
+        differing.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+        for (difference, name) in &differing {
+            table.row([
+                (*name).to_owned(),
+                fixed(Some(of(baseline, name)), 2),
+                fixed(Some(of(other, name)), 2),
+                format!("{difference:+.2}"),
+            ]);
+        }
+        if differing.is_empty() {
+            table.note(format!("Nothing by {LEAST} calls per request or more."));
+        }
+        table
+    };
+    others.iter().map(table).collect()
+}
+
+/// Differences below this are timers and such that ticked in one of the windows.
+const LEAST: f64 = 0.05;
 
 /// How each pass counted, and what else it saw.
 fn overview(material: &Material<'_>, passes: &[&Pass]) -> Table {

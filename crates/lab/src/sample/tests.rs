@@ -29,7 +29,7 @@ fn burn(seconds: f64) -> String {
 /// Samples from before `go` exists until `done` does.
 fn sampled(server: &Launched) -> (Samples, f64, f64) {
     let sampler = Sampler::start(
-        Some(server.guard_pid()),
+        Some(Watched::Below(server.guard_pid())),
         ClientThreads::default(),
         Duration::from_millis(20),
         Instant::now(),

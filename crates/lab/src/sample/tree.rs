@@ -1,7 +1,8 @@
 //! What a server's process tree has used, children that ended included.
 //!
 //! CPU, faults and storage are summed as *own + reaped children* over all living members and the guard's
-//! account of reaped children. When a process ends, what it used moves into its parent's account of children,
+//! account of reaped children (a server that runs already has no guard, and what it reaped itself stands in its
+//! own account). When a process ends, what it used moves into its parent's account of children,
 //! so nothing is lost or counted twice, if no process ends while the sum is made: then it is made again.
 //! What the kernel does not hand to a parent (one that ignores SIGCHLD has its children vanish unaccounted) is
 //! kept as it was last seen.
@@ -9,13 +10,14 @@
 use std::collections::HashMap;
 use std::fs;
 
+use super::Watched;
 use super::samples::Sample;
 use super::system::tick;
 use crate::proc::{self, Pid, Stat};
 
-/// The tree below a guard.
+/// A server's tree.
 pub(super) struct Tree {
-    guard: Pid,
+    watched: Watched,
     user: Growing,
     system: Growing,
     faults: Growing,
@@ -38,9 +40,9 @@ struct Sum {
 }
 
 impl Tree {
-    pub(super) fn new(guard: Pid) -> Self {
+    pub(super) fn new(watched: Watched) -> Self {
         Self {
-            guard,
+            watched,
             user: Growing::default(),
             system: Growing::default(),
             faults: Growing::default(),
@@ -66,7 +68,11 @@ impl Tree {
         sample.processes = sum.pids.len() as u32;
         sample.rss = sum.rss_pages * rustix::param::page_size() as u64;
         if whole {
-            let io = (sum.pids.iter().chain([&self.guard]))
+            let guard = match &self.watched {
+                Watched::Below(guard) => Some(guard),
+                Watched::Running(_) => None,
+            };
+            let io = (sum.pids.iter().chain(guard))
                 .filter_map(|pid| storage(*pid))
                 .sum();
             self.storage.add(io, sum.whole);
@@ -83,29 +89,28 @@ impl Tree {
 
     /// Parents before their children: what ends in between is missed, not counted twice, and noticed.
     fn sum(&self) -> Sum {
-        let found = proc::descendants(self.guard);
         let mut sum = Sum {
-            whole: found.whole,
+            whole: true,
             ..Sum::default()
         };
-        match Stat::read(self.guard) {
-            // The guard's own time is not the server's.
-            Some(guard) => sum.add_children(&guard),
-            None => sum.whole = false,
-        }
-        for pid in found.pids {
-            let Some(stat) = Stat::read(pid) else {
-                sum.whole = false;
-                continue;
-            };
-            sum.user += stat.user;
-            sum.system += stat.system;
-            sum.faults += stat.major_faults;
-            sum.add_children(&stat);
-            if stat.state != 'Z' {
-                sum.rss_pages += stat.rss_pages;
-                sum.threads += stat.threads;
-                sum.pids.push(pid);
+        match &self.watched {
+            Watched::Below(guard) => {
+                let found = proc::descendants(*guard);
+                sum.whole = found.whole;
+                match Stat::read(*guard) {
+                    // The guard's own time is not the server's.
+                    Some(guard) => sum.add_children(&guard),
+                    None => sum.whole = false,
+                }
+                found.pids.into_iter().for_each(|pid| sum.add(pid));
+            }
+            Watched::Running(roots) => {
+                for root in roots {
+                    let found = proc::descendants(*root);
+                    sum.whole &= found.whole;
+                    sum.add(*root);
+                    found.pids.into_iter().for_each(|pid| sum.add(pid));
+                }
             }
         }
         sum
@@ -127,6 +132,22 @@ impl Tree {
 }
 
 impl Sum {
+    fn add(&mut self, pid: Pid) {
+        let Some(stat) = Stat::read(pid) else {
+            self.whole = false;
+            return;
+        };
+        self.user += stat.user;
+        self.system += stat.system;
+        self.faults += stat.major_faults;
+        self.add_children(&stat);
+        if stat.state != 'Z' {
+            self.rss_pages += stat.rss_pages;
+            self.threads += stat.threads;
+            self.pids.push(pid);
+        }
+    }
+
     fn add_children(&mut self, stat: &Stat) {
         self.user += stat.children_user;
         self.system += stat.children_system;

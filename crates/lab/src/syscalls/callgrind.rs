@@ -12,19 +12,20 @@ use std::time::Instant;
 
 use super::session::Session;
 use super::{Subject, tool};
+use crate::launch::Tool;
 use crate::record::Pass;
 
 /// Counts the instructions of all the server's processes and threads for `sample.callgrind` requests. Why it
 /// could not is in [`Pass::method`].
 #[must_use]
 pub fn pass(subject: &Subject<'_>) -> Pass {
-    subject.pass_of(|pass| {
+    super::pass_of(subject.index, |pass| {
         let program = tool::find("valgrind")?;
         let version = tool::version(&program)?;
         pass.method = version.replace("valgrind-", "callgrind ");
         let requests = u64::from(subject.scenario.sample.callgrind);
-        let unwatched = Session::start(subject, requests, &[], 1.0)?.unwatched()?;
-        let counted = |end: &dyn Fn(&Session<'_>) -> Result<f64, String>| {
+        let unwatched = super::unwatched(subject, requests)?;
+        let counted = |end: &dyn Fn(&Session) -> Result<f64, String>| {
             instructions(subject, requests, &program, end)
         };
         let begun = Instant::now();
@@ -48,14 +49,17 @@ fn instructions(
     subject: &Subject<'_>,
     requests: u64,
     program: &str,
-    end: &dyn Fn(&Session<'_>) -> Result<f64, String>,
+    end: &dyn Fn(&Session) -> Result<f64, String>,
 ) -> Result<(u64, f64), String> {
     let folder = folder().map_err(|error| format!("no folder for callgrind: {error}"))?;
-    let words = words(program, folder.path());
-    let session = Session::start(subject, requests, &words, PATIENCE)?;
+    let tool = Tool {
+        words: words(program, folder.path()),
+        litter: vec![folder.path().to_owned()],
+    };
+    let session = Session::start(subject, requests, &tool, PATIENCE)?;
     session.warm()?;
     let seconds = end(&session)?;
-    if session.stop()?.killed {
+    if session.stop()? {
         let why = "the server had to be killed, and its count is lost: is `server.stop` right?";
         return Err(why.into());
     }

@@ -1,64 +1,85 @@
 //! One server for a counting pass, and the requests it is sent: through one connection, so that the server's
 //! work per request does not depend on how requests meet.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Subject;
-use crate::launch::{Launched, Stopped};
+use crate::launch::{Endpoint, Launched, Tool};
 use crate::load::{Asked, Drive, Window, drive};
 use crate::sample::ClientThreads;
 use crate::scenario::{BodyCheck, Check, Load, Mode, Scenario, Seconds, WarmupRule};
 
 /// A running server and what it will be asked.
-pub(super) struct Session<'a> {
-    subject: &'a Subject<'a>,
-    server: Launched,
+pub(super) struct Session {
+    /// `None`: it is somebody else's.
+    server: Option<Launched>,
+    endpoint: Endpoint,
     asked: Vec<Asked>,
     load: Load,
     check: Check,
+    seed: u64,
+    cancel: Arc<AtomicBool>,
     /// So many requests are counted.
     requests: u64,
     /// The requests that both windows have: each URL once, as far as that goes.
     round: u64,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Starts the server under a tool's words. All its time-outs are so many times as long as the scenario's,
     /// because the tool slows it down.
     pub(super) fn start(
-        subject: &'a Subject<'a>,
+        subject: &Subject<'_>,
         requests: u64,
-        tool: &[String],
+        tool: &Tool,
         patience: f64,
     ) -> Result<Self, String> {
-        if requests == 0 {
-            return Err("no requests were asked for".into());
-        }
         let scenario = patient(subject.scenario, patience);
         let server = Launched::start_under(tool, &scenario, subject.variant, subject.guard, 0)
             .map_err(|error| error.to_string())?;
         let asked = (subject.asked)(&server)?;
-        let load = Load {
-            mode: Mode::Single,
-            connections: 1,
-            ramp: Seconds(0.0),
-            ..scenario.load
-        };
-        let check = Check {
-            body: BodyCheck::None,
-            ..scenario.check
-        };
+        let mut session = Self::on(&scenario, server.address.clone(), asked, requests)?;
+        session.cancel = subject.cancel.clone();
+        session.server = Some(server);
+        Ok(session)
+    }
+
+    /// With a server that runs already: of the scenario only the load and its checks are used.
+    pub(super) fn on(
+        scenario: &Scenario,
+        endpoint: Endpoint,
+        asked: Vec<Asked>,
+        requests: u64,
+    ) -> Result<Self, String> {
+        if requests == 0 {
+            return Err("no requests were asked for".into());
+        }
         Ok(Self {
-            subject,
-            server,
+            server: None,
+            endpoint,
             round: requests.min(asked.len() as u64),
             asked,
-            load,
-            check,
+            load: Load {
+                mode: Mode::Single,
+                connections: 1,
+                ramp: Seconds(0.0),
+                ..scenario.load.clone()
+            },
+            check: Check {
+                body: BodyCheck::None,
+                ..scenario.check.clone()
+            },
+            seed: scenario.seed,
+            cancel: Arc::default(),
             requests,
         })
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
     }
 
     /// All that will be asked, so that every cache is filled.
@@ -76,19 +97,17 @@ impl<'a> Session<'a> {
         self.serve(self.round + self.requests)
     }
 
-    /// Mean time per request of a server that is not watched. Ends it.
-    pub(super) fn unwatched(self) -> Result<f64, String> {
+    /// Mean time per request of a server that is not watched.
+    pub(super) fn unwatched(&self) -> Result<f64, String> {
         self.warm()?;
-        let seconds = self.many()?;
-        self.stop()?;
-        Ok(seconds.max(f64::MIN_POSITIVE))
+        Ok(self.many()?.max(f64::MIN_POSITIVE))
     }
 
     /// Lets the server alone.
     pub(super) fn idle(&self, time: Duration) -> Result<(), String> {
         let begun = Instant::now();
         while begun.elapsed() < time {
-            if self.subject.cancel.load(Ordering::Relaxed) {
+            if self.cancel.load(Ordering::Relaxed) {
                 return Err(CANCELLED.into());
             }
             thread::sleep(Duration::from_millis(50).min(time));
@@ -96,14 +115,19 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn stop(self) -> Result<Stopped, String> {
-        self.server.stop().map_err(|error| error.to_string())
+    /// Ends the server, if it is ours; says whether it had to be killed.
+    pub(super) fn stop(self) -> Result<bool, String> {
+        match self.server.map(Launched::stop) {
+            Some(Ok(stopped)) => Ok(stopped.killed),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Ok(false),
+        }
     }
 
     /// Mean time per request.
     fn serve(&self, requests: u64) -> Result<f64, String> {
         let driven = drive(&Drive {
-            endpoint: self.server.address.clone(),
+            endpoint: self.endpoint.clone(),
             asked: &self.asked,
             load: &self.load,
             check: &self.check,
@@ -112,8 +136,8 @@ impl<'a> Session<'a> {
                 max: Seconds(0.0),
             },
             window: Window::Requests(requests),
-            seed: self.subject.scenario.seed,
-            cancel: self.subject.cancel.clone(),
+            seed: self.seed,
+            cancel: self.cancel.clone(),
             threads: ClientThreads::default(),
             edge: &|| {},
             progress: &|_| {},
@@ -134,7 +158,7 @@ impl<'a> Session<'a> {
 }
 
 /// The scenario with longer time-outs.
-fn patient(scenario: &Scenario, factor: f64) -> Scenario {
+pub(super) fn patient(scenario: &Scenario, factor: f64) -> Scenario {
     let mut scenario = scenario.clone();
     for time in [
         &mut scenario.server.ready.timeout,

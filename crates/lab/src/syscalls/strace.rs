@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::tool;
 use super::trace::Trace;
+use crate::proc::Pid;
 
 /// A strace that works.
 pub(super) struct Strace {
@@ -24,7 +25,7 @@ impl Strace {
         let strace = Self { program, version };
         let wrong = |error: std::io::Error| format!("strace cannot be tried: {error}");
         let trace = Trace::new().map_err(wrong)?;
-        let words = strace.words(trace.path());
+        let words = strace.words(&trace.path());
         let tried = Command::new(&words[0])
             .args(&words[1..])
             .arg("true")
@@ -43,9 +44,25 @@ impl Strace {
     /// numbers (decoding them is work), signals left out. strace makes itself the server's grandchild (`-D`), so
     /// that the server is the first process as without it, and gets the signals that end it.
     pub(super) fn words(&self, trace: &Path) -> Vec<String> {
+        let mut words = self.watching(trace);
+        words.insert(1, "-D".into());
+        words.push("--".into());
+        words
+    }
+
+    /// The words that make it watch processes which run already, with all their threads, and what they fork.
+    pub(super) fn attach(&self, trace: &Path, pids: &[Pid]) -> Vec<String> {
+        let mut words = self.watching(trace);
+        words.extend(
+            pids.iter()
+                .flat_map(|pid| ["-p".to_owned(), pid.to_string()]),
+        );
+        words
+    }
+
+    fn watching(&self, trace: &Path) -> Vec<String> {
         let trace = trace.to_string_lossy();
         let options = [
-            "-D",
             "-f",
             "-T",
             "-qq",
@@ -55,7 +72,6 @@ impl Strace {
             "raw=all",
             "-o",
             &trace,
-            "--",
         ];
         std::iter::once(self.program.as_str())
             .chain(options)

@@ -6,11 +6,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
-
-use tempfile::NamedTempFile;
 
 /// What was called how often.
 pub(super) type Counts = BTreeMap<String, Count>;
@@ -28,25 +27,23 @@ pub(super) struct Count {
     pub(super) seconds: f64,
 }
 
-/// A trace that is being written.
-pub(super) struct Trace(NamedTempFile);
+/// A trace that is being written: a file without a name, of which nothing is left however we end.
+pub(super) struct Trace(File);
 
 impl Trace {
     pub(super) fn new() -> io::Result<Self> {
-        tempfile::Builder::new()
-            .prefix("andon-lab-trace-")
-            .tempfile()
-            .map(Self)
+        tempfile::tempfile().map(Self)
     }
 
-    pub(super) fn path(&self) -> &Path {
-        self.0.path()
+    /// Where another process finds it, as long as we live.
+    pub(super) fn path(&self) -> PathBuf {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd()).into()
     }
 
     /// Its length in bytes, once nothing more is added: a server still has to close and to log after it has
     /// replied. One that never rests is not waited for long.
     pub(super) fn settled(&self) -> u64 {
-        let length = || self.0.path().metadata().map_or(0, |file| file.len());
+        let length = || self.0.metadata().map_or(0, |file| file.len());
         let begun = Instant::now();
         let mut last = (length(), Instant::now());
         while last.1.elapsed() < QUIET && begun.elapsed() < LONGEST {
@@ -61,7 +58,8 @@ impl Trace {
 
     /// What was called between two lengths.
     pub(super) fn counts(&self, from: u64, to: u64) -> io::Result<Counts> {
-        let mut file = File::open(self.0.path())?;
+        // strace has opened it for itself, so that its place in it is not ours.
+        let mut file = &self.0;
         file.seek(SeekFrom::Start(from))?;
         count(BufReader::new(file.take(to.saturating_sub(from))))
     }

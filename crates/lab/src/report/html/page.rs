@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::figure::Figure;
-use super::{boxes, contact, forest, heat, percentiles, scatter, slopes, syscalls, timeline};
+use super::{
+    boxes, contact, forest, heat, levels, percentiles, scatter, slopes, syscalls, timeline,
+};
 use crate::report::outcome::Outcome;
 use crate::report::{Material, ab, jmeter, sar, strace, text, trust};
 
@@ -11,6 +13,7 @@ use crate::report::{Material, ab, jmeter, sar, strace, text, trust};
 const FIGURES: &[fn(&Material<'_>) -> Option<Figure>] = &[
     forest::draw,
     slopes::draw,
+    levels::draw,
     percentiles::draw,
     timeline::draw,
     boxes::draw,

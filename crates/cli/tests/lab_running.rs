@@ -1,0 +1,218 @@
+//! The laboratory on servers that run already, and what it counts of them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Served;
+
+/// `andon lab` with these words; its temporary files go into `folder/tmp`.
+fn lab(folder: &Path, args: &[&str]) -> Output {
+    command(folder, args).output().expect("the binary runs")
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let temporary = folder.join("tmp");
+    fs::create_dir_all(&temporary).expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+    command
+        .arg("lab")
+        .args(args)
+        .env("TMPDIR", temporary)
+        .current_dir(folder);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A server with one file, `/a.txt`.
+fn served(folder: &Path) -> Served {
+    fs::write(folder.join("a.txt"), "hello").expect("writes");
+    Served::start(
+        folder,
+        "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n",
+    )
+}
+
+/// The id of the process that listens there, as the laboratory tells it.
+fn pid(said: &str) -> Option<u32> {
+    let (_, rest) = said.split_once("pid ")?;
+    rest.split(' ').next()?.parse().ok()
+}
+
+fn tracer(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("TracerPid:"))?;
+    line.trim().parse().ok()
+}
+
+/// Waits for something that must come, however slow the machine.
+fn wait(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn bench_shows_the_servers_own_cost_and_says_whose_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}/a.txt", server.address);
+    let output = lab(folder.path(), &["bench", &url, "-n", "3000", "-c", "2"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(pid(&said).is_some(), "{said}");
+    let of = |label: &str| {
+        let line = said.lines().find(|line| line.starts_with(label));
+        let line = line.unwrap_or_else(|| panic!("{label}: {said}"));
+        line.split_whitespace()
+            .last()
+            .and_then(|it| it.parse::<f64>().ok())
+    };
+    assert!(of("Server memory, peak [MB]").is_some_and(|it| it > 1.0));
+    assert!(of("Server CPUs used").is_some(), "{said}");
+}
+
+#[test]
+fn bench_with_several_levels_shows_rate_against_connections_and_draws_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}/a.txt", server.address);
+    let output = lab(
+        folder.path(),
+        &["bench", &url, "-c", "1,3,1", "-n", "200", "-o", "run"],
+    );
+    let said = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{said}{}",
+        text(&output.stderr)
+    );
+    assert!(said.contains("Rate against connections"), "{said}");
+    let blocks = fs::read_to_string(folder.path().join("run/blocks.jsonl")).expect("reads");
+    assert_eq!(blocks.lines().count(), 4, "upwards and downwards again");
+    let html = lab(folder.path(), &["report", "run", "--as", "html"]);
+    assert!(text(&html.stdout).contains("Rate and latency against connections"));
+}
+
+#[test]
+fn the_calls_of_a_running_server_are_counted_and_it_is_left_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}/a.txt", server.address);
+    let output = lab(folder.path(), &["syscalls", &url, "-n", "20", "-o", "run"]);
+    let (said, told) = (text(&output.stdout), text(&output.stderr));
+    let pid = pid(&told).unwrap_or_else(|| panic!("{told}"));
+    if said.contains("not available") {
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        eprintln!("skipped: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}{told}");
+    let row = said.lines().find(|line| line.starts_with("openat2"));
+    let calls = row.and_then(|row| row.split_whitespace().nth(1));
+    let calls: f64 = calls.and_then(|it| it.parse().ok()).unwrap_or(0.0);
+    assert!((0.9..1.2).contains(&calls), "one file per request: {said}");
+    assert_eq!(tracer(pid), Some(0));
+    assert_eq!(server.get("/a.txt").body, b"hello");
+    let again = lab(folder.path(), &["report", "run", "--as", "strace"]);
+    assert_eq!(text(&again.stdout), said);
+}
+
+#[test]
+fn a_killed_laboratory_lets_go_of_the_server_and_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}/a.txt", server.address);
+    let probe = text(&lab(folder.path(), &["bench", &url, "-n", "10"]).stdout);
+    let pid = pid(&probe).unwrap_or_else(|| panic!("{probe}"));
+    let mut counting = command(folder.path(), &["syscalls", &url, "-n", "20000"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    // It first asks so often without watching: wait for strace, or learn that there is none.
+    let begun = Instant::now();
+    while tracer(pid) == Some(0) {
+        if begun.elapsed() > Duration::from_secs(180)
+            || counting.try_wait().expect("a child").is_some()
+        {
+            eprintln!("skipped: strace does not watch here");
+            let _ = counting.kill();
+            let _ = counting.wait();
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    counting.kill().expect("kills");
+    counting.wait().expect("waits");
+    wait("the server stays traced", || tracer(pid) == Some(0));
+    assert_eq!(server.get("/a.txt").body, b"hello");
+    let temporary = folder.path().join("tmp");
+    wait("files are left", || {
+        fs::read_dir(&temporary).expect("a folder").count() == 0
+    });
+}
+
+#[test]
+fn the_calls_of_two_variants_stand_side_by_side_with_what_differs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = r#"
+[server]
+cmd = ["python3", "-c", '''
+import http.server, os, sys
+class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *words):
+        for _ in range(int(os.environ["TIMES"])):
+            try: os.rmdir("/no/such/folder")
+            except OSError: pass
+http.server.ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Handler).serve_forever()
+''', "{host}", "{port}"]
+before = "echo hello > file"
+ready = { timeout = "60s" }
+[load]
+url = [{ path = "/file" }]
+[[variant]]
+name = "once"
+env = { TIMES = "1" }
+[[variant]]
+name = "thrice"
+env = { TIMES = "3" }
+witness = [{ syscall = "rmdir", is = "> 2" }]
+[[variant]]
+name = "left out"
+cmd = ["false"]
+"#;
+    fs::write(folder.path().join("s.toml"), scenario).expect("writes");
+    let args = ["syscalls", "s.toml", "-n", "20", "--only", "once,thrice"];
+    let output = lab(folder.path(), &args);
+    let (said, told) = (text(&output.stdout), text(&output.stderr));
+    if said.contains("not available") {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}{told}");
+    let (_, differs) = said
+        .split_once("What differs per request: thrice beside once\n")
+        .unwrap_or_else(|| panic!("{said}"));
+    let rmdir = differs.lines().find(|line| line.starts_with("rmdir"));
+    assert!(
+        rmdir.is_some_and(|row| row.contains("+2.0")),
+        "two more each time: {said}"
+    );
+    assert!(told.contains("rmdir > 2 holds"), "{told}");
+    let wrong = lab(folder.path(), &["syscalls", "s.toml", "--only", "twice"]);
+    assert_eq!(wrong.status.code(), Some(4));
+    assert!(text(&wrong.stderr).contains("`thrice`"));
+}

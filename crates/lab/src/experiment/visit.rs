@@ -1,0 +1,109 @@
+//! One measured window on a server that somebody else started: as a block, so that every report can show it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::launch;
+use crate::load::{self, Asked, Drive, Endpoint, Progress, Window};
+use crate::record::{Arm, Block, Phase, PhaseKind, Probe};
+use crate::sample::{ClientThreads, Sampler, Watched, spin};
+use crate::scenario::{Load, Scenario};
+
+/// What is asked of whom.
+pub struct Visit<'a> {
+    /// Whom.
+    pub endpoint: &'a Endpoint,
+    /// What; not empty.
+    pub asked: &'a [Asked],
+    /// How.
+    pub load: &'a Load,
+    /// Its checks, warm-up and sampling count.
+    pub scenario: &'a Scenario,
+    /// How long.
+    pub window: Window,
+    /// When the run began.
+    pub origin: Instant,
+    /// The block's place in the run, and its variant.
+    pub index: u32,
+    /// Its variant.
+    pub variant: u32,
+    /// Ends it early when set.
+    pub cancel: Arc<AtomicBool>,
+    /// Called a few times a second.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Visit<'_> {
+    /// Drives the load; gives the block and the distinct bodies by their hash. What the server used is known if
+    /// its processes can be found on this machine ([`launch::running`]); otherwise its `threads_peak` is 0.
+    ///
+    /// # Errors
+    /// See [`load::Error`].
+    pub fn make(&self) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
+        let threads = ClientThreads::default();
+        let roots = launch::running(self.endpoint);
+        let mut block = Block::new(self.index, self.index, self.arm(), self.variant);
+        let before = spin();
+        let sampler = Sampler::start(
+            roots.ok().map(Watched::Running),
+            threads.clone(),
+            self.scenario.sample.every.duration(),
+            self.origin,
+        );
+        let driven = load::drive(&Drive {
+            endpoint: self.endpoint.clone(),
+            asked: self.asked,
+            load: self.load,
+            check: &self.scenario.check,
+            warmup: &self.scenario.design.warmup,
+            window: self.window,
+            seed: self.scenario.seed,
+            cancel: self.cancel.clone(),
+            threads,
+            edge: &|| {
+                // The sample itself is what is wanted.
+                let _ = sampler.mark();
+            },
+            progress: self.progress,
+        });
+        let samples = sampler.finish();
+        let driven = driven?;
+        let at = |moment: Instant| moment.saturating_duration_since(self.origin).as_secs_f64();
+        let (from, to) = (at(driven.opened), at(driven.closed));
+        for (kind, from, to) in [
+            (PhaseKind::Ramp, driven.began, driven.ramped),
+            (PhaseKind::Warmup, driven.ramped, driven.opened),
+            (PhaseKind::Measure, driven.opened, driven.closed),
+        ] {
+            let (from, to) = (at(from), at(to));
+            block.phases.push(Phase { kind, from, to });
+        }
+        block.server = samples.server(from, to);
+        block.system = samples.system(from, to);
+        block.noise = samples.noise(
+            from,
+            to,
+            Probe {
+                before,
+                after: spin(),
+            },
+        );
+        block.timeline = samples.ticks();
+        block.warmup = driven.warmup;
+        block.client = driven.client;
+        block.load = driven.result;
+        Ok((block, driven.bodies))
+    }
+
+    fn arm(&self) -> Arm {
+        if self.variant == 0 {
+            Arm::Baseline
+        } else {
+            Arm::Variant
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A tool that watches a server which somebody else started: it runs under a [`Guard`], so that it lets go of the
+//! server when the laboratory ends, however that ends.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::guard::{self, Guard, Order};
+use crate::proc::{self, Pid};
+
+/// A running tool. Dropping it kills it.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    guard: Child,
+    output: PathBuf,
+    /// Holds `output`.
+    _folder: tempfile::TempDir,
+}
+
+impl Attached {
+    /// Starts it with the laboratory's own `PATH`.
+    pub(crate) fn start(guard: &Guard, words: Vec<String>) -> Result<Self, String> {
+        let wrong = |error: std::io::Error| format!("the tool could not be started: {error}");
+        let folder = tempfile::Builder::new()
+            .prefix("andon-lab-")
+            .tempdir()
+            .map_err(wrong)?;
+        let output = folder.path().join("output");
+        fs::File::create(&output).map_err(wrong)?;
+        let path = env::var("PATH").unwrap_or_default();
+        let guard = guard.start(&Order {
+            cmd: words,
+            env: BTreeMap::from([("PATH".to_owned(), path)]),
+            cwd: folder.path().to_owned(),
+            output: output.clone(),
+            cpus: Vec::new(),
+            litter: vec![folder.path().to_owned()],
+        });
+        Ok(Self {
+            guard: guard.map_err(wrong)?,
+            output,
+            _folder: folder,
+        })
+    }
+
+    /// Waits until all these processes, with all their threads, are being traced.
+    pub(crate) fn wait_until_traced(&mut self, pids: &[Pid]) -> Result<(), String> {
+        let begun = Instant::now();
+        while !pids.iter().all(|pid| proc::traced(*pid)) {
+            if !self.alive() || begun.elapsed() > PATIENCE {
+                let said = fs::read_to_string(&self.output).unwrap_or_default();
+                let why = said.lines().last().unwrap_or("it does not say why");
+                return Err(format!("the server may not be watched ({why})"));
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    /// Asks the tool to let go, and waits until it has.
+    pub(crate) fn stop(mut self) {
+        for pid in proc::children(self.guard.id() as Pid).unwrap_or_default() {
+            guard::signal(pid, Signal::TERM);
+        }
+        let begun = Instant::now();
+        while self.alive() && begun.elapsed() < PATIENCE {
+            thread::sleep(POLL);
+        }
+    }
+
+    fn alive(&mut self) -> bool {
+        matches!(self.guard.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if let Some(mut pipe) = self.guard.stdin.take() {
+            // A guard that has ended cannot hear it.
+            let _ = pipe.write_all(guard::KILL);
+        }
+        let _ = self.guard.wait();
+    }
+}
+
+/// Attaching to many threads takes its time; letting go, less.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const POLL: Duration = Duration::from_millis(10);
