@@ -183,7 +183,7 @@ impl Going<'_> {
     }
 }
 
-fn push(edges: &Mutex<Vec<f64>>, at: f64) {
+pub(super) fn push(edges: &Mutex<Vec<f64>>, at: f64) {
     if let Ok(mut edges) = edges.lock() {
         edges.push(at);
     }

@@ -1,12 +1,13 @@
 //! One measured window on a server that somebody else started: as a block, so that every report can show it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::block::push;
 use crate::launch;
 use crate::load::{self, Asked, Drive, Endpoint, Progress, Window};
 use crate::record::{Arm, Block, Phase, PhaseKind, Probe};
@@ -54,6 +55,7 @@ impl Visit<'_> {
             self.scenario.sample.every.duration(),
             self.origin,
         );
+        let edges = Mutex::new(Vec::new());
         let driven = load::drive(&Drive {
             endpoint: self.endpoint.clone(),
             asked: self.asked,
@@ -64,16 +66,17 @@ impl Visit<'_> {
             seed: self.scenario.seed,
             cancel: self.cancel.clone(),
             threads,
-            edge: &|| {
-                // The sample itself is what is wanted.
-                let _ = sampler.mark();
-            },
+            edge: &|| push(&edges, sampler.mark()),
             progress: self.progress,
         });
         let samples = sampler.finish();
         let driven = driven?;
         let at = |moment: Instant| moment.saturating_duration_since(self.origin).as_secs_f64();
-        let (from, to) = (at(driven.opened), at(driven.closed));
+        // A short window may have no other samples than those at its edges.
+        let (from, to) = match edges.into_inner().unwrap_or_default()[..] {
+            [from, to] => (from, to),
+            _ => (at(driven.opened), at(driven.closed)),
+        };
         for (kind, from, to) in [
             (PhaseKind::Ramp, driven.began, driven.ramped),
             (PhaseKind::Warmup, driven.ramped, driven.opened),
