@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use andon_pixels::{Alone, Decode, Limits, Never, Scale, Scales};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::photos::Folder;
+use crate::proc::thread_ms;
 use crate::raw;
 use crate::stats::{geometric_mean, median};
 
@@ -178,9 +178,9 @@ impl Photograph {
             for _ in 0..rounds {
                 for (decoder, times) in [Decoder::Ours, Decoder::Turbo].into_iter().zip(&mut times)
                 {
-                    let before = processor_ms();
+                    let before = thread_ms();
                     decode(decoder, &file, eighths)?;
-                    times.push(processor_ms() - before);
+                    times.push(thread_ms() - before);
                 }
             }
             let count = |decoder| {
@@ -250,9 +250,4 @@ fn decode(decoder: Decoder, file: &[u8], eighths: u8) -> Result<usize> {
             Ok(grids.map(|grid| grid.samples().len()).sum())
         }
     }
-}
-
-fn processor_ms() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }

@@ -15,6 +15,7 @@ mod proc;
 mod quality;
 mod raw;
 mod reference;
+mod resize;
 mod stats;
 mod table;
 mod work;
@@ -68,6 +69,8 @@ enum Task {
     Http(http::HttpArgs),
     /// Our JPEG decoder against libjpeg-turbo's planes: time, memory, instructions.
     Jpeg(jpeg::JpegArgs),
+    /// Our resampling kernels against `fast_image_resize`: time and error.
+    Resize(resize::ResizeArgs),
     /// Five times as much as the server can do: goodput, latencies, refusals, recovery.
     Overload(overload::OverloadArgs),
     /// Large pictures for many clients under a memory limit: kills, peak, throughput.
@@ -128,6 +131,11 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Corpus(args)) => {
             let run = corpus::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-corpus", &run)?;
+            goals::all_passed(if args.strict { &run.goals } else { &[] })
+        }
+        Some(Task::Resize(args)) => {
+            let run = resize::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-resize", &run)?;
             goals::all_passed(if args.strict { &run.goals } else { &[] })
         }
         Some(Task::JpegAlone(args)) => jpeg::alone(&args),

@@ -1,4 +1,4 @@
-//! What Linux tells about a process: `/proc/PID/…`.
+//! What Linux tells about a process: `/proc/PID/…`, and about a thread: its processor time.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Child;
@@ -6,7 +6,14 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use anyhow::{Context, Result, bail};
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
+
+/// Milliseconds of processor time that this thread has had.
+pub(crate) fn thread_ms() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
 
 /// A line of `/proc/PID/status` that counts in kB, such as `VmRSS`, in bytes.
 pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {

@@ -1,4 +1,51 @@
-//! Compiling one body for several instruction sets.
+//! Instruction sets: which there are, and compiling one body for several of them.
+
+/// An instruction set that kernels are written for by hand. Each makes the same results, bit for bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What every processor of the family has: plain Rust, the twin that the others are held to.
+    Baseline,
+    /// AVX2 and FMA: x86-64 since 2013.
+    Avx2,
+    /// AVX-512 with BW, VL and VNNI: servers since 2019. Earlier ones with AVX-512 slow down for it.
+    Avx512,
+}
+
+impl Level {
+    /// All of them, the plainest first.
+    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+
+    /// The best that this processor has.
+    #[must_use]
+    pub fn best() -> Self {
+        let there = Self::ALL.into_iter().rev().find(|level| level.is_there());
+        there.unwrap_or(Self::Baseline)
+    }
+
+    /// Has this processor got it?
+    #[must_use]
+    pub fn is_there(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            match self {
+                Self::Baseline => true,
+                Self::Avx2 => has!("avx2") && has!("fma"),
+                Self::Avx512 => {
+                    Self::Avx2.is_there()
+                        && has!("avx512f")
+                        && has!("avx512bw")
+                        && has!("avx512vl")
+                        && has!("avx512vnni")
+                }
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self == Self::Baseline
+        }
+    }
+}
 
 /// Runs `work`, compiled once for the baseline and once for x86-64-v3 (AVX2, BMI1, BMI2, LZCNT, POPCNT),
 /// whichever the processor has.
@@ -29,13 +76,25 @@ fn on_v3<R>(work: impl FnOnce() -> R) -> R {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_work_is_done_once_and_its_result_handed_back() {
         let mut times = 0;
-        let ones = super::with_modern_instructions(|| {
+        let ones = with_modern_instructions(|| {
             times += 1;
             0xf0f0_u64.count_ones()
         });
         assert_eq!((times, ones), (1, 8));
+    }
+
+    #[test]
+    fn a_level_includes_those_below() {
+        assert!(Level::best().is_there() && Level::Baseline.is_there());
+        let there = Level::ALL.map(Level::is_there);
+        assert!(
+            there.is_sorted_by(|below, above| below >= above),
+            "{there:?}"
+        );
     }
 }

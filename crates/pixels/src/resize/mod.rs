@@ -12,6 +12,8 @@ mod weights;
 use std::fmt;
 use std::ops::Range;
 
+pub use andon_kernels::resample::Kernel;
+
 pub(crate) use alpha::thinned;
 pub(crate) use axis::Axis;
 pub(crate) use plane::{Resizable, resample};
@@ -25,22 +27,6 @@ use crate::frame::{Depth, Frame, Grid, Model, Subsampling};
 use crate::limits::{Interrupt, Never};
 use crate::plan::Cost;
 use crate::stage::{Context, Stage};
-
-/// What a resampler weighs neighbours with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kernel {
-    /// Windowed sinc over three lobes: photographs.
-    #[default]
-    Lanczos3,
-    /// Soft cubic without visible ringing: palettes, alpha, enlarging.
-    Mitchell,
-    /// Sharper cubic.
-    CatmullRom,
-    /// Linear interpolation; a triangle when shrinking.
-    Bilinear,
-    /// The mean of what an output sample covers.
-    Box,
-}
 
 /// A rectangle with fractions, in px of the stored picture at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -374,17 +360,5 @@ impl fmt::Display for Crop {
             height,
         } = self;
         write!(f, "crop {x},{y} {width}x{height}")
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lanczos3 => "lanczos3",
-            Self::Mitchell => "mitchell",
-            Self::CatmullRom => "catmullrom",
-            Self::Bilinear => "bilinear",
-            Self::Box => "box",
-        })
     }
 }

@@ -1,0 +1,90 @@
+//! What is resized: luma planes of photographs, in both depths.
+
+use andon_codecs::ALL;
+use andon_kernels::resample::Resampled;
+use andon_pixels::{Alone, Decode, Limits, Never, Scale, Scales};
+use anyhow::{Context, Result};
+use fast_image_resize::PixelTrait;
+use fast_image_resize::pixels::{U8, U16};
+
+/// Samples in rows.
+pub(super) struct Plane<S> {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) samples: Vec<S>,
+}
+
+impl Plane<u8> {
+    /// Luma of a JPEG file at so many eighths of its size.
+    pub(super) fn luma(file: &[u8], eighths: u8) -> Result<Self> {
+        let codec = ALL.iter().find(|codec| codec.name() == "jpeg");
+        let codec = codec.context("there is no JPEG codec")?;
+        let how = Decode {
+            scales: Scales::both(Scale(eighths)),
+            limits: &Limits::default(),
+            interrupt: &Never,
+            cores: &Alone,
+            keep_metadata: false,
+        };
+        let image = codec.decode(file, &codec.probe(file)?, &how)?;
+        let frame = image.frames.into_iter().next().context("a frame")?;
+        let luma = frame.planes[0].as_u8().context("8-bit samples")?;
+        Ok(Self {
+            width: luma.width(),
+            height: luma.height(),
+            samples: luma.samples().to_vec(),
+        })
+    }
+
+    /// The same with 16 bits: below each sample's 8 those of its neighbour.
+    pub(super) fn widened(&self) -> Plane<u16> {
+        let below = self.samples.iter().skip(1).chain(&[0]);
+        let both = self.samples.iter().zip(below);
+        Plane {
+            width: self.width,
+            height: self.height,
+            samples: both.map(|(&a, &b)| u16::from_be_bytes([a, b])).collect(),
+        }
+    }
+}
+
+/// A sample of both libraries.
+pub(super) trait Sample: Resampled + Into<f64> {
+    /// The peer's.
+    type Pixel: PixelTrait;
+    /// Its name.
+    const NAME: &'static str;
+    /// Full scale.
+    const MAX: f64;
+
+    fn pixel(self) -> Self::Pixel;
+    fn of(pixel: Self::Pixel) -> Self;
+}
+
+impl Sample for u8 {
+    type Pixel = U8;
+    const NAME: &'static str = "u8";
+    const MAX: f64 = 255.0;
+
+    fn pixel(self) -> U8 {
+        U8::new(self)
+    }
+
+    fn of(pixel: U8) -> Self {
+        pixel.0
+    }
+}
+
+impl Sample for u16 {
+    type Pixel = U16;
+    const NAME: &'static str = "u16";
+    const MAX: f64 = 65_535.0;
+
+    fn pixel(self) -> U16 {
+        U16::new(self)
+    }
+
+    fn of(pixel: U16) -> Self {
+        pixel.0
+    }
+}

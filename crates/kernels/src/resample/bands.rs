@@ -1,0 +1,162 @@
+//! The order in which vector kernels go through a plane.
+//!
+//! A band of result rows is made at a time: block by block of columns, its rows are weighed downwards
+//! into a buffer, and then each of them along. Within a block, source rows are first brought to what the
+//! downward kernel multiplies (a *step*: a row of floats, or two rows of bytes as pairs of 16 bits), once
+//! for the some six result rows that need them, in a ring small enough for the L1 cache.
+
+use std::ops::Range;
+
+use super::weights::Weights;
+use super::{Resampled, Source};
+
+/// The kernels of one sample type at one level.
+///
+/// Each is called only where the level is there, with slices as long as it says.
+pub(super) struct Passes<S: Resampled, B> {
+    /// Rows of the source in a step: 1 or 2.
+    pub(super) rows_per_step: usize,
+    /// Makes a step of these rows, which are as long as each other; the second is the first again where
+    /// there is none. The step is as long or longer, a multiple of [`COLUMNS`].
+    pub(super) fill: unsafe fn(&[S], &[S], &mut [u32]),
+    /// Weighs steps: the ring, where in it each is and its weights, and what comes out, of a length that
+    /// is a multiple of [`COLUMNS`] and that every step has.
+    pub(super) down: unsafe fn(&[u32], &[Step], &mut [B]),
+    /// Weighs rows of this stride along. Each has [`slack`] samples beyond the input.
+    pub(super) along: unsafe fn(&[B], usize, &Weights<S>, &mut [S]),
+    /// Packs the weights of a step's rows; the first in the lower bits.
+    pub(super) pack: fn(S::Weight, S::Weight) -> u32,
+}
+
+/// A step that a result row needs.
+pub(super) struct Step {
+    /// Where in the ring.
+    pub(super) at: usize,
+    /// The weights of its rows.
+    pub(super) weights: u32,
+}
+
+/// Columns are filled and weighed in multiples of as many.
+pub(super) const COLUMNS: usize = 32;
+
+/// Samples of a ring, 4 bytes each: half of a small L1 cache.
+const RING: usize = 4096;
+
+/// Blocks of columns are at least so wide, however many rows are weighed.
+const NARROWEST: usize = 128;
+
+/// Samples between the passes: with the rest, half of a small L2 cache.
+const BETWEEN: usize = 32 * 1024;
+
+/// Rows of a band: more do not save anything.
+const TALLEST: usize = 32;
+
+/// Samples beyond the input that a row between the passes has: kernels read whole registers.
+pub(super) fn slack<S: Resampled>(x: &Weights<S>) -> usize {
+    x.taps + 96
+}
+
+/// Makes result rows `rows`.
+///
+/// # Safety
+/// The passes' level must be there, and the conditions of [`super::rows_on`] must hold.
+pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
+    passes: &Passes<S, B>,
+    source: Source<'_, S>,
+    x: &Weights<S>,
+    y: &Weights<S>,
+    rows: Range<usize>,
+    out: &mut [S],
+) {
+    let stride = x.input.next_multiple_of(COLUMNS) + slack(x);
+    let tall = (BETWEEN / stride).clamp(1, TALLEST).min(rows.len());
+    let steps = y.taps / passes.rows_per_step + 1;
+    let wide = (RING / steps).max(NARROWEST) / NARROWEST * NARROWEST;
+    let wide = wide.min(x.input.next_multiple_of(COLUMNS));
+    let mut between = vec![B::default(); tall * stride];
+    let mut ring = Ring {
+        passes,
+        source,
+        wide,
+        steps,
+        samples: vec![0; steps * wide],
+        columns: 0..0,
+        next: 0,
+    };
+    let mut needed = Vec::with_capacity(steps);
+    for (band, out) in rows
+        .step_by(tall.max(1))
+        .zip(out.chunks_mut(tall.max(1) * x.output()))
+    {
+        let count = out.len() / x.output();
+        for first in (0..x.input).step_by(wide) {
+            ring.enter(first..x.input.min(first + wide));
+            for (row, between) in (band..band + count).zip(between.chunks_exact_mut(stride)) {
+                // SAFETY: the caller vouches for the level.
+                unsafe { ring.need(y, row, &mut needed) };
+                let width = ring.columns.len().next_multiple_of(COLUMNS);
+                let between = &mut between[first..first + width];
+                // SAFETY: as above; every step is `wide` long, which is not less than `width`.
+                unsafe { (passes.down)(&ring.samples, &needed, between) };
+            }
+        }
+        // SAFETY: as above; rows have the slack.
+        unsafe { (passes.along)(&between, stride, x, out) };
+    }
+}
+
+/// Steps of a block of columns.
+struct Ring<'a, S: Resampled, B> {
+    passes: &'a Passes<S, B>,
+    source: Source<'a, S>,
+    /// Samples of a step, and steps there is room for: as many as the longest window touches.
+    wide: usize,
+    steps: usize,
+    samples: Vec<u32>,
+    /// The block.
+    columns: Range<usize>,
+    /// The step to be filled next; as many as there is room for before it are there, if they were needed.
+    next: usize,
+}
+
+impl<S: Resampled, B> Ring<'_, S, B> {
+    /// Goes to another block, or to this one's upper rows again.
+    fn enter(&mut self, columns: Range<usize>) {
+        self.columns = columns;
+        self.next = 0;
+    }
+
+    /// Fills the steps that a result row needs and are not there, and says where they are.
+    ///
+    /// # Safety
+    /// The passes' level must be there.
+    unsafe fn need(&mut self, y: &Weights<S>, row: usize, needed: &mut Vec<Step>) {
+        let per = self.passes.rows_per_step;
+        let (start, weights) = y.trimmed(row);
+        let (first, last) = (start / per, (start + weights.len() - 1) / per);
+        for step in self.next.max(first)..=last {
+            let row = |index: usize| {
+                let at = index * self.source.stride;
+                &self.source.samples[at + self.columns.start..at + self.columns.end]
+            };
+            let above = row(step * per);
+            let below = row((step * per + per - 1).min(self.source.height - 1));
+            let at = step % self.steps * self.wide;
+            let to = &mut self.samples[at..at + self.wide];
+            // SAFETY: the caller vouches for the level; a block is no wider than a step.
+            unsafe { (self.passes.fill)(above, below, to) };
+        }
+        self.next = self.next.max(last + 1);
+        let weight = |row: usize| {
+            let index = row.checked_sub(start);
+            index
+                .and_then(|index| weights.get(index).copied())
+                .unwrap_or_default()
+        };
+        needed.clear();
+        needed.extend((first..=last).map(|step| Step {
+            at: step % self.steps * self.wide,
+            weights: (self.passes.pack)(weight(step * per), weight(step * per + per - 1)),
+        }));
+    }
+}

@@ -1,0 +1,115 @@
+//! 8-bit samples: 16-bit weights, 16 bits between the passes.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use std::ops::Range;
+
+#[cfg(target_arch = "x86_64")]
+use super::bands;
+use super::weights::Weights;
+use super::{Source, sealed};
+use crate::cpu::Level;
+
+/// Fractional bits of weights.
+const WEIGHT_BITS: u32 = 14;
+
+/// Fractional bits of samples between the passes: 8 + 6 leave room for a kernel's overshoot.
+const BETWEEN_BITS: u32 = 6;
+
+/// What the sums of the passes begin with and are shifted by.
+const DOWN_SHIFT: u32 = WEIGHT_BITS - BETWEEN_BITS;
+const DOWN_ROUND: i32 = 1 << (DOWN_SHIFT - 1);
+const ALONG_SHIFT: u32 = WEIGHT_BITS + BETWEEN_BITS;
+const ALONG_ROUND: i32 = 1 << (ALONG_SHIFT - 1);
+
+impl sealed::Resampled for u8 {
+    type Weight = i16;
+
+    /// Rounds them so that they sum to one exactly: what rounding lost goes to the largest.
+    #[inline(always)]
+    fn push_weights(values: &mut Vec<i16>, window: &[f64]) {
+        let one = f64::from(1 << WEIGHT_BITS);
+        let from = values.len();
+        values.extend(window.iter().map(|weight| (weight * one).round() as i16));
+        let rounded: i32 = values[from..].iter().map(|&weight| i32::from(weight)).sum();
+        let largest = (from..values.len())
+            .max_by_key(|&i| values[i])
+            .unwrap_or(from);
+        values[largest] += ((1 << WEIGHT_BITS) - rounded) as i16;
+    }
+
+    fn rows(
+        level: Level,
+        source: Source<'_, Self>,
+        x: &Weights<Self>,
+        y: &Weights<Self>,
+        rows: Range<usize>,
+        out: &mut [Self],
+    ) {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the caller has looked for the level and checked the rest.
+            Level::Avx2 => unsafe { bands::rows(&avx2::PASSES, source, x, y, rows, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Level::Avx512 => unsafe { bands::rows(&avx512::PASSES, source, x, y, rows, out) },
+            _ => rows_scalar(source, x, y, rows, out),
+        }
+    }
+}
+
+/// The twin: row by row of results. Its loops are plain enough for the compiler to make vectors of.
+fn rows_scalar(
+    source: Source<'_, u8>,
+    x: &Weights<u8>,
+    y: &Weights<u8>,
+    rows: Range<usize>,
+    out: &mut [u8],
+) {
+    let mut sums = vec![0; x.input];
+    let mut between = vec![0; x.input + x.taps];
+    for (row, out) in rows.zip(out.chunks_exact_mut(x.output())) {
+        down_scalar(source, y, row, &mut sums);
+        for (between, sum) in between.iter_mut().zip(&sums) {
+            *between = saturate(sum >> DOWN_SHIFT);
+        }
+        along_scalar(&between, x, 0..x.output(), out);
+    }
+}
+
+/// Sums up the columns for result row `row`.
+fn down_scalar(source: Source<'_, u8>, y: &Weights<u8>, row: usize, sums: &mut [i32]) {
+    let (start, weights) = y.trimmed(row);
+    sums.fill(DOWN_ROUND);
+    for (&weight, row) in weights.iter().zip(start..) {
+        let row = &source.samples[row * source.stride..][..sums.len()];
+        for (sum, &sample) in sums.iter_mut().zip(row) {
+            *sum += i32::from(weight) * i32::from(sample);
+        }
+    }
+}
+
+/// Weighs a row for its result samples `results`. `between` has `x.taps` samples beyond the input.
+fn along_scalar(between: &[i16], x: &Weights<u8>, results: Range<usize>, out: &mut [u8]) {
+    for result in results {
+        let (start, weights) = x.of(result);
+        let mut sum = ALONG_ROUND;
+        for (&weight, &sample) in weights.iter().zip(&between[start..]) {
+            sum += i32::from(weight) * i32::from(sample);
+        }
+        out[result] = (sum >> ALONG_SHIFT).clamp(0, 255) as u8;
+    }
+}
+
+fn saturate(x: i32) -> i16 {
+    x.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+}
+
+/// Two weights side by side, the first in the lower bits.
+#[cfg(target_arch = "x86_64")]
+fn pack(first: i16, second: i16) -> u32 {
+    u32::from(first as u16) | u32::from(second as u16) << 16
+}

@@ -1,0 +1,243 @@
+//! 16 columns, or 8 results, to a register.
+
+use std::arch::x86_64::*;
+
+use super::{ALONG_ROUND, ALONG_SHIFT, DOWN_ROUND, DOWN_SHIFT, along_scalar, pack};
+use crate::resample::bands::{COLUMNS, Passes, Step};
+use crate::resample::layout::Shape;
+use crate::resample::weights::{GROUP, Weights};
+
+pub(super) const PASSES: Passes<u8, i16> = Passes {
+    rows_per_step: 2,
+    fill,
+    down,
+    along,
+    pack,
+};
+
+const SHAPE: Shape<i16> = Shape {
+    lanes: 8,
+    halves: true,
+    taps: 2,
+    pack,
+    // Two neighbours, as indices of 8 bits. Those beyond a register are not used.
+    index: |offset| (2 * offset.min(6)).wrapping_mul(0x0101_0101) + 0x0302_0100,
+};
+
+/// Columns of a register.
+const WIDE: usize = 16;
+
+/// Pairs of 16 bits: of each 16 columns 0–3 and 8–11, then the others.
+///
+/// # Safety
+/// As [`Passes::fill`] says.
+#[target_feature(enable = "avx2")]
+unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
+    let rows = above.chunks(WIDE).zip(below.chunks(WIDE));
+    for ((above, below), to) in rows.zip(step.chunks_exact_mut(WIDE)) {
+        let (a, b) = (whole(above), whole(below));
+        // SAFETY: 16 bytes each; the chunk has 16 columns.
+        unsafe {
+            let a = _mm256_cvtepu8_epi16(_mm_loadu_si128(a.as_ptr().cast()));
+            let b = _mm256_cvtepu8_epi16(_mm_loadu_si128(b.as_ptr().cast()));
+            let to = to.as_mut_ptr().cast::<__m256i>();
+            _mm256_storeu_si256(to, _mm256_unpacklo_epi16(a, b));
+            _mm256_storeu_si256(to.add(1), _mm256_unpackhi_epi16(a, b));
+        }
+    }
+}
+
+/// 16 samples, zeros at their end where there are fewer.
+#[inline]
+fn whole(samples: &[u8]) -> [u8; WIDE] {
+    samples.try_into().unwrap_or_else(|_| {
+        let mut whole = [0; WIDE];
+        whole[..samples.len()].copy_from_slice(samples);
+        whole
+    })
+}
+
+/// # Safety
+/// As [`Passes::down`] says.
+#[target_feature(enable = "avx2")]
+unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
+    let mut at = 0;
+    while between.len() - at >= 4 * WIDE {
+        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        unsafe { down_columns::<4>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
+        at += 4 * WIDE;
+    }
+    while at < between.len() {
+        // SAFETY: as above; `COLUMNS` is twice as many.
+        unsafe { down_columns::<2>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
+        at += COLUMNS;
+    }
+}
+
+/// `N` times 16 columns.
+///
+/// # Safety
+/// They must be there, from `ring` plus each step's place on, and in `between`.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {
+    let mut sums = [[_mm256_set1_epi32(DOWN_ROUND); 2]; N];
+    for step in steps {
+        let weights = _mm256_set1_epi32(step.weights as i32);
+        for (index, [low, high]) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller vouches for the columns.
+            let (a, b) = unsafe {
+                let columns = ring.add(step.at + index * WIDE).cast::<__m256i>();
+                (
+                    _mm256_loadu_si256(columns),
+                    _mm256_loadu_si256(columns.add(1)),
+                )
+            };
+            *low = _mm256_add_epi32(*low, _mm256_madd_epi16(a, weights));
+            *high = _mm256_add_epi32(*high, _mm256_madd_epi16(b, weights));
+        }
+    }
+    for (index, [low, high]) in sums.into_iter().enumerate() {
+        let low = _mm256_srai_epi32::<{ DOWN_SHIFT as i32 }>(low);
+        let high = _mm256_srai_epi32::<{ DOWN_SHIFT as i32 }>(high);
+        // SAFETY: as above.
+        unsafe {
+            let to = between.add(index * WIDE).cast();
+            _mm256_storeu_si256(to, _mm256_packs_epi32(low, high));
+        }
+    }
+}
+
+/// Two rows at a time, 8 results each.
+///
+/// # Safety
+/// As [`Passes::along`] says.
+#[target_feature(enable = "avx2")]
+unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
+    if x.lanes(&SHAPE).span > 8 {
+        // SAFETY: the same conditions.
+        unsafe { along_far(between, stride, x, out) };
+        return;
+    }
+    let width = x.output();
+    let mut rows = between.chunks(stride);
+    for out in out.chunks_mut(2 * width) {
+        let mut next = || rows.next().unwrap_or_default().as_ptr();
+        if out.len() == 2 * width {
+            // SAFETY: the caller vouches for the rows.
+            unsafe { along_rows([next(), next()], x, out) };
+        } else {
+            // SAFETY: as above.
+            unsafe { along_rows([next()], x, out) };
+        }
+    }
+}
+
+/// # Safety
+/// Each row must be the input and its slack, and `out` hold as many rows of results.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out: &mut [u8]) {
+    let lanes = x.lanes(&SHAPE);
+    let width = x.output();
+    let mut weights = lanes.weights.as_ptr();
+    for (index, group) in lanes.groups.iter().enumerate() {
+        let mut sums = [_mm256_set1_epi32(ALONG_ROUND); N];
+        let [left, right] = group.bases.map(|base| base as usize);
+        // SAFETY: there are 8 indices a group, and 8 weights for each of its steps. A step's samples begin
+        // at a result's start, at most `taps` after it; 8 from there on are within the slack.
+        unsafe {
+            let places = _mm256_loadu_si256(lanes.indices.as_ptr().add(8 * index).cast());
+            for step in 0..group.steps as usize {
+                let weight = _mm256_loadu_si256(weights.cast());
+                weights = weights.add(8);
+                for (sum, row) in sums.iter_mut().zip(rows) {
+                    let from = |base: usize| row.add(base + 2 * step).cast();
+                    let near = _mm256_loadu2_m128i(from(right), from(left));
+                    let samples = _mm256_shuffle_epi8(near, places);
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(samples, weight));
+                }
+            }
+        }
+        let first = 8 * index;
+        let count = (width - first).min(8);
+        for (row, sum) in sums.into_iter().enumerate() {
+            let bytes = results(sum);
+            let to = &mut out[row * width + first..][..count];
+            to.copy_from_slice(&bytes[..count]);
+        }
+    }
+}
+
+/// 8 sums to samples.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn results(sums: __m256i) -> [u8; 8] {
+    let cut = _mm256_srai_epi32::<{ ALONG_SHIFT as i32 }>(sums);
+    let words = _mm256_packs_epi32(cut, cut);
+    let bytes = _mm256_packus_epi16(words, words);
+    let left = _mm256_extract_epi32::<0>(bytes) as u32;
+    let right = _mm256_extract_epi32::<4>(bytes) as u32;
+    (u64::from(left) | u64::from(right) << 32).to_le_bytes()
+}
+
+/// For results too far from each other for a permutation: 8 samples of two results to a register, whose
+/// sums are added up at the end.
+///
+/// # Safety
+/// As [`Passes::along`] says.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn along_far(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
+    let width = x.output();
+    for (between, out) in between.chunks(stride).zip(out.chunks_exact_mut(width)) {
+        // SAFETY: the caller vouches for the row.
+        unsafe { along_far_row(between, x, out) };
+        along_scalar(between, x, width / 8 * 8..width, out);
+    }
+}
+
+/// # Safety
+/// `between` must have `x.taps` samples from every start on.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn along_far_row(between: &[i16], x: &Weights<u8>, out: &mut [u8]) {
+    let round = _mm256_set1_epi32(ALONG_ROUND);
+    let eights = x
+        .starts
+        .chunks_exact(8)
+        .zip(x.pairs().chunks_exact(8 * x.taps));
+    for ((starts, weights), out) in eights.zip(out.chunks_exact_mut(8)) {
+        let mut sums = [_mm256_setzero_si256(); 4];
+        for (group, weights) in weights.chunks_exact(8 * GROUP).enumerate() {
+            // SAFETY: the caller vouches for 8 samples from each start and group on.
+            let samples = |result: usize| unsafe {
+                between
+                    .as_ptr()
+                    .add(starts[result] as usize + group * GROUP)
+                    .cast::<__m128i>()
+            };
+            for (result, (sum, weights)) in sums
+                .iter_mut()
+                .zip(weights.chunks_exact(2 * GROUP))
+                .enumerate()
+            {
+                // SAFETY: as above; the weights are 16 i16, 32 bytes.
+                let (samples, weights) = unsafe {
+                    (
+                        _mm256_loadu2_m128i(samples(result + 4), samples(result)),
+                        _mm256_loadu_si256(weights.as_ptr().cast()),
+                    )
+                };
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(samples, weights));
+            }
+        }
+        let pairs =
+            |a, b| _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+        let (first, second) = (pairs(sums[0], sums[1]), pairs(sums[2], sums[3]));
+        let sum = _mm256_add_epi32(
+            _mm256_unpacklo_epi64(first, second),
+            _mm256_unpackhi_epi64(first, second),
+        );
+        out.copy_from_slice(&results(_mm256_add_epi32(sum, round)));
+    }
+}

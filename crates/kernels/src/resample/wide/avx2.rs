@@ -1,0 +1,111 @@
+//! 8 columns or results to a register.
+
+use std::arch::x86_64::*;
+
+use super::{MAX, pack};
+use crate::resample::bands::{COLUMNS, Passes, Step};
+use crate::resample::layout::Shape;
+use crate::resample::weights::Weights;
+
+pub(super) const PASSES: Passes<u16, f32> = Passes {
+    rows_per_step: 1,
+    fill,
+    down,
+    along,
+    pack,
+};
+
+const SHAPE: Shape<f32> = Shape {
+    lanes: 8,
+    halves: false,
+    taps: 1,
+    pack,
+    index: |offset| offset,
+};
+
+/// Lanes of a register.
+const WIDE: usize = 8;
+
+/// # Safety
+/// As [`Passes::fill`] says.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
+    for (to, &sample) in step.iter_mut().zip(row) {
+        *to = f32::from(sample).to_bits();
+    }
+}
+
+/// # Safety
+/// As [`Passes::down`] says.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
+    let mut at = 0;
+    while between.len() - at >= 2 * COLUMNS {
+        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        unsafe { down_columns::<8>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
+        at += 2 * COLUMNS;
+    }
+    while at < between.len() {
+        // SAFETY: as above.
+        unsafe { down_columns::<4>(ring.as_ptr().add(at), steps, between.as_mut_ptr().add(at)) };
+        at += COLUMNS;
+    }
+}
+
+/// `N` times 8 columns.
+///
+/// # Safety
+/// They must be there, from `ring` plus each step's place on, and in `between`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut f32) {
+    let mut sums = [_mm256_setzero_ps(); N];
+    for step in steps {
+        let weight = _mm256_set1_ps(f32::from_bits(step.weights));
+        for (index, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller vouches for the columns.
+            let samples = unsafe { _mm256_loadu_ps(ring.add(step.at + index * WIDE).cast()) };
+            *sum = _mm256_fmadd_ps(weight, samples, *sum);
+        }
+    }
+    for (index, sum) in sums.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_ps(between.add(index * WIDE), sum) };
+    }
+}
+
+/// 8 results at a time, gathered.
+///
+/// # Safety
+/// As [`Passes::along`] says.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
+    let lanes = x.lanes(&SHAPE);
+    let width = x.output();
+    for (row, out) in between.chunks(stride).zip(out.chunks_exact_mut(width)) {
+        let mut weights = lanes.weights.as_ptr();
+        for (index, (group, out)) in lanes.groups.iter().zip(out.chunks_mut(WIDE)).enumerate() {
+            let mut sum = _mm256_setzero_ps();
+            // SAFETY: there are 8 indices a group, and 8 weights for each of its steps. A step's samples
+            // begin at a result's start, at most `taps` after it: they are within the row and its slack.
+            unsafe {
+                let places = _mm256_loadu_si256(lanes.indices.as_ptr().add(WIDE * index).cast());
+                let from = row.as_ptr().add(group.bases[0] as usize);
+                for step in 0..group.steps as usize {
+                    let weight = _mm256_loadu_ps(weights.cast());
+                    weights = weights.add(WIDE);
+                    let samples = _mm256_i32gather_ps::<4>(from.add(step), places);
+                    sum = _mm256_fmadd_ps(weight, samples, sum);
+                }
+            }
+            let sum = _mm256_min_ps(_mm256_max_ps(sum, _mm256_setzero_ps()), _mm256_set1_ps(MAX));
+            let rounded = _mm256_cvttps_epi32(_mm256_add_ps(sum, _mm256_set1_ps(0.5)));
+            let mut results = [0_i32; WIDE];
+            // SAFETY: 8 of 32 bits.
+            unsafe { _mm256_storeu_si256(results.as_mut_ptr().cast(), rounded) };
+            for (out, result) in out.iter_mut().zip(results) {
+                *out = result as u16;
+            }
+        }
+    }
+}
