@@ -6,6 +6,7 @@ mod conduct;
 mod gate;
 mod interrupt;
 mod noise;
+mod null;
 mod quick;
 mod report;
 mod run;
@@ -34,6 +35,7 @@ enum Command {
     Bench(bench::Args),
     Noise(noise::Args),
     Syscalls(syscalls::Args),
+    Null(null::Args),
     Report(report::Args),
     Gate(gate::Args),
     /// Stands between the laboratory and a server, so that nothing is left behind
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => bench::run(args),
         Command::Noise(args) => noise::run(args),
         Command::Syscalls(args) => syscalls::run(args),
+        Command::Null(args) => null::run(args),
         Command::Report(args) => report::run(args),
         Command::Gate(args) => gate::run(args),
         Command::Guard => return Ok(ExitCode::from(stand().clamp(0, 255) as u8)),

@@ -244,7 +244,7 @@ fn window(load: &Load, block: Seconds) -> Window {
 ///
 /// # Errors
 /// The responder or the client could not start.
-pub(crate) fn ceiling(load: &Load, body: usize) -> Result<f64, Error> {
+pub(super) fn ceiling(load: &Load, body: usize) -> Result<f64, load::Error> {
     let responder = NullResponder::start(body).map_err(load::Error::Client)?;
     let load = Load {
         mode: Mode::Closed,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::block::push;
+use super::block::{ceiling, push};
 use crate::launch;
 use crate::load::{self, Asked, Drive, Endpoint, Progress, Window};
 use crate::record::{Arm, Block, Phase, PhaseKind, Probe};
@@ -99,6 +99,9 @@ impl Visit<'_> {
         block.warmup = driven.warmup;
         block.client = driven.client;
         block.load = driven.result;
+        if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
+            block.client.ceiling = ceiling(self.load, body as usize)?;
+        }
         Ok((block, driven.bodies))
     }
 

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-/// A running responder on a free port of the loopback interface. Ends when dropped.
+/// A running responder. Ends when dropped.
 pub struct NullResponder {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -17,12 +17,20 @@ pub struct NullResponder {
 }
 
 impl NullResponder {
-    /// Starts one whose replies have bodies of so many bytes, on a thread of its own.
+    /// Starts one on a free port of the loopback interface; see [`Self::listen`].
     ///
     /// # Errors
     /// The port or the thread could not be had.
     pub fn start(body: usize) -> io::Result<Self> {
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Self::listen((Ipv4Addr::LOCALHOST, 0).into(), body)
+    }
+
+    /// Starts one whose replies have bodies of so many bytes, on a thread of its own.
+    ///
+    /// # Errors
+    /// The address or the thread could not be had.
+    pub fn listen(address: SocketAddr, body: usize) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let reply = reply_of(body);
@@ -67,7 +75,9 @@ impl Drop for NullResponder {
 
 fn reply_of(body: usize) -> bytes::Bytes {
     let mut reply = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {body}\r\n\r\n"
+        // ab speaks HTTP/1.0 and keeps a connection only if it is told so.
+        "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Type: application/octet-stream\r\n\
+         Content-Length: {body}\r\n\r\n"
     )
     .into_bytes();
     reply.resize(reply.len() + body, b'x');

@@ -2,7 +2,7 @@
 
 use super::outcome::quotable;
 use super::units::{self, fixed};
-use super::{Format, Material, Table};
+use super::{Format, Material, Table, text};
 use crate::analysis::Summary;
 use crate::record::Latencies;
 use crate::scenario::Metric;
@@ -15,7 +15,12 @@ pub(super) const FORMAT: Format = Format {
         let mut all = tables(material);
         all.push(served_within(material));
         let text: Vec<String> = all.iter().map(Table::text).collect();
-        Ok(text.join("\n").into_bytes())
+        let mut text = text.join("\n");
+        // A rate that is the client's own must not be read as the server's.
+        if !material.analysis.findings.is_empty() {
+            text::findings(&mut text, material);
+        }
+        Ok(text.into_bytes())
     },
 };
 
@@ -105,11 +110,23 @@ const ROWS: &[Row] = &[
     ),
     ("Server CPUs used", |it| fixed(it.server_cpus(), 2), None),
     (
+        "Client CPU per request [ms]",
+        |it| fixed(client_cpu(it).map(ms), 3),
+        None,
+    ),
+    (
+        "Client's threads busy [%]",
+        |it| fixed(measured(it, it.client.busy * 100.0), 1),
+        None,
+    ),
+    (
+        "Client's own limit [#/sec]",
+        |it| fixed((it.client.ceiling > 0.0).then_some(it.client.ceiling), 0),
+        None,
+    ),
+    (
         "Server memory, peak [MB]",
-        |it| {
-            let known = it.server.known().then_some(it.server.rss_peak as f64 / 1e6);
-            fixed(known, 1)
-        },
+        |it| fixed(served(it, it.server.rss_peak as f64 / 1e6), 1),
         Some(Metric::Rss),
     ),
     (
@@ -262,9 +279,18 @@ fn cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0 && it.server.known()).then(|| it.server.cpu_seconds() / it.completed as f64)
 }
 
+fn client_cpu(it: &Summary) -> Option<f64> {
+    (it.completed > 0).then(|| it.client.cpu_seconds / it.completed as f64)
+}
+
 /// A figure that is zero only because nothing was measured is none.
 fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
+}
+
+/// Likewise for figures of the server's tree.
+fn served(it: &Summary, value: f64) -> Option<f64> {
+    it.server.known().then_some(value)
 }
 
 fn mean(times: &Latencies) -> Option<f64> {

@@ -136,6 +136,8 @@ fn ab_users_find_their_words() {
         "Waiting",
         "Processing",
         "Percentage of the requests served within a certain time",
+        "Client CPU per request",
+        "Self-checks",
         "3 (status 3)",
     ] {
         assert!(text.contains(word), "{word} in {text}");

@@ -110,7 +110,8 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     }
 }
 
-fn findings(out: &mut String, material: &Material<'_>) {
+/// What the self-checks found.
+pub(super) fn findings(out: &mut String, material: &Material<'_>) {
     let findings = &material.analysis.findings;
     if findings.is_empty() {
         out.push_str("Self-checks: nothing found\n");

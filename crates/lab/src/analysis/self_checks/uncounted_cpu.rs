@@ -35,7 +35,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
 fn explained(block: &Block, cpus: f64) -> Option<f64> {
     let all = cpus * block.load.seconds;
     let busy = (block.system.user + block.system.system) * all - block.client.cpu_seconds;
-    (all > 0.0 && busy > BUSY * all).then(|| block.server.cpu_seconds() / busy)
+    (block.server.known() && all > 0.0 && busy > BUSY * all)
+        .then(|| block.server.cpu_seconds() / busy)
 }
 
 #[cfg(test)]
@@ -43,6 +44,7 @@ mod tests {
     use super::super::tests::{found, sentence};
     use super::CHECK;
     use crate::analysis::fixture;
+    use crate::record::ServerCost;
 
     #[test]
     fn a_server_that_explains_eight_percent_is_told() {
@@ -52,6 +54,12 @@ mod tests {
             block.server.system_seconds = 0.0;
         });
         assert!(sentence(&CHECK, &run).contains("explain 8 %"));
+    }
+
+    #[test]
+    fn a_server_that_was_never_looked_at_explains_nothing() {
+        let run = fixture::run(1, 4, |block| block.server = ServerCost::default());
+        assert!(found(&CHECK, &run).is_empty());
     }
 
     #[test]

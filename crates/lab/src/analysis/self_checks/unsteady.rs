@@ -12,6 +12,10 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 };
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
+    // Who asked for no warm-up wants to see it.
+    if evidence.run.header.scenario.design.warmup.max.0 <= 0.0 {
+        return Vec::new();
+    }
     evidence.each(|subject| {
         let unsteady = subject
             .blocks
@@ -37,6 +41,7 @@ mod tests {
     use super::CHECK;
     use crate::analysis::fixture;
     use crate::record::Arm;
+    use crate::scenario::Seconds;
 
     #[test]
     fn many_unsteady_blocks_are_told_and_one_of_ten_is_not() {
@@ -45,6 +50,14 @@ mod tests {
         });
         assert!(sentence(&CHECK, &run).contains("in 10 of 10 blocks"));
         let run = fixture::run(2, 10, |block| block.warmup.steady = block.index != 3);
+        assert!(found(&CHECK, &run).is_empty());
+    }
+
+    #[test]
+    fn without_any_warm_up_there_is_none_to_judge() {
+        let mut run = fixture::run(1, 4, |block| block.warmup.steady = false);
+        assert_eq!(found(&CHECK, &run).len(), 1);
+        run.header.scenario.design.warmup.max = Seconds(0.0);
         assert!(found(&CHECK, &run).is_empty());
     }
 }

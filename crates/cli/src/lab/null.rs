@@ -1,0 +1,39 @@
+//! `andon lab null`: a responder that does nothing, to measure clients against.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use andon_lab::load::null::NullResponder;
+use anyhow::Context;
+
+use super::interrupt;
+use crate::print::print;
+
+/// Answer every request with the same bytes, doing nothing: what a client reaches here is its own limit
+///
+/// Runs until Ctrl-C. Any path, any header; requests without a body only. Connections are kept.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Where to listen
+    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Bytes of each reply's body
+    #[arg(short, long, value_name = "BYTES", default_value_t = 4096)]
+    body: usize,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let stop = interrupt::flag().context("cannot listen for signals")?;
+    let responder = NullResponder::listen(args.listen, args.body)
+        .with_context(|| format!("cannot listen on {}", args.listen))?;
+    print(format!("http://{}/\n", responder.address()).as_bytes())?;
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How soon it ends when asked to.
+const LOOK: Duration = Duration::from_millis(100);
