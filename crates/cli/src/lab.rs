@@ -1,8 +1,10 @@
 //! `andon lab`: honest A/B experiments on any HTTP server.
 
+mod baseline;
 mod bench;
 mod check;
 mod conduct;
+mod diff;
 mod gate;
 mod interrupt;
 mod noise;
@@ -37,6 +39,8 @@ enum Command {
     Syscalls(syscalls::Args),
     Null(null::Args),
     Report(report::Args),
+    Diff(diff::Args),
+    Baseline(baseline::Args),
     Gate(gate::Args),
     /// Stands between the laboratory and a server, so that nothing is left behind
     #[command(name = GUARD, hide = true)]
@@ -54,6 +58,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::Syscalls(args) => syscalls::run(args),
         Command::Null(args) => null::run(args),
         Command::Report(args) => report::run(args),
+        Command::Diff(args) => diff::run(args),
+        Command::Baseline(args) => baseline::run(args),
         Command::Gate(args) => gate::run(args),
         Command::Guard => return Ok(ExitCode::from(stand().clamp(0, 255) as u8)),
     };

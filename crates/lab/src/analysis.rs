@@ -29,7 +29,7 @@ pub use enough::{Enough, enough};
 pub use estimate::{Estimate, Stability};
 pub use order::{Slot, order};
 pub use pairs::Pair;
-pub(crate) use pairs::{contrasts, pairs};
+pub(crate) use pairs::{Contrast, contrasts, pairs};
 pub use self_checks::{Finding, Severity};
 pub use summary::{MetricSummary, Summary};
 pub use verdict::Verdict;

@@ -17,9 +17,11 @@
 //! - [`bodies`] judges whether replies are the same work; [`witness`] whether a toggle took effect.
 //! - [`experiment`] puts them together, block by block; [`record`] is what it writes down.
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
+//! - [`between`] compares two kept runs, which were not interleaved.
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
 
 pub mod analysis;
+pub mod between;
 pub mod bodies;
 pub mod experiment;
 pub mod launch;

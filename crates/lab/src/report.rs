@@ -6,6 +6,7 @@
 //! looks the same everywhere.
 
 mod ab;
+pub mod between;
 mod csv;
 #[cfg(test)]
 mod fixture;

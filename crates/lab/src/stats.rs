@@ -4,6 +4,7 @@
 //! them make any drift "significant". What is compared are pairs of neighbouring blocks, as logarithms of
 //! their ratio.
 
+mod apart;
 mod holm;
 mod load_average;
 mod normal;
@@ -20,6 +21,7 @@ mod steady;
 mod student;
 mod theil_sen;
 
+pub use apart::LogApart;
 pub use holm::holm;
 pub use load_average::{Decay, undecayed};
 pub use normal::normal_cdf;

@@ -21,6 +21,17 @@ pub struct Machine {
     pub missing: Vec<String>,
 }
 
+impl Machine {
+    /// Eight letters that stand for its processor, their number and its memory: what figures can be compared on.
+    /// Kernels keep a little memory for themselves, so only whole GiB count.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let memory = (self.memory as f64 / f64::from(1 << 30)).round();
+        let text = format!("{}\n{}\n{memory}", self.cpu, self.cpus);
+        blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
+    }
+}
+
 /// What the server's process tree used within the measured window. Children that ended are counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCost {

@@ -1,0 +1,189 @@
+//! What differs about two runs' set-ups, key by key.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::record::{Header, Run};
+
+/// One key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Which part of the set-up it belongs to.
+    pub part: Part,
+    /// As in scenarios: `load.connections`.
+    pub key: String,
+    /// In the old run; `–` where it is not there.
+    pub old: String,
+    /// In the new run.
+    pub new: String,
+    /// Does it forbid any comparison?
+    pub fatal: bool,
+}
+
+/// Parts of a set-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// What it ran on.
+    Machine,
+    /// What was asked.
+    Asked,
+    /// What was started: what a comparison is about.
+    Server,
+    /// What measured.
+    Laboratory,
+}
+
+impl Part {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Asked => "asked",
+            Self::Server => "server",
+            Self::Laboratory => "laboratory",
+        }
+    }
+}
+
+/// All of them, the machine's first.
+pub(super) fn all(old: &Run, new: &Run) -> Vec<Difference> {
+    let (first, second) = (keys(old), keys(new));
+    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let mut all: Vec<Difference> = names
+        .into_iter()
+        .filter_map(|key| {
+            let (old, new) = (first.get(key), second.get(key));
+            let same = match key.as_str() {
+                "machine.memory" => alike(old, new),
+                _ => old == new,
+            };
+            let part = part(key);
+            let show = |it: Option<&String>| it.map_or_else(|| "–".to_owned(), |it| short(key, it));
+            (!same).then(|| Difference {
+                part,
+                key: key.clone(),
+                old: show(old),
+                new: show(new),
+                fatal: fatal(key),
+            })
+        })
+        .collect();
+    all.sort_by_key(|it| it.part);
+    all
+}
+
+/// Everything that a comparison may hinge on, flat.
+fn keys(run: &Run) -> BTreeMap<String, String> {
+    let mut keys = BTreeMap::new();
+    let header = &run.header;
+    keys.insert("laboratory".to_owned(), header.program.clone());
+    flatten("machine", value(&header.machine), &mut keys);
+    flatten("", value(&header.scenario), &mut keys);
+    keys.retain(|key, _| !LEFT_OUT.iter().any(|out| key.starts_with(out)));
+    keys.insert("load.urls".to_owned(), urls(run));
+    for (at, variant) in header.variants.iter().enumerate() {
+        let mut of_variant = BTreeMap::new();
+        flatten("", value(variant), &mut of_variant);
+        of_variant.remove("name");
+        of_variant.insert("program".to_owned(), program(header, at));
+        let name = match header.variants.len() {
+            1 => String::new(),
+            _ => format!(" {}", variant.name),
+        };
+        for (key, value) in of_variant {
+            keys.insert(format!("variant{name}.{key}"), value);
+        }
+    }
+    keys
+}
+
+/// Not about the comparison, or said by the variants and their URLs already.
+const LEFT_OUT: [&str; 11] = [
+    "schema",
+    "name",
+    "seed",
+    "gate",
+    "matrix",
+    "variant",
+    "server.cmd",
+    "server.env",
+    "load.url",
+    "machine.missing",
+    "sample",
+];
+
+fn value(of: &impl Serialize) -> Value {
+    serde_json::to_value(of).unwrap_or_default()
+}
+
+fn flatten(above: &str, value: Value, into: &mut BTreeMap<String, String>) {
+    let join = |key: &str| match above {
+        "" => key.to_owned(),
+        above => format!("{above}.{key}"),
+    };
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                flatten(&join(&key), value, into);
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => {
+            into.insert(above.to_owned(), text);
+        }
+        other => {
+            into.insert(above.to_owned(), other.to_string());
+        }
+    }
+}
+
+/// What was asked, in order.
+fn urls(run: &Run) -> String {
+    let block = run.blocks.iter().find(|it| !it.load.urls.is_empty());
+    let urls = block.map_or(&[][..], |block| &block.load.urls);
+    let urls: Vec<&str> = urls.iter().map(|url| url.url.as_str()).collect();
+    urls.join(" ")
+}
+
+fn program(header: &Header, at: usize) -> String {
+    header.programs.get(at).cloned().unwrap_or_default()
+}
+
+fn part(key: &str) -> Part {
+    match key.split(['.', ' ']).next() {
+        Some("machine") => Part::Machine,
+        Some("server" | "variant") => Part::Server,
+        Some("laboratory") => Part::Laboratory,
+        _ => Part::Asked,
+    }
+}
+
+/// Another machine, and other questions; where the client ran is part of the machine.
+fn fatal(key: &str) -> bool {
+    let machine = ["machine.cpu", "machine.cpus", "machine.memory"];
+    machine.contains(&key) || key.starts_with("load.") || key.ends_with(".connections")
+}
+
+/// The same amount of memory: kernels keep more or less of it for themselves.
+fn alike(old: Option<&String>, new: Option<&String>) -> bool {
+    let number = |it: Option<&String>| it.and_then(|it| it.parse::<f64>().ok());
+    let both = number(old).zip(number(new));
+    both.is_some_and(|(old, new)| (old - new).abs() <= 0.02 * old.max(new))
+}
+
+/// Hashes and long lists are not read to the end by anybody.
+fn short(key: &str, text: &str) -> String {
+    let most = if key.ends_with(".program") { 12 } else { 80 };
+    if text.is_empty() {
+        return "–".to_owned();
+    }
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(most).collect();
+    format!("{start}…")
+}

@@ -1,0 +1,215 @@
+//! One variant's figure in two runs, and what can be said about it.
+
+use serde::Serialize;
+
+use super::blocks;
+use crate::analysis::{Verdict, contrasts, pairs};
+use crate::record::{Arm, Run};
+use crate::scenario::Metric;
+use crate::stats::{Interval, LogApart, Spread, rank_sum};
+
+/// A figure of both runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// The variant's name.
+    pub name: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// How.
+    pub how: How,
+    /// Is it the new run's declared metric?
+    pub primary: bool,
+    /// Blocks (or pairs) of the old run and of the new one.
+    pub counts: (u32, u32),
+    /// Geometric means: in the metric's unit, or ratios to the baseline.
+    pub means: (f64, f64),
+    /// New through old; `None` with fewer than two blocks in either run.
+    pub ratio: Option<f64>,
+    /// Its 95 % interval, widened by what the machine changed by (unless both are ratios to a baseline).
+    pub interval_95: Option<Interval>,
+    /// p of "neither run tends to be higher", by ranks.
+    pub rank_sum_p: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// How two runs are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// The variant's own blocks: drift between the runs is part of the ratio.
+    Plainly,
+    /// By its ratios to a baseline that both runs have, interleaved in each.
+    BesideBaseline,
+}
+
+pub(super) struct Question<'a> {
+    pub(super) old: &'a Run,
+    pub(super) new: &'a Run,
+    pub(super) wider: f64,
+    pub(super) within: f64,
+    pub(super) obstacle: Option<&'a str>,
+}
+
+impl Question<'_> {
+    /// All figures of a variant, the primary metric first. `other_work`: why its replies are not the same work.
+    pub(super) fn figures(
+        &self,
+        (old, new): (usize, usize),
+        other_work: Option<String>,
+    ) -> Vec<Figure> {
+        let primary = self.new.header.scenario.design.primary;
+        let objection = self
+            .obstacle
+            .map(str::to_owned)
+            .or_else(|| failed(self.old, old, "old"))
+            .or_else(|| failed(self.new, new, "new"))
+            .or(other_work);
+        let mut metrics = vec![primary];
+        metrics.extend(Metric::ALL.into_iter().filter(|it| *it != primary));
+        let mut all = Vec::new();
+        for metric in metrics {
+            let of = |run, variant| -> Vec<f64> {
+                blocks(run, variant)
+                    .filter_map(|it| metric.of(it))
+                    .collect()
+            };
+            let values = (of(self.old, old), of(self.new, new));
+            // The probe tells of speed, not of memory.
+            let wider = if metric == Metric::Rss {
+                1.0
+            } else {
+                self.wider
+            };
+            let figure = |how, values: &(Vec<f64>, Vec<f64>), wider| {
+                let mut figure = self.figure(metric, how, values, wider);
+                figure.name.clone_from(&self.new.header.variants[new].name);
+                figure.primary = metric == primary;
+                if let Some(why) = &objection {
+                    figure.verdict = Verdict::Invalid { why: why.clone() };
+                }
+                figure
+            };
+            let empty = values.0.is_empty() && values.1.is_empty();
+            if metric == primary || !empty {
+                all.push(figure(How::Plainly, &values, wider));
+            }
+            if let Some(ratios) = self.beside_baseline(metric, (old, new)) {
+                all.push(figure(How::BesideBaseline, &ratios, 1.0));
+            }
+        }
+        all
+    }
+
+    /// Ratios to the baseline, if it is the same in both runs and this is another variant.
+    fn beside_baseline(
+        &self,
+        metric: Metric,
+        (old, new): (usize, usize),
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        if old == 0 || new == 0 {
+            return None;
+        }
+        let first = |run: &Run| {
+            let hash = run.header.programs.first().filter(|it| !it.is_empty());
+            run.header.variants.first().cloned().zip(hash.cloned())
+        };
+        if first(self.old)? != first(self.new)? {
+            return None;
+        }
+        let ratios = |run: &Run, variant: usize| -> Vec<f64> {
+            let of_variant = |it: &&_| contrast_is(it, variant as u32);
+            let contrast = contrasts(run).iter().find(of_variant).copied();
+            let pairs = contrast.map(|it| pairs(run, it)).unwrap_or_default();
+            let counting = pairs.iter().filter(|pair| pair.counts());
+            counting
+                .filter_map(|pair| Some(metric.of(pair.other)? / metric.of(pair.baseline)?))
+                .collect()
+        };
+        Some((ratios(self.old, old), ratios(self.new, new)))
+    }
+
+    fn figure(
+        &self,
+        metric: Metric,
+        how: How,
+        (old, new): &(Vec<f64>, Vec<f64>),
+        wider: f64,
+    ) -> Figure {
+        let mean = |values: &[f64]| {
+            let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+            Spread::of(&logs).map_or(0.0, |spread| spread.mean.exp())
+        };
+        let apart = LogApart::new(old, new);
+        let rank_sum_p = rank_sum(old, new).map(|it| it.p);
+        let enough = old.len().min(new.len()) >= FEWEST;
+        Figure {
+            name: String::new(),
+            metric,
+            how,
+            primary: false,
+            counts: (old.len() as u32, new.len() as u32),
+            means: (mean(old), mean(new)),
+            ratio: apart.map(|it| it.ratio()),
+            interval_95: apart.map(|it| it.interval(0.95, wider)),
+            rank_sum_p,
+            verdict: match apart {
+                Some(apart) if enough => self.verdict(metric, &apart, wider, rank_sum_p),
+                _ => self.undecided(apart.map(|it| it.interval(0.95, wider))),
+            },
+        }
+    }
+
+    /// Sameness first, as within a run. A difference needs both the interval and the ranks.
+    fn verdict(
+        &self,
+        metric: Metric,
+        apart: &LogApart,
+        wider: f64,
+        rank_sum_p: Option<f64>,
+    ) -> Verdict {
+        if apart.interval(0.90, wider).within(self.within) {
+            return Verdict::Same {
+                within: self.within,
+                tiny: None,
+            };
+        }
+        let interval = apart.interval(0.95, wider);
+        if interval.contains(1.0) || rank_sum_p.is_none_or(|p| p >= 0.05) {
+            return self.undecided(Some(interval));
+        }
+        let better = (interval.low > 1.0) == metric.more_is_better();
+        match (metric.is_cost(), better) {
+            (false, true) => Verdict::Faster,
+            (false, false) => Verdict::Slower,
+            (true, true) => Verdict::Cheaper,
+            (true, false) => Verdict::Dearer,
+        }
+    }
+
+    fn undecided(&self, interval: Option<Interval>) -> Verdict {
+        Verdict::Undecided {
+            half_width: interval.map(|it| (it.high / it.low).sqrt() - 1.0),
+            within: self.within,
+            more_pairs: None,
+            seconds: None,
+        }
+    }
+}
+
+fn contrast_is(contrast: &crate::analysis::Contrast, variant: u32) -> bool {
+    contrast.arm == Arm::Variant && contrast.variant == variant
+}
+
+/// Requests that failed make a rate another rate.
+fn failed(run: &Run, variant: usize, which: &str) -> Option<String> {
+    let (mut failed, mut sent) = (0, 0);
+    for block in blocks(run, variant) {
+        failed += block.load.failures.all();
+        sent += block.load.sent;
+    }
+    (failed > 0).then(|| format!("{failed} of {sent} requests failed in the {which} run"))
+}
+
+/// Four blocks against four give p = 0.029 by ranks, three cannot reach 0.05.
+const FEWEST: usize = 4;
