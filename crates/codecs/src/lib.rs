@@ -18,3 +18,12 @@ mod webp;
 
 /// Every format there is. Tests walk this list.
 pub static ALL: &[&dyn Codec] = &[&jpeg::Jpeg, &png::Png, &webp::Webp, &gif::Gif];
+
+/// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.
+///
+/// # Errors
+/// What differs, and should not.
+#[cfg(feature = "compare")]
+pub fn compare_jpeg_decoders(file: &[u8], limits: &andon_pixels::Limits) -> Result<(), String> {
+    jpeg::compare(file, &jpeg::SCALES, limits).map(drop)
+}

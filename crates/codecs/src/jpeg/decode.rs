@@ -226,6 +226,8 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
     })
 }
 
+#[cfg(any(test, feature = "compare"))]
+pub(crate) mod compare;
 #[cfg(test)]
 mod damage;
 

@@ -1,4 +1,4 @@
-//! The door to libjpeg-turbo: safe words over the two calls of `shim.c`.
+//! The door to libjpeg-turbo: safe words over the calls of `shim.c`.
 //!
 //! The classic libjpeg API is used rather than TurboJPEG's because it reads and writes planes band by
 //! band, counts scans, and tells warnings apart. All of its `longjmp`s stay inside the shim.
@@ -31,41 +31,87 @@ pub(super) struct Reading<'a> {
 /// Fills one plane per component. Planes of any size are safe; those of a wrong size are an error.
 pub(super) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Result<()> {
     let asker = Asker(reading.interrupt);
-    let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
-    for ((plane, grid), component) in planes
-        .iter_mut()
-        .zip(grids.iter_mut())
-        .zip(&reading.header.components)
-    {
-        let (width, height) = (grid.width(), grid.height());
-        *plane = Plane {
-            samples: grid.samples_mut().as_mut_ptr(),
-            width,
-            height,
-            h: component.h.into(),
-            v: component.v.into(),
-        };
+    let mut job = reading.job(&asker, grids.len());
+    for (plane, grid) in job.planes.iter_mut().zip(grids.iter_mut()) {
+        (plane.width, plane.height) = (grid.width(), grid.height());
+        plane.samples = grid.samples_mut().as_mut_ptr();
     }
-    let job = DecodeJob {
-        bytes: reading.bytes.as_ptr(),
-        size: reading.bytes.len(),
-        width: reading.header.width,
-        height: reading.header.height,
-        components: grids.len().min(MOST_COMPONENTS) as c_int,
-        colour: reading.colour.into(),
-        raw: reading.raw.into(),
-        eighths: reading.eighths.into(),
-        scans: c_int::try_from(reading.scans).unwrap_or(c_int::MAX),
-        memory: memory_ceiling(reading.memory),
-        planes,
-        watch: asker.watch(),
-    };
     let mut outcome = Outcome::new();
     // SAFETY: `job` and `outcome` have the layout of their C twins and outlive the call. `bytes` and
     // `planes` are described with their true sizes, the planes are exclusively borrowed, and the shim
     // stays inside both. `watch` points at `asker`, which lives on this frame.
     unsafe { andon_jpeg_decode(&job, &mut outcome) };
     outcome.result(reading.scans, reading.memory)
+}
+
+impl Reading<'_> {
+    /// All but where the samples go.
+    fn job(&self, asker: &Asker<'_>, components: usize) -> DecodeJob {
+        let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
+        for (plane, component) in planes.iter_mut().zip(&self.header.components) {
+            (plane.h, plane.v) = (component.h.into(), component.v.into());
+        }
+        DecodeJob {
+            bytes: self.bytes.as_ptr(),
+            size: self.bytes.len(),
+            width: self.header.width,
+            height: self.header.height,
+            components: components.min(MOST_COMPONENTS) as c_int,
+            colour: self.colour.into(),
+            raw: self.raw.into(),
+            eighths: self.eighths.into(),
+            scans: c_int::try_from(self.scans).unwrap_or(c_int::MAX),
+            memory: memory_ceiling(self.memory),
+            planes,
+            watch: asker.watch(),
+        }
+    }
+}
+
+/// A component's coefficients, as they are in the file.
+#[cfg(any(test, feature = "compare"))]
+pub(super) struct Coefficients {
+    /// In blocks, without those that only fill up the last MCU.
+    pub(super) wide: u32,
+    pub(super) high: u32,
+    /// 64 a block, quantised, row-major by vertical then horizontal frequency.
+    pub(super) values: Vec<i16>,
+    /// Quantisation factors in the same order.
+    pub(super) factors: [u16; 64],
+}
+
+/// The coefficients of components of these sizes, in blocks. A wrong size is an error.
+#[cfg(any(test, feature = "compare"))]
+pub(super) fn coefficients(
+    reading: &Reading<'_>,
+    sizes: &[(u32, u32)],
+) -> Result<Vec<Coefficients>> {
+    let asker = Asker(reading.interrupt);
+    let sizes = &sizes[..sizes.len().min(MOST_COMPONENTS)];
+    let mut all: Vec<_> = (sizes.iter())
+        .map(|&(wide, high)| Coefficients {
+            wide,
+            high,
+            values: vec![0; wide as usize * high as usize * 64],
+            factors: [0; 64],
+        })
+        .collect();
+    let mut blocks = [const { Blocks::ABSENT }; MOST_COMPONENTS];
+    for (blocks, component) in blocks.iter_mut().zip(&mut all) {
+        blocks.coefficients = component.values.as_mut_ptr();
+        (blocks.wide, blocks.high) = (component.wide, component.high);
+    }
+    let job = reading.job(&asker, sizes.len());
+    let mut outcome = Outcome::new();
+    // SAFETY: all three have the layout of their C twins and outlive the call; there are as many blocks
+    // as the shim ever reads components. `bytes` and `blocks` are described with their true sizes, the
+    // coefficients are exclusively borrowed, and the shim stays inside both. `watch` points at `asker`.
+    unsafe { andon_jpeg_coefficients(&job, blocks.as_mut_ptr(), &mut outcome) };
+    outcome.result(reading.scans, reading.memory)?;
+    for (component, blocks) in all.iter_mut().zip(&blocks) {
+        component.factors = blocks.factors;
+    }
+    Ok(all)
 }
 
 /// What to write.
@@ -215,6 +261,25 @@ struct DecodeJob {
     watch: Watch,
 }
 
+#[cfg(any(test, feature = "compare"))]
+#[repr(C)]
+struct Blocks {
+    coefficients: *mut i16,
+    wide: u32,
+    high: u32,
+    factors: [u16; 64],
+}
+
+#[cfg(any(test, feature = "compare"))]
+impl Blocks {
+    const ABSENT: Self = Self {
+        coefficients: ptr::null_mut(),
+        wide: 0,
+        high: 0,
+        factors: [0; 64],
+    };
+}
+
 #[repr(C)]
 struct EncodeJob {
     width: u32,
@@ -283,6 +348,8 @@ impl Outcome {
 
 unsafe extern "C" {
     fn andon_jpeg_decode(job: *const DecodeJob, outcome: *mut Outcome);
+    #[cfg(any(test, feature = "compare"))]
+    fn andon_jpeg_coefficients(job: *const DecodeJob, all: *mut Blocks, outcome: *mut Outcome);
     fn andon_jpeg_encode(job: *const EncodeJob, encoded: *mut Encoded, outcome: *mut Outcome);
     fn andon_jpeg_free(encoded: *mut Encoded);
 }

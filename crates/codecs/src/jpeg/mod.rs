@@ -15,6 +15,8 @@ use andon_pixels::{
     Scales, Traits,
 };
 
+#[cfg(feature = "compare")]
+pub(crate) use self::decode::compare::compare;
 use self::layout::Layout;
 use self::markers::Header;
 use crate::exif;
@@ -83,7 +85,7 @@ impl Codec for Jpeg {
     }
 
     fn scales(&self, _info: &Info) -> &'static [Scale] {
-        &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL]
+        &SCALES
     }
 
     fn splits_chroma(&self, _info: &Info, luma: Scale) -> bool {
@@ -120,3 +122,6 @@ impl Codec for Jpeg {
 }
 
 const NAME: &str = "jpeg";
+
+/// The smallest first.
+pub(crate) const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];

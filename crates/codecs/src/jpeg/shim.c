@@ -1,4 +1,5 @@
-/* The classic libjpeg API behind two calls: one whole picture in, one whole picture out.
+/* The classic libjpeg API behind two calls: one whole picture in, one whole picture out. A third hands out
+ * the coefficients of a picture, for comparing.
  *
  * libjpeg reports errors by longjmp. Each call here sets its own target before it enters the library and
  * cleans up before it returns, so that no frame but those of this file and of libjpeg is ever jumped over.
@@ -285,6 +286,31 @@ static int fits(const struct decode_job *job, j_decompress_ptr jpeg) {
   return 1;
 }
 
+/* Reads the header. The caller has prepared the call and set its escape. */
+static void open_file(struct decoder *decoder) {
+  j_decompress_ptr jpeg = &decoder->jpeg;
+  const struct decode_job *job = decoder->job;
+
+  jpeg_create_decompress(jpeg);
+  jpeg->mem->max_memory_to_use = (long)job->memory;
+  decoder->call.progress.progress_monitor = while_decoding;
+  jpeg->progress = &decoder->call.progress;
+  decoder->source.next_input_byte = job->bytes;
+  decoder->source.bytes_in_buffer = job->size;
+  decoder->source.init_source = source_nothing;
+  decoder->source.fill_input_buffer = source_ended;
+  decoder->source.skip_input_data = source_skip;
+  decoder->source.resync_to_restart = jpeg_resync_to_restart;
+  decoder->source.term_source = source_nothing;
+  jpeg->src = &decoder->source;
+
+  jpeg_read_header(jpeg, TRUE);
+  if (!fits(job, jpeg))
+    ERREXIT(jpeg, JERR_BAD_LENGTH);
+  jpeg->jpeg_color_space = stored_space(job->colour);
+  jpeg->out_color_space = job->colour == YCCK ? JCS_CMYK : jpeg->jpeg_color_space;
+}
+
 void andon_jpeg_decode(const struct decode_job *job, struct outcome *outcome) {
   struct decoder decoder;
   j_decompress_ptr jpeg = &decoder.jpeg;
@@ -297,24 +323,7 @@ void andon_jpeg_decode(const struct decode_job *job, struct outcome *outcome) {
     jpeg_destroy_decompress(jpeg);
     return;
   }
-  jpeg_create_decompress(jpeg);
-  jpeg->mem->max_memory_to_use = (long)job->memory;
-  decoder.call.progress.progress_monitor = while_decoding;
-  jpeg->progress = &decoder.call.progress;
-  decoder.source.next_input_byte = job->bytes;
-  decoder.source.bytes_in_buffer = job->size;
-  decoder.source.init_source = source_nothing;
-  decoder.source.fill_input_buffer = source_ended;
-  decoder.source.skip_input_data = source_skip;
-  decoder.source.resync_to_restart = jpeg_resync_to_restart;
-  decoder.source.term_source = source_nothing;
-  jpeg->src = &decoder.source;
-
-  jpeg_read_header(jpeg, TRUE);
-  if (!fits(job, jpeg))
-    ERREXIT(jpeg, JERR_BAD_LENGTH);
-  jpeg->jpeg_color_space = stored_space(job->colour);
-  jpeg->out_color_space = job->colour == YCCK ? JCS_CMYK : jpeg->jpeg_color_space;
+  open_file(&decoder);
   jpeg->scale_num = (unsigned int)job->eighths;
   jpeg->scale_denom = 8;
   jpeg->dct_method = JDCT_ISLOW;
@@ -330,6 +339,51 @@ void andon_jpeg_decode(const struct decode_job *job, struct outcome *outcome) {
     read_pixels(&decoder);
   jpeg_finish_decompress(jpeg);
   jpeg_destroy_decompress(jpeg);
+}
+
+/* ---- reading coefficients ---- */
+
+struct blocks {
+  int16_t *coefficients; /* 64 a block, quantised, row-major by vertical then horizontal frequency */
+  uint32_t wide, high;   /* in blocks */
+  uint16_t factors[DCTSIZE2]; /* in the same order; zeros: no scan has this component */
+};
+
+static void read_blocks(j_decompress_ptr jpeg, struct blocks *all) {
+  jvirt_barray_ptr *arrays = jpeg_read_coefficients(jpeg);
+  for (int i = 0; i < jpeg->num_components; i++) {
+    const jpeg_component_info *component = &jpeg->comp_info[i];
+    struct blocks *blocks = &all[i];
+    if (blocks->wide != component->width_in_blocks || blocks->high != component->height_in_blocks)
+      ERREXIT(jpeg, JERR_BAD_LENGTH);
+    if (component->quant_table != NULL)
+      memcpy(blocks->factors, component->quant_table->quantval, sizeof blocks->factors);
+    const size_t row = (size_t)blocks->wide * DCTSIZE2;
+    for (JDIMENSION y = 0; y < blocks->high; y++) {
+      JBLOCKARRAY stored =
+          (*jpeg->mem->access_virt_barray)((j_common_ptr)jpeg, arrays[i], y, 1, FALSE);
+      memcpy(blocks->coefficients + y * row, stored[0], row * sizeof(JCOEF));
+    }
+  }
+}
+
+/* `all`: one for each of the job's components. */
+void andon_jpeg_coefficients(const struct decode_job *job, struct blocks *all,
+                             struct outcome *outcome) {
+  struct decoder decoder;
+
+  memset(&decoder, 0, sizeof decoder);
+  decoder.job = job;
+  decoder.jpeg.err = prepare(&decoder.call, outcome, &job->watch);
+  decoder.jpeg.client_data = &decoder;
+  if (setjmp(decoder.call.escape)) {
+    jpeg_destroy_decompress(&decoder.jpeg);
+    return;
+  }
+  open_file(&decoder);
+  read_blocks(&decoder.jpeg, all);
+  jpeg_finish_decompress(&decoder.jpeg);
+  jpeg_destroy_decompress(&decoder.jpeg);
 }
 
 /* ---- writing ---- */

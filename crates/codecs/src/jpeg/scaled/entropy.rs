@@ -6,6 +6,8 @@ pub(super) struct Unstuffed {
     bytes: Vec<u8>,
     /// Where each restart interval ends in `bytes`.
     ends: Vec<usize>,
+    /// How many intervals come in order: those behind a marker of a wrong number do not count.
+    in_order: usize,
 }
 
 impl Unstuffed {
@@ -14,6 +16,7 @@ impl Unstuffed {
     pub(super) fn read(&mut self, coded: &[u8]) -> usize {
         self.bytes.clear();
         self.ends.clear();
+        self.in_order = usize::MAX;
         // At once: growing by doubling would hold, and copy, up to three times as much. Pages that are
         // not written take no memory.
         self.bytes.reserve(coded.len());
@@ -29,8 +32,11 @@ impl Unstuffed {
                     self.bytes.extend_from_slice(&coded[from..=at]);
                     from = at + 2;
                 }
-                Some(0xd0..=0xd7) => {
+                Some(&marker @ 0xd0..=0xd7) => {
                     self.bytes.extend_from_slice(&coded[from..at]);
+                    if usize::from(marker & 7) != self.ends.len() % 8 {
+                        self.in_order = self.in_order.min(self.ends.len() + 1);
+                    }
                     self.ends.push(self.bytes.len());
                     from = at + 2;
                 }
@@ -55,8 +61,11 @@ impl Unstuffed {
         self.bytes.len() >= WORTH_IT
     }
 
-    /// Restart interval `index`.
+    /// Restart interval `index`, unless a marker before it is missing.
     pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
+        if index >= self.in_order {
+            return None;
+        }
         let start = if index == 0 {
             0
         } else {
@@ -70,7 +79,7 @@ impl Unstuffed {
 pub(super) const WORTH_IT: usize = 128 << 10;
 
 /// How many entropy-coded bytes stand at the beginning of `coded`, without reading them.
-pub(super) fn length(coded: &[u8]) -> usize {
+pub(in crate::jpeg) fn length(coded: &[u8]) -> usize {
     let mut from = 0;
     while let Some(at) = memchr::memchr(0xff, &coded[from..]) {
         match coded.get(from + at + 1) {
@@ -95,5 +104,14 @@ mod tests {
         assert_eq!(unstuffed.interval(1), Some(&[3][..]));
         assert_eq!(unstuffed.interval(2), None);
         assert_eq!(length(&coded), 8);
+    }
+
+    #[test]
+    fn nothing_counts_behind_a_restart_marker_out_of_order() {
+        let coded = [1, 0xff, 0xd0, 2, 0xff, 0xd2, 3, 0xff, 0xd9];
+        let mut unstuffed = Unstuffed::default();
+        unstuffed.read(&coded);
+        assert_eq!(unstuffed.interval(1), Some(&[2][..]));
+        assert_eq!(unstuffed.interval(2), None);
     }
 }

@@ -332,6 +332,13 @@ impl PairTable {
         Self { window }
     }
 
+    /// A table in which nothing fits, where none is needed.
+    pub(super) fn unused() -> Self {
+        Self {
+            window: Box::new([Pair::default(); 1 << PAIR_WINDOW]),
+        }
+    }
+
     /// The pair at the reader's place; nothing is consumed.
     #[inline(always)]
     pub(super) fn peek(&self, bits: &Bits<'_>) -> Pair {
@@ -355,6 +362,13 @@ impl SkipTable {
             *entry = Self::entry(table, bits as u32);
         }
         Self { window }
+    }
+
+    /// A table in which nothing fits, where none is needed.
+    pub(super) fn unused() -> Self {
+        Self {
+            window: Box::new([0; 1 << SKIP_WINDOW]),
+        }
     }
 
     fn entry(table: &Table, bits: u32) -> u16 {

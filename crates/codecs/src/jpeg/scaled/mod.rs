@@ -12,7 +12,7 @@
 //! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL, tables left out.
 
 mod bits;
-mod entropy;
+pub(super) mod entropy;
 mod huffman;
 mod output;
 mod plane;

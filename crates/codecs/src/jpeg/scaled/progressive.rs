@@ -47,7 +47,7 @@ pub(super) fn decode(
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let scans = all_scans(segments, wanted)?;
     let needed = needed_scans(&scans, &planes);
-    if !is_complete(&scans, &planes) {
+    if !is_complete(&scans, planes.len()) {
         return Err(Refused::Unsupported);
     }
     let rows = (0..planes.len())
@@ -180,13 +180,9 @@ fn needed_scans(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
 }
 
 /// Are the low frequencies of every component known to their last bit? libjpeg guesses those that are not
-/// from neighbouring blocks, which shows at full size: such files are left to it.
-fn is_complete(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> bool {
-    let mut rest = planes
-        .iter()
-        .enumerate()
-        .filter(|(_, plane)| plane.kept.side == 8);
-    rest.all(|(index, _)| {
+/// from neighbouring blocks, DC included where there is nothing else: such files are left to it.
+fn is_complete(scans: &[Found<'_>], components: usize) -> bool {
+    (0..components).all(|index| {
         let of_it = scans.iter().filter(|scan| scan.header.has(index));
         let known = of_it.fold(0, |known, scan| match scan.header.low {
             0 => known | scan.header.band(),

@@ -79,4 +79,4 @@ pub(super) fn check(bits: &Bits<'_>) -> Result<(), Refused> {
     }
 }
 
-const ENDS_EARLY: Refused = Refused::Broken("its entropy-coded data end early");
+const ENDS_EARLY: Refused = Refused::Broken("its entropy-coded data end early, or out of order");

@@ -29,6 +29,7 @@ pub(super) struct FrameHeader {
 pub(super) struct ScanComponent {
     /// Index in the frame.
     pub(super) index: usize,
+    /// Table numbers, 0 to 15 as they stand there.
     pub(super) dc_table: usize,
     pub(super) ac_table: usize,
 }
@@ -49,10 +50,22 @@ pub(super) struct ScanHeader {
 #[derive(Clone, Default)]
 pub(super) struct Tables {
     pub(super) quant: [Option<[u16; 64]>; 4],
-    pub(super) dc: [Option<Codes>; 4],
-    pub(super) ac: [Option<Codes>; 4],
+    dc: [Option<Codes>; 4],
+    ac: [Option<Codes>; 4],
     /// MCUs between restart markers; 0: none.
     pub(super) restart: u32,
+}
+
+impl Tables {
+    /// DC code book `number`, if there is one.
+    pub(super) fn dc(&self, number: usize) -> Option<&Codes> {
+        self.dc.get(number)?.as_ref()
+    }
+
+    /// AC code book `number`, if there is one.
+    pub(super) fn ac(&self, number: usize) -> Option<&Codes> {
+        self.ac.get(number)?.as_ref()
+    }
 }
 
 /// What the walk met.
@@ -100,8 +113,11 @@ impl<'a> Segments<'a> {
             if matches!(marker, 0x01 | 0xd0..=0xd7) {
                 continue;
             }
-            let body = self.body()?;
+            let (length, body) = self.body()?;
             match marker {
+                // DNL repeats a height that we know; applications' data and comments are not ours.
+                0xdc | 0xe0..=0xef | 0xfe => {}
+                _ if length < 2 => return Err(WRONG_LENGTH),
                 0xc0..=0xc2 => {
                     let frame = frame_header(marker, body)?;
                     if self.frame.replace(frame.clone()).is_some() {
@@ -111,15 +127,18 @@ impl<'a> Segments<'a> {
                 }
                 0xc4 => self.huffman(body)?,
                 0xdb => self.quantisation(body)?,
-                0xdd => self.tables.restart = u32::from(be16(body, 0)?),
+                0xdd => match body {
+                    &[high, low] => self.tables.restart = u16::from_be_bytes([high, low]).into(),
+                    _ => return Err(WRONG_LENGTH),
+                },
                 0xda => {
                     let Some(frame) = &self.frame else {
                         return Err(Refused::broken("a scan comes before the frame header"));
                     };
                     return Ok(Segment::Scan(scan_header(frame, body)?));
                 }
-                0xc3 | 0xc5..=0xc7 | 0xc9..=0xcf => return Err(Refused::Unsupported),
-                _ => {}
+                0xc3 | 0xc5..=0xcf => return Err(Refused::Unsupported),
+                _ => return Err(Refused::broken("it has a marker that has no meaning")),
             }
         }
     }
@@ -155,12 +174,13 @@ impl<'a> Segments<'a> {
         }
     }
 
-    fn body(&mut self) -> Result<&'a [u8], Refused> {
+    /// A segment's length as it stands there, and what follows that.
+    fn body(&mut self) -> Result<(usize, &'a [u8]), Refused> {
         let rest = self.bytes.get(self.position..).unwrap_or_default();
         let length = usize::from(be16(rest, 0)?);
         let body = rest.get(2..length.max(2)).ok_or(TRUNCATED)?;
         self.position += length.max(2);
-        Ok(body)
+        Ok((length, body))
     }
 
     fn huffman(&mut self, mut body: &[u8]) -> Result<(), Refused> {
@@ -182,7 +202,11 @@ impl<'a> Segments<'a> {
                 Some(Codes::new(counts, symbols)?);
             body = &rest[total..];
         }
-        Ok(())
+        if body.is_empty() {
+            Ok(())
+        } else {
+            Err(WRONG_LENGTH)
+        }
     }
 
     fn quantisation(&mut self, mut body: &[u8]) -> Result<(), Refused> {
@@ -207,6 +231,7 @@ impl<'a> Segments<'a> {
 }
 
 const TRUNCATED: Refused = Refused::Broken("it ends inside a segment");
+const WRONG_LENGTH: Refused = Refused::Broken("a segment has the wrong length");
 
 fn be16(bytes: &[u8], at: usize) -> Result<u16, Refused> {
     let pair = bytes
@@ -223,7 +248,10 @@ fn frame_header(marker: u8, body: &[u8]) -> Result<FrameHeader, Refused> {
     if body[0] != 8 || height == 0 || !matches!(declared, 1 | 3) {
         return Err(Refused::Unsupported);
     }
-    let list = body.get(6..6 + 3 * declared).ok_or(TRUNCATED)?;
+    let list = &body[6..];
+    if list.len() != 3 * declared {
+        return Err(WRONG_LENGTH);
+    }
     let components: Vec<_> = list
         .chunks_exact(3)
         .map(|c| Component {
@@ -264,11 +292,15 @@ fn scan_header(frame: &FrameHeader, body: &[u8]) -> Result<ScanHeader, Refused> 
     let list = body.get(1..1 + 2 * declared).ok_or(TRUNCATED)?;
     let tail = body
         .get(1 + 2 * declared..)
-        .and_then(|t| t.first_chunk::<3>())
-        .ok_or(TRUNCATED)?;
+        .and_then(|tail| <&[u8; 3]>::try_from(tail).ok())
+        .ok_or(WRONG_LENGTH)?;
     let mut components = Vec::with_capacity(declared);
     for pair in list.chunks_exact(2) {
-        let index = frame.components.iter().position(|c| c.id == pair[0]);
+        // In the frame's order (T.81, B.2.3), or near it: where libjpeg looks for them.
+        let place = components.len();
+        let rest = frame.components.iter().skip(place);
+        let index = rest.map(|c| c.id).position(|id| id == pair[0]);
+        let index = index.map(|index| place + index);
         let index = index.ok_or(Refused::Broken(
             "a scan names a component that the frame lacks",
         ))?;
@@ -276,11 +308,6 @@ fn scan_header(frame: &FrameHeader, body: &[u8]) -> Result<ScanHeader, Refused> 
             return Err(Refused::broken("a scan names a component twice"));
         }
         let (dc_table, ac_table) = (usize::from(pair[1] >> 4), usize::from(pair[1] & 15));
-        if dc_table > 3 || ac_table > 3 {
-            return Err(Refused::broken(
-                "a scan names a Huffman table that cannot be",
-            ));
-        }
         components.push(ScanComponent {
             index,
             dc_table,

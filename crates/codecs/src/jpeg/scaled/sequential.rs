@@ -5,7 +5,7 @@ use std::sync::Arc;
 use andon_kernels::cpu::with_modern_instructions;
 
 use super::bits::Bits;
-use super::entropy::{self, Unstuffed};
+use super::entropy::Unstuffed;
 use super::huffman::{Meaning, PairTable, SkipTable, Table};
 use super::output::{Lane, Output};
 use super::plane::{Kept, PlaneDecoder, quant_of};
@@ -24,27 +24,38 @@ pub(super) fn decode(
     while let Segment::Scan(scan) = segments.next()? {
         scans += 1;
         wanted.check("scans", scans, wanted.scans.into())?;
+        // libjpeg mixes what it has with what comes again.
+        if scan.components.iter().any(|one| planes[one.index].complete) {
+            return Err(Refused::Unsupported);
+        }
         let mut data = Unstuffed::default();
         let length = data.read(segments.entropy_coded());
         planes = decode_scan(&segments.tables, frame, &scan, data, planes, wanted)?;
         segments.pass(length);
         if planes.iter().all(|plane| plane.complete) {
-            // Only whole files are decoded in full, as ever; a small picture has all that it needs.
-            if planes.iter().any(|plane| plane.kept.side == 8) {
+            // Only whole files are decoded in full, as ever; a small picture has all that it needs, unless
+            // there may be another scan.
+            if scans > 1 || planes.iter().any(|plane| plane.kept.side == 8) {
                 ends(segments)?;
             }
             return Ok(planes);
         }
     }
-    Err(Refused::broken("it ends before every component was seen"))
+    // What libjpeg makes of components that no scan has is its affair.
+    Err(if segments.ended() {
+        Refused::Unsupported
+    } else {
+        Refused::broken("it ends before every component was seen")
+    })
 }
 
-/// Is there an end after the last scan that is needed?
+/// Does the file end after the last scan that is needed?
 fn ends(segments: &mut Segments<'_>) -> Result<(), Refused> {
     loop {
         match segments.next()? {
             Segment::Frame(_) => {}
-            Segment::Scan(_) => segments.pass(entropy::length(segments.entropy_coded())),
+            // Something comes again.
+            Segment::Scan(_) => return Err(Refused::Unsupported),
             Segment::End if segments.ended() => return Ok(()),
             Segment::End => return Err(Refused::broken("it ends early")),
         }
@@ -74,37 +85,46 @@ struct CoderTables {
     skip: SkipTable,
 }
 
-impl Coder {
-    fn new(
-        tables: &Tables,
-        component: &ScanComponent,
-        plane: &PlaneDecoder,
-        alone: bool,
-    ) -> Result<Self, Refused> {
+impl CoderTables {
+    /// For pictures of `side` samples a block.
+    fn new(tables: &Tables, component: &ScanComponent, side: usize) -> Result<Self, Refused> {
         // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
         let missing = Refused::Unsupported;
-        let dc = tables.dc[component.dc_table].as_ref().ok_or(missing)?;
-        let ac = tables.ac[component.ac_table].as_ref().ok_or(missing)?;
+        let dc = tables.dc(component.dc_table).ok_or(missing)?;
+        let ac = tables.ac(component.ac_table).ok_or(missing)?;
         let ac = Table::new(ac, Meaning::Ac);
+        Ok(Self {
+            dc: Table::new(dc, Meaning::Dc),
+            // Making them takes longer than decoding a small picture.
+            pairs: match side {
+                1 => PairTable::unused(),
+                _ => PairTable::new(&ac),
+            },
+            skip: match side {
+                8 => SkipTable::unused(),
+                _ => SkipTable::new(&ac),
+            },
+            ac,
+        })
+    }
+}
+
+impl Coder {
+    fn new(tables: Arc<CoderTables>, plane: &PlaneDecoder, alone: bool) -> Self {
         let (h, v) = if alone {
             (1, 1)
         } else {
             (plane.h as usize, plane.v as usize)
         };
-        Ok(Self {
-            tables: Arc::new(CoderTables {
-                dc: Table::new(dc, Meaning::Dc),
-                pairs: PairTable::new(&ac),
-                skip: SkipTable::new(&ac),
-                ac,
-            }),
+        Self {
+            tables,
             prediction: 0,
             side: plane.kept.side,
             stride: plane.stride,
             h,
             v,
             row: vec![0; v * plane.stride * plane.kept.count() + 1],
-        })
+        }
     }
 
     /// The same coder with nothing decoded yet.
@@ -133,10 +153,20 @@ fn decode_scan(
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let (across, down) = mcus(frame, scan, &planes);
     let alone = scan.components.len() == 1;
-    let mut coders = Vec::with_capacity(scan.components.len());
+    let mut coders = Vec::<Coder>::with_capacity(scan.components.len());
     let mut lanes = Vec::with_capacity(scan.components.len());
     for component in &scan.components {
-        let coder = Coder::new(tables, component, &planes[component.index], alone)?;
+        let plane = &planes[component.index];
+        // Both chroma components have the same, most of the time.
+        let same = (coders.iter().zip(&scan.components)).find(|(coder, other)| {
+            let names = |one: &ScanComponent| (one.dc_table, one.ac_table);
+            coder.side == plane.kept.side && names(other) == names(component)
+        });
+        let made = match same {
+            Some((coder, _)) => coder.tables.clone(),
+            None => Arc::new(CoderTables::new(tables, component, plane.kept.side)?),
+        };
+        let coder = Coder::new(made, plane, alone);
         lanes.push(Lane {
             component: component.index,
             rows: coder.v,

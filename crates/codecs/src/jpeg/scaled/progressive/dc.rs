@@ -40,7 +40,7 @@ impl Scan {
         let alone = scan.header.components.len() == 1;
         let component = |component: &super::super::segments::ScanComponent| {
             let plane = &planes[component.index];
-            let codes = scan.tables.dc[component.dc_table].as_ref();
+            let codes = scan.tables.dc(component.dc_table);
             let table = match scan.header.high {
                 0 => Some(Table::new(codes.ok_or(MISSING_TABLE)?, Meaning::Dc)),
                 _ => None,

@@ -134,9 +134,7 @@ impl AcScan {
     pub(super) fn new(scan: &Found<'_>, planes: &[PlaneDecoder]) -> Result<Self, Refused> {
         let component = scan.header.components[0];
         let plane = &planes[component.index];
-        let codes = scan.tables.ac[component.ac_table]
-            .as_ref()
-            .ok_or(MISSING_TABLE)?;
+        let codes = scan.tables.ac(component.ac_table).ok_or(MISSING_TABLE)?;
         let coder = match scan.header.high {
             0 => AcCoder::First(ac::First::new(&scan.header, codes, plane.kept)),
             _ => AcCoder::Refine(ac::Refine::new(&scan.header, codes, plane.kept)),

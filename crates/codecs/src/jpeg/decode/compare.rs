@@ -1,0 +1,281 @@
+//! Our decoder and libjpeg-turbo on one file: both give the same picture or both refuse, but for
+//! differences that are known and meant. Tests and the comparing fuzzer hold every file against this.
+//!
+//! At 1/8 and 1/1 the planes are libjpeg's, and at every scale they are the inverse DCT of the lowest
+//! frequencies of libjpeg's coefficients, to the bit.
+
+use andon_kernels::idct;
+use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale, Scales};
+
+use super::{most_scans, own, turbo};
+use crate::guard;
+use crate::jpeg::ffi::{self, Coefficients};
+use crate::jpeg::layout::Layout;
+use crate::jpeg::markers::Header;
+use crate::jpeg::scaled::entropy;
+
+/// Who decodes a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    /// Both, to the same picture.
+    Both,
+    Neither,
+    /// Only we do, as is meant.
+    OnlyOurs,
+    /// Only libjpeg does, as is meant.
+    OnlyTheirs,
+    /// We do not try: libjpeg's answer is the answer.
+    Left,
+}
+
+/// What only we decode, by what libjpeg says of it.
+const OURS_ONLY: [(&str, &str); 5] = [
+    (
+        "bad Huffman code",
+        "in a progressive scan that a small picture has no use for",
+    ),
+    ("premature end of data segment", "likewise"),
+    ("Huffman table", "likewise"),
+    ("instead of RST", "likewise"),
+    (
+        "Inconsistent progression",
+        "a scan that refines less than it should still refines",
+    ),
+];
+
+/// What only libjpeg decodes, by what we say of it.
+const THEIRS_ONLY: [(&str, &str); 4] = [
+    (
+        "leaves its band",
+        "in a progressive scan, which has no such runs: the scan is out of step from there on",
+    ),
+    (
+        "a Huffman code that no table has",
+        "its fast path takes such codes for zeros",
+    ),
+    ("impossible DC sizes", "in a table that no scan uses"),
+    ("too many codes", "likewise"),
+];
+
+/// Decodes a file by both, at each of these scales; no verdict on what has no header or goes over the
+/// limits.
+///
+/// # Errors
+/// What differs, and should not.
+pub(crate) fn compare(
+    bytes: &[u8],
+    scales: &[Scale],
+    limits: &Limits,
+) -> Result<Vec<Verdict>, String> {
+    let Some((header, layout)) = within(bytes, limits) else {
+        return Ok(Vec::new());
+    };
+    let file = File {
+        bytes,
+        header,
+        layout,
+        limits,
+    };
+    let ours: Vec<_> = scales.iter().map(|&scale| file.ours(scale)).collect();
+    if ours.iter().all(|ours| matches!(ours, Ok(None))) {
+        return Ok(vec![Verdict::Left; scales.len()]);
+    }
+    let coefficients = file.coefficients();
+    let pairs = scales.iter().zip(ours);
+    pairs
+        .map(|(&scale, ours)| {
+            let verdict = file.judge(scale, ours, &coefficients);
+            verdict.map_err(|why| format!("at {}/8 {why}", scale.0))
+        })
+        .collect()
+}
+
+fn within(bytes: &[u8], limits: &Limits) -> Option<(Header, Layout)> {
+    let header = Header::read(bytes).ok()?;
+    let layout = Layout::of(&header).ok()?;
+    guard::size(header.width, header.height, limits).ok()?;
+    Some((header, layout))
+}
+
+struct File<'a> {
+    bytes: &'a [u8],
+    header: Header,
+    layout: Layout,
+    limits: &'a Limits,
+}
+
+impl File<'_> {
+    fn how(&self, scale: Scale) -> Decode<'_> {
+        Decode {
+            scales: Scales::both(scale),
+            limits: self.limits,
+            interrupt: &Never,
+            cores: &Alone,
+            keep_metadata: false,
+        }
+    }
+
+    fn ours(&self, scale: Scale) -> Decoded<Option<Vec<Grid<u8>>>> {
+        own(self.bytes, &self.header, &self.layout, &self.how(scale))
+    }
+
+    fn theirs(&self, scale: Scale) -> Decoded<Vec<Grid<u8>>> {
+        turbo(self.bytes, &self.header, &self.layout, &self.how(scale))
+    }
+
+    /// libjpeg's.
+    fn coefficients(&self) -> Decoded<Vec<Coefficients>> {
+        let (h, v) = self.header.max_sampling();
+        let blocks = |side: u32, factor: u8, most: u8| {
+            (side * u32::from(factor)).div_ceil(8 * u32::from(most))
+        };
+        let sizes = self.header.components.iter().map(|component| {
+            (
+                blocks(self.header.width, component.h, h),
+                blocks(self.header.height, component.v, v),
+            )
+        });
+        let reading = ffi::Reading {
+            bytes: self.bytes,
+            header: &self.header,
+            colour: self.layout.colour,
+            raw: self.layout.raw,
+            eighths: 8,
+            scans: most_scans(&self.header, self.limits),
+            memory: self.limits.memory,
+            interrupt: &Never,
+        };
+        ffi::coefficients(&reading, &sizes.collect::<Vec<_>>())
+    }
+
+    /// The file with EOI right behind its only scan; `None` for one of several scans, at full size, and where
+    /// nothing else follows.
+    fn without_tail(&self, scale: Scale) -> Option<Vec<u8>> {
+        let header = &self.header;
+        if scale == Scale::FULL || header.holds_coefficients() {
+            return None;
+        }
+        let scan = self.bytes.get(header.first_scan + 2..)?;
+        let coded = usize::from(u16::from_be_bytes(*scan.first_chunk()?));
+        let end = header.first_scan + 2 + coded + entropy::length(scan.get(coded..)?);
+        let chopped = [&self.bytes[..end], &[0xff, 0xd9]].concat();
+        (chopped != self.bytes).then_some(chopped)
+    }
+
+    fn judge(
+        &self,
+        scale: Scale,
+        ours: Decoded<Option<Vec<Grid<u8>>>>,
+        coefficients: &Decoded<Vec<Coefficients>>,
+    ) -> Result<Verdict, String> {
+        // At 1/4 and 1/2 libjpeg's planes are others: there its coefficients speak for it.
+        let same_planes = matches!(scale, Scale::EIGHTH | Scale::FULL);
+        let theirs = match coefficients {
+            _ if same_planes => self.theirs(scale).map(Some),
+            Ok(_) => Ok(None),
+            Err(why) => Err(why.clone()),
+        };
+        match (ours, theirs) {
+            (Ok(None), _) => Ok(Verdict::Left),
+            (Err(_), Err(_)) => Ok(Verdict::Neither),
+            (Ok(Some(ours)), Ok(theirs)) => {
+                if let Ok(coefficients) = coefficients {
+                    for (index, (plane, blocks)) in ours.iter().zip(coefficients).enumerate() {
+                        same_as_of(blocks, usize::from(scale.0), plane).map_err(|why| {
+                            format!("plane {index} is not of its coefficients: {why}")
+                        })?;
+                    }
+                }
+                for (index, (ours, theirs)) in ours.iter().zip(theirs.iter().flatten()).enumerate()
+                {
+                    let blocks = coefficients.as_ref().ok().and_then(|all| all.get(index));
+                    alike(ours, theirs, blocks, usize::from(scale.0))
+                        .map_err(|why| format!("plane {index} is not libjpeg's: {why}"))?;
+                }
+                Ok(Verdict::Both)
+            }
+            (Ok(Some(ours)), Err(why)) => {
+                // A small sequential picture is whole with its last sample: libjpeg must agree if nothing
+                // else follows.
+                if let Some(bytes) = self.without_tail(scale) {
+                    let chopped = File {
+                        bytes: &bytes,
+                        header: self.header.clone(),
+                        ..*self
+                    };
+                    let coefficients = chopped.coefficients();
+                    return match chopped.judge(scale, Ok(Some(ours)), &coefficients)? {
+                        Verdict::Both => Ok(Verdict::OnlyOurs),
+                        verdict => Err(format!("is {verdict:?} without its tail")),
+                    };
+                }
+                meant(&OURS_ONLY, &why.to_string())
+                    .then_some(Verdict::OnlyOurs)
+                    .ok_or_else(|| format!("libjpeg alone says: {why}"))
+            }
+            (Err(why), Ok(_)) => meant(&THEIRS_ONLY, &why.to_string())
+                .then_some(Verdict::OnlyTheirs)
+                .ok_or_else(|| format!("we alone say: {why}")),
+        }
+    }
+}
+
+fn meant(list: &[(&str, &str)], why: &str) -> bool {
+    list.iter().any(|(part, _)| why.contains(part))
+}
+
+/// Is a plane the inverse DCT, `side` samples a block, of these coefficients?
+fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<(), String> {
+    let lowest = |k: &usize| k % 8 < side && k / 8 < side;
+    let mut factors = [0; 64];
+    for (to, k) in factors.iter_mut().zip((0..64).filter(lowest)) {
+        *to = blocks.factors[k].into();
+    }
+    let line = blocks.wide as usize * side;
+    let mut band = vec![0; line * side];
+    for (row, stored) in (0u32..).zip(blocks.values.chunks_exact(blocks.wide as usize * 64)) {
+        let kept: Vec<i16> = (stored.chunks_exact(64))
+            .flat_map(|block| (0..64).filter(lowest).map(|k| block[k]))
+            .collect();
+        idct::blocks_to_rows(side, &kept, &factors, &mut band);
+        for (y, samples) in (row * side as u32..plane.height()).zip(band.chunks_exact(line)) {
+            let have = plane.row(y);
+            if let Some(x) = (0..have.len()).find(|&x| have[x] != samples[x]) {
+                return Err(format!("{} for {} at {x},{y}", have[x], samples[x]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Are both planes the same? In blocks of frequencies that no valid file has, libjpeg may wrap around where
+/// we cut.
+fn alike(
+    ours: &Grid<u8>,
+    theirs: &Grid<u8>,
+    blocks: Option<&Coefficients>,
+    side: usize,
+) -> Result<(), String> {
+    if (ours.width(), ours.height()) != (theirs.width(), theirs.height()) {
+        return Err("another size".to_owned());
+    }
+    for y in 0..ours.height() {
+        let row = ours.row(y).iter().zip(theirs.row(y)).enumerate();
+        for (x, (a, b)) in row.filter(|(_, (a, b))| a != b) {
+            let block = (x / side, y as usize / side);
+            if !blocks.is_some_and(|blocks| goes_far(blocks, block)) {
+                return Err(format!("{a} for {b} at {x},{y}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Has this block a frequency nearly four times as strong as any of 8-bit samples?
+fn goes_far(blocks: &Coefficients, (x, y): (usize, usize)) -> bool {
+    let at = (y * blocks.wide as usize + x) * 64;
+    let block = blocks.values[at..at + 64].iter().zip(&blocks.factors);
+    let mut strengths =
+        block.map(|(&value, &factor)| u64::from(value.unsigned_abs()) * u64::from(factor));
+    strengths.any(|strength| strength >= 4000)
+}
