@@ -60,19 +60,22 @@ pub(super) fn decode(
         })
         .collect();
 
+    // Whether it is needed or not: a component's first scan settles its factors.
     let mut quants = vec![None; planes.len()];
-    let mut jobs: Vec<Job> = Vec::new();
-    for scan in scans
-        .iter()
-        .zip(needed)
-        .filter_map(|(scan, needed)| needed.then_some(scan))
-    {
+    for scan in &scans {
         for component in &scan.header.components {
             let quant = &mut quants[component.index];
             if quant.is_none() {
                 *quant = Some(*quant_of(&scan.tables, frame, component.index)?);
             }
         }
+    }
+    let mut jobs: Vec<Job> = Vec::new();
+    for scan in scans
+        .iter()
+        .zip(needed)
+        .filter_map(|(scan, needed)| needed.then_some(scan))
+    {
         let after = jobs.iter().enumerate();
         let after = after.filter(|(_, job)| job.adds_to(&scan.header));
         let after = after.map(|(index, _)| index).collect();
