@@ -211,42 +211,98 @@ fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
     }
 }
 
-/// Plain symbols, for refinement scans, whose symbols have other meanings.
-pub(super) struct Symbols {
-    /// (symbol, length); length 0: longer than the window, or no code.
-    window: Box<[(u8, u8); 1 << SYMBOL_WINDOW]>,
+/// A symbol of a refinement scan with its sign, packed: bits 0–3 the run, bit 4: a new coefficient, bit 5: it
+/// is positive, bit 6: the block ends, with a run of 2^run such blocks and more. Bits 8–12 are the bits to
+/// consume.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Refinement(u16);
+
+impl Refinement {
+    fn new(symbol: u8, positive: bool, consumed: u32) -> Self {
+        let (run, size) = (u16::from(symbol >> 4), symbol & 15);
+        let is_new = u16::from(size != 0);
+        let ends = u16::from(size == 0 && run < 15);
+        let positive = is_new & u16::from(positive);
+        Self(run | is_new << 4 | positive << 5 | ends << 6 | (consumed as u16) << 8)
+    }
+
+    #[inline(always)]
+    pub(super) fn run(self) -> u32 {
+        u32::from(self.0 & 15)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_new(self) -> bool {
+        self.0 >> 4 & 1 != 0
+    }
+
+    /// Of a new coefficient: 1 or −1; of none: 0.
+    #[inline(always)]
+    pub(super) fn value(self) -> i16 {
+        (self.0 >> 4 & 2) as i16 - (self.0 >> 4 & 1) as i16
+    }
+
+    #[inline(always)]
+    pub(super) fn ends_block(self) -> bool {
+        self.0 >> 6 & 1 != 0
+    }
+
+    #[inline(always)]
+    fn consumed(self) -> u32 {
+        u32::from(self.0 >> 8)
+    }
+}
+
+/// A table of symbols and signs for refinement scans.
+pub(super) struct RefinementSymbols {
+    /// 0: longer than the window, or no code.
+    window: Box<[Refinement; 1 << REFINEMENT_WINDOW]>,
     long: LongCodes,
 }
 
-const SYMBOL_WINDOW: u32 = 9;
+const REFINEMENT_WINDOW: u32 = 10;
 
-impl Symbols {
+impl RefinementSymbols {
     pub(super) fn new(codes: &Codes) -> Self {
-        let mut window = Box::new([(0, 0); 1 << SYMBOL_WINDOW]);
+        let mut window = Box::new([Refinement::default(); 1 << REFINEMENT_WINDOW]);
         for (code, length, symbol) in codes.list() {
-            if length <= SYMBOL_WINDOW {
-                let rest = SYMBOL_WINDOW - length;
-                let first = (code << rest) as usize;
-                window[first..first + (1 << rest)].fill((symbol, length as u8));
+            let signs = u32::from(symbol & 15 != 0);
+            for sign in 0..=signs {
+                let (length, code) = (length + signs, code << signs | sign);
+                if length <= REFINEMENT_WINDOW {
+                    let rest = REFINEMENT_WINDOW - length;
+                    let first = (code << rest) as usize;
+                    let symbol = Refinement::new(symbol, sign != 0, length);
+                    window[first..first + (1 << rest)].fill(symbol);
+                }
             }
         }
         Self {
             window,
-            long: LongCodes::new(codes, SYMBOL_WINDOW),
+            // A code of the window's length misses its sign there.
+            long: LongCodes::new(codes, REFINEMENT_WINDOW - 1),
         }
     }
 
-    /// The next symbol. Needs 16 bits available.
+    /// The next symbol and its sign. Needs 17 bits available.
     #[inline(always)]
-    pub(super) fn decode(&self, bits: &mut Bits<'_>) -> Result<u8, Refused> {
-        let (symbol, length) = self.window[bits.peek(SYMBOL_WINDOW)];
-        if length != 0 {
-            bits.consume(length.into());
-            return Ok(symbol);
+    pub(super) fn decode(&self, bits: &mut Bits<'_>) -> Result<Refinement, Refused> {
+        let mut symbol = self.window[bits.peek(REFINEMENT_WINDOW)];
+        if symbol.0 == 0 {
+            symbol = self.long_symbol(bits.peek(17) as u32)?;
         }
-        let (symbol, length) = self.long.find(bits.peek(16) as u32)?;
-        bits.consume(length);
+        bits.consume(symbol.consumed());
         Ok(symbol)
+    }
+
+    #[cold]
+    fn long_symbol(&self, bits: u32) -> Result<Refinement, Refused> {
+        let (symbol, length) = self.long.find(bits >> 1)?;
+        if symbol & 15 == 0 {
+            return Ok(Refinement::new(symbol, false, length));
+        }
+        let positive = bits >> (16 - length) & 1 != 0;
+        Ok(Refinement::new(symbol, positive, length + 1))
     }
 }
 

@@ -1,8 +1,10 @@
 //! AC scans: coefficients of one component, first seen or refined, block by block.
 
+use andon_kernels::cpu::BitFinder;
+
 use super::super::Refused;
 use super::super::bits::Bits;
-use super::super::huffman::{Codes, END_OF_BLOCK, Meaning, Symbols, Table};
+use super::super::huffman::{Codes, END_OF_BLOCK, Meaning, RefinementSymbols, Table};
 use super::super::plane::Kept;
 use super::super::scan::Intervals;
 use super::super::segments::ScanHeader;
@@ -96,9 +98,11 @@ impl Coder for First {
             if k > self.last + 1 {
                 return Err(Refused::broken("a run of coefficients leaves its band"));
             }
+            // Of corrupt files it may be nothing that is left.
+            let value = (value << self.low) as i16;
             *mask |= u64::from(value != 0) << (k - 1);
             if let Some(slot) = values.get_mut(self.kept.place(k - 1)) {
-                *slot = (value << self.low) as i16;
+                *slot = value;
             }
         }
         Ok(())
@@ -111,30 +115,31 @@ impl Coder for First {
 
 /// A refinement scan of a band (T.81, G.1.2.3).
 pub(super) struct Refine {
-    symbols: Symbols,
+    symbols: RefinementSymbols,
+    finder: BitFinder,
     kept: &'static Kept,
-    /// Places of the kept coefficients.
+    /// Places of the band's coefficients, and of the kept ones among them.
+    band: u64,
     kept_places: u64,
-    first: u32,
-    last: u32,
-    /// The bit this scan adds.
-    bit: i16,
+    /// The position of the bit that this scan adds.
+    low: u32,
     /// Blocks still to come that get corrections only.
     empty_blocks: u32,
 }
 
 impl Refine {
     pub(super) fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
+        let band = places(scan.first, scan.last);
         let kept_places = (0..64)
             .filter(|&k| kept.keeps(k))
             .fold(0, |places, k| places | 1u64 << k);
         Self {
-            symbols: Symbols::new(codes),
+            symbols: RefinementSymbols::new(codes),
+            finder: BitFinder::best(),
             kept,
-            kept_places,
-            first: scan.first,
-            last: scan.last,
-            bit: 1 << scan.low,
+            band,
+            kept_places: kept_places & band,
+            low: scan.low,
             empty_blocks: 0,
         }
     }
@@ -142,23 +147,40 @@ impl Refine {
     /// Applies the corrections of kept coefficients: one bit for each of `old`, the last one lowest.
     #[inline(always)]
     fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
-        let mut kept = old & self.kept_places;
         if corrections == 0 {
             return;
         }
+        let correct = |value: &mut i16, correction: i16| {
+            // A bit that is there already stays.
+            let correction = correction & !(*value >> self.low) & 1;
+            let sign = *value >> 15;
+            *value = value.wrapping_add(((correction << self.low) ^ sign) - sign);
+        };
+        let correction = |k: u32| {
+            let after = (old >> k).count_ones().wrapping_sub(1);
+            (corrections >> (after & 63)) as i16 & 1
+        };
+        if let Ok([_, values @ ..]) = <&mut [i16; 4]>::try_from(&mut *values) {
+            // So few that it takes less time to correct all of them than to see which ones are there.
+            for (value, k) in values.iter_mut().zip(KEPT_OF_2X2) {
+                let is_old = (old >> k & 1) as i16;
+                correct(value, correction(k) & is_old);
+            }
+            return;
+        }
+        let mut kept = old & self.kept_places;
         while kept != 0 {
             let k = kept.trailing_zeros();
-            let after = (old >> k).count_ones() - 1;
-            let correction = self.bit * (corrections >> after & 1) as i16;
-            if let Some(slot) = values.get_mut(self.kept.place(k))
-                && *slot & self.bit == 0
-            {
-                *slot = slot.wrapping_add(if *slot >= 0 { correction } else { -correction });
+            if let Some(value) = values.get_mut(self.kept.place(k)) {
+                correct(value, correction(k));
             }
             kept &= kept - 1;
         }
     }
 }
+
+/// Zigzag places of the AC coefficients of 2×2 samples.
+const KEPT_OF_2X2: [u32; 3] = [1, 2, 4];
 
 impl Coder for Refine {
     #[inline(always)]
@@ -168,48 +190,46 @@ impl Coder for Refine {
         values: &mut [i16],
         mask: &mut u64,
     ) -> Result<(), Refused> {
-        let old = *mask & places(self.first, self.last);
+        let old = *mask & self.band;
+        if self.empty_blocks > 0 {
+            self.empty_blocks -= 1;
+            let corrections = take_corrections(bits, 0, old);
+            self.apply(values, old, corrections);
+            return Ok(());
+        }
         // Correction bits come in the order of the old places: gathered here, applied at the end.
         let mut corrections = 0u64;
-        let mut k = self.first;
-        while self.empty_blocks == 0 && k <= self.last {
+        let zeros = !old & self.band;
+        // The places from where on nothing was read.
+        let mut rest = self.band;
+        while rest != 0 {
             bits.refill();
             let symbol = self.symbols.decode(bits)?;
-            let (run, size) = (u32::from(symbol >> 4), symbol & 15);
-            if size == 0 && run < 15 {
-                self.empty_blocks = (1 << run) + bits.take(run);
+            if symbol.ends_block() {
+                let run = symbol.run();
+                self.empty_blocks = (1 << run) - 1 + bits.take(run);
+                corrections = take_corrections(bits, corrections, old & rest);
                 break;
             }
             // The place after `run` zeros: where a new coefficient goes, or the last of 16 zeros.
-            let mut zeros = !old & places(k, self.last);
-            for _ in 0..run {
-                zeros &= zeros.wrapping_sub(1);
-            }
-            let place = if zeros == 0 {
-                self.last + 1
-            } else {
-                zeros.trailing_zeros()
-            };
-            if size != 0 {
-                if place > self.last {
+            let place = self.finder.find(zeros & rest, symbol.run());
+            if place > 63 {
+                if symbol.is_new() {
                     return Err(Refused::broken("a run of coefficients leaves its band"));
                 }
-                *mask |= 1 << place;
-                let value = if bits.take(1) == 1 {
-                    self.bit
-                } else {
-                    -self.bit
-                };
-                if let Some(slot) = values.get_mut(self.kept.place(place)) {
-                    *slot = value;
-                }
+                corrections = take_corrections(bits, corrections, old & rest);
+                break;
             }
-            corrections = take_corrections(bits, corrections, old & places(k, place - 1));
-            k = place + 1;
-        }
-        if self.empty_blocks > 0 {
-            corrections = take_corrections(bits, corrections, old & places(k, self.last));
-            self.empty_blocks -= 1;
+            *mask |= u64::from(symbol.is_new()) << place;
+            if place <= self.kept.last
+                && let Some(slot) = values.get_mut(self.kept.place(place))
+            {
+                // What was zero so far stays so after 16 zeros.
+                *slot = symbol.value() << self.low;
+            }
+            let beyond = u64::MAX << place << 1;
+            corrections = take_corrections(bits, corrections, old & rest & !beyond);
+            rest &= beyond;
         }
         self.apply(values, old, corrections);
         Ok(())
