@@ -10,6 +10,7 @@ mod interrupt;
 mod noise;
 mod null;
 mod quick;
+mod replay;
 mod report;
 mod run;
 mod running;
@@ -37,6 +38,7 @@ enum Command {
     Bench(bench::Args),
     Noise(noise::Args),
     Syscalls(syscalls::Args),
+    Replay(replay::Args),
     Null(null::Args),
     Report(report::Args),
     Diff(diff::Args),
@@ -57,6 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::Noise(args) => noise::run(args),
         Command::Syscalls(args) => syscalls::run(args),
         Command::Null(args) => null::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Report(args) => report::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Baseline(args) => baseline::run(args),

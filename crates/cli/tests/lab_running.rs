@@ -216,3 +216,69 @@ cmd = ["false"]
     assert_eq!(wrong.status.code(), Some(4));
     assert!(text(&wrong.stderr).contains("`thrice`"));
 }
+
+#[test]
+fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path();
+    fs::write(here.join("a.txt"), "hello").expect("writes");
+    let config = "[[origin]]\nfs.root = \".\"\n";
+    let server = Served::start(here, config);
+    for target in ["/a.txt", "/missing.txt", "/a.txt"] {
+        server.get(target);
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    server.get("/a.txt");
+    fs::write(here.join("access.log"), server.stop()).expect("writes");
+
+    let server = Served::start(
+        here,
+        "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n",
+    );
+    let url = format!("http://{}", server.address);
+    let args = ["replay", "access.log", &url, "--speed", "2", "-o", "run"];
+    let output = lab(here, &args);
+    let (said, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}{told}");
+    assert!(told.contains("4 requests, 2 of them distinct"), "{told}");
+    let row = |said: &str, label: &str| -> f64 {
+        let line = said.lines().find(|line| line.starts_with(label));
+        let value = line.and_then(|line| line.split_whitespace().last()?.parse().ok());
+        value.unwrap_or_else(|| panic!("{label}: {said}"))
+    };
+    assert_eq!(row(&said, "Complete requests"), 4.0);
+    assert!(row(&said, "Time taken for tests") >= 0.55, "half of 1.2 s");
+
+    let again = lab(here, &["replay", "run", &url, "--status", "0"]);
+    let said = text(&again.stdout);
+    assert_eq!(again.status.code(), Some(3), "404 is no good reply: {said}");
+    assert_eq!(row(&said, "Complete requests"), 3.0);
+
+    let line = |request: &str, status: u16| {
+        format!(
+            "h - - [10/Oct/2000:13:55:36 +0000] \"{request} HTTP/1.1\" {status} 1 \"-\" \"x\"\n"
+        )
+    };
+    let log = line("GET /a.txt", 304) + &line("POST /a.txt", 200) + &line("HEAD /a.txt", 503);
+    fs::write(here.join("combined.log"), log).expect("writes");
+    let common = lab(here, &["replay", "combined.log", &url]);
+    let told = text(&common.stderr);
+    assert_eq!(
+        common.status.code(),
+        Some(0),
+        "{}{told}",
+        text(&common.stdout)
+    );
+    assert!(told.contains("1 left out: neither GET nor HEAD"), "{told}");
+    assert!(told.contains("2 requests"), "{told}");
+
+    fs::write(here.join("urls.txt"), "/a.txt\n/a.txt\n/a.txt\n").expect("writes");
+    let list = lab(here, &["replay", "urls.txt", &url]);
+    assert!(
+        text(&list.stderr).contains("--rate"),
+        "{}",
+        text(&list.stderr)
+    );
+    let list = lab(here, &["replay", "urls.txt", &url, "--rate", "20"]);
+    assert_eq!(row(&text(&list.stdout), "Complete requests"), 3.0);
+}

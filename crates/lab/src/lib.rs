@@ -12,6 +12,7 @@
 //! - [`scenario`] reads a TOML file; [`variant`] expands its matrix.
 //! - [`launch`] starts a server in its own work directory, waits until it is ready and is ours, reaps its tree.
 //! - [`load`] is the client: one worker loop, paced by a `Pacer`, ended by a `Stop`.
+//! - [`past`] reads access logs and kept runs, for the client to ask the same again.
 //! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls and instructions in passes of
 //!   their own.
 //! - [`bodies`] judges whether replies are the same work; [`witness`] whether a toggle took effect.
@@ -26,6 +27,7 @@ pub mod bodies;
 pub mod experiment;
 pub mod launch;
 pub mod load;
+pub mod past;
 mod proc;
 pub mod record;
 pub mod report;

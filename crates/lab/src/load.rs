@@ -141,6 +141,13 @@ pub struct Driven {
     pub cancelled: bool,
 }
 
+/// Requests at given times, instead of at a rate.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    /// When each arrives after the start, in order, and the index of what is asked.
+    pub requests: Vec<(Duration, u32)>,
+}
+
 /// Why no load could be driven at all. What goes wrong with single requests is in the result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -171,6 +178,23 @@ pub enum Error {
 /// # Errors
 /// See [`Error`]; a server that answers badly or not at all is no error here.
 pub fn drive(drive: &Drive<'_>) -> Result<Driven, Error> {
+    run(drive, None)
+}
+
+/// Drives an open loop whose requests arrive as a script says, and returns when all are over: the window of
+/// `drive` must be their number, without warm-up.
+///
+/// # Errors
+/// See [`Error`].
+pub fn replay(drive: &Drive<'_>, script: &Script) -> Result<Driven, Error> {
+    let known = |(_, url): &(Duration, u32)| (*url as usize) < drive.asked.len();
+    if script.requests.is_empty() || !script.requests.iter().all(known) {
+        return Err(Error::NothingAsked);
+    }
+    run(drive, Some(script))
+}
+
+fn run(drive: &Drive<'_>, script: Option<&Script>) -> Result<Driven, Error> {
     if drive.asked.is_empty() {
         return Err(Error::NothingAsked);
     }
@@ -190,7 +214,10 @@ pub fn drive(drive: &Drive<'_>) -> Result<Driven, Error> {
     let shared = Arc::new(Shared {
         endpoint: drive.endpoint.clone(),
         requests: connection::prepare(drive.asked, &host, drive.load)?,
-        sequence: Sequence::new(drive.asked, drive.load.order, drive.seed),
+        sequence: match script {
+            Some(script) => Sequence::scripted(script),
+            None => Sequence::new(drive.asked, drive.load.order, drive.seed),
+        },
         course: Course::new(drive.cancel.clone(), at_once),
         recorder: Recorder::new(drive, connections),
         keepalive: drive.load.keepalive,
@@ -202,7 +229,10 @@ pub fn drive(drive: &Drive<'_>) -> Result<Driven, Error> {
         connections,
         threads: drive.load.threads.clamp(1, connections),
         cpus,
-        pacing: Pacing::new(drive.load, drive.seed),
+        pacing: match script {
+            Some(script) => Pacing::scripted(script),
+            None => Pacing::new(drive.load, drive.seed),
+        },
         stop: match drive.window {
             Window::For(_) => None,
             Window::Requests(total) => Some(Arc::new(AfterRequests::new(total))),

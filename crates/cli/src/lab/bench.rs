@@ -166,6 +166,7 @@ impl Bench {
                 load: &self.header.variants[*level].load(&self.header.scenario.load),
                 scenario: &self.header.scenario,
                 window: self.window,
+                script: None,
                 origin,
                 index: index as u32,
                 variant: *level as u32,

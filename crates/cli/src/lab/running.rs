@@ -33,7 +33,7 @@ impl Asking {
                 .collect(),
             None => vec![path.to_owned()],
         };
-        let headers = self.headers()?;
+        let headers = Self::pairs(&self.header)?;
         let asked = targets.iter().map(|target| Asked {
             headers: headers.clone(),
             ..Asked::get(target)
@@ -41,15 +41,15 @@ impl Asking {
         Ok(asked.collect())
     }
 
-    /// The headers as pairs.
-    pub(super) fn headers(&self) -> anyhow::Result<Vec<(String, String)>> {
-        let headers = self.header.iter().map(|header| {
+    /// Headers as pairs.
+    pub(super) fn pairs(headers: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+        let pairs = headers.iter().map(|header| {
             let pair = header.split_once(':');
             let pair =
                 pair.with_context(|| format!("`{header}` is not a header: write `name: value`"))?;
             Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
         });
-        headers.collect()
+        pairs.collect()
     }
 }
 

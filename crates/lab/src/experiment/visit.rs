@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::block::{ceiling, push};
 use crate::launch;
-use crate::load::{self, Asked, Drive, Endpoint, Progress, Window};
+use crate::load::{self, Asked, Drive, Endpoint, Progress, Script, Window};
 use crate::record::{Arm, Block, Phase, PhaseKind, Probe};
 use crate::sample::{ClientThreads, Sampler, Watched, spin};
 use crate::scenario::{Load, Scenario};
@@ -24,8 +24,10 @@ pub struct Visit<'a> {
     pub load: &'a Load,
     /// Its checks, warm-up and sampling count.
     pub scenario: &'a Scenario,
-    /// How long.
+    /// How long; without meaning where there is a script.
     pub window: Window,
+    /// When each request arrives, instead of what the load says.
+    pub script: Option<&'a Script>,
     /// When the run began.
     pub origin: Instant,
     /// The block's place in the run, and its variant.
@@ -56,19 +58,26 @@ impl Visit<'_> {
             self.origin,
         );
         let edges = Mutex::new(Vec::new());
-        let driven = load::drive(&Drive {
+        let drive = Drive {
             endpoint: self.endpoint.clone(),
             asked: self.asked,
             load: self.load,
             check: &self.scenario.check,
             warmup: &self.scenario.design.warmup,
-            window: self.window,
+            window: match self.script {
+                Some(script) => Window::Requests(script.requests.len() as u64),
+                None => self.window,
+            },
             seed: self.scenario.seed,
             cancel: self.cancel.clone(),
             threads,
             edge: &|| push(&edges, sampler.mark()),
             progress: self.progress,
-        });
+        };
+        let driven = match self.script {
+            Some(script) => load::replay(&drive, script),
+            None => load::drive(&drive),
+        };
         let samples = sampler.finish();
         let driven = driven?;
         let at = |moment: Instant| moment.saturating_duration_since(self.origin).as_secs_f64();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
+use super::Script;
 use super::course::{Course, Phase};
 use crate::scenario::{Arrivals, Load, Mode};
 use crate::stats::Random;
@@ -47,18 +48,65 @@ impl Pacer for Open {
 /// An open loop's arrivals, shared by all of its connections. A thread of its own puts them in line when they
 /// are due: it sleeps to about 50 µs, the runtime's timers only to a millisecond.
 pub(super) struct Schedule {
-    rate: f64,
-    arrivals: Arrivals,
-    seed: u64,
+    gaps: Gaps,
     arrived: Mutex<VecDeque<Instant>>,
     waiting: Semaphore,
 }
 
+/// How far arrivals lie apart.
+enum Gaps {
+    /// At a rate, for ever.
+    Rate {
+        rate: f64,
+        arrivals: Arrivals,
+        seed: u64,
+    },
+    /// At these times after the start, and no more.
+    Times(Vec<Duration>),
+}
+
+impl Gaps {
+    /// When each is due after the start.
+    fn times(&self) -> Box<dyn Iterator<Item = Duration> + '_> {
+        match self {
+            Self::Rate {
+                rate,
+                arrivals,
+                seed,
+            } => {
+                let mut random = Random::new(*seed);
+                Box::new(std::iter::successors(Some(Duration::ZERO), move |due| {
+                    Some(due.saturating_add(gap(*rate, *arrivals, &mut random)))
+                }))
+            }
+            Self::Times(times) => Box::new(times.iter().copied()),
+        }
+    }
+}
+
+fn gap(rate: f64, arrivals: Arrivals, random: &mut Random) -> Duration {
+    let seconds = match arrivals {
+        Arrivals::Constant => 1.0 / rate,
+        Arrivals::Poisson => random.exponential() / rate,
+    };
+    Duration::from_secs_f64(seconds.min(1e6))
+}
+
 impl Schedule {
-    /// Lets requests arrive from `start` until the course ends.
+    fn new(gaps: Gaps) -> Arc<Self> {
+        Arc::new(Self {
+            gaps,
+            arrived: Mutex::default(),
+            waiting: Semaphore::new(0),
+        })
+    }
+
+    /// Lets requests arrive from `start` until the course ends, or there are no more.
     pub(super) fn dispatch(&self, start: Instant, course: &Course) {
-        let mut random = Random::new(self.seed);
-        let mut due = start;
+        let mut times = self.gaps.times();
+        let Some(mut due) = times.next().map(|time| start + time) else {
+            return;
+        };
         while course.phase() != Phase::End {
             let left = due.saturating_duration_since(Instant::now());
             if !left.is_zero() {
@@ -70,16 +118,11 @@ impl Schedule {
                 .unwrap_or_else(PoisonError::into_inner)
                 .push_back(due);
             self.waiting.add_permits(1);
-            due += self.gap(&mut random);
+            match times.next() {
+                Some(time) => due = start + time,
+                None => return,
+            }
         }
-    }
-
-    fn gap(&self, random: &mut Random) -> Duration {
-        let seconds = match self.arrivals {
-            Arrivals::Constant => 1.0 / self.rate,
-            Arrivals::Poisson => random.exponential() / self.rate,
-        };
-        Duration::from_secs_f64(seconds.min(1e6))
     }
 
     /// Those that were due between these moments and that no connection was free for.
@@ -104,14 +147,17 @@ impl Pacing {
     pub(super) fn new(load: &Load, seed: u64) -> Self {
         match load.mode {
             Mode::Closed | Mode::Single => Self::Closed,
-            Mode::Open => Self::Open(Arc::new(Schedule {
+            Mode::Open => Self::Open(Schedule::new(Gaps::Rate {
                 rate: load.rate,
                 arrivals: load.arrivals,
                 seed,
-                arrived: Mutex::default(),
-                waiting: Semaphore::new(0),
             })),
         }
+    }
+
+    pub(super) fn scripted(script: &Script) -> Self {
+        let times = script.requests.iter().map(|(time, _)| *time);
+        Self::Open(Schedule::new(Gaps::Times(times.collect())))
     }
 }
 

@@ -125,7 +125,7 @@ impl Recorder {
                 last_end: None,
                 result: LoadResult {
                     connections,
-                    urls: drive.asked.iter().map(url).collect(),
+                    urls: drive.asked.iter().take(MOST_URLS).map(url).collect(),
                     per_connection: vec![ConnectionUse::default(); connections as usize],
                     ..LoadResult::default()
                 },
@@ -260,6 +260,10 @@ impl Recorder {
     }
 }
 
+/// So many URLs have figures of their own: each takes up to 200 kB for its distribution. A list that long is a
+/// log that is replayed, the most frequent ones first.
+const MOST_URLS: usize = 1000;
+
 /// Chooses the counter of a failure.
 type Count = fn(&mut Failures) -> &mut u64;
 
@@ -292,16 +296,20 @@ impl Sums {
         result
             .send_lag
             .record(turn.started.saturating_duration_since(turn.due));
-        let url = &mut result.urls[turn.url];
         if let Some(count) = trouble {
             *count(&mut result.failures) += 1;
-            url.failures += 1;
         } else {
             result.completed += 1;
             result.total.record(total);
-            url.completed += 1;
-            url.bytes_body += length;
-            url.total.record(total);
+        }
+        match result.urls.get_mut(turn.url) {
+            Some(url) if trouble.is_some() => url.failures += 1,
+            Some(url) => {
+                url.completed += 1;
+                url.bytes_body += length;
+                url.total.record(total);
+            }
+            None => {}
         }
         let since = self.last_reply[turn.connection].unwrap_or(opened);
         let used = &mut result.per_connection[turn.connection];

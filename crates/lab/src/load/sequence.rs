@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::Asked;
+use super::{Asked, Script};
 use crate::scenario::UrlOrder;
 use crate::stats::Random;
 
@@ -13,6 +13,8 @@ pub(super) struct Sequence {
     len: usize,
     /// Sums of weights up to and including each URL.
     cumulated: Vec<f64>,
+    /// The index of each request's URL, where a script says it.
+    script: Vec<u32>,
     /// The round that was shuffled last, and its order.
     round: Mutex<(u64, Vec<usize>)>,
 }
@@ -32,12 +34,26 @@ impl Sequence {
             seed,
             len: asked.len(),
             cumulated,
+            script: Vec::new(),
             round: Mutex::new((u64::MAX, Vec::new())),
+        }
+    }
+
+    /// As a script says.
+    pub(super) fn scripted(script: &Script) -> Self {
+        let urls = script.requests.iter().map(|(_, url)| *url);
+        Self {
+            script: urls.collect(),
+            ..Self::new(&[], UrlOrder::List, 0)
         }
     }
 
     /// The index of the `number`th request's URL.
     pub(super) fn url(&self, number: u64) -> usize {
+        if !self.script.is_empty() {
+            let at = number % self.script.len() as u64;
+            return self.script[at as usize] as usize;
+        }
         let len = self.len as u64;
         match self.order {
             UrlOrder::List => (number % len) as usize,

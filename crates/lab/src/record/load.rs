@@ -34,7 +34,7 @@ pub struct LoadResult {
     pub waiting: Latencies,
     /// From the intended to the true start: what the client itself came late (open loop).
     pub send_lag: Latencies,
-    /// Each URL's own figures, in the order of the scenario's list.
+    /// Each URL's own figures, in the order of the scenario's list; of the first thousand.
     pub urls: Vec<UrlResult>,
     /// What each connection got.
     pub per_connection: Vec<ConnectionUse>,

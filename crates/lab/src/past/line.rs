@@ -1,0 +1,159 @@
+//! One line of an access log.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+/// What a line tells.
+#[derive(Debug, PartialEq)]
+pub(super) struct Entry {
+    /// When the request began: seconds since 1970.
+    pub(super) began: f64,
+    /// Is that a whole second?
+    pub(super) whole_second: bool,
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) status: u16,
+}
+
+/// Reads it, or says why it cannot be asked again.
+pub(super) fn parse(line: &str) -> Result<Entry, &'static str> {
+    let entry = if line.starts_with('{') {
+        json(line)
+    } else {
+        andon(line).or_else(|| common(line))
+    };
+    let entry = entry.ok_or("no line of an access log that is known here")?;
+    if !["GET", "HEAD"].contains(&entry.method.as_str()) {
+        return Err("neither GET nor HEAD, and no log tells a body");
+    }
+    if !entry.target.starts_with('/') || entry.target.ends_with('…') {
+        return Err("a target that is not whole");
+    }
+    Ok(entry)
+}
+
+/// `2026-11-21T19:50:00.123Z 127.0.0.1 GET /a.jpg 200 123B 23.4ms …`; the time is when it was answered.
+fn andon(line: &str) -> Option<Entry> {
+    let mut words = line.split(' ');
+    let answered = rfc_3339(words.next()?)?;
+    let _client = words.next()?;
+    let method = words.next()?.to_owned();
+    let target = words
+        .next()?
+        .replace("\\'", "'")
+        .replace("\\\"", "\"")
+        .replace("\\\\", "\\");
+    let status = words.next()?.parse().ok()?;
+    let _bytes = words.next()?.strip_suffix('B')?;
+    let took: f64 = words.next()?.strip_suffix("ms")?.parse().ok()?;
+    Some(Entry {
+        began: answered - took / 1e3,
+        whole_second: false,
+        method,
+        target,
+        status,
+    })
+}
+
+/// The same as JSON.
+fn json(line: &str) -> Option<Entry> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    let text = |key: &str| line.get(key)?.as_str();
+    Some(Entry {
+        began: rfc_3339(text("time")?)? - line.get("total_ms")?.as_f64()? / 1e3,
+        whole_second: false,
+        method: text("method")?.to_owned(),
+        target: text("target")?.to_owned(),
+        status: line.get("status")?.as_u64()?.try_into().ok()?,
+    })
+}
+
+/// `HOST - USER [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 2326 …`, whatever stands before and after.
+fn common(line: &str) -> Option<Entry> {
+    let (_, rest) = line.split_once('[')?;
+    let (date, rest) = rest.split_once("] \"")?;
+    let (request, rest) = rest.split_once("\" ")?;
+    let mut words = request.split(' ');
+    Some(Entry {
+        began: day(date)?,
+        whole_second: true,
+        method: words.next()?.to_owned(),
+        target: words.next()?.to_owned(),
+        status: rest.split(' ').next()?.parse().ok()?,
+    })
+}
+
+fn rfc_3339(text: &str) -> Option<f64> {
+    seconds(humantime::parse_rfc3339(text).ok()?)
+}
+
+fn seconds(time: SystemTime) -> Option<f64> {
+    let since: Duration = time.duration_since(UNIX_EPOCH).ok()?;
+    Some(since.as_secs_f64())
+}
+
+/// `10/Oct/2000:13:55:36 -0700`.
+fn day(text: &str) -> Option<f64> {
+    let (local, zone) = text.split_once(' ')?;
+    let mut parts = local.splitn(3, '/');
+    let (day, month, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    let (year, clock) = rest.split_once(':')?;
+    let local = rfc_3339(&format!("{year}-{month:02}-{day}T{clock}Z"))?;
+    let (hours, minutes) = (zone.get(1..3)?, zone.get(3..5)?);
+    let ahead = hours.parse::<f64>().ok()? * 3600.0 + minutes.parse::<f64>().ok()? * 60.0;
+    Some(if zone.starts_with('-') {
+        local + ahead
+    } else {
+        local - ahead
+    })
+}
+
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_line_tells_the_same() {
+        let text = "2000-10-10T20:55:37.000Z unix GET /a(b='c').jpg?x=\\\"1\\\" 200 123B 1000.0ms read=1.2";
+        let json = r#"{"time":"2000-10-10T20:55:37.000Z","client":"unix","method":"GET","target":"/a(b='c').jpg?x=\"1\"","status":200,"bytes":1,"total_ms":1000.0}"#;
+        let combined = r#"shop.example:80 127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a(b='c').jpg?x=%221%22 HTTP/1.0" 200 2326 "http://h/[x]" "Mozilla""#;
+        let of = |line| parse(line).expect("known");
+        assert_eq!(of(text), of(json));
+        assert_eq!(of(text).target, "/a(b='c').jpg?x=\"1\"");
+        let common = of(combined);
+        assert_eq!(common.began, of(text).began);
+        assert!(common.whole_second && common.status == 200);
+        assert_eq!(common.target, "/a(b='c').jpg?x=%221%22");
+    }
+
+    #[test]
+    fn what_cannot_be_asked_again_is_said_to_be_so() {
+        let line =
+            |request: &str| format!(r#"h - - [10/Oct/2000:13:55:36 +0000] "{request}" 200 1"#);
+        assert!(
+            parse(&line("POST /x HTTP/1.1"))
+                .expect_err("a body")
+                .contains("body")
+        );
+        assert!(
+            parse(&line("GET * HTTP/1.1"))
+                .expect_err("no path")
+                .contains("not whole")
+        );
+        for other in [
+            "",
+            "-",
+            "nonsense",
+            "{}",
+            "h - - [today] \"GET / HTTP/1.0\" 200 1",
+        ] {
+            assert!(parse(other).expect_err(other).contains("known here"));
+        }
+    }
+}
