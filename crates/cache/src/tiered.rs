@@ -151,14 +151,23 @@ impl Cache {
     /// Looks up in memory only, without waiting for anything.
     pub fn get_from_memory(&self, key: &Key) -> Option<Hit> {
         let inner = &*self.inner;
-        let found = inner
-            .memory
-            .as_ref()?
-            .get(key)
-            .filter(|stored| !inner.marks.kill(key, stored))
-            .and_then(|stored| inner.judge(&stored, Tier::Memory));
+        let found = inner.find_in_memory(key, inner.memory.as_ref()?);
         inner.memory_lookups.count(found.as_ref());
         found
+    }
+
+    /// What `wanted` makes of what is in memory. What it does not want, and what is not there, counts as
+    /// no look-up: whoever asks so will look again in earnest.
+    pub fn take_from_memory<T>(
+        &self,
+        key: &Key,
+        wanted: impl FnOnce(&Hit) -> Option<T>,
+    ) -> Option<T> {
+        let inner = &*self.inner;
+        let hit = inner.find_in_memory(key, inner.memory.as_ref()?)?;
+        let taken = wanted(&hit)?;
+        inner.memory_lookups.count(Some(&hit));
+        Some(taken)
     }
 
     /// Keeps a result: at once in memory, soon on disk. Does not wait.
@@ -250,6 +259,13 @@ impl Cache {
 }
 
 impl Inner {
+    fn find_in_memory(&self, key: &Key, memory: &Memory) -> Option<Hit> {
+        memory
+            .get(key)
+            .filter(|stored| !self.marks.kill(key, stored))
+            .and_then(|stored| self.judge(&stored, Tier::Memory))
+    }
+
     /// How old it is and what that means; `None` for failures that are to be forgotten.
     fn judge(&self, stored: &Stored, tier: Tier) -> Option<Hit> {
         let entry = &stored.entry;

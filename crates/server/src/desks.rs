@@ -3,7 +3,13 @@
 //! A runtime whose threads share one reactor hands every event from the thread that saw it to the one that
 //! acts on it; for cached hits that hand-over is most of the work. A connection stays at the desk where it was
 //! seated, in turn.
+//!
+//! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A desk that has answered
+//! hits lets others have its core before it looks for more. Their next requests then come together, and one
+//! round answers them all; otherwise the two wake each other up for every single one, while whoever else shares the
+//! core waits for its slice of time.
 
+use std::cell::Cell;
 use std::io;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +17,16 @@ use std::thread::{self, JoinHandle};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+
+/// A hit was answered at this desk.
+pub(crate) fn answered() {
+    ANSWERED.set(true);
+}
+
+thread_local! {
+    /// Since this thread last looked for events.
+    static ANSWERED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The desks. Their threads end when it is dropped.
 pub(crate) struct Desks {
@@ -50,6 +66,11 @@ impl Desk {
         let runtime = Builder::new_current_thread()
             .max_blocking_threads(waiters)
             .thread_name("andon-io")
+            .on_thread_park(|| {
+                if ANSWERED.take() {
+                    thread::yield_now();
+                }
+            })
             .enable_all()
             .build()?;
         let handle = runtime.handle().clone();

@@ -1,5 +1,6 @@
 //! One request, top to bottom.
 
+mod at_once;
 mod head;
 pub(crate) mod known;
 pub(crate) mod making;

@@ -1,6 +1,6 @@
 //! Replies and their headers.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -82,17 +82,25 @@ pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)])
         return;
     }
     let mut text = String::with_capacity(USUAL_VALUE);
-    for (name, time) in stages {
-        if !text.is_empty() {
-            text.push_str(", ");
-        }
-        // Whole numbers: printing a fraction costs more than all the rest of a hit's head.
-        let tenths = (time.as_micros() + 50) / 100;
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{name};dur={}.{}", tenths / 10, tenths % 10);
-    }
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{}", Timing(stages));
     let name = HeaderName::from_static("server-timing");
     set(reply.headers_mut(), name, &text);
+}
+
+/// Stages as `Server-Timing` names them.
+pub(crate) struct Timing<'a>(pub(crate) &'a [(&'static str, Duration)]);
+
+impl fmt::Display for Timing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (name, time)) in self.0.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            // Whole numbers: printing a fraction costs more than all the rest of a hit's head.
+            let tenths = (time.as_micros() + 50) / 100;
+            write!(f, "{comma}{name};dur={}.{}", tenths / 10, tenths % 10)?;
+        }
+        Ok(())
+    }
 }
 
 /// `Andon-Plan`: how the picture was made.

@@ -1,6 +1,6 @@
 //! The head of a hit's reply: what is the same in every reply with one entry, written once.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use andon_cache::Entry;
 use bytes::Bytes;
@@ -20,6 +20,8 @@ pub(super) struct Head {
     /// With the body, and without it (304).
     found: HeaderMap,
     unchanged: HeaderMap,
+    /// With the body, as it goes over the wire.
+    wire: OnceLock<Bytes>,
 }
 
 impl Head {
@@ -43,7 +45,13 @@ impl Head {
             unchanged: headers(response::not_modified(&validators)),
             client: notes.client,
             validators,
+            wire: OnceLock::new(),
         }
+    }
+
+    /// The head with the body as text, which is written when it is first asked for.
+    pub(super) fn wire(&self, write: impl FnOnce() -> Bytes) -> &[u8] {
+        self.wire.get_or_init(write)
     }
 
     /// Is it this very entry's? As long as this head lives, nothing else can be where the entry was.

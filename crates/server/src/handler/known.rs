@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use andon_cache::{Entry, Key};
 use andon_dialects::Wish;
-use hyper::HeaderMap;
+use hyper::{HeaderMap, Uri};
 
 use super::head::Head;
 use super::making::Maker;
@@ -25,6 +25,8 @@ pub(crate) struct Known {
     pub(crate) recipe: Option<Arc<str>>,
     /// Is the source asked for over a network?
     pub(crate) is_remote: bool,
+    /// The target, for the log.
+    pub(super) uri: Uri,
     head: Mutex<Option<Arc<Head>>>,
 }
 
@@ -76,9 +78,24 @@ impl Targets {
         let known = meaning.known[choice].get_or_init(|| {
             let choice = meaning.is_open.then_some(choice);
             let asked = negotiation.settle(meaning.wish.clone(), choice);
-            Arc::new(Known::new(asked, maker))
+            Arc::new(Known::new(target, asked, maker))
         });
         Ok(known.clone())
+    }
+
+    /// The same for what was understood before. The headers are not looked at where they do not matter.
+    pub(super) fn understood(
+        &self,
+        target: &str,
+        headers: impl FnOnce() -> HeaderMap,
+        negotiation: &Negotiation,
+    ) -> Option<Arc<Known>> {
+        let meaning = self.0.get(target)?;
+        let choice = match meaning.is_open {
+            true => negotiation.choose(&headers()),
+            false => 0,
+        };
+        meaning.known[choice].get().cloned()
     }
 }
 
@@ -95,12 +112,13 @@ impl Meaning {
 }
 
 impl Known {
-    fn new(asked: Asked, maker: &Maker) -> Self {
+    fn new(target: &str, asked: Asked, maker: &Maker) -> Self {
         let wish = &asked.wish;
         Self {
             key: maker.results.key(&asked),
             recipe: wish.transformed.then(|| wish.recipe.to_string().into()),
             is_remote: maker.resolver.is_remote(wish),
+            uri: Uri::try_from(target).unwrap_or_default(),
             head: Mutex::default(),
             asked,
         }

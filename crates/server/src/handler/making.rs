@@ -12,7 +12,7 @@ mod result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Hit, Key};
+use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
 use andon_pixels::{Codec, Engine};
 
 pub(super) use self::obtained::Answer;
@@ -78,6 +78,19 @@ impl Maker {
             .await
     }
 
+    /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
+    /// this leaves no trace.
+    pub(super) fn at_hand(&self, known: &Known, began: Instant) -> Option<Obtained> {
+        let (cache, key) = (&self.results.cache, &known.key);
+        cache.take_from_memory(key, |hit| {
+            let left = match known.is_remote {
+                true => fresh_for(hit)?,
+                false => self.results.checked.get(key)?.1,
+            };
+            Some(Obtained::hit(hit, left, began))
+        })
+    }
+
     /// Of a folder: the file is looked at, at most every `fs_fresh`.
     async fn local(
         self: &Arc<Self>,
@@ -138,4 +151,10 @@ impl Maker {
         let landed = results.flights.run(flight, work).await;
         Obtained::landed(landed, hit.is_some(), began).map(Answer::Result)
     }
+}
+
+/// For how much longer a result is good, whoever it came from.
+fn fresh_for(hit: &Hit) -> Option<Duration> {
+    let fresh = hit.freshness == Freshness::Fresh;
+    fresh.then(|| hit.entry.life.fresh_for.saturating_sub(hit.age))
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use andon_dialects::Wish;
-use hyper::body::Body;
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, StatusCode, Uri};
 
 use crate::access_log::{AccessLog, Entry, Stages};
 use crate::error::Error;
@@ -23,14 +22,26 @@ pub(super) struct Visit<'a> {
 
 impl<'a> Visit<'a> {
     pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>, peer: Peer) -> Self {
+        let (method, target) = (request.method().clone(), request.uri().clone());
+        Self::since(Instant::now(), log, method, target, peer)
+    }
+
+    /// A visit that began a moment ago.
+    pub(super) fn since(
+        began: Instant,
+        log: &'a AccessLog,
+        method: Method,
+        target: Uri,
+        peer: Peer,
+    ) -> Self {
         Self {
             log,
-            began: Instant::now(),
+            began,
             entry: Entry {
                 time: SystemTime::now(),
                 client: Some(peer),
-                method: request.method().clone(),
-                target: request.uri().clone(),
+                method,
+                target,
                 status: client_left(),
                 bytes: 0,
                 total: Duration::ZERO,
@@ -80,9 +91,14 @@ impl<'a> Visit<'a> {
 
     /// The reply is ready.
     pub(super) fn answered(&mut self, reply: &Reply) {
-        self.entry.status = reply.status();
+        self.answered_with(reply.status(), reply.body().length());
+    }
+
+    /// The same, with so many bytes of body for whoever asks for them.
+    pub(super) fn answered_with(&mut self, status: StatusCode, bytes: u64) {
+        self.entry.status = status;
         if self.entry.method != Method::HEAD {
-            self.entry.bytes = reply.body().size_hint().exact().unwrap_or(0);
+            self.entry.bytes = bytes;
         }
     }
 }

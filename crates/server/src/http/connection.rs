@@ -5,20 +5,24 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-use super::patience::Patience;
+use super::express::{AtOnce, Express};
+use super::patience::{Patience, Waits};
 use super::sending::Sending;
+use super::simple::Simple;
 use super::{Ceilings, Crowded, Peer, Ticket};
 use crate::access_log::Entry;
 use crate::config::Timeouts;
+use crate::desks;
 use crate::error::Error;
 use crate::handler::{self, upload};
 use crate::reload::Current;
@@ -103,6 +107,18 @@ impl Guest {
     }
 }
 
+impl AtOnce for Arc<Guest> {
+    /// Those who stand, and those who came for figures, are answered in due form.
+    fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+        if self.purpose != Purpose::Pictures || !self.ticket.is_seat() {
+            return None;
+        }
+        let body = self.current.app().at_once(asked, self.peer, head)?;
+        desks::answered();
+        Some(body)
+    }
+}
+
 /// Serves a connection until either side ends it, or until `stopping` turns true and its accepted
 /// requests are answered.
 pub(crate) async fn serve<S>(
@@ -120,12 +136,17 @@ pub(crate) async fn serve<S>(
         ..
     } = manners.timeouts;
     let attention = guest.ticket.attention.clone();
-    let header = match guest.ticket.crowded {
-        None => header.0,
-        Some(_) => header.0.min(STANDING),
+    let waits = Waits {
+        idle: keep_alive.0,
+        head: match guest.ticket.crowded {
+            None => header.0,
+            Some(_) => header.0.min(STANDING),
+        },
+        write: write.0,
     };
-    let stream = Patience::new(stream, attention.clone(), header, write.0);
     let guest = Arc::new(guest);
+    let stream = Patience::new(stream, attention.clone(), waits);
+    let stream = Express::new(stream, attention.clone(), guest.clone());
     let service = {
         let (attention, guest) = (attention.clone(), guest.clone());
         service_fn(move |request| {
@@ -139,9 +160,8 @@ pub(crate) async fn serve<S>(
     };
     let mut connection = pin!(
         http1::Builder::new()
-            .timer(TokioTimer::new())
-            // hyper counts the wait for a request as part of its head; the head alone is `Patience`'s.
-            .header_read_timeout(keep_alive.0)
+            // All waiting is `Patience`'s: hyper knows nothing of requests that are answered beneath it.
+            .header_read_timeout(None)
             .max_header_size(MOST_HEADER_BYTES)
             // A reply in pieces is read no faster than its client takes it.
             .max_buf_size(MOST_BUFFERED)
@@ -159,7 +179,7 @@ pub(crate) async fn serve<S>(
         ended = connection.as_mut() => return guest.left(ended),
         _ = stopping.wait_for(|stopping| *stopping) => {}
     }
-    if !attention.was_asked()
+    if attention.asked() == 0
         && let Ok(ended) = tokio::time::timeout(FIRST_REQUEST, connection.as_mut()).await
     {
         return guest.left(ended);

@@ -2,10 +2,12 @@
 
 mod connection;
 mod crowd;
+mod express;
 mod listener;
 mod patience;
 mod peer;
 mod sending;
+mod simple;
 
 pub(crate) use connection::{Guest, Manners, Purpose, serve};
 pub use crowd::Crowded;
@@ -13,3 +15,4 @@ pub(crate) use crowd::{Ceilings, Crowd, Ticket};
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener};
 pub(crate) use peer::Peer;
+pub(crate) use simple::Simple;

@@ -6,7 +6,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -20,7 +20,8 @@ pub(crate) struct Attention {
     began: Instant,
     /// Replies that are being made or on their way.
     answers: AtomicUsize,
-    asked: AtomicBool,
+    /// Requests so far.
+    asked: AtomicUsize,
     /// The stream takes no bytes at the moment.
     stuck: AtomicBool,
     /// Since when nothing is asked, in ms after `began`.
@@ -33,7 +34,7 @@ impl Default for Attention {
         Self {
             began: Instant::now(),
             answers: AtomicUsize::new(0),
-            asked: AtomicBool::new(false),
+            asked: AtomicUsize::new(0),
             stuck: AtomicBool::new(false),
             waits_since: AtomicU64::new(0),
             sent_away: Notify::new(),
@@ -45,16 +46,16 @@ impl Attention {
     /// A request's head is complete; its answer is made, and sent, until the guard goes.
     pub(super) fn answering(self: &Arc<Self>) -> Answering {
         self.answers.fetch_add(1, Ordering::Relaxed);
-        self.asked.store(true, Ordering::Relaxed);
+        self.asked.fetch_add(1, Ordering::Relaxed);
         Answering(self.clone())
     }
 
-    fn is_answering(&self) -> bool {
+    pub(super) fn is_answering(&self) -> bool {
         self.answers.load(Ordering::Relaxed) > 0
     }
 
-    /// Has the connection carried any request yet?
-    pub(super) fn was_asked(&self) -> bool {
+    /// How many requests the connection has carried yet.
+    pub(super) fn asked(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
     }
 
@@ -95,24 +96,30 @@ impl Drop for Answering {
 pub(super) struct Patience<S> {
     stream: S,
     attention: Arc<Attention>,
+    idle: Timer,
     head: Timer,
     write: Timer,
 }
 
+/// How long it waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    /// Between an answer and the next request's first byte.
+    pub(super) idle: Duration,
+    /// From a request's first byte (a connection's opening) to the end of its head.
+    pub(super) head: Duration,
+    /// While the stream takes no byte.
+    pub(super) write: Duration,
+}
+
 impl<S> Patience<S> {
-    /// `head`: from a request's first byte (a connection's opening) to the end of its head. `write`:
-    /// how long the stream may take no byte.
-    pub(super) fn new(
-        stream: S,
-        attention: Arc<Attention>,
-        head: Duration,
-        write: Duration,
-    ) -> Self {
+    pub(super) fn new(stream: S, attention: Arc<Attention>, waits: Waits) -> Self {
         let mut patience = Self {
             stream,
             attention,
-            head: Timer::new(head),
-            write: Timer::new(write),
+            idle: Timer::new(waits.idle),
+            head: Timer::new(waits.head),
+            write: Timer::new(waits.write),
         };
         patience.head.start();
         patience
@@ -152,14 +159,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
         if this.attention.is_answering() {
+            this.idle.stop();
             this.head.stop();
             return outcome;
         }
         if buffer.filled().len() > before {
+            this.idle.stop();
             this.head.start();
         }
-        if outcome.is_pending() && this.head.poll(cx).is_ready() {
-            return Poll::Ready(Err(timed_out("the request's head is not finished")));
+        if outcome.is_pending() {
+            let (timer, what) = match this.head.runs() {
+                true => (&mut this.head, "the request's head is not finished"),
+                false => (&mut this.idle, "nothing more is asked for"),
+            };
+            timer.start();
+            return timer.poll(cx).map(|()| Err(timed_out(what)));
         }
         outcome
     }
@@ -202,45 +216,52 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
     }
 }
 
-/// A timer that costs nothing until it is first started.
+/// A timer for what begins often and ends early: starting and stopping it is a note. Only who waits sets an
+/// alarm, and an alarm that was set for an earlier wait is left to ring.
 #[derive(Debug)]
 struct Timer {
     length: Duration,
-    running: bool,
-    sleep: Option<Pin<Box<Sleep>>>,
+    since: Option<Instant>,
+    alarm: Option<Pin<Box<Sleep>>>,
 }
 
 impl Timer {
     fn new(length: Duration) -> Self {
         Self {
             length,
-            running: false,
-            sleep: None,
+            since: None,
+            alarm: None,
         }
     }
 
     /// Starts it, unless it runs already.
     fn start(&mut self) {
-        if self.running {
-            return;
-        }
-        self.running = true;
-        let end = Instant::now() + self.length;
-        match &mut self.sleep {
-            Some(sleep) => sleep.as_mut().reset(end),
-            None => self.sleep = Some(Box::pin(tokio::time::sleep_until(end))),
-        }
+        self.since.get_or_insert_with(Instant::now);
     }
 
     fn stop(&mut self) {
-        self.running = false;
+        self.since = None;
+    }
+
+    fn runs(&self) -> bool {
+        self.since.is_some()
     }
 
     /// Ready when it runs and its time is up.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut self.sleep {
-            Some(sleep) if self.running => sleep.as_mut().poll(cx),
-            _ => Poll::Pending,
+        let Some(since) = self.since else {
+            return Poll::Pending;
+        };
+        let end = since + self.length;
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
+        loop {
+            ready!(alarm.as_mut().poll(cx));
+            if alarm.deadline() >= end {
+                return Poll::Ready(());
+            }
+            alarm.as_mut().reset(end);
         }
     }
 }
@@ -256,11 +277,16 @@ mod tests {
     use super::*;
 
     const TIME: Duration = Duration::from_secs(10);
+    const WAITS: Waits = Waits {
+        idle: TIME,
+        head: TIME,
+        write: TIME,
+    };
 
     #[tokio::test(start_paused = true)]
     async fn a_head_that_trickles_in_is_given_up() {
         let (mut client, server) = duplex(1024);
-        let mut server = Patience::new(server, Arc::default(), TIME, TIME);
+        let mut server = Patience::new(server, Arc::default(), WAITS);
         let trickle = tokio::spawn(async move {
             while client.write_all(b"x").await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(3)).await;
@@ -276,7 +302,7 @@ mod tests {
     async fn an_answer_may_take_longer_than_a_head() {
         let (mut client, server) = duplex(1024);
         let attention = Arc::new(Attention::default());
-        let mut server = Patience::new(server, attention.clone(), TIME, TIME);
+        let mut server = Patience::new(server, attention.clone(), WAITS);
         client.write_all(b"GET").await.unwrap();
         server.read_exact(&mut [0; 3]).await.unwrap();
         let answering = attention.answering();
@@ -288,7 +314,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reply_that_nobody_takes_is_given_up() {
         let (_client, server) = duplex(16);
-        let mut server = Patience::new(server, Arc::default(), TIME, TIME);
+        let mut server = Patience::new(server, Arc::default(), WAITS);
         let error = server.write_all(&[0; 64]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -296,7 +322,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_that_goes_on_reading_gets_its_reply() {
         let (mut client, server) = duplex(16);
-        let mut server = Patience::new(server, Arc::default(), TIME, TIME);
+        let mut server = Patience::new(server, Arc::default(), WAITS);
         let reader = tokio::spawn(async move {
             let mut taken = 0;
             while taken < 64 {

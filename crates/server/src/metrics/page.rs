@@ -17,7 +17,12 @@ const PATH: &str = "/metrics";
 impl App {
     /// Does this request, at an address for pictures, get the figures?
     pub(crate) fn shows_figures<B>(&self, request: &Request<B>, peer: Peer) -> bool {
-        request.uri().path() == PATH && self.metrics_allow.reaches(peer)
+        self.has_figures(request.uri().path(), peer)
+    }
+
+    /// The same for a path.
+    pub(crate) fn has_figures(&self, path: &str, peer: Peer) -> bool {
+        path == PATH && self.metrics_allow.reaches(peer)
     }
 
     /// The figures; at an address of their own there is nothing else but `/healthz`.

@@ -9,7 +9,7 @@ use andon_dialects::Wish;
 
 use super::obtained::{Obtained, fallen};
 use super::result::Order;
-use super::{Fetch, Made, Maker};
+use super::{Fetch, Made, Maker, fresh_for};
 use crate::caching::{self, Notes, Terms};
 use crate::conditional::Validators;
 use crate::error::{Error, SharedError};
@@ -27,8 +27,7 @@ impl Maker {
         began: Instant,
     ) -> Result<Obtained, Error> {
         let results = &self.results;
-        if let Some(hit) = hit.as_ref().filter(|hit| hit.freshness == Freshness::Fresh) {
-            let left = hit.entry.life.fresh_for.saturating_sub(hit.age);
+        if let Some((hit, left)) = hit.as_ref().and_then(|hit| Some((hit, fresh_for(hit)?))) {
             return Ok(Obtained::hit(hit, left, began));
         }
         let flight = results.flight(&key, "");

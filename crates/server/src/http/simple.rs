@@ -1,0 +1,170 @@
+//! What can be seen of a request in the bytes that came, without becoming hyper's parser: where its head ends
+//! (read by the very parser that hyper uses), and whether anything but its target decides about the answer.
+
+use std::mem::MaybeUninit;
+
+use httparse::{Header, Request, Status};
+use hyper::Method;
+
+/// What bytes turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Seen<'a> {
+    /// One whole request, and a simple one.
+    Simple(Simple<'a>),
+    /// One whole request without a body.
+    Whole,
+    /// Part of a request, several, one with a body, or none.
+    Other,
+}
+
+/// A GET or HEAD whose answer depends on nothing but what is here.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Simple<'a> {
+    pub(crate) method: Method,
+    /// Path and query as they came.
+    pub(crate) target: &'a str,
+    pub(crate) accept: Option<&'a [u8]>,
+}
+
+impl Simple<'_> {
+    /// The target without its query.
+    pub(crate) fn path(&self) -> &str {
+        self.target
+            .split_once('?')
+            .map_or(self.target, |(path, _)| path)
+    }
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
+        let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+        let mut request = Request::new(&mut []);
+        match request.parse_with_uninit_headers(bytes, &mut headers) {
+            Ok(Status::Complete(length)) if length == bytes.len() => {}
+            _ => return Self::Other,
+        }
+        let is = |header: &Header<'_>, names: &[&str]| {
+            names
+                .iter()
+                .any(|name| header.name.eq_ignore_ascii_case(name))
+        };
+        if request.headers.iter().any(|header| is(header, FRAMING)) {
+            return Self::Other;
+        }
+        let method = match request.method {
+            Some("GET") => Method::GET,
+            Some("HEAD") => Method::HEAD,
+            _ => return Self::Whole,
+        };
+        let target = request.path.filter(|target| target.starts_with('/'));
+        let (Some(target), Some(1)) = (target, request.version) else {
+            return Self::Whole;
+        };
+        let (mut hosts, mut accept) = (0, None);
+        for header in &*request.headers {
+            if is(header, &["host"]) {
+                hosts += 1;
+            } else if is(header, &["accept"]) && accept.is_none() {
+                accept = Some(header.value);
+            } else if is(header, DECIDING) && !keeps_alive(header) {
+                return Self::Whole;
+            }
+        }
+        match hosts {
+            1 => Self::Simple(Simple {
+                method,
+                target,
+                accept,
+            }),
+            _ => Self::Whole,
+        }
+    }
+}
+
+/// A connection is kept anyhow.
+fn keeps_alive(header: &Header<'_>) -> bool {
+    header.name.eq_ignore_ascii_case("connection")
+        && header.value.eq_ignore_ascii_case(b"keep-alive")
+}
+
+/// What says where a request ends, or that the connection is to be another one after it.
+const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
+
+/// What an answer may depend on beside target, `Host` and the first `Accept`.
+const DECIDING: &[&str] = &[
+    "accept",
+    "connection",
+    "expect",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-range",
+    "if-unmodified-since",
+    "origin",
+    "range",
+];
+
+/// As many as hyper takes.
+const MOST_HEADERS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(headers: &str) -> String {
+        format!("GET /a?b HTTP/1.1\r\nHost: h\r\n{headers}\r\n")
+    }
+
+    #[test]
+    fn what_decides_about_nothing_is_not_looked_at() {
+        for headers in [
+            "",
+            "User-Agent: x\r\nCookie: a=b\r\nconnection: Keep-Alive\r\n",
+        ] {
+            let expected = Simple {
+                method: Method::GET,
+                target: "/a?b",
+                accept: None,
+            };
+            assert_eq!(expected.path(), "/a");
+            assert_eq!(Seen::of(with(headers).as_bytes()), Seen::Simple(expected));
+        }
+    }
+
+    #[test]
+    fn what_decides_about_the_answer_makes_a_request_less_simple() {
+        for headers in [
+            "RANGE: bytes=0-1\r\n",
+            "If-None-Match: \"a\"\r\n",
+            "Origin: https://a\r\n",
+            "Connection: close\r\n",
+            "Host: second\r\n",
+            "Accept: a/b\r\nAccept: c/d\r\n",
+        ] {
+            assert_eq!(Seen::of(with(headers).as_bytes()), Seen::Whole, "{headers}");
+        }
+        for head in [
+            "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: h\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n",
+        ] {
+            assert_eq!(Seen::of(head.as_bytes()), Seen::Whole, "{head}");
+        }
+    }
+
+    #[test]
+    fn anything_but_one_whole_head_is_something_else() {
+        let head = with("");
+        let second = format!("{head}{head}");
+        for bytes in [&second, &second[..head.len() + 1], "", "\0\r\n\r\n"] {
+            assert_eq!(Seen::of(bytes.as_bytes()), Seen::Other, "{bytes}");
+        }
+        for end in 1..head.len() {
+            assert_eq!(Seen::of(&head.as_bytes()[..end]), Seen::Other);
+        }
+        for headers in ["Content-Length: 0\r\n", "transfer-encoding: chunked\r\n"] {
+            assert_eq!(Seen::of(with(headers).as_bytes()), Seen::Other);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A hit is answered beneath hyper where that is possible; from the wire nobody can tell.
+
+mod common;
+
+use common::{Client, House, Reply};
+
+const TARGET: &str = "/small_light(dw=40,of=auto)/a.jpg";
+
+#[test]
+fn both_ways_give_the_same_reply_to_the_same_request() {
+    for keys in [
+        "",
+        "[cors]\norigins = [\"https://a\"]\n",
+        "[cors]\norigins = [\"*\"]\n",
+    ] {
+        let house = House::with(&format!("{keys}[cache]\nfs_fresh = \"1h\"\n"));
+        for accept in ["image/webp", "*/*"] {
+            let reply = house.request("GET", TARGET, &[("Accept", accept)]);
+            assert_eq!(reply.status, 200);
+        }
+        for request in requests() {
+            let method = request.split(' ').next().expect("a method");
+            let [express, hyper] = [express(&house), hyper(&house)].map(|mut client| {
+                client.send(&request);
+                let mut reply = client.reply(method);
+                let closes = reply.header("connection") == Some("close");
+                make_timeless(&mut reply);
+                let next = match closes {
+                    true => client.rest(),
+                    false => client.get("/healthz").body,
+                };
+                (reply, next)
+            });
+            assert_eq!(express, hyper, "{request}");
+        }
+    }
+}
+
+#[test]
+fn every_hit_is_counted_once() {
+    let house = House::with("[cache]\nfs_fresh = \"1h\"\n");
+    let mut client = express(&house);
+    client.get(TARGET);
+    let figures = [
+        "andon_requests_total{status=\"2xx\"}",
+        "andon_stage_duration_seconds_count{stage=\"cache\"}",
+        "andon_cache_lookups_total{tier=\"memory\",outcome=\"hit\"}",
+    ];
+    let read = || figures.map(|name| figure(&house, name));
+    let before = read();
+    for _ in 0..10 {
+        assert_eq!(client.get(TARGET).status, 200);
+    }
+    let after = read();
+    for ((name, before), after) in figures.iter().zip(before).zip(after) {
+        assert_eq!(after - before, 10, "{name}");
+    }
+}
+
+/// One request each, from the plainest to what nobody should send.
+fn requests() -> Vec<String> {
+    let headers = [
+        "",
+        "User-Agent: x\r\nCookie: a=b\r\n",
+        "Accept: image/webp\r\n",
+        "Accept: image/webp\r\nAccept: image/png\r\n",
+        "Range: bytes=3-9\r\n",
+        "Range: bytes=999999-\r\n",
+        "If-None-Match: *\r\n",
+        "If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT\r\n",
+        "Origin: https://a\r\n",
+        "Origin: https://b\r\n",
+        "Connection: keep-alive\r\n",
+        "Connection: close\r\n",
+        "Host: second\r\n",
+    ];
+    let mut requests = Vec::new();
+    for method in ["GET", "HEAD"] {
+        for headers in headers {
+            requests.push(format!(
+                "{method} {TARGET} HTTP/1.1\r\nHost: h\r\n{headers}\r\n"
+            ));
+        }
+    }
+    for request in [
+        format!("GET {TARGET} HTTP/1.1\r\n\r\n"),
+        format!("GET {TARGET} HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"),
+        format!("GET http://h{TARGET} HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {TARGET}#part HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {TARGET}?query HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {TARGET} HTTP/1.1\nHost: h\n\n"),
+        format!("DELETE {TARGET} HTTP/1.1\r\nHost: h\r\n\r\n"),
+    ] {
+        requests.push(request);
+    }
+    requests
+}
+
+/// A client whose hits need not go through hyper.
+fn express(house: &House) -> Client {
+    house.client()
+}
+
+/// One who leaves them no other way: its first request came with a body, be it an empty one.
+fn hyper(house: &House) -> Client {
+    let mut client = house.client();
+    client.send("GET /healthz HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(client.reply("GET").status, 200);
+    client
+}
+
+/// Takes away what the clock says, and the order of headers.
+fn make_timeless(reply: &mut Reply) {
+    for (name, value) in &mut reply.headers {
+        let end = match name.as_str() {
+            "date" => "",
+            "server-timing" => "dur=",
+            "cache-status" => "ttl=",
+            _ => continue,
+        };
+        if let Some(place) = value.find(end) {
+            value.truncate(place);
+        }
+    }
+    reply.headers.sort();
+}
+
+fn figure(house: &House, name: &str) -> u64 {
+    let page = house.get("/metrics").text();
+    let line = page.lines().find(|line| line.starts_with(name));
+    let value = line.and_then(|line| line.rsplit(' ').next()?.parse().ok());
+    value.unwrap_or_else(|| panic!("no {name} in {page}"))
+}
