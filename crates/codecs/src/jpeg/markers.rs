@@ -8,6 +8,7 @@ use std::ops::Range;
 use andon_pixels::{Error, Result};
 
 use super::quality::{self, Table};
+use super::walk::{Walk, quantisation};
 
 /// What a header says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,34 +62,34 @@ impl Header {
     /// # Errors
     /// `Broken`; `Unsupported` for the processes of T.81 that no browser reads.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
-        if !bytes.starts_with(&[0xff, SOI]) {
-            return Err(broken("it does not begin as one"));
-        }
+        let mut walk = Walk::new(bytes).ok_or_else(|| broken("it does not begin as one"))?;
         let mut header = Self::default();
-        let mut walk = Walk { bytes, at: 2 };
         loop {
-            let marker = walk.next_marker()?;
+            let marker = walk.marker().ok_or_else(cut_short)?;
             match marker {
                 SOI => return Err(broken("a second picture begins inside its header")),
                 EOI => return Err(broken("it ends before its first scan")),
                 TEM | RST0..=RST7 => continue,
                 _ => {}
             }
-            let at = walk.at - 2;
-            let body = walk.segment()?;
-            let data = &bytes[body.clone()];
+            let at = walk.at() - 2;
+            let segment = walk.segment().ok_or_else(cut_short)?;
+            if segment.declared < 2 {
+                return Err(broken("a segment is shorter than its own length field"));
+            }
+            let (start, data) = (segment.start, segment.body);
+            let end = start + data.len();
             match marker {
                 SOF0..=SOF15 if !matches!(marker, DHT | JPG | DAC) => header.frame(marker, data)?,
-                DQT => header.quantization(data)?,
+                DQT => quantisation(data, &mut header.tables)
+                    .ok_or_else(|| broken("a quantization table is malformed"))?,
                 DRI => header.restart_interval = u16_at(data, 0)?,
                 APP0 => header.jfif |= data.len() >= 14 && data.starts_with(b"JFIF\0"),
                 APP1 if data.starts_with(b"Exif\0") && data.len() > 6 => {
-                    header.exif.get_or_insert(body.start + 6..body.end);
+                    header.exif.get_or_insert(start + 6..end);
                 }
                 APP2 if data.starts_with(ICC) && data.len() >= 14 => {
-                    header
-                        .icc
-                        .push((data[12], data[13], body.start + 14..body.end));
+                    header.icc.push((data[12], data[13], start + 14..end));
                 }
                 APP14 if data.len() >= 12 && data.starts_with(b"Adobe") => {
                     header.adobe = Some(data[11]);
@@ -211,71 +212,6 @@ impl Header {
             self.components.push(component);
         }
         Ok(())
-    }
-
-    fn quantization(&mut self, mut data: &[u8]) -> Result<()> {
-        while let Some((&kind, rest)) = data.split_first() {
-            let wide = kind >> 4 != 0;
-            let bytes = if wide { 128 } else { 64 };
-            let slot = self.tables.get_mut(usize::from(kind & 15));
-            let (Some(slot), Some(values)) = (slot, rest.get(..bytes)) else {
-                return Err(broken("a quantization table is malformed"));
-            };
-            let mut table = [0; 64];
-            for (index, step) in table.iter_mut().enumerate() {
-                *step = if wide {
-                    u16::from_be_bytes([values[2 * index], values[2 * index + 1]])
-                } else {
-                    values[index].into()
-                };
-            }
-            *slot = Some(table);
-            data = &rest[bytes..];
-        }
-        Ok(())
-    }
-}
-
-/// A place in the file that only moves forward.
-struct Walk<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Walk<'_> {
-    /// The next marker's code; bytes that belong to none are passed over, as libjpeg does.
-    fn next_marker(&mut self) -> Result<u8> {
-        loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let Some(start) = memchr::memchr(0xff, rest) else {
-                return Err(cut_short());
-            };
-            let fill = rest[start..]
-                .iter()
-                .take_while(|&&byte| byte == 0xff)
-                .count();
-            let Some(&code) = rest.get(start + fill) else {
-                return Err(cut_short());
-            };
-            self.at += start + fill + 1;
-            if code != 0 {
-                return Ok(code);
-            }
-        }
-    }
-
-    /// The segment whose length stands here, without that length.
-    fn segment(&mut self) -> Result<Range<usize>> {
-        let length = usize::from(u16_at(self.bytes, self.at).map_err(|_| cut_short())?);
-        let body = self.at + 2..self.at + length.max(2);
-        if length < 2 {
-            return Err(broken("a segment is shorter than its own length field"));
-        }
-        if body.end > self.bytes.len() {
-            return Err(cut_short());
-        }
-        self.at = body.end;
-        Ok(body)
     }
 }
 

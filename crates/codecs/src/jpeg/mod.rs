@@ -9,6 +9,7 @@ mod layout;
 mod markers;
 mod quality;
 mod scaled;
+mod walk;
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Orientation, Result, Scale,

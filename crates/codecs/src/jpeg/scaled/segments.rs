@@ -2,6 +2,7 @@
 
 use super::Refused;
 use super::huffman::Codes;
+use crate::jpeg::walk::{Walk, quantisation};
 
 /// A component as the frame header declares it.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +80,7 @@ pub(super) enum Segment {
 /// Walks the segments of a file.
 #[derive(Clone)]
 pub(super) struct Segments<'a> {
-    bytes: &'a [u8],
-    position: usize,
+    walk: Walk<'a>,
     frame: Option<FrameHeader>,
     ended: bool,
     pub(super) tables: Tables,
@@ -88,12 +88,9 @@ pub(super) struct Segments<'a> {
 
 impl<'a> Segments<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Refused> {
-        if !bytes.starts_with(&[0xff, 0xd8]) {
-            return Err(Refused::broken("it does not begin with SOI"));
-        }
+        let walk = Walk::new(bytes).ok_or(Refused::Broken("it does not begin with SOI"))?;
         Ok(Self {
-            bytes,
-            position: 2,
+            walk,
             frame: None,
             ended: false,
             tables: Tables::default(),
@@ -103,7 +100,7 @@ impl<'a> Segments<'a> {
     /// Goes on to the next frame header, scan or end, taking in tables on the way.
     pub(super) fn next(&mut self) -> Result<Segment, Refused> {
         loop {
-            let Some(marker) = self.marker() else {
+            let Some(marker) = self.walk.marker() else {
                 return Ok(Segment::End);
             };
             if marker == 0xd9 {
@@ -113,11 +110,12 @@ impl<'a> Segments<'a> {
             if matches!(marker, 0x01 | 0xd0..=0xd7) {
                 continue;
             }
-            let (length, body) = self.body()?;
+            let segment = self.walk.segment().ok_or(TRUNCATED)?;
+            let body = segment.body;
             match marker {
                 // DNL repeats a height that we know; applications' data and comments are not ours.
                 0xdc | 0xe0..=0xef | 0xfe => {}
-                _ if length < 2 => return Err(WRONG_LENGTH),
+                _ if segment.declared < 2 => return Err(WRONG_LENGTH),
                 0xc0..=0xc2 => {
                     let frame = frame_header(marker, body)?;
                     if self.frame.replace(frame.clone()).is_some() {
@@ -126,7 +124,8 @@ impl<'a> Segments<'a> {
                     return Ok(Segment::Frame(frame));
                 }
                 0xc4 => self.huffman(body)?,
-                0xdb => self.quantisation(body)?,
+                0xdb => quantisation(body, &mut self.tables.quant)
+                    .ok_or(Refused::Broken("a quantisation table is malformed"))?,
                 0xdd => match body {
                     &[high, low] => self.tables.restart = u16::from_be_bytes([high, low]).into(),
                     _ => return Err(WRONG_LENGTH),
@@ -150,37 +149,12 @@ impl<'a> Segments<'a> {
 
     /// The entropy-coded bytes after a scan header: from here to the end of the file.
     pub(super) fn entropy_coded(&self) -> &'a [u8] {
-        &self.bytes[self.position.min(self.bytes.len())..]
+        self.walk.rest()
     }
 
     /// Passes `length` entropy-coded bytes.
     pub(super) fn pass(&mut self, length: usize) {
-        self.position += length;
-    }
-
-    /// The next marker's code; `None` at the end of the file. Bytes that are no marker are passed over,
-    /// as libjpeg does.
-    fn marker(&mut self) -> Option<u8> {
-        let mut rest = self.bytes.get(self.position..)?;
-        loop {
-            let at = memchr::memchr(0xff, rest)?;
-            let fill = rest[at..].iter().take_while(|&&b| b == 0xff).count();
-            let &code = rest.get(at + fill)?;
-            rest = &rest[at + fill + 1..];
-            if code != 0 {
-                self.position = self.bytes.len() - rest.len();
-                return Some(code);
-            }
-        }
-    }
-
-    /// A segment's length as it stands there, and what follows that.
-    fn body(&mut self) -> Result<(usize, &'a [u8]), Refused> {
-        let rest = self.bytes.get(self.position..).unwrap_or_default();
-        let length = usize::from(be16(rest, 0)?);
-        let body = rest.get(2..length.max(2)).ok_or(TRUNCATED)?;
-        self.position += length.max(2);
-        Ok((length, body))
+        self.walk.pass(length);
     }
 
     fn huffman(&mut self, mut body: &[u8]) -> Result<(), Refused> {
@@ -207,26 +181,6 @@ impl<'a> Segments<'a> {
         } else {
             Err(WRONG_LENGTH)
         }
-    }
-
-    fn quantisation(&mut self, mut body: &[u8]) -> Result<(), Refused> {
-        while let Some((&head, rest)) = body.split_first() {
-            let wide = head >> 4 != 0;
-            let length = if wide { 128 } else { 64 };
-            let values = rest.get(..length).ok_or(TRUNCATED)?;
-            let mut table = [0u16; 64];
-            for (k, value) in table.iter_mut().enumerate() {
-                *value = if wide {
-                    u16::from_be_bytes([values[2 * k], values[2 * k + 1]])
-                } else {
-                    values[k].into()
-                };
-            }
-            let slot = self.tables.quant.get_mut(usize::from(head & 15));
-            *slot.ok_or(Refused::Broken("a quantisation table has no such slot"))? = Some(table);
-            body = &rest[length..];
-        }
-        Ok(())
     }
 }
 

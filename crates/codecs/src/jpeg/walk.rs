@@ -1,0 +1,117 @@
+//! From marker to marker through a JPEG file, as libjpeg goes: for the header's reader and for the decoder.
+
+use super::quality::Table;
+
+/// A place in the file that only moves forward.
+#[derive(Clone)]
+pub(super) struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// A marker's segment.
+pub(super) struct Segment<'a> {
+    /// The length that stands at its beginning and counts itself: 2 at least in a valid file.
+    pub(super) declared: usize,
+    /// Where what follows the length stands in the file.
+    pub(super) start: usize,
+    /// What follows the length; nothing if that is below 2.
+    pub(super) body: &'a [u8],
+}
+
+impl<'a> Walk<'a> {
+    /// From behind SOI on; `None` if the file does not begin with it.
+    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
+        let begins = bytes.starts_with(&[0xff, 0xd8]);
+        begins.then_some(Self { bytes, at: 2 })
+    }
+
+    /// The next marker's code; `None` at the end of the file. Bytes that belong to none are passed over.
+    pub(super) fn marker(&mut self) -> Option<u8> {
+        loop {
+            let rest = self.rest();
+            let start = memchr::memchr(0xff, rest)?;
+            let fill = rest[start..].iter().take_while(|&&byte| byte == 0xff);
+            let fill = fill.count();
+            let &code = rest.get(start + fill)?;
+            self.at += start + fill + 1;
+            if code != 0 {
+                return Some(code);
+            }
+        }
+    }
+
+    /// The segment that begins here; `None` if the file ends inside it.
+    pub(super) fn segment(&mut self) -> Option<Segment<'a>> {
+        let rest = self.rest();
+        let declared = usize::from(u16::from_be_bytes(*rest.first_chunk()?));
+        let body = rest.get(2..declared.max(2))?;
+        let start = self.at + 2;
+        self.at += declared.max(2);
+        Some(Segment {
+            declared,
+            start,
+            body,
+        })
+    }
+
+    /// Where the next byte to read stands.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// From here to the end of the file.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// Passes over `length` bytes.
+    pub(super) fn pass(&mut self, length: usize) {
+        self.at += length;
+    }
+}
+
+/// Takes in the quantisation tables of a DQT segment's body; `None` if they are malformed.
+pub(super) fn quantisation(mut body: &[u8], tables: &mut [Option<Table>; 4]) -> Option<()> {
+    while let Some((&head, rest)) = body.split_first() {
+        let wide = head >> 4 != 0;
+        let length = if wide { 128 } else { 64 };
+        let values = rest.get(..length)?;
+        let mut table = [0; 64];
+        for (k, step) in table.iter_mut().enumerate() {
+            *step = if wide {
+                u16::from_be_bytes([values[2 * k], values[2 * k + 1]])
+            } else {
+                values[k].into()
+            };
+        }
+        *tables.get_mut(usize::from(head & 15))? = Some(table);
+        body = &rest[length..];
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stray_bytes_and_fill_bytes_are_passed_over() {
+        let file = [
+            0xff, 0xd8, 7, 0xff, 0, 0xff, 0xff, 0xfe, 0, 3, 9, 0xff, 0xd9,
+        ];
+        let mut walk = Walk::new(&file).expect("it begins as one");
+        assert_eq!(walk.marker(), Some(0xfe));
+        let segment = walk.segment().expect("a whole segment");
+        assert_eq!((segment.start, segment.body), (10, &[9][..]));
+        assert_eq!((walk.marker(), walk.marker()), (Some(0xd9), None));
+    }
+
+    #[test]
+    fn a_segment_that_the_file_cuts_short_is_none() {
+        let file = [0xff, 0xd8, 0xff, 0xfe, 0, 4, 9];
+        let mut walk = Walk::new(&file).expect("it begins as one");
+        assert_eq!(walk.marker(), Some(0xfe));
+        assert!(walk.segment().is_none());
+    }
+}
