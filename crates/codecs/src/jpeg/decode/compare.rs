@@ -28,20 +28,17 @@ pub(crate) enum Verdict {
     Left,
 }
 
-/// What only we decode, by what libjpeg says of it.
-const OURS_ONLY: [(&str, &str); 5] = [
-    (
-        "bad Huffman code",
-        "in a progressive scan that a small picture has no use for",
-    ),
-    ("premature end of data segment", "likewise"),
-    ("Huffman table", "likewise"),
-    ("instead of RST", "likewise"),
-    (
-        "Inconsistent progression",
-        "a scan that refines less than it should still refines",
-    ),
+/// What only we decode, by what libjpeg says of it: faults in progressive scans that a small picture has no
+/// use for.
+const UNOPENED: [&str; 4] = [
+    "bad Huffman code",
+    "premature end of data segment",
+    "Huffman table",
+    "instead of RST",
 ];
+
+/// Likewise, at every scale: a scan that refines less than it should still refines.
+const OUT_OF_STEP: &str = "Inconsistent progression";
 
 /// What only libjpeg decodes, by what we say of it.
 const THEIRS_ONLY: [(&str, &str); 4] = [
@@ -209,19 +206,23 @@ impl File<'_> {
                         verdict => Err(format!("is {verdict:?} without its tail")),
                     };
                 }
-                meant(&OURS_ONLY, &why.to_string())
+                let why = why.to_string();
+                let unopened = self.header.progressive && scale < Scale::FULL;
+                let meant = why.contains(OUT_OF_STEP)
+                    || unopened && UNOPENED.iter().any(|part| why.contains(part));
+                meant
                     .then_some(Verdict::OnlyOurs)
                     .ok_or_else(|| format!("libjpeg alone says: {why}"))
             }
-            (Err(why), Ok(_)) => meant(&THEIRS_ONLY, &why.to_string())
-                .then_some(Verdict::OnlyTheirs)
-                .ok_or_else(|| format!("we alone say: {why}")),
+            (Err(why), Ok(_)) => {
+                let why = why.to_string();
+                let meant = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
+                meant
+                    .then_some(Verdict::OnlyTheirs)
+                    .ok_or_else(|| format!("we alone say: {why}"))
+            }
         }
     }
-}
-
-fn meant(list: &[(&str, &str)], why: &str) -> bool {
-    list.iter().any(|(part, _)| why.contains(part))
 }
 
 /// Is a plane the inverse DCT, `side` samples a block, of these coefficients?
