@@ -10,6 +10,7 @@ mod enough;
 mod estimate;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod looks;
 mod metric;
 mod objection;
 mod order;
@@ -47,6 +48,8 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// What the A/A arm tells about this machine today; `None` without one, or with fewer than two pairs.
     pub noise_floor: Option<NoiseFloor>,
+    /// At so many points the run could have ended; intervals and verdicts hold over all of them together.
+    pub looks: u32,
     /// Pairs that do not count.
     pub discards: Discards,
     /// Mistakes and weaknesses of the experiment, the gravest first.
@@ -58,7 +61,7 @@ pub struct Analysis {
 pub struct NoiseFloor {
     /// Its ratio to itself.
     pub ratio: f64,
-    /// 95 % interval of that ratio.
+    /// 95 % interval of that ratio, over all looks.
     pub interval: Interval,
     /// Half of the interval's width, a share: effects below it cannot be told from nothing.
     pub half_width: f64,
@@ -84,6 +87,7 @@ pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
         summaries: summary::all(run),
         noise_floor: noise_floor(&comparisons),
         comparisons,
+        looks: looks::Looks::of(&run.header.scenario.design).count(),
         discards,
         findings: Vec::new(),
     };

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use andon_lab::experiment::Error;
 use andon_lab::scenario::{
-    Address, Expect, Pairs, Scenario, Seconds, Share, Until, UrlEntry, VariantEntry,
+    Address, Expect, Pairs, Scenario, Seconds, Share, Until, UrlEntry, VariantEntry, WarmupRule,
 };
 use anyhow::bail;
 
@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// Length of a block's measured window
     #[arg(short, long, value_name = "TIME", value_parser = Seconds::parse, default_value = "3s")]
     block: Seconds,
+    /// Warm-up of each block; without it, until the rate is steady, at most 5s
+    #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
+    warmup: Option<Seconds>,
     /// File with URLs or paths, one a line
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
@@ -53,6 +56,9 @@ pub(super) struct Args {
     /// Within this, variants count as the same
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "3%")]
     same_within: Share,
+    /// Fixes the order of blocks, and what is asked when
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
     /// Do not run the baseline against itself
     #[arg(long)]
     no_aa: bool,
@@ -72,6 +78,7 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     let mut scenario =
         Scenario::parse("[server]\ncmd = [\"true\"]\n", &here).map_err(Error::from)?;
     scenario.name = "quick".to_owned();
+    scenario.seed = args.seed;
     let server = &mut scenario.server;
     server.cmd.clone_from(&args.command);
     server.cwd = here.to_string_lossy().into_owned();
@@ -93,11 +100,17 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     let design = &mut scenario.design;
     design.block = args.block;
     design.same_within = args.same_within;
+    if let Some(time) = args.warmup {
+        design.warmup = WarmupRule {
+            min: time,
+            max: time,
+        };
+    }
     design.aa = !args.no_aa;
     design.pairs = Pairs {
         min: 6,
         max: 20,
-        until: Until(Share((args.same_within.0 / 3.0).max(0.005))),
+        until: Until(Share((args.same_within.0 / 2.0).max(0.005))),
     };
     scenario.validate().map_err(Error::from)?;
     Ok(scenario)

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::discards::Discards;
 use super::estimate::{Estimate, Stability};
+use super::looks::Looks;
 use super::objection::{invalid, not_exercised};
 use super::pairs::{Contrast, Pair, contrasts, pairs, values};
 use super::summary::again_name;
@@ -84,9 +85,9 @@ fn compare(
         .map(|metric| (metric, LogRatios::new(&values(metric, &counting))))
         .filter(|(metric, ratios)| *metric == design.primary || ratios.is_some())
         .collect();
-    let within = design.same_within.0;
-    let difference = adjusted(&ratios, LogRatios::p_value);
-    let sameness = adjusted(&ratios, |ratios| ratios.sameness_p(within));
+    let (within, looks) = (design.same_within.0, Looks::of(design));
+    let difference = adjusted(&ratios, |ratios| looks.together(ratios.p_value()));
+    let sameness = adjusted(&ratios, |ratios| looks.together(ratios.sameness_p(within)));
     let lengths: Vec<f64> = counting.iter().map(Pair::seconds).collect();
 
     let mut comparisons = Vec::new();
@@ -94,7 +95,7 @@ fn compare(
         let estimate = |ratios: &LogRatios| Estimate {
             adjusted_p: difference[at],
             adjusted_sameness_p: sameness[at],
-            ..Estimate::of(ratios, within)
+            ..Estimate::of(ratios, within, looks)
         };
         let question = Question {
             metric: *metric,
@@ -102,6 +103,7 @@ fn compare(
             difference_p: difference[at],
             sameness_p: sameness[at],
             within,
+            looks,
             min_pairs: design.pairs.min,
             seconds_per_pair: median(&lengths).filter(|seconds| *seconds > 0.0),
         };
@@ -125,14 +127,14 @@ fn compare(
             },
             verdict: objection.clone().unwrap_or_else(|| question.answer()),
             estimate: ratios.as_ref().map(estimate),
-            with_discarded: with_discarded.map(|ratios| Estimate::of(&ratios, within)),
+            with_discarded: with_discarded.map(|ratios| Estimate::of(&ratios, within, looks)),
             stability: Stability::of(*metric, &counting),
         });
     }
     comparisons
 }
 
-/// A p for each metric: the first (primary) as it is, the others adjusted among themselves.
+/// A p for each metric: the first (primary) as given, the others adjusted among themselves.
 fn adjusted(ratios: &[(Metric, Option<LogRatios>)], p: impl Fn(&LogRatios) -> f64) -> Vec<f64> {
     let raw: Vec<f64> = ratios
         .iter()

@@ -1,11 +1,12 @@
 //! When to stop: on precision or on the number of pairs, never on significance. Whoever stops as soon as p is
 //! small finds effects that are not there.
 //!
-//! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be: in
-//! simulations 6.5 % false alarms instead of 5 %. So it has to be narrow in two rounds one after the other.
+//! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be. So it is the
+//! interval over all looks that has to be narrow ([`super::looks`]), which holds whichever of them ends the run.
 
 use serde::Serialize;
 
+use super::looks::{Looks, round};
 use super::pairs::{Contrast, contrasts, pairs, values};
 use crate::record::{Arm, Run};
 use crate::scenario::Order;
@@ -15,7 +16,7 @@ use crate::stats::LogRatios;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enough {
-    /// The interval of each primary ratio is as narrow as asked for, and was a round ago.
+    /// The interval of each primary ratio is as narrow as asked for.
     Precise {
         /// Half of the widest, a share.
         half_width: f64,
@@ -27,7 +28,7 @@ pub enum Enough {
 }
 
 /// Is it enough? Asked after each round, with everything seen so far. The A/A arm counts only where nothing else
-/// is compared. ABBA designs end with a whole quad, or the drift that it cancels would stay in.
+/// is compared.
 #[must_use]
 pub fn enough(run: &Run) -> Option<Enough> {
     let design = &run.header.scenario.design;
@@ -51,23 +52,17 @@ pub fn enough(run: &Run) -> Option<Enough> {
     if all(&|it| it.tried >= most.saturating_mul(2)) {
         return Some(Enough::TooManyTries);
     }
-    let round = if design.order == Order::AbbaRandom {
-        2
-    } else {
-        1
-    };
+    let confidence = Looks::of(design).each(0.95);
+    let half_width = |it: &Progress| Some(LogRatios::new(&it.values)?.half_width(confidence));
     let precise = |it: &Progress| {
-        let narrow = |ratios| half_width(ratios).is_some_and(|half| half <= design.pairs.until.0.0);
-        let before = it.values.len().saturating_sub(round);
         it.counting >= design.pairs.min
-            && it.counting.is_multiple_of(round as u32)
-            && narrow(&it.values)
-            && narrow(&it.values[..before])
+            && it.counting.is_multiple_of(round(design.order))
+            && half_width(it).is_some_and(|half| half <= design.pairs.until.0.0)
     };
     if design.order == Order::Sequential || !all(&precise) {
         return None;
     }
-    let widths = seen.iter().filter_map(|it| half_width(&it.values));
+    let widths = seen.iter().filter_map(half_width);
     Some(Enough::Precise {
         half_width: widths.fold(0.0, f64::max),
     })
@@ -93,10 +88,6 @@ impl Progress {
             values: values(metric, &own),
         }
     }
-}
-
-fn half_width(pairs: &[(f64, f64)]) -> Option<f64> {
-    LogRatios::new(pairs).map(|ratios| ratios.half_width(0.95))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::looks::Looks;
 use super::pairs::{Pair, values};
 use super::summary::longest_wait;
 use crate::scenario::Metric;
@@ -16,7 +17,7 @@ pub struct Estimate {
     pub pairs: u32,
     /// Geometric mean of the pairs' ratios.
     pub ratio: f64,
-    /// Student's t on logarithms of ratios, two-sided.
+    /// Student's t on logarithms of ratios, two-sided; over all looks at which the run could have ended.
     pub interval_95: Interval,
     /// The same; inside of the bounds, sameness is shown.
     pub interval_90: Interval,
@@ -26,11 +27,11 @@ pub struct Estimate {
     pub deviation: f64,
     /// p of "the ratio is one" (t), not adjusted.
     pub p: f64,
-    /// p of two one-sided tests: below 0.05, sameness is shown; not adjusted.
+    /// p of two one-sided tests of "the ratio lies beyond the bound", not adjusted.
     pub sameness_p: f64,
-    /// `p` adjusted for the number of secondary metrics; that of the primary one is not adjusted.
+    /// `p` adjusted for the number of looks, and of secondary metrics; below 0.05, a difference is shown.
     pub adjusted_p: f64,
-    /// `sameness_p`, likewise.
+    /// `sameness_p`, likewise; below 0.05, sameness is shown.
     pub adjusted_sameness_p: f64,
     /// Exact signed-rank p of "the ratio is one": the robust check.
     pub signed_rank_p: f64,
@@ -53,8 +54,8 @@ pub struct Stability {
 }
 
 impl Estimate {
-    /// Without adjustment.
-    pub(super) fn of(ratios: &LogRatios, within: f64) -> Self {
+    /// Adjusted for looks only.
+    pub(super) fn of(ratios: &LogRatios, within: f64, looks: Looks) -> Self {
         let signed_rank_p = signed_rank_p(ratios.differences());
         let robust = hodges_lehmann(ratios.differences(), 0.95);
         let hodges_lehmann = HodgesLehmann {
@@ -67,7 +68,7 @@ impl Estimate {
             confidence: robust.map_or(0.0, |it| it.confidence),
         };
         let (p, sameness_p) = (ratios.p_value(), ratios.sameness_p(within));
-        let interval_95 = ratios.interval(0.95);
+        let interval_95 = ratios.interval(looks.each(0.95));
         // Below six pairs signed ranks cannot reach 5 %, which is no contradiction.
         let able = ratios.count() >= 6;
         let contradicts = p.min(signed_rank_p) < 0.05 && p.max(signed_rank_p) > 0.10;
@@ -76,13 +77,13 @@ impl Estimate {
             pairs: ratios.count() as u32,
             ratio: ratios.ratio(),
             interval_95,
-            interval_90: ratios.interval(0.90),
-            half_width: ratios.half_width(0.95),
+            interval_90: ratios.interval(looks.each(0.90)),
+            half_width: ratios.half_width(looks.each(0.95)),
             deviation: ratios.deviation(),
             p,
             sameness_p,
-            adjusted_p: p,
-            adjusted_sameness_p: sameness_p,
+            adjusted_p: looks.together(p),
+            adjusted_sameness_p: looks.together(sameness_p),
             signed_rank_p,
             hodges_lehmann,
             disagree: able && (contradicts || outside),
@@ -115,6 +116,7 @@ mod tests {
     use super::super::fixture;
     use super::*;
     use crate::record::Arm;
+    use crate::scenario::Design;
 
     #[test]
     fn one_wild_pair_against_thirteen_calm_ones_is_a_disagreement() {
@@ -123,7 +125,7 @@ mod tests {
             .collect();
         pairs.push((1.0, 0.3));
         let ratios = LogRatios::new(&pairs).expect("fourteen pairs");
-        let estimate = Estimate::of(&ratios, 0.03);
+        let estimate = Estimate::of(&ratios, 0.03, Looks::of(&Design::default()));
         assert!(
             estimate.p > 0.10 && estimate.signed_rank_p < 0.05,
             "{estimate:?}"

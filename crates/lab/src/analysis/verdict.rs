@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::looks::Looks;
 use crate::scenario::Metric;
 use crate::stats::{LogRatios, pairs_until_a_verdict};
 
@@ -11,7 +12,7 @@ use crate::stats::{LogRatios, pairs_until_a_verdict};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "word", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The variant is faster: the 95 % interval excludes one.
+    /// The variant is faster: the 95 % interval excludes one, and sameness is not shown.
     Faster,
     /// The variant is slower.
     Slower,
@@ -62,10 +63,11 @@ pub(super) struct Question<'a> {
     pub(super) metric: Metric,
     /// `None` below two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
-    /// p of a difference and of sameness, adjusted where the metric is a secondary one.
+    /// p of a difference and of sameness over all looks, adjusted where the metric is a secondary one.
     pub(super) difference_p: f64,
     pub(super) sameness_p: f64,
     pub(super) within: f64,
+    pub(super) looks: Looks,
     pub(super) min_pairs: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
@@ -102,14 +104,17 @@ impl Question<'_> {
         let projected = match self.ratios {
             Some(ratios) => {
                 let (mean, deviation) = (ratios.mean(), ratios.deviation());
-                pairs_until_a_verdict(mean, deviation, self.within, ratios.count())
+                let error = 1.0 - self.looks.each(0.95);
+                pairs_until_a_verdict(mean, deviation, self.within, error, ratios.count())
                     .and_then(|pairs| u32::try_from(pairs).ok())
             }
             None => Some(self.min_pairs),
         };
         let more_pairs = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
         Verdict::Undecided {
-            half_width: self.ratios.map(|ratios| ratios.half_width(0.95)),
+            half_width: self
+                .ratios
+                .map(|ratios| ratios.half_width(self.looks.each(0.95))),
             within: self.within,
             more_pairs,
             seconds: more_pairs
@@ -212,6 +217,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Design, Order};
     use crate::stats::Random;
 
     /// Pairs with this mean and deviation of ln(b/a), exactly.
@@ -224,6 +230,13 @@ mod tests {
         LogRatios::new(&pairs).unwrap()
     }
 
+    fn one_look() -> Looks {
+        Looks::of(&Design {
+            order: Order::Sequential,
+            ..Design::default()
+        })
+    }
+
     fn ask(metric: Metric, ratios: &LogRatios) -> Verdict {
         Question {
             metric,
@@ -231,6 +244,7 @@ mod tests {
             difference_p: ratios.p_value(),
             sameness_p: ratios.sameness_p(0.03),
             within: 0.03,
+            looks: one_look(),
             min_pairs: 6,
             seconds_per_pair: Some(20.0),
         }
@@ -297,6 +311,7 @@ mod tests {
             difference_p: 1.0,
             sameness_p: 1.0,
             within: 0.03,
+            looks: one_look(),
             min_pairs: 6,
             seconds_per_pair: None,
         };

@@ -90,7 +90,14 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     );
     let (interval, pairs) = (width(|it| &it.interval), width(|it| &it.pairs));
     let mut primary = true;
-    out.push_str("Verdicts (ratio to the baseline, 95 % interval)\n");
+    let looks = match material.analysis.looks {
+        1 => String::new(),
+        looks => format!(" that holds over all of {looks} looks"),
+    };
+    let _ = writeln!(
+        out,
+        "Verdicts (ratio to the baseline, 95 % interval{looks})"
+    );
     for it in &outcomes {
         if primary && it.role == Role::Secondary {
             primary = false;

@@ -38,13 +38,19 @@ pub fn pairs_for_half_width(deviation: f64, half_width: f64) -> Option<usize> {
     })
 }
 
-/// Pairs with which a verdict would fall, if mean and standard deviation of ln(b/a) stayed as they are: a 95 %
-/// interval without one, or a 90 % interval within a factor of 1 + `within`. At least `from` + 1.
+/// Pairs with which a verdict would fall, if mean and standard deviation of ln(b/a) stayed as they are: at an error of
+/// 0.05 a 95 % interval without one, or a 90 % interval within a factor of 1 + `within`. At least `from` + 1.
 #[must_use]
-pub fn pairs_until_a_verdict(mean: f64, deviation: f64, within: f64, from: usize) -> Option<usize> {
+pub fn pairs_until_a_verdict(
+    mean: f64,
+    deviation: f64,
+    within: f64,
+    error: f64,
+    from: usize,
+) -> Option<usize> {
     first_from((from + 1).max(2), |pairs| {
-        error_times_t(deviation, pairs, 0.975) < mean.abs()
-            || mean.abs() + error_times_t(deviation, pairs, 0.95) <= within.ln_1p()
+        error_times_t(deviation, pairs, 1.0 - error / 2.0) < mean.abs()
+            || mean.abs() + error_times_t(deviation, pairs, 1.0 - error) <= within.ln_1p()
     })
 }
 
@@ -131,13 +137,13 @@ mod tests {
 
     #[test]
     fn a_verdict_comes_sooner_for_a_clear_effect_and_for_a_clear_sameness() {
-        let clear = pairs_until_a_verdict(0.10, 0.05, 0.03, 2).unwrap();
-        let none = pairs_until_a_verdict(0.0, 0.05, 0.03, 2).unwrap();
-        let on_the_bound = pairs_until_a_verdict(0.03, 0.05, 0.03, 2).unwrap();
+        let clear = pairs_until_a_verdict(0.10, 0.05, 0.03, 0.05, 2).unwrap();
+        let none = pairs_until_a_verdict(0.0, 0.05, 0.03, 0.05, 2).unwrap();
+        let on_the_bound = pairs_until_a_verdict(0.03, 0.05, 0.03, 0.05, 2).unwrap();
         assert!(
             clear < none && none < on_the_bound,
             "{clear} {none} {on_the_bound}"
         );
-        assert!(pairs_until_a_verdict(0.10, 0.05, 0.03, 50) == Some(51));
+        assert!(pairs_until_a_verdict(0.10, 0.05, 0.03, 0.05, 50) == Some(51));
     }
 }

@@ -1,9 +1,14 @@
 //! Measuring began before the server had settled: the window shows a warm-up.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
+use crate::record::Block;
+use crate::stats::theil_sen;
 
 /// A level rate is taken for a trend now and then: so large a share of blocks is not chance.
 const ALLOWED: f64 = 0.20;
+
+/// Slices of a window that can show a trend.
+const FEWEST: usize = 6;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
     name: "unsteady",
@@ -20,7 +25,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         let unsteady = subject
             .blocks
             .iter()
-            .filter(|block| !block.warmup.steady)
+            .filter(|block| !block.warmup.steady && !level(block))
             .count();
         let longest = subject.worst(|block| Some(block.warmup.seconds))?.1;
         (unsteady as f64 > ALLOWED * subject.blocks.len() as f64).then(|| Remark {
@@ -35,12 +40,24 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
+/// A warm-up too short to be judged is judged by what came after: is the window without a trend?
+fn level(block: &Block) -> bool {
+    // The last slice is mostly cut short.
+    let bins = &block.load.bins;
+    let whole = &bins[..bins.len().saturating_sub(1)];
+    let points: Vec<(f64, f64)> = whole
+        .iter()
+        .map(|bin| (bin.at, bin.completed as f64))
+        .collect();
+    points.len() >= FEWEST && theil_sen(&points, 0.95).is_some_and(|slope| slope.may_be_level())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{found, sentence};
     use super::CHECK;
     use crate::analysis::fixture;
-    use crate::record::Arm;
+    use crate::record::{Arm, Bin};
     use crate::scenario::Seconds;
 
     #[test]
@@ -51,6 +68,24 @@ mod tests {
         assert!(sentence(&CHECK, &run).contains("in 10 of 10 blocks"));
         let run = fixture::run(2, 10, |block| block.warmup.steady = block.index != 3);
         assert!(found(&CHECK, &run).is_empty());
+    }
+
+    #[test]
+    fn a_window_without_a_trend_excuses_a_warm_up_too_short_to_be_judged() {
+        let with_growth = |growth: u64| {
+            fixture::run(1, 4, |block| {
+                block.warmup.steady = false;
+                let bin = |at: u64| Bin {
+                    at: at as f64 * 0.25,
+                    seconds: 0.25,
+                    completed: 100 + growth * at + at % 2,
+                    ..Bin::default()
+                };
+                block.load.bins = (0..8).map(bin).collect();
+            })
+        };
+        assert!(found(&CHECK, &with_growth(0)).is_empty());
+        assert!(sentence(&CHECK, &with_growth(5)).contains("not steady"));
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! How often a run may end, and what that costs.
+//!
+//! Whoever looks at an interval eight times and stops when it pleases has eight chances to be wrong. So the error of
+//! 5 % is shared out evenly over all looks that the design allows, fixed before the first block: the interval is wider
+//! at each of them, and holds at all of them together. Whichever look ends the run, for whatever reason, its interval
+//! then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A design with a fixed
+//! number of pairs has one look and pays nothing.
+
+use crate::scenario::{Design, Order};
+
+/// The number of looks at which a run may end; at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Looks(u32);
+
+impl Looks {
+    /// Those that a design allows: from the least pairs to the most, a whole round apart.
+    pub(super) fn of(design: &Design) -> Self {
+        let pairs = &design.pairs;
+        let round = round(design.order);
+        match design.order {
+            Order::Sequential => Self(1),
+            Order::AbbaRandom | Order::PairsRandom => {
+                let first = pairs.min.div_ceil(round);
+                let last = pairs.max.max(pairs.min).div_ceil(round);
+                Self(last - first + 1)
+            }
+        }
+    }
+
+    /// How many.
+    pub(super) fn count(self) -> u32 {
+        self.0
+    }
+
+    /// The confidence of each look that gives all of them together this one.
+    pub(super) fn each(self, together: f64) -> f64 {
+        1.0 - (1.0 - together) / f64::from(self.0)
+    }
+
+    /// A p value of one look, as it counts when there are several.
+    pub(super) fn together(self, p: f64) -> f64 {
+        (p * f64::from(self.0)).min(1.0)
+    }
+}
+
+/// Pairs after which it may end: an ABBA design ends with a whole quad, or the drift that it cancels would stay in.
+pub(super) fn round(order: Order) -> u32 {
+    match order {
+        Order::AbbaRandom => 2,
+        Order::PairsRandom | Order::Sequential => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Pairs;
+
+    fn looks(order: Order, min: u32, max: u32) -> u32 {
+        let pairs = Pairs {
+            min,
+            max,
+            ..Pairs::default()
+        };
+        Looks::of(&Design {
+            order,
+            pairs,
+            ..Design::default()
+        })
+        .count()
+    }
+
+    #[test]
+    fn a_run_may_end_after_every_round_from_the_least_to_the_most_pairs() {
+        assert_eq!(looks(Order::AbbaRandom, 6, 20), 8);
+        assert_eq!(looks(Order::AbbaRandom, 7, 11), 3);
+        assert_eq!(looks(Order::PairsRandom, 6, 20), 15);
+    }
+
+    #[test]
+    fn a_fixed_number_of_pairs_is_one_look() {
+        assert_eq!(looks(Order::AbbaRandom, 6, 6), 1);
+        assert_eq!(looks(Order::AbbaRandom, 10, 6), 1);
+        assert_eq!(looks(Order::Sequential, 6, 20), 1);
+        let one = Looks(1);
+        assert_eq!((one.each(0.95), one.together(0.04)), (0.95, 0.04));
+    }
+
+    #[test]
+    fn the_error_is_shared_out_evenly() {
+        let eight = Looks(8);
+        assert!((eight.each(0.95) - 0.993_75).abs() < 1e-12);
+        assert!((eight.together(0.005) - 0.04).abs() < 1e-12);
+        assert_eq!(eight.together(0.5), 1.0);
+    }
+}
