@@ -92,8 +92,9 @@ mod sealed {
         /// What one sample is weighed with.
         type Weight: Copy + Default + PartialEq + Debug;
 
-        /// Appends weights whose sum is one.
-        fn push_weights(values: &mut Vec<Self::Weight>, window: &[f64]);
+        /// Weights, of sum one, as they are multiplied. Both slices are as long; `middle` is the index of
+        /// the weight that a little more or less matters least to.
+        fn round_weights(window: &[f64], middle: usize, values: &mut [Self::Weight]);
 
         /// [`super::rows_on`], its conditions checked.
         fn rows(

@@ -39,8 +39,8 @@ pub(super) struct Step {
 /// Columns are filled and weighed in multiples of as many.
 pub(super) const COLUMNS: usize = 32;
 
-/// Samples of a ring, 4 bytes each: half of a small L1 cache.
-const RING: usize = 4096;
+/// Samples of a ring, 4 bytes each: most of the L1 cache.
+const RING: usize = 8192;
 
 /// Blocks of columns are at least so wide, however many rows are weighed.
 const NARROWEST: usize = 128;
@@ -69,35 +69,30 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
     out: &mut [S],
 ) {
     let stride = x.input.next_multiple_of(COLUMNS) + slack(x);
-    let tall = (BETWEEN / stride).clamp(1, TALLEST).min(rows.len());
+    let tall = (BETWEEN / stride).clamp(1, TALLEST);
     let steps = y.taps / passes.rows_per_step + 1;
     let wide = (RING / steps).max(NARROWEST) / NARROWEST * NARROWEST;
     let wide = wide.min(x.input.next_multiple_of(COLUMNS));
-    let mut between = vec![B::default(); tall * stride];
-    let mut ring = Ring {
-        passes,
-        source,
-        wide,
-        steps,
-        samples: vec![0; steps * wide],
-        columns: 0..0,
-        next: 0,
-    };
-    let mut needed = Vec::with_capacity(steps);
-    for (band, out) in rows
-        .step_by(tall.max(1))
-        .zip(out.chunks_mut(tall.max(1) * x.output()))
-    {
-        let count = out.len() / x.output();
+    let mut between = vec![B::default(); tall.min(rows.len()) * stride];
+    let mut ring = Ring::new(passes, source, wide, steps);
+    let bands = rows.clone().step_by(tall);
+    for (band, out) in bands.zip(out.chunks_mut(tall * x.output())) {
+        let needs: Vec<_> = (band..rows.end.min(band + tall))
+            .map(|row| ring.needs(y, row))
+            .collect();
         for first in (0..x.input).step_by(wide) {
-            ring.enter(first..x.input.min(first + wide));
-            for (row, between) in (band..band + count).zip(between.chunks_exact_mut(stride)) {
-                // SAFETY: the caller vouches for the level.
-                unsafe { ring.need(y, row, &mut needed) };
-                let width = ring.columns.len().next_multiple_of(COLUMNS);
+            let columns = first..x.input.min(first + wide);
+            let width = columns.len().next_multiple_of(COLUMNS);
+            let mut next = 0;
+            for (needs, between) in needs.iter().zip(between.chunks_exact_mut(stride)) {
+                for step in needs.first.max(next)..needs.end {
+                    // SAFETY: the caller vouches for the level.
+                    unsafe { ring.fill(step, columns.clone()) };
+                }
+                next = next.max(needs.end);
                 let between = &mut between[first..first + width];
                 // SAFETY: as above; every step is `wide` long, which is not less than `width`.
-                unsafe { (passes.down)(&ring.samples, &needed, between) };
+                unsafe { (passes.down)(&ring.samples, &needs.steps, between) };
             }
         }
         // SAFETY: as above; rows have the slack.
@@ -109,54 +104,77 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
 struct Ring<'a, S: Resampled, B> {
     passes: &'a Passes<S, B>,
     source: Source<'a, S>,
-    /// Samples of a step, and steps there is room for: as many as the longest window touches.
+    /// Samples of a step, and steps there is room for: as many as the longest window touches. Neither end
+    /// of a window is ever before that of an earlier result's, so none is overwritten too soon.
     wide: usize,
     steps: usize,
     samples: Vec<u32>,
-    /// The block.
-    columns: Range<usize>,
-    /// The step to be filled next; as many as there is room for before it are there, if they were needed.
-    next: usize,
+    /// Where the first step is: at a cache line's start, or every load would touch two lines.
+    start: usize,
 }
 
-impl<S: Resampled, B> Ring<'_, S, B> {
-    /// Goes to another block, or to this one's upper rows again.
-    fn enter(&mut self, columns: Range<usize>) {
-        self.columns = columns;
-        self.next = 0;
+/// The steps that a result row needs, by their numbers in the source, and where they will be.
+struct Needs {
+    first: usize,
+    end: usize,
+    steps: Vec<Step>,
+}
+
+/// Samples of a cache line.
+const LINE: usize = 16;
+
+impl<'a, S: Resampled, B> Ring<'a, S, B> {
+    fn new(passes: &'a Passes<S, B>, source: Source<'a, S>, wide: usize, steps: usize) -> Self {
+        let samples = vec![0; steps * wide + LINE];
+        let start = samples.as_ptr().align_offset(4 * LINE).min(LINE);
+        Self {
+            passes,
+            source,
+            wide,
+            steps,
+            samples,
+            start,
+        }
     }
 
-    /// Fills the steps that a result row needs and are not there, and says where they are.
-    ///
-    /// # Safety
-    /// The passes' level must be there.
-    unsafe fn need(&mut self, y: &Weights<S>, row: usize, needed: &mut Vec<Step>) {
+    fn at(&self, step: usize) -> usize {
+        self.start + step % self.steps * self.wide
+    }
+
+    fn needs(&self, y: &Weights<S>, row: usize) -> Needs {
         let per = self.passes.rows_per_step;
         let (start, weights) = y.trimmed(row);
-        let (first, last) = (start / per, (start + weights.len() - 1) / per);
-        for step in self.next.max(first)..=last {
-            let row = |index: usize| {
-                let at = index * self.source.stride;
-                &self.source.samples[at + self.columns.start..at + self.columns.end]
-            };
-            let above = row(step * per);
-            let below = row((step * per + per - 1).min(self.source.height - 1));
-            let at = step % self.steps * self.wide;
-            let to = &mut self.samples[at..at + self.wide];
-            // SAFETY: the caller vouches for the level; a block is no wider than a step.
-            unsafe { (self.passes.fill)(above, below, to) };
-        }
-        self.next = self.next.max(last + 1);
+        let (first, end) = (start / per, (start + weights.len() - 1) / per + 1);
         let weight = |row: usize| {
             let index = row.checked_sub(start);
             index
                 .and_then(|index| weights.get(index).copied())
                 .unwrap_or_default()
         };
-        needed.clear();
-        needed.extend((first..=last).map(|step| Step {
-            at: step % self.steps * self.wide,
+        let step = |step: usize| Step {
+            at: self.at(step),
             weights: (self.passes.pack)(weight(step * per), weight(step * per + per - 1)),
-        }));
+        };
+        Needs {
+            first,
+            end,
+            steps: (first..end).map(step).collect(),
+        }
+    }
+
+    /// # Safety
+    /// The passes' level must be there.
+    unsafe fn fill(&mut self, step: usize, columns: Range<usize>) {
+        let per = self.passes.rows_per_step;
+        let row = |index: usize| {
+            let at = index * self.source.stride;
+            &self.source.samples[at + columns.start..at + columns.end]
+        };
+        let above = row(step * per);
+        let below = row((step * per + per - 1).min(self.source.height - 1));
+        let at = self.at(step);
+        let to = &mut self.samples[at..at + self.wide];
+        // SAFETY: the caller vouches for the level; a block is no wider than a step.
+        unsafe { (self.passes.fill)(above, below, to) };
     }
 }

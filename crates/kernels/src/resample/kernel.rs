@@ -97,39 +97,58 @@ fn cubic(x: f64, b: f64, c: f64) -> f64 {
 
 /// A kernel's right half, sampled: evaluating a windowed sinc for each of the some ten thousand weights
 /// of a picture would take as long as resampling it.
-pub(super) struct Curve(Vec<f64>);
+pub(super) struct Curve {
+    /// Where the curve ends, in samples of it.
+    end: f64,
+    /// The curve at each of its samples, and what it rises by up to the next. Zero from the end on. Of a
+    /// size that an index is masked to, so that nothing need be checked.
+    samples: Box<[[f64; 2]; SIZE]>,
+}
 
 /// Samples per unit. Between them the curve is taken for straight: an error of some 1e-6, a fiftieth of
 /// what rounding weights to 14 bits does.
-const DENSITY: f64 = 1024.0;
+pub(super) const DENSITY: f64 = 1024.0;
 
-/// Of [`Kernel::ALL`], in that order.
-static CURVES: LazyLock<[Curve; 5]> = LazyLock::new(|| Kernel::ALL.map(Curve::new));
+/// Room for a support of 3 and one more.
+const SIZE: usize = 4096;
 
 /// How far beyond its support a curve keeps its last value, in samples of it: window ends are computed,
 /// and a box must not lose a sample to the last bit of a quotient.
 const HAIR: f64 = 1e-6;
 
+/// Of [`Kernel::ALL`], in that order.
+static CURVES: LazyLock<[Curve; 5]> = LazyLock::new(|| Kernel::ALL.map(Curve::new));
+
 impl Curve {
     fn new(kernel: Kernel) -> Self {
-        let last = (kernel.support() * DENSITY) as usize;
-        Self(
-            (0..=last + 1)
-                .map(|i| kernel.at(i.min(last) as f64 / DENSITY))
-                .collect(),
-        )
+        let end = kernel.support() * DENSITY;
+        let at = |i: usize| kernel.at((i as f64).min(end) / DENSITY);
+        let mut samples = Box::new([[0.0; 2]; SIZE]);
+        for (i, sample) in samples[..=end as usize].iter_mut().enumerate() {
+            *sample = [at(i), at(i + 1) - at(i)];
+        }
+        Self {
+            end: end + HAIR,
+            samples,
+        }
     }
 
+    /// The curve at four distances from its centre, in samples of it: [`DENSITY`] to an output sample.
+    /// Side by side, for vectors.
     #[inline(always)]
-    pub(super) fn at(&self, x: f64) -> f64 {
-        let place = x.abs() * DENSITY;
-        let index = place as usize;
-        match self.0.get(index..index + 2) {
-            Some(&[left, right]) if place < (self.0.len() - 2) as f64 + HAIR => {
-                left + (right - left) * (place - index as f64)
+    pub(super) fn at(&self, distances: [f64; 4]) -> [f64; 4] {
+        let places = distances.map(|distance| {
+            let place = distance.abs();
+            if place < self.end {
+                place
+            } else {
+                self.end + 1.0
             }
-            _ => 0.0,
-        }
+        });
+        // SAFETY: they are at most some thousands.
+        let indices = places.map(|place| unsafe { place.to_int_unchecked::<i32>() });
+        let samples = indices.map(|index| self.samples[index as usize % SIZE]);
+        std::array::from_fn(|i| samples[i][0] + samples[i][1] * (places[i] - f64::from(indices[i])))
     }
 }
 
@@ -142,8 +161,10 @@ mod tests {
         for kernel in Kernel::ALL {
             let curve = kernel.curve();
             for i in 0..7000 {
-                let x = f64::from(i) * 0.000_437 - 1.5;
-                assert!((curve.at(x) - kernel.at(x)).abs() < 1e-5, "{kernel} at {x}");
+                let x = [-1.5, 0.0, 0.7, 1.5].map(|from| f64::from(i) * 0.000_437 + from);
+                for (x, sampled) in x.into_iter().zip(curve.at(x.map(|x| x * DENSITY))) {
+                    assert!((sampled - kernel.at(x)).abs() < 1e-5, "{kernel} at {x}");
+                }
             }
         }
     }

@@ -110,35 +110,43 @@ impl Lanes {
         };
         for first in (0..count).step_by(shape.lanes) {
             // Lanes without a result do what the last one does, and are not stored.
-            let results = first..first + shape.lanes;
-            let results = results.map(|result| weights.trimmed(result.min(count - 1)));
-            let results: Vec<_> = results.collect();
-            lanes.push::<S>(&results, shape);
+            let result = |lane: usize| (first + lane).min(count - 1);
+            lanes.push(weights, shape, result);
         }
         lanes
     }
 
-    fn push<S: Resampled>(&mut self, results: &[(usize, &[S::Weight])], shape: &Shape<S::Weight>) {
+    fn push<S: Resampled>(
+        &mut self,
+        weights: &Weights<S>,
+        shape: &Shape<S::Weight>,
+        result: impl Fn(usize) -> usize,
+    ) {
         let middle = if shape.halves { shape.lanes / 2 } else { 0 };
-        let bases = [results[0].0, results[middle].0];
-        let longest = results.iter().map(|(_, weights)| weights.len()).max();
-        let steps = longest.unwrap_or(1).div_ceil(shape.taps);
+        let bases = [0, middle].map(|lane| weights.starts[result(lane)]);
         let mut span = 0;
-        for (lane, (start, _)) in results.iter().enumerate() {
-            let base = bases[usize::from(shape.halves && lane >= middle)];
-            span = span.max(start - base + shape.taps);
-            self.indices.push((shape.index)((start - base) as u32));
+        let mut longest = 1;
+        for lane in 0..shape.lanes {
+            let (start, trimmed) = weights.trimmed(result(lane));
+            let offset = start as u32 - bases[usize::from(shape.halves && lane >= middle)];
+            span = span.max(offset as usize + shape.taps);
+            longest = longest.max(trimmed.len());
+            self.indices.push((shape.index)(offset));
         }
-        for step in (0..steps * shape.taps).step_by(shape.taps) {
-            for (_, weights) in results {
-                let weight = |tap: usize| weights.get(tap).copied().unwrap_or_default();
-                self.weights
-                    .push((shape.pack)(weight(step), weight(step + shape.taps - 1)));
+        let steps = longest.div_ceil(shape.taps);
+        let from = self.weights.len();
+        self.weights.resize(from + steps * shape.lanes, 0);
+        for lane in 0..shape.lanes {
+            // Windows are padded to whole steps.
+            let (_, window) = weights.of(result(lane));
+            let to = self.weights[from + lane..].iter_mut().step_by(shape.lanes);
+            for (to, step) in to.zip(window.chunks_exact(shape.taps)) {
+                *to = (shape.pack)(step[0], step[shape.taps - 1]);
             }
         }
         self.span = self.span.max(span);
         self.groups.push(Group {
-            bases: bases.map(|base| base as u32),
+            bases,
             span: span as u32,
             steps: steps as u32,
         });

@@ -28,17 +28,17 @@ const ALONG_ROUND: i32 = 1 << (ALONG_SHIFT - 1);
 impl sealed::Resampled for u8 {
     type Weight = i16;
 
-    /// Rounds them so that they sum to one exactly: what rounding lost goes to the largest.
+    /// They sum to one exactly: what rounding lost goes to the one in the middle.
     #[inline(always)]
-    fn push_weights(values: &mut Vec<i16>, window: &[f64]) {
+    fn round_weights(window: &[f64], middle: usize, values: &mut [i16]) {
         let one = f64::from(1 << WEIGHT_BITS);
-        let from = values.len();
-        values.extend(window.iter().map(|weight| (weight * one).round() as i16));
-        let rounded: i32 = values[from..].iter().map(|&weight| i32::from(weight)).sum();
-        let largest = (from..values.len())
-            .max_by_key(|&i| values[i])
-            .unwrap_or(from);
-        values[largest] += ((1 << WEIGHT_BITS) - rounded) as i16;
+        let mut sum = 0;
+        for (value, weight) in values.iter_mut().zip(window) {
+            // Added to 1.5 · 2⁵², a small number's nearest integer stands in the lowest bits.
+            *value = (weight * one + 6_755_399_441_055_744.0).to_bits() as i16;
+            sum += i32::from(*value);
+        }
+        values[middle] += ((1 << WEIGHT_BITS) - sum) as i16;
     }
 
     fn rows(

@@ -1,5 +1,6 @@
 //! What each result sample weighs along one axis.
 
+use super::kernel::{Curve, DENSITY};
 use super::{Kernel, Resampled};
 use crate::cpu::with_modern_instructions;
 
@@ -51,49 +52,28 @@ impl<S: Resampled> Weights<S> {
 
     #[inline(always)]
     fn made(span: Span, kernel: Kernel) -> Self {
-        let (curve, support) = (kernel.curve(), kernel.support());
-        let step = span.length / f64::from(span.output);
-        let scale = step.max(1.0);
-        let last = f64::from(span.input) - 1.0;
-        let reach = (span.left + span.length).ceil().max(f64::from(span.input)) - 1.0;
-        let window = |i: u32| {
-            let centre = span.left + (f64::from(i) + 0.5) * step - 0.5;
-            let first = (centre - support * scale).ceil().clamp(0.0, reach);
-            let end = (centre + support * scale).floor().clamp(first, reach);
-            (centre, first, end)
-        };
-        let widest = (0..span.output)
-            .map(window)
-            .map(|(_, first, end)| (end - first) as usize + 1)
-            .max();
-        let taps = widest.unwrap_or(1).next_multiple_of(GROUP);
+        let windows = Windows::new(span, kernel);
+        // Plain loops: the compiler does not make vectors of what it does not inline.
+        let mut widest = 1;
+        for i in 0..span.output {
+            widest = widest.max(windows.at(i).count());
+        }
+        let taps = widest.next_multiple_of(GROUP);
         let mut weights = Self {
             starts: Vec::with_capacity(span.output as usize),
             taps,
-            values: Vec::with_capacity(span.output as usize * taps),
+            values: vec![S::Weight::default(); span.output as usize * taps],
             input: span.input as usize,
             #[cfg(target_arch = "x86_64")]
             layouts: super::layout::Layouts::default(),
         };
         let mut row = vec![0.0; taps];
-        for (centre, first, end) in (0..span.output).map(window) {
-            let start = first.min(last);
-            row.fill(0.0);
-            let count = (end - first) as usize + 1;
-            if end <= last {
-                for (k, weight) in row[..count].iter_mut().enumerate() {
-                    *weight = curve.at((first + k as f64 - centre) / scale);
-                }
-            } else {
-                // Input that is not there repeats the last sample.
-                for at in (0..count).map(|k| first + k as f64) {
-                    row[(at.min(last) - start) as usize] += curve.at((at - centre) / scale);
-                }
-            }
-            let sum: f64 = row.iter().sum();
-            row.iter_mut().for_each(|weight| *weight /= sum);
-            weights.starts.push(start as u32);
-            S::push_weights(&mut weights.values, &row);
+        for (i, values) in (0..span.output).zip(weights.values.chunks_exact_mut(taps)) {
+            let window = windows.at(i);
+            weights.starts.push(window.first.min(windows.last) as u32);
+            windows.weigh(&window, kernel.curve(), &mut row);
+            let middle = (window.centre - window.first).clamp(0.0, (window.count() - 1) as f64);
+            S::round_weights(&row, (middle + 0.5) as usize, values);
         }
         weights
     }
@@ -118,5 +98,85 @@ impl<S: Resampled> Weights<S> {
         let none = S::Weight::default();
         let last = weights.iter().rposition(|&weight| weight != none);
         (start, &weights[..=last.unwrap_or(0)])
+    }
+}
+
+/// Which input samples each result sample weighs.
+struct Windows {
+    left: f64,
+    /// Input samples per result sample.
+    step: f64,
+    /// How far the kernel reaches to each side, in input samples.
+    support: f64,
+    /// Samples of its curve per input sample.
+    density: f64,
+    /// The last input sample, and the last that is weighed as if it were there.
+    last: f64,
+    reach: f64,
+}
+
+/// Input samples `first` to `end`.
+struct Window {
+    centre: f64,
+    first: f64,
+    end: f64,
+}
+
+impl Window {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        (self.end - self.first) as usize + 1
+    }
+}
+
+impl Windows {
+    fn new(span: Span, kernel: Kernel) -> Self {
+        let step = span.length / f64::from(span.output);
+        Self {
+            left: span.left,
+            step,
+            support: kernel.support() * step.max(1.0),
+            density: DENSITY / step.max(1.0),
+            last: f64::from(span.input) - 1.0,
+            reach: (span.left + span.length).ceil().max(f64::from(span.input)) - 1.0,
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, result: u32) -> Window {
+        let centre = self.left + (f64::from(result) + 0.5) * self.step - 0.5;
+        let first = (centre - self.support).ceil().clamp(0.0, self.reach);
+        let end = (centre + self.support).floor().clamp(first, self.reach);
+        Window { centre, first, end }
+    }
+
+    /// Weights of sum one, zeros at their end.
+    #[inline(always)]
+    fn weigh(&self, window: &Window, curve: &Curve, row: &mut [f64]) {
+        let &Window { centre, first, end } = window;
+        let mut at = first - centre;
+        for four in row.as_chunks_mut::<4>().0 {
+            *four = curve.at([0.0, 1.0, 2.0, 3.0].map(|k| (at + k) * self.density));
+            at += 4.0;
+        }
+        // What lies beyond the input's end is not there, or repeats its last sample.
+        if end == self.reach {
+            row[window.count()..].fill(0.0);
+        }
+        if end > self.last {
+            let there = (self.last - first).max(0.0) as usize;
+            row[there] = row[there..].iter().sum();
+            row[there + 1..].fill(0.0);
+        }
+        let mut sums = [0.0; 4];
+        for four in row.as_chunks::<4>().0 {
+            for (sum, weight) in sums.iter_mut().zip(four) {
+                *sum += weight;
+            }
+        }
+        let norm = 1.0 / ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        for weight in row {
+            *weight *= norm;
+        }
     }
 }

@@ -20,8 +20,10 @@ impl sealed::Resampled for u16 {
     type Weight = f32;
 
     #[inline(always)]
-    fn push_weights(values: &mut Vec<f32>, window: &[f64]) {
-        values.extend(window.iter().map(|&weight| weight as f32));
+    fn round_weights(window: &[f64], _: usize, values: &mut [f32]) {
+        for (value, &weight) in values.iter_mut().zip(window) {
+            *value = weight as f32;
+        }
     }
 
     fn rows(

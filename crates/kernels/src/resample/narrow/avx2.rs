@@ -164,7 +164,10 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
         for (row, sum) in sums.into_iter().enumerate() {
             let bytes = results(sum);
             let to = &mut out[row * width + first..][..count];
-            to.copy_from_slice(&bytes[..count]);
+            match to.first_chunk_mut::<8>() {
+                Some(to) => *to = bytes,
+                None => to.copy_from_slice(&bytes[..count]),
+            }
         }
     }
 }

@@ -74,7 +74,7 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// 8 results at a time, gathered.
+/// 8 results at a time.
 ///
 /// # Safety
 /// As [`Passes::along`] says.
@@ -94,18 +94,44 @@ pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out
                 for step in 0..group.steps as usize {
                     let weight = _mm256_loadu_ps(weights.cast());
                     weights = weights.add(WIDE);
-                    let samples = _mm256_i32gather_ps::<4>(from.add(step), places);
+                    let samples = gather(from.add(step), places, group.span);
                     sum = _mm256_fmadd_ps(weight, samples, sum);
                 }
             }
             let sum = _mm256_min_ps(_mm256_max_ps(sum, _mm256_setzero_ps()), _mm256_set1_ps(MAX));
             let rounded = _mm256_cvttps_epi32(_mm256_add_ps(sum, _mm256_set1_ps(0.5)));
-            let mut results = [0_i32; WIDE];
-            // SAFETY: 8 of 32 bits.
-            unsafe { _mm256_storeu_si256(results.as_mut_ptr().cast(), rounded) };
-            for (out, result) in out.iter_mut().zip(results) {
-                *out = result as u16;
+            let words = _mm256_packus_epi32(rounded, rounded);
+            let words = _mm256_castsi256_si128(_mm256_permute4x64_epi64::<0b1000>(words));
+            let mut results = [0; WIDE];
+            // SAFETY: 8 of 16 bits.
+            unsafe { _mm_storeu_si128(results.as_mut_ptr().cast(), words) };
+            match out.first_chunk_mut::<WIDE>() {
+                Some(out) => *out = results,
+                None => out.copy_from_slice(&results[..out.len()]),
             }
         }
+    }
+}
+
+/// The samples at 8 places less than `span`.
+///
+/// # Safety
+/// There must be 16 samples, and `span`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn gather(from: *const f32, places: __m256i, span: u32) -> __m256 {
+    // SAFETY: the caller vouches for the samples.
+    unsafe {
+        if span as usize > 2 * WIDE {
+            return _mm256_i32gather_ps::<4>(from, places);
+        }
+        // A permutation looks at the lower bits of its indices.
+        let near = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), places);
+        if span as usize <= WIDE {
+            return near;
+        }
+        let far = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from.add(WIDE)), places);
+        let beyond = _mm256_cmpgt_epi32(places, _mm256_set1_epi32(WIDE as i32 - 1));
+        _mm256_blendv_ps(near, far, _mm256_castsi256_ps(beyond))
     }
 }
