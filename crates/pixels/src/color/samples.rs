@@ -1,6 +1,8 @@
 //! One way to write a loop for both depths: [`Sample`] is what 8- and 16-bit samples have in common,
 //! [`Planes`] a frame whose depth is known to the compiler.
 
+use andon_kernels::cpu::with_modern_instructions;
+
 use crate::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
 
 /// A sample of a plane: `u8` or `u16`.
@@ -26,6 +28,7 @@ pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
 
     /// Undoes [`Sample::product`]: the colour, given the product and the opacity as a product with full
     /// scale. Black where nothing is left of it.
+    #[inline(always)]
     fn quotient(product: u16, alpha: u16) -> Self {
         Self::round(f32::from(product) * Self::MAX.float() / f32::from(alpha.max(1)))
     }
@@ -42,18 +45,22 @@ impl Sample for u8 {
     const UNIT: u16 = 1;
     const ONE: u16 = 255 * 255;
 
+    #[inline(always)]
     fn float(self) -> f32 {
         f32::from(self)
     }
 
+    /// By way of 32 bits: vectors have no conversion to fewer.
+    #[inline(always)]
     fn round(value: f32) -> Self {
-        (value + 0.5) as Self
+        (value + 0.5).clamp(0.0, 255.0) as i32 as Self
     }
 
     fn of(value: u16) -> Self {
         value.min(255) as Self
     }
 
+    #[inline(always)]
     fn product(self, alpha: Self) -> u16 {
         u16::from(self) * u16::from(alpha)
     }
@@ -75,18 +82,21 @@ impl Sample for u16 {
     const UNIT: Self = 257;
     const ONE: Self = Self::MAX;
 
+    #[inline(always)]
     fn float(self) -> f32 {
         f32::from(self)
     }
 
+    #[inline(always)]
     fn round(value: f32) -> Self {
-        (value + 0.5) as Self
+        (value + 0.5).clamp(0.0, 65_535.0) as i32 as Self
     }
 
     fn of(value: u16) -> Self {
         value
     }
 
+    #[inline(always)]
     fn product(self, alpha: Self) -> u16 {
         ((u32::from(self) * u32::from(alpha) + 32_767) / 65_535) as Self
     }
@@ -105,7 +115,10 @@ impl Sample for u16 {
 
 /// A grid made sample by sample from another.
 pub(crate) fn map<A: Copy, B: Copy>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Grid<B> {
-    let samples = grid.samples().iter().map(|&sample| to(sample)).collect();
+    let samples = with_modern_instructions(
+        #[inline(always)]
+        || grid.samples().iter().map(|&sample| to(sample)).collect(),
+    );
     Grid::from_samples(grid.width(), grid.height(), samples)
 }
 
@@ -115,8 +128,13 @@ pub(crate) fn zip<A: Copy, B: Copy, C: Copy>(
     b: &Grid<B>,
     to: impl Fn(A, B) -> C,
 ) -> Grid<C> {
-    let samples = a.samples().iter().zip(b.samples());
-    let samples = samples.map(|(&a, &b)| to(a, b)).collect();
+    let samples = with_modern_instructions(
+        #[inline(always)]
+        || {
+            let samples = a.samples().iter().zip(b.samples());
+            samples.map(|(&a, &b)| to(a, b)).collect()
+        },
+    );
     Grid::from_samples(a.width(), a.height(), samples)
 }
 

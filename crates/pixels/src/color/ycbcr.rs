@@ -3,6 +3,8 @@
 //! Chroma samples sit in the middle of the px they span, as in JPEG. Thinning takes the mean of those
 //! px; undoing it interpolates linearly between the middles.
 
+use andon_kernels::cpu::with_modern_instructions;
+
 use super::samples::Sample;
 use crate::error::Result;
 use crate::frame::{Grid, Range, Subsampling};
@@ -34,20 +36,24 @@ impl Scale {
     }
 
     /// Luma of a colour.
+    #[inline(always)]
     pub(super) fn y(&self, r: f32, g: f32, b: f32) -> f32 {
         (0.299 * r + 0.587 * g + 0.114 * b) * self.luma + self.black
     }
 
     /// Blue difference.
+    #[inline(always)]
     pub(super) fn cb(&self, r: f32, g: f32, b: f32) -> f32 {
         (-0.168_735_9 * r - 0.331_264_1 * g + 0.5 * b) * self.chroma + self.neutral
     }
 
     /// Red difference.
+    #[inline(always)]
     pub(super) fn cr(&self, r: f32, g: f32, b: f32) -> f32 {
         (0.5 * r - 0.418_687_6 * g - 0.081_312_4 * b) * self.chroma + self.neutral
     }
 
+    #[inline(always)]
     fn rgb(&self, y: f32, cb: f32, cr: f32) -> [f32; 3] {
         let y = (y - self.black) / self.luma;
         let (cb, cr) = (
@@ -75,9 +81,14 @@ pub(super) fn change_range<T: Sample>(grid: &mut Grid<T>, index: usize, from: Ra
         let factor = to.chroma / from.chroma;
         (factor, to.neutral - from.neutral * factor)
     };
-    for sample in grid.samples_mut() {
-        *sample = T::round(sample.float() * factor + offset);
-    }
+    with_modern_instructions(
+        #[inline(always)]
+        || {
+            for sample in grid.samples_mut() {
+                *sample = T::round(sample.float() * factor + offset);
+            }
+        },
+    );
 }
 
 /// Brings a chroma plane of a `width` × `height` frame from one thinning to another.
@@ -117,24 +128,21 @@ pub(super) fn to_rgb<T: Sample>(planes: &[Grid<T>], range: Range) -> Vec<Grid<T>
     let [r, g, b] = &mut rgb[..] else {
         return rgb;
     };
-    for row in 0..height {
-        let out = r
-            .row_mut(row)
-            .iter_mut()
-            .zip(g.row_mut(row))
-            .zip(b.row_mut(row));
-        let input = planes[0]
-            .row(row)
-            .iter()
-            .zip(planes[1].row(row))
-            .zip(planes[2].row(row));
-        for (((r, g), b), ((y, cb), cr)) in out.zip(input) {
-            let colour = scale.rgb(y.float(), cb.float(), cr.float());
-            *r = T::round(colour[0]);
-            *g = T::round(colour[1]);
-            *b = T::round(colour[2]);
-        }
-    }
+    with_modern_instructions(
+        #[inline(always)]
+        || {
+            let out = r.samples_mut().iter_mut();
+            let out = out.zip(g.samples_mut()).zip(b.samples_mut());
+            let input = planes[0].samples().iter();
+            let input = input.zip(planes[1].samples()).zip(planes[2].samples());
+            for (((r, g), b), ((y, cb), cr)) in out.zip(input) {
+                let colour = scale.rgb(y.float(), cb.float(), cr.float());
+                *r = T::round(colour[0]);
+                *g = T::round(colour[1]);
+                *b = T::round(colour[2]);
+            }
+        },
+    );
     rgb
 }
 
@@ -166,11 +174,14 @@ pub(super) fn from_rgb<T: Resizable>(
 
 /// One plane out of three.
 pub(super) fn mixed<T: Sample>(rgb: &[Grid<T>], mix: impl Fn(f32, f32, f32) -> f32) -> Grid<T> {
-    let samples = rgb[0]
-        .samples()
-        .iter()
-        .zip(rgb[1].samples())
-        .zip(rgb[2].samples());
-    let samples = samples.map(|((r, g), b)| T::round(mix(r.float(), g.float(), b.float())));
-    Grid::from_samples(rgb[0].width(), rgb[0].height(), samples.collect())
+    let samples = with_modern_instructions(
+        #[inline(always)]
+        || {
+            let samples = rgb[0].samples().iter();
+            let samples = samples.zip(rgb[1].samples()).zip(rgb[2].samples());
+            let samples = samples.map(|((r, g), b)| T::round(mix(r.float(), g.float(), b.float())));
+            samples.collect()
+        },
+    );
+    Grid::from_samples(rgb[0].width(), rgb[0].height(), samples)
 }

@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+use andon_kernels::cpu::with_modern_instructions;
 use andon_recipe::Effect;
 
 use super::geometry::Geometry;
@@ -122,16 +123,21 @@ impl Filter {
                 return Err(Error::Interrupted);
             }
             mean(row, &mut means);
-            for (sample, mean) in grid.row_mut(row).iter_mut().zip(&means) {
-                let value = sample.float();
-                let difference = value - mean;
-                let gain = if (2.0 * difference).abs() < threshold {
-                    0.0
-                } else {
-                    self.gain
-                };
-                *sample = T::round(value + gain * difference);
-            }
+            with_modern_instructions(
+                #[inline(always)]
+                || {
+                    for (sample, mean) in grid.row_mut(row).iter_mut().zip(&means) {
+                        let value = sample.float();
+                        let difference = value - mean;
+                        let gain = if (2.0 * difference).abs() < threshold {
+                            0.0
+                        } else {
+                            self.gain
+                        };
+                        *sample = T::round(value + gain * difference);
+                    }
+                },
+            );
         }
         Ok(())
     }
@@ -271,6 +277,14 @@ impl<T: Resizable> Blurred<T> {
     }
 
     fn row(&mut self, row: u32, out: &mut [f32]) {
+        with_modern_instructions(
+            #[inline(always)]
+            || self.filter_row(row, out),
+        );
+    }
+
+    #[inline(always)]
+    fn filter_row(&mut self, row: u32, out: &mut [f32]) {
         let (width, reach) = (out.len(), self.across.len() / 2);
         let middle = &mut self.padded[reach..reach + width];
         middle.fill(0.0);

@@ -249,7 +249,6 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
         (Depth::U8, false) => NARROW,
         (Depth::U16, false) => WIDE,
     };
-    // 8-bit planes are filtered downwards first, 16-bit ones across; it makes no great difference.
     let support = kernel.support();
     let half = f64::from(x.count) * f64::from(y.out);
     let down = half * y.taps(support);
@@ -282,19 +281,19 @@ const NARROW: Per = Per {
 
 /// 16-bit planes.
 const WIDE: Per = Per {
-    read: 0.2,
-    down: 0.2,
-    across: 0.2,
-    written: 2.0,
-    scratch: 2,
+    read: 0.05,
+    down: 0.03,
+    across: 0.05,
+    written: 0.2,
+    scratch: 0,
 };
 
 /// Planes under opacity, filtered in 16 bits.
 const WEIGHED: Per = Per {
-    read: 1.0,
-    down: 0.2,
-    across: 0.2,
-    written: 4.0,
+    read: 0.3,
+    down: 0.03,
+    across: 0.05,
+    written: 0.6,
     scratch: 8,
 };
 
