@@ -3,10 +3,10 @@
 mod baseline;
 mod bench;
 mod check;
-mod conduct;
+pub(crate) mod conduct;
 mod diff;
 mod gate;
-mod interrupt;
+pub(crate) mod interrupt;
 mod noise;
 mod null;
 mod quick;
@@ -15,7 +15,7 @@ mod report;
 mod run;
 mod running;
 mod syscalls;
-mod whole;
+pub(crate) mod whole;
 
 use std::process::ExitCode;
 

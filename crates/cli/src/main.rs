@@ -10,6 +10,7 @@ mod print;
 mod purge;
 mod render;
 mod serve;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ enum Command {
     Convert(Box<convert::Args>),
     Purge(purge::Args),
     Lab(Box<lab::Args>),
+    Tune(tune::Args),
     Config(config_check::Args),
     Completions(completions::Args),
 }
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
         Command::Lab(args) => return lab::run(&args).unwrap_or_else(failed),
+        Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
         Command::Config(args) => config_check::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
@@ -77,5 +80,6 @@ Examples:
   andon render '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos -o small.jpg
   andon explain '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos
   andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
+  andon tune ~/photos
 
 Exit codes: 0 done, 1 it failed and the message says why, 2 the command line was not understood.";

@@ -380,8 +380,25 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in ["serve", "render", "explain", "convert", "completions"] {
-        let help = andon([command, "--help"]);
+    for command in [
+        "serve",
+        "render",
+        "explain",
+        "convert",
+        "tune",
+        "completions",
+        "lab",
+        "lab quick",
+        "lab run",
+        "lab bench",
+        "lab syscalls",
+        "lab replay",
+        "lab report",
+        "lab diff",
+        "lab baseline",
+        "lab gate",
+    ] {
+        let help = andon(command.split(' ').chain(["--help"]));
         assert!(help.status.success());
         let told = text(&help.stdout);
         assert!(
@@ -399,7 +416,10 @@ fn every_command_has_help_with_examples() {
 fn completions_name_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&andon(["completions", shell]).stdout);
-        for command in ["serve", "render", "explain", "convert"] {
+        for command in [
+            "serve", "render", "explain", "convert", "tune", "syscalls", "replay", "diff",
+            "baseline",
+        ] {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }

@@ -1,8 +1,8 @@
 //! The client: connections that ask a server for a list of URLs, and write down what came.
 //!
-//! One worker loop ([`worker`]) serves every kind of load. A [`pacer::Pacer`] says when the next request is
-//! due (at once in a closed loop, at its arrival in an open one) and a [`stop::Stop`] says whether there is a
-//! next one and whether it counts. Between them lies the [`course`]: ramp-up, warm-up, measured window, end.
+//! One worker loop (`worker`) serves every kind of load. A `Pacer` says when the next request is
+//! due (at once in a closed loop, at its arrival in an open one) and a `Stop` says whether there is a
+//! next one and whether it counts. Between them lies the `course`: ramp-up, warm-up, measured window, end.
 //!
 //! The client shares the machine with the server, so it is kept lean: one thread by default, replies compared
 //! with the last known ones before they are hashed, pictures decoded only after the block. What it costs is

@@ -59,7 +59,7 @@ pub enum Watched {
     /// ([`Launched::guard_pid`](crate::launch::Launched::guard_pid)).
     Below(Pid),
     /// These processes and what descends from them: a server that runs already
-    /// ([`running`](crate::launch::running)).
+    /// ([`running`](fn@crate::launch::running)).
     Running(Vec<Pid>),
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use andon_lab::analysis::{Analysis, Verdict};
@@ -45,30 +46,54 @@ pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Resu
         .output
         .clone()
         .unwrap_or_else(|| default_folder(&scenario.name));
-    let bar = Bar::new(options.quiet);
-    let finished = experiment::run(&Experiment {
+    let (finished, whole) = carry_out(Task {
         scenario,
-        guard: guard(),
         folder,
-        program: PROGRAM.to_owned(),
         budget: options.budget.map(Seconds::duration),
+        quiet: options.quiet,
         cancel: interrupt::flag().context("cannot listen for signals")?,
+    })?;
+    report(&finished, &whole, options)
+}
+
+/// An experiment to be carried out.
+pub(crate) struct Task {
+    pub(crate) scenario: Scenario,
+    /// A new one.
+    pub(crate) folder: PathBuf,
+    pub(crate) budget: Option<Duration>,
+    /// No progress bar.
+    pub(crate) quiet: bool,
+    /// Ends it early when set.
+    pub(crate) cancel: Arc<AtomicBool>,
+}
+
+/// Runs it, judges it, and writes its reports.
+pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, Whole)> {
+    let bar = Bar::new(task.quiet);
+    let finished = experiment::run(&Experiment {
+        scenario: task.scenario,
+        guard: guard(),
+        folder: task.folder,
+        program: PROGRAM.to_owned(),
+        budget: task.budget,
+        cancel: task.cancel,
         watch: &|event| bar.show(event),
     });
     bar.finish();
     let finished = finished?;
     let whole = Whole::read(finished.folder.path())?;
-    report(&finished, &whole, options)
+    for name in KEPT {
+        let format = format(name)?;
+        let path = finished.folder.path().join(format.file);
+        std::fs::write(&path, whole.print(format, false)?)
+            .with_context(|| path.display().to_string())?;
+    }
+    Ok((finished, whole))
 }
 
 fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Result<ExitCode> {
     let folder = finished.folder.path();
-    for name in KEPT {
-        let format = format(name)?;
-        let path = folder.join(format.file);
-        std::fs::write(&path, whole.print(format, false)?)
-            .with_context(|| path.display().to_string())?;
-    }
     if options.quiet {
         let verdicts = whole.analysis.primary();
         let lines = verdicts.map(|it| format!("{} / {}: {}\n", it.name, it.baseline, it.verdict));
@@ -106,7 +131,7 @@ fn code(analysis: &Analysis, strict: bool) -> ExitCode {
 const KEPT: [&str; 4] = ["text", "html", "md", "json"];
 
 /// `lab-NAME-2026-11-21T220000Z` beside the user.
-fn default_folder(name: &str) -> PathBuf {
+pub(crate) fn default_folder(name: &str) -> PathBuf {
     let now = experiment::utc(SystemTime::now()).replace(':', "");
     let name = if name.is_empty() { "run" } else { name };
     Path::new(&format!("lab-{name}-{now}")).to_owned()

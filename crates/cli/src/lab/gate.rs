@@ -15,7 +15,7 @@ use super::whole::Whole;
 use super::{INVALID, REGRESSION, UNDECIDED};
 use crate::print::print;
 
-/// Judge a finished run by its scenario's [gate]: exit 0 passed, 1 regression, 2 undecided, 3 invalid
+/// Judge a finished run by its scenario's gate: exit 0 passed, 1 regression, 2 undecided, 3 invalid
 ///
 /// The run's own comparisons are judged, which were interleaved. If a baseline is saved for its scenario and
 /// machine (`andon lab baseline save`), or one is named, the run is held against that too; a run with one variant

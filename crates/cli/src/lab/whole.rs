@@ -11,9 +11,9 @@ use anyhow::{anyhow, bail};
 use bytes::Bytes;
 
 /// A run, judged.
-pub(super) struct Whole {
-    pub(super) run: Run,
-    pub(super) analysis: Analysis,
+pub(crate) struct Whole {
+    pub(crate) run: Run,
+    pub(crate) analysis: Analysis,
     pub(super) judged: Judged,
     bodies: BTreeMap<String, Bytes>,
 }

@@ -42,7 +42,7 @@ pub struct Visit<'a> {
 
 impl Visit<'_> {
     /// Drives the load; gives the block and the distinct bodies by their hash. What the server used is known if
-    /// its processes can be found on this machine ([`launch::running`]); otherwise its `threads_peak` is 0.
+    /// its processes can be found on this machine ([`launch::running()`]); otherwise its `threads_peak` is 0.
     ///
     /// # Errors
     /// See [`load::Error`].

@@ -1,0 +1,151 @@
+//! `andon tune`: the few settings that matter, tried on this machine with the laboratory's own means.
+
+mod advice;
+mod subject;
+mod trial;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use andon_lab::scenario::Seconds;
+use anyhow::{Context, bail};
+
+use crate::lab::conduct::{Task, carry_out, default_folder};
+use crate::lab::interrupt;
+use crate::lab::whole::Whole;
+use crate::print::print;
+use advice::Advice;
+use subject::Subject;
+use trial::{Effort, Trial};
+
+/// Try the few settings that matter on this machine, and recommend a configuration with the evidence
+///
+/// Compares the configuration as it is with other numbers of pixel threads (one less than cores leaves headroom),
+/// with the cache's tiers, and with clients that do not keep their connections: this very binary, started anew for
+/// each block, interleaved as `andon lab run` does it. What is faster is measured once more before it is
+/// recommended; what is the same within ±3 % is said to be so. Nothing is written but the runs, unless you ask.
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The folder of pictures; replaces the origins of the configuration [default: pictures made up for this]
+    dir: Option<PathBuf>,
+    /// The configuration to tune [default: the defaults]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// File with URLs or paths to ask for, one a line [default: two sizes of a few pictures of the folder]
+    #[arg(short = 'L', long, value_name = "FILE")]
+    urls: Option<PathBuf>,
+    /// A few minutes: shorter blocks, fewer pairs, fewer candidates
+    #[arg(long)]
+    quick: bool,
+    /// Stop after about this time with what is known: 90s, 10m
+    #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
+    budget: Option<Seconds>,
+    /// Keep the runs in this new folder [default: lab-tune-DATE]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Write the recommended configuration into this new file
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(file) = args.write.as_ref().filter(|file| file.exists()) {
+        bail!("{} is there already: give another name", file.display());
+    }
+    let effort = Effort { quick: args.quick };
+    let temporary = tempfile::tempdir()?;
+    let subject = Subject::of(args, temporary.path())?;
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as i64);
+    let trials = trial::all(&subject, cores, effort);
+    let tuning = Tuning {
+        subject: &subject,
+        effort,
+        configs: temporary.path().to_owned(),
+        folder: args
+            .output
+            .clone()
+            .unwrap_or_else(|| default_folder("tune")),
+        each: args
+            .budget
+            .map(|budget| budget.duration() / trials.len() as u32),
+        cancel: interrupt::flag().context("cannot listen for signals")?,
+    };
+    let mut advice = Advice::default();
+    for (at, trial) in trials.iter().enumerate() {
+        eprintln!("{} of {}: {}", at + 1, trials.len(), trial.question);
+        let whole = tuning.carry_out(trial)?;
+        let told = advice.add(trial, &whole);
+        print(told.as_bytes())?;
+        if let Some(won) = advice.won.take() {
+            if tuning.cancelled() {
+                break;
+            }
+            eprintln!("once more, with another seed: {}", won.name);
+            let confirming = trial.confirming(&won);
+            let whole = tuning.carry_out(&confirming)?;
+            let told = advice.confirm(won, &whole);
+            print(told.as_bytes())?;
+        }
+        if tuning.cancelled() {
+            break;
+        }
+    }
+    print(advice.recommendation(&subject.told).as_bytes())?;
+    if let Some(file) = &args.write {
+        let config = advice.config(args.config.is_some().then_some(&subject.config))?;
+        fs::write(file, config).with_context(|| file.display().to_string())?;
+        eprintln!("Written: {}", file.display());
+    }
+    eprintln!("The runs are in {}", tuning.folder.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What all trials share.
+struct Tuning<'a> {
+    subject: &'a Subject,
+    effort: Effort,
+    /// Gets the configurations that servers are started with.
+    configs: PathBuf,
+    /// Gets the runs.
+    folder: PathBuf,
+    each: Option<Duration>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Tuning<'_> {
+    fn carry_out(&self, trial: &Trial) -> anyhow::Result<Whole> {
+        let folder = match trial.name {
+            "confirm" => format!(
+                "confirm-{}",
+                trial.candidates[0].name.replace([' ', '"'], "")
+            ),
+            name => name.to_owned(),
+        };
+        let (_, whole) = carry_out(Task {
+            scenario: trial.scenario(self.subject, self.effort, &self.configs)?,
+            folder: self.folder.join(folder),
+            budget: self.each,
+            quiet: false,
+            cancel: self.cancel.clone(),
+        })?;
+        Ok(whole)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+const AFTER: &str = "\
+Examples:
+  andon tune --quick
+  andon tune ~/photos
+  andon tune --config /etc/andon/andon.toml -L urls.txt --budget 15m
+  andon tune --config andon.toml --write tuned.toml && andon config check tuned.toml
+
+Exit codes: 0 done, whatever is recommended; 1 it failed and the message says why.";

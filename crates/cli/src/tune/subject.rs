@@ -1,0 +1,262 @@
+//! What is tuned: a configuration, and pictures to ask it for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use andon_lab::experiment::Error;
+use andon_lab::scenario::{UrlEntry, urls};
+use andon_lab::stats::Random;
+use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane, Subsampling};
+use andon_server::Config;
+use anyhow::{Context, bail};
+use toml::{Table, Value};
+
+use super::Args;
+
+/// A configuration that can be started anywhere, and what it is asked.
+pub(super) struct Subject {
+    /// Where it came from, in words.
+    pub(super) told: String,
+    /// What the user wrote, with whole paths, without addresses.
+    pub(super) config: Table,
+    /// Environment variables that it names.
+    pub(super) inherit: Vec<String>,
+    /// What it is asked.
+    pub(super) urls: Vec<UrlEntry>,
+}
+
+impl Subject {
+    /// The user's, or pictures made into `folder`.
+    pub(super) fn of(args: &Args, folder: &Path) -> anyhow::Result<Self> {
+        let (mut told, mut config) = match &args.config {
+            Some(file) => (file.display().to_string(), read(file)?),
+            None => ("the defaults".to_owned(), Table::new()),
+        };
+        if let Some(dir) = &args.dir {
+            let dir = std::path::absolute(dir)?;
+            told += &format!(", pictures of {}", dir.display());
+            config.insert("origin".into(), folder_origin(&dir));
+        } else if args.config.is_none() {
+            told += &format!(", {PICTURES} pictures made up for this");
+            let pictures = folder.join("pictures");
+            make_pictures(&pictures)?;
+            config.insert("origin".into(), folder_origin(&pictures));
+        }
+        // The experiment has addresses and a disk tier of its own.
+        config.remove("listen");
+        for (table, key) in [("metrics", "listen"), ("cache", "disk")] {
+            if let Some(Value::Table(table)) = config.get_mut(table) {
+                table.remove(key);
+            }
+        }
+        let mut inherit = Vec::new();
+        named_variables(&Value::Table(config.clone()), &mut inherit);
+        let urls = match &args.urls {
+            Some(file) => urls::read(file).map_err(Error::from)?,
+            None => found(&config)?,
+        };
+        Ok(Self {
+            told,
+            config,
+            inherit,
+            urls,
+        })
+    }
+
+    /// The value that stands at a path such as `cache.memory`.
+    pub(super) fn get(&self, path: &str) -> Option<&Value> {
+        let mut words = path.split('.');
+        let first = self.config.get(words.next()?)?;
+        words.try_fold(first, |value, word| value.as_table()?.get(word))
+    }
+}
+
+/// A file that the server would take, with whole paths.
+fn read(file: &Path) -> anyhow::Result<Table> {
+    Config::read(file)?;
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let mut config: Table = toml::from_str(&text)?;
+    let file = std::path::absolute(file)?;
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    for value in config.iter_mut().map(|(_, value)| value) {
+        make_whole(value, folder);
+    }
+    Ok(config)
+}
+
+/// Paths begin at the file that they stand in, and the experiment's file stands elsewhere.
+fn make_whole(value: &mut Value, folder: &Path) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table.iter_mut() {
+                match value {
+                    Value::String(path) if PATHS.contains(&key.as_str()) => {
+                        *path = folder.join(&*path).to_string_lossy().into_owned();
+                    }
+                    value => make_whole(value, folder),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| make_whole(item, folder)),
+        _ => {}
+    }
+}
+
+/// Keys whose values are paths.
+const PATHS: [&str; 4] = ["root", "material_dir", "ca", "path"];
+
+/// The values of all keys that end in `_env`.
+fn named_variables(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                match value {
+                    Value::String(name) if key.ends_with("_env") => into.push(name.clone()),
+                    value => named_variables(value, into),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| named_variables(item, into)),
+        _ => {}
+    }
+}
+
+fn folder_origin(folder: &Path) -> Value {
+    let root = Value::String(folder.to_string_lossy().into_owned());
+    let fs = Value::Table(Table::from_iter([("root".to_owned(), root)]));
+    Value::Array(vec![Value::Table(Table::from_iter([(
+        "fs".to_owned(),
+        fs,
+    )]))])
+}
+
+/// Two sizes of each of a few pictures in the first folder that the configuration serves.
+fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
+    let origins = config.get("origin").and_then(Value::as_array);
+    let folder = origins.into_iter().flatten().find_map(|origin| {
+        let root = origin.get("fs")?.get("root")?.as_str()?;
+        let prefix = origin.get("prefix").and_then(Value::as_str).unwrap_or("");
+        Some((PathBuf::from(root), prefix.trim_end_matches('/').to_owned()))
+    });
+    let Some((root, prefix)) = folder else {
+        bail!(
+            "the configuration serves no folder whose pictures could be asked for: give URLs with -L"
+        );
+    };
+    let mut pictures = Vec::new();
+    collect(&root, "", 3, &mut pictures);
+    pictures.sort();
+    if pictures.is_empty() {
+        bail!(
+            "{}: no picture found there: give URLs with -L",
+            root.display()
+        );
+    }
+    // Spread over the folder rather than its first ones.
+    let step = pictures.len().div_ceil(MOST_FOUND);
+    let urls = pictures.iter().step_by(step).flat_map(|name| {
+        ["dw=250,dh=250", "dw=800,dh=800"].map(|size| UrlEntry {
+            path: format!("/small_light({size},q=85){prefix}{name}"),
+            ..UrlEntry::default()
+        })
+    });
+    Ok(urls.collect())
+}
+
+/// Names below a folder that are pictures and need no escaping.
+fn collect(folder: &Path, above: &str, depth: u32, into: &mut Vec<String>) {
+    let plain = |name: &str| {
+        let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        !name.starts_with('.') && name.bytes().all(fine)
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+            continue;
+        };
+        if into.len() >= MOST_SEEN || !plain(&name) {
+            continue;
+        }
+        let path = format!("{above}/{name}");
+        if entry.path().is_dir() {
+            if depth > 0 {
+                collect(&entry.path(), &path, depth - 1, into);
+            }
+        } else if is_picture(&name) {
+            into.push(path);
+        }
+    }
+}
+
+fn is_picture(name: &str) -> bool {
+    let end = name.rsplit('.').next().unwrap_or_default();
+    ["jpg", "jpeg", "png", "webp"].contains(&end.to_ascii_lowercase().as_str())
+}
+
+/// JPEGs of a few megapixels with the smoothness and the noise of photographs.
+fn make_pictures(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder)?;
+    let jpeg = andon_codecs::ALL
+        .iter()
+        .find(|codec| codec.name() == "jpeg")
+        .context("no JPEG codec")?;
+    for number in 0..PICTURES {
+        let how = Encode {
+            quality: Some(90),
+            progressive: false,
+            chroma: None,
+            effort: None,
+        };
+        let file = jpeg.encode(&Image::still(picture(number)), &how, &Never)?;
+        fs::write(folder.join(format!("{number}.jpg")), file)?;
+    }
+    Ok(())
+}
+
+fn picture(number: u64) -> Frame {
+    let (width, height) = (1920, 1280);
+    let sub = Subsampling::C420;
+    let mut random = Random::new(number + 1);
+    let planes = (0..3).map(|plane| {
+        let (width, height) = if plane == 0 {
+            (width, height)
+        } else {
+            sub.chroma_size(width, height)
+        };
+        let waves: Vec<[f64; 4]> = (0..12)
+            .map(|octave| {
+                let finer = 1.6_f64.powi(octave);
+                let mut turn = || random.unit() * 2.0 - 1.0;
+                [
+                    turn() * 9.0 * finer,
+                    turn() * 9.0 * finer,
+                    turn() * 7.0,
+                    90.0 / finer,
+                ]
+            })
+            .collect();
+        let mut samples = Vec::with_capacity((width * height) as usize);
+        for y in 0..height {
+            for x in 0..width {
+                let (u, v) = (
+                    f64::from(x) / f64::from(width),
+                    f64::from(y) / f64::from(height),
+                );
+                let wave = |[a, b, c, strong]: &[f64; 4]| (a * u + b * v + c).sin() * strong;
+                let smooth: f64 = waves.iter().map(wave).sum();
+                let grain = (random.unit() - 0.5) * 12.0;
+                samples.push((128.0 + smooth * 0.5 + grain).clamp(0.0, 255.0) as u8);
+            }
+        }
+        Plane::U8(Grid::from_samples(width, height, samples))
+    });
+    Frame::new(Model::ycbcr(sub), width, height, planes.collect(), None)
+}
+
+/// Pictures made up.
+const PICTURES: u64 = 4;
+
+/// Pictures asked for, of those found.
+const MOST_FOUND: usize = 8;
+
+/// Pictures looked at: a folder may hold millions.
+const MOST_SEEN: usize = 2000;
