@@ -63,7 +63,9 @@ fn exact_weights(span: Span, index: u32) -> Vec<f64> {
 }
 
 /// Near and far results, enlarged ones, single rows, wide rows, windows that are cut off.
-const SPANS: [(Span, Span); 8] = [
+const SPANS: [(Span, Span); 9] = [
+    // Most of what is covered lies beyond the input.
+    (span(33, 0.0, 255.0, 1), span(21, 0.0, 255.0, 1)),
     (span(97, 0.0, 97.0, 40), span(61, 0.0, 61.0, 33)),
     (span(120, 3.25, 100.5, 67), span(50, 0.0, 50.5, 9)),
     (span(33, 0.0, 33.5, 17), span(40, 1.5, 37.0, 40)),

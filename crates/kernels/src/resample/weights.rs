@@ -72,7 +72,8 @@ impl<S: Resampled> Weights<S> {
             let window = windows.at(i);
             weights.starts.push(window.first.min(windows.last) as u32);
             windows.weigh(&window, kernel.curve(), &mut row);
-            let middle = (window.centre - window.first).clamp(0.0, (window.count() - 1) as f64);
+            let most = (window.end.min(windows.last) - window.first).max(0.0);
+            let middle = (window.centre - window.first).clamp(0.0, most);
             S::round_weights(&row, (middle + 0.5) as usize, values);
         }
         weights
