@@ -213,13 +213,19 @@ fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
 
 /// A symbol of a refinement scan with its sign, packed: bits 0–3 the run, bit 4: a new coefficient, bit 5: it
 /// is positive, bit 6: the block ends, with a run of 2^run such blocks and more. Bits 8–12 are the bits to
-/// consume.
-#[derive(Clone, Copy, Default)]
+/// consume; 0: longer than the window, or no code, or an impossible symbol.
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Refinement(u16);
 
 impl Refinement {
+    /// What was not 0 before has a size of 1 bit in a refinement scan, and no other.
+    const IMPOSSIBLE: Self = Self(1 << 7);
+
     fn new(symbol: u8, positive: bool, consumed: u32) -> Self {
         let (run, size) = (u16::from(symbol >> 4), symbol & 15);
+        if size > 1 {
+            return Self::IMPOSSIBLE;
+        }
         let is_new = u16::from(size != 0);
         let ends = u16::from(size == 0 && run < 15);
         let positive = is_new & u16::from(positive);
@@ -255,7 +261,6 @@ impl Refinement {
 
 /// A table of symbols and signs for refinement scans.
 pub(super) struct RefinementSymbols {
-    /// 0: longer than the window, or no code.
     window: Box<[Refinement; 1 << REFINEMENT_WINDOW]>,
     long: LongCodes,
 }
@@ -288,21 +293,27 @@ impl RefinementSymbols {
     #[inline(always)]
     pub(super) fn decode(&self, bits: &mut Bits<'_>) -> Result<Refinement, Refused> {
         let mut symbol = self.window[bits.peek(REFINEMENT_WINDOW)];
-        if symbol.0 == 0 {
-            symbol = self.long_symbol(bits.peek(17) as u32)?;
+        if symbol.consumed() == 0 {
+            symbol = self.rare_symbol(symbol, bits.peek(17) as u32)?;
         }
         bits.consume(symbol.consumed());
         Ok(symbol)
     }
 
     #[cold]
-    fn long_symbol(&self, bits: u32) -> Result<Refinement, Refused> {
-        let (symbol, length) = self.long.find(bits >> 1)?;
-        if symbol & 15 == 0 {
-            return Ok(Refinement::new(symbol, false, length));
+    fn rare_symbol(&self, entry: Refinement, bits: u32) -> Result<Refinement, Refused> {
+        let mut symbol = entry;
+        if symbol != Refinement::IMPOSSIBLE {
+            let (code, length) = self.long.find(bits >> 1)?;
+            symbol = match code & 15 {
+                0 => Refinement::new(code, false, length),
+                _ => Refinement::new(code, bits >> (16 - length) & 1 != 0, length + 1),
+            };
         }
-        let positive = bits >> (16 - length) & 1 != 0;
-        Ok(Refinement::new(symbol, positive, length + 1))
+        if symbol == Refinement::IMPOSSIBLE {
+            return Err(Refused::broken("a refinement of an impossible size"));
+        }
+        Ok(symbol)
     }
 }
 
