@@ -3,9 +3,10 @@
 //! 64 clients in a closed loop ask for results of JPEG and PNG files of 8 to 24 megapixels, each for a size
 //! that nobody asked for before. Whoever is refused comes back for the same picture when it was told to.
 //!
-//! The server is as it comes, its cache included. It runs without a limit before and after, so that what
-//! changes on the machine meanwhile weighs on both sides. Throughput counts work, not replies (see
-//! [`crate::work`]): whoever has less memory may prefer other pictures.
+//! Two servers as they come, their caches included, live side by side, one of them within the limit, and
+//! the same load goes to one of them at a time: limited, free, free, limited, and so again. What changes on
+//! the machine meanwhile weighs on both. Each is asked for the same pictures in the same order. Throughput
+//! counts work, not replies (see [`crate::work`]): whoever has less memory may prefer other pictures.
 
 mod limit;
 mod pictures;
@@ -31,7 +32,7 @@ use pictures::Pictures;
 /// Options of `./dev bench memory`.
 #[derive(Args)]
 pub(crate) struct MemoryArgs {
-    /// Seconds with the limit, and without it: half before, half after.
+    /// Seconds of load on each server, in turns.
     #[arg(long, default_value_t = 120)]
     seconds: u64,
     /// The limit, in MiB.
@@ -60,18 +61,19 @@ pub(crate) struct Run {
     limit_bytes: u64,
     /// How the limit was set.
     limit: String,
-    /// Before and after.
-    unbounded: [Load; 2],
+    unbounded: Load,
     limited: Load,
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One run's outcome.
+/// One server's outcome.
 #[derive(Serialize)]
 struct Load {
     pictures_per_second: f64,
     /// The work in them, in milliseconds per second.
     work_per_second: f64,
+    /// The same in each of its turns.
+    work_by_turn: Vec<f64>,
     refused: usize,
     /// The share of PNG files among the pictures, in per cent.
     png_percent: f64,
@@ -101,25 +103,25 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
         args.clients
     );
 
-    let none = Limit::none();
-    let measure = |limit: &Limit, time| load(limit, &pictures, args.clients, time);
-    let before = measure(&none, time / 2)?;
     let limit_bytes = args.limit << 20;
-    let limit = Limit::of(limit_bytes)?;
+    let (limit, none) = (Limit::of(limit_bytes)?, Limit::none());
     println!("the limit: {}", limit.describe());
-    let limited = measure(&limit, time)?;
-    let after = measure(&none, time / 2)?;
+    let mut limited = Side::start(&limit, &pictures)?;
+    let mut free = Side::start(&none, &pictures)?;
+    let turn = time / (2 * ROUNDS);
+    for _ in 0..ROUNDS {
+        limited.load(&pictures, args.clients, turn);
+        free.load(&pictures, args.clients, turn);
+        free.load(&pictures, args.clients, turn);
+        limited.load(&pictures, args.clients, turn);
+    }
 
-    let seen: Vec<_> = [&before, &after]
-        .into_iter()
-        .flat_map(|watched| watched.made.iter().copied())
-        .collect();
-    let prices = Prices::of(&seen);
-    let unbounded = [before, after].map(|watched| watched.load(&pictures, &prices));
-    let limited = limited.load(&pictures, &prices);
-    unbounded[0].print("without, before");
+    let seen = free.turns.iter().flat_map(|turn| turn.made.iter().copied());
+    let prices = Prices::of(&seen.collect::<Vec<_>>());
+    let limited = limited.finish(&pictures, &prices)?;
+    let unbounded = free.finish(&pictures, &prices)?;
     limited.print("with the limit");
-    unbounded[1].print("without, after");
+    unbounded.print("without");
     let goals = goals(&unbounded, &limited);
     goals::print(&goals);
     Ok(Run {
@@ -136,9 +138,11 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-fn goals(unbounded: &[Load; 2], limited: &Load) -> Vec<Goal> {
-    let free = f64::midpoint(unbounded[0].work_per_second, unbounded[1].work_per_second);
-    let work = 100.0 * limited.work_per_second / free;
+/// Each has the two inner and the two outer turns as often.
+const ROUNDS: u32 = 2;
+
+fn goals(unbounded: &Load, limited: &Load) -> Vec<Goal> {
+    let work = 100.0 * limited.work_per_second / unbounded.work_per_second;
     // Under a limit on addresses nothing is killed; whether it lives tells all.
     let kills = limited.kills.unwrap_or(u64::from(!limited.survived));
     vec![
@@ -159,67 +163,81 @@ fn goals(unbounded: &[Load; 2], limited: &Load) -> Vec<Goal> {
     ]
 }
 
-/// One run, not yet priced.
-struct Watched {
+/// A server under load, and what it has done so far.
+struct Side<'a> {
+    limit: &'a Limit,
+    server: Server,
+    counts: Counts,
+    turns: Vec<Turn>,
+}
+
+/// What was done in one turn, not yet priced.
+struct Turn {
     /// Files, by number, and milliseconds of work.
     made: Vec<(usize, f64)>,
     seconds: f64,
-    refused: usize,
-    others: usize,
-    peak_bytes: Option<u64>,
-    group_peak_bytes: Option<u64>,
-    kills: Option<u64>,
-    survived: bool,
 }
 
-fn load(limit: &Limit, pictures: &Pictures, clients: usize, time: Duration) -> Result<Watched> {
-    let server = Server::spawn(limit.command()?, &pictures.path, Keeping::Default, "")?;
-    let counts = Counts::default();
-    let start = Instant::now();
-    thread::scope(|scope| {
-        for _ in 0..clients {
-            scope.spawn(|| client(&server, pictures, &counts, start, time));
-        }
-    });
-    let seconds = start.elapsed().as_secs_f64();
-    let peak_bytes = proc::status_bytes(&server.pid().to_string(), "VmHWM").ok();
-    // A client that is answered now is answered by a server that was never killed: none starts it again.
-    let survived = Connection::open(&server).is_ok_and(|mut one| one.get("/healthz").is_ok());
-    let watched = Watched {
-        made: counts
-            .made
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner),
-        seconds,
-        refused: counts.refused.into_inner(),
-        others: counts.others.into_inner(),
-        peak_bytes,
-        group_peak_bytes: limit.peak_bytes(),
-        kills: limit.kills(),
-        survived,
-    };
-    if survived {
-        server.stop()?;
+impl<'a> Side<'a> {
+    fn start(limit: &'a Limit, pictures: &Pictures) -> Result<Self> {
+        Ok(Self {
+            limit,
+            server: Server::spawn(limit.command()?, &pictures.path, Keeping::Default, "")?,
+            counts: Counts::default(),
+            turns: Vec::new(),
+        })
     }
-    Ok(watched)
-}
 
-impl Watched {
-    fn load(self, pictures: &Pictures, prices: &Prices) -> Load {
-        let count = self.made.len() as f64;
-        let is_png = |file: usize| pictures.names[file].ends_with(".png");
-        let pngs = self.made.iter().filter(|(file, _)| is_png(*file)).count();
-        Load {
-            pictures_per_second: count / self.seconds,
-            work_per_second: prices.sum(self.made.iter().map(|one| one.0)) / self.seconds,
-            png_percent: 100.0 * pngs as f64 / count,
-            refused: self.refused,
-            others: self.others,
-            peak_bytes: self.peak_bytes,
-            group_peak_bytes: self.group_peak_bytes,
-            kills: self.kills,
-            survived: self.survived,
+    /// Has its turn. All who asked are answered before it ends.
+    fn load(&mut self, pictures: &Pictures, clients: usize, time: Duration) {
+        let (server, counts) = (&self.server, &self.counts);
+        let start = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..clients {
+                scope.spawn(|| client(server, pictures, counts, start, time));
+            }
+        });
+        let mut made = counts.made.lock().unwrap_or_else(PoisonError::into_inner);
+        self.turns.push(Turn {
+            made: std::mem::take(&mut made),
+            seconds: start.elapsed().as_secs_f64(),
+        });
+    }
+
+    fn finish(self, pictures: &Pictures, prices: &Prices) -> Result<Load> {
+        // A client that is answered now is answered by a server that was never killed: none starts it again.
+        let survived =
+            Connection::open(&self.server).is_ok_and(|mut one| one.get("/healthz").is_ok());
+        let pid = self.server.pid().to_string();
+        let all = || {
+            self.turns
+                .iter()
+                .flat_map(|turn| &turn.made)
+                .map(|one| one.0)
+        };
+        let is_png = |file: &usize| pictures.names[*file].ends_with(".png");
+        let (count, pngs) = (all().count() as f64, all().filter(is_png).count() as f64);
+        let seconds: f64 = self.turns.iter().map(|turn| turn.seconds).sum();
+        let by_turn = self.turns.iter().map(|turn| {
+            let work = prices.sum(turn.made.iter().map(|one| one.0));
+            work / turn.seconds
+        });
+        let load = Load {
+            pictures_per_second: count / seconds,
+            work_per_second: prices.sum(all()) / seconds,
+            work_by_turn: by_turn.collect(),
+            refused: self.counts.refused.into_inner(),
+            png_percent: 100.0 * pngs / count,
+            others: self.counts.others.into_inner(),
+            peak_bytes: proc::status_bytes(&pid, "VmHWM").ok(),
+            group_peak_bytes: self.limit.peak_bytes(),
+            kills: self.limit.kills(),
+            survived,
+        };
+        if survived {
+            self.server.stop()?;
         }
+        Ok(load)
     }
 }
 

@@ -390,8 +390,8 @@ impl Job<'_> {
     }
 }
 
-/// Hands each pipeline the image at its scales; only one that several want is copied. Profiles go to those
-/// who would have read them.
+/// Hands each pipeline the image at its scales; those who want the same one share its samples. Profiles go
+/// to those who would have read them.
 fn deal(
     images: Vec<Image>,
     scales: &[Scales],

@@ -1,13 +1,18 @@
 //! Planes, frames, images: what a picture is in memory.
 
+use std::sync::Arc;
+
 use andon_recipe::Chroma;
 
 /// A rectangle of samples in tight rows (stride = width).
+///
+/// A clone shares the samples and takes its own only when either is written to: results of several
+/// sizes begin with one decoded picture, and most of them only read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid<T> {
     width: u32,
     height: u32,
-    samples: Vec<T>,
+    samples: Arc<Vec<T>>,
 }
 
 impl<T: Copy> Grid<T> {
@@ -17,8 +22,17 @@ impl<T: Copy> Grid<T> {
         Self {
             width,
             height,
-            samples: vec![value; width as usize * height as usize],
+            samples: Arc::new(vec![value; width as usize * height as usize]),
         }
+    }
+
+    /// So many of them, each with samples of its own from the beginning: clones would copy them when they
+    /// are first written to.
+    #[must_use]
+    pub fn several(count: usize, width: u32, height: u32, value: T) -> Vec<Self> {
+        (0..count)
+            .map(|_| Self::filled(width, height, value))
+            .collect()
     }
 
     /// A grid around samples that exist already.
@@ -35,7 +49,7 @@ impl<T: Copy> Grid<T> {
         Self {
             width,
             height,
-            samples,
+            samples: Arc::new(samples),
         }
     }
 
@@ -59,13 +73,13 @@ impl<T: Copy> Grid<T> {
 
     /// All samples, to be written.
     pub fn samples_mut(&mut self) -> &mut [T] {
-        &mut self.samples
+        Arc::make_mut(&mut self.samples).as_mut_slice()
     }
 
     /// The samples themselves, the grid given up.
     #[must_use]
     pub fn into_samples(self) -> Vec<T> {
-        self.samples
+        Arc::unwrap_or_clone(self.samples)
     }
 
     /// One row.
@@ -78,7 +92,8 @@ impl<T: Copy> Grid<T> {
     /// One row, to be written.
     pub fn row_mut(&mut self, y: u32) -> &mut [T] {
         let start = y as usize * self.width as usize;
-        &mut self.samples[start..start + self.width as usize]
+        let end = start + self.width as usize;
+        &mut self.samples_mut()[start..end]
     }
 }
 
@@ -333,6 +348,32 @@ impl Image {
             frames: vec![frame],
             delays: Vec::new(),
             metadata: Metadata::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_shares_its_samples_until_either_is_written_to() {
+        let mut grid = Grid::filled(3, 2, 7);
+        let clone = grid.clone();
+        assert_eq!(grid.samples().as_ptr(), clone.samples().as_ptr());
+        grid.row_mut(1)[0] = 8;
+        assert_eq!(grid.samples(), [7, 7, 7, 8, 7, 7]);
+        assert_eq!(clone.samples(), [7; 6]);
+        assert_eq!(clone.into_samples(), [7; 6]);
+    }
+
+    #[test]
+    fn several_grids_have_samples_of_their_own_from_the_beginning() {
+        let mut grids = Grid::several(2, 3, 2, 7);
+        let before: Vec<_> = grids.iter().map(|grid| grid.samples().as_ptr()).collect();
+        assert_ne!(before[0], before[1]);
+        for (grid, before) in grids.iter_mut().zip(before) {
+            assert_eq!(grid.samples_mut().as_ptr(), before, "it was copied");
         }
     }
 }

@@ -25,5 +25,5 @@ pub use engine::{Decoded, Engine, Rendered, Timings};
 pub use error::{Error, Fault, Result};
 pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};
 pub use limits::{Interrupt, Limits, Never};
-pub use plan::{Cost, Plan, RULES, Rule};
+pub use plan::{Cost, Holding, Plan, RULES, Rule};
 pub use stage::{Context, Materials, NoMaterials, Op, Stage};

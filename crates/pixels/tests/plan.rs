@@ -268,6 +268,22 @@ fn peak_bytes_are_those_of_the_hungriest_step() {
 }
 
 #[test]
+fn what_a_plan_holds_is_told_apart_by_what_it_may_share() {
+    let source = "png 1000x1000 rgb";
+    let (large, small) = (plan(source, "fit:500x500"), plan(source, "fit:10x10"));
+    for plan in [&large, &small] {
+        let holding = plan.holding();
+        assert_eq!(holding.file, source.len() as u64);
+        assert_eq!(holding.frame, 3 * 1000 * 1000);
+        let kept = holding.file + holding.frame;
+        let all = kept + holding.decoding.max(holding.afterwards);
+        assert!(all >= plan.peak_bytes(), "{all} < {}", plan.peak_bytes());
+    }
+    assert_eq!(large.holding().scales, small.holding().scales);
+    assert!(small.holding().afterwards < small.holding().frame / 10);
+}
+
+#[test]
 fn an_unknown_effect_names_the_nearest() {
     let Error::Recipe { piece, why } = refusal("jpeg 400x300 ycbcr420", "blurr:0x1") else {
         panic!("another error");

@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 use crate::negotiation::Negotiation;
 use crate::purge::Token;
 use crate::resolver::Resolver;
+use crate::shelf::Shelf;
 
 /// Everything an answer needs.
 pub(crate) struct App {
@@ -56,6 +57,7 @@ impl App {
                 held_bytes: Bytes(shares.sources),
                 ..config.limits
             }),
+            shelf: Shelf::default(),
             admission: Admission::start(config, shares).map_err(|error| {
                 ConfigError::new(format!(
                     "cannot start {} pixel threads: {error}",

@@ -101,10 +101,10 @@ impl body::Body for Body {
 
 impl Pieces {
     /// All of a file, whose `beginning` was read already.
-    pub(crate) fn of(file: OpenFile, beginning: Bytes, fetcher: Fetcher) -> Self {
+    pub(crate) fn of(file: Arc<OpenFile>, beginning: Bytes, fetcher: Fetcher) -> Self {
         Self {
             left: 0..file.identity.size,
-            file: Arc::new(file),
+            file,
             fetcher,
             beginning,
             reading: None,
@@ -181,7 +181,7 @@ mod tests {
         };
         let beginning = file.piece(0, PIECE).unwrap();
         let fetcher = Fetcher::new(&LimitsConfig::default());
-        Body::Pieces(Pieces::of(file, beginning, fetcher))
+        Body::Pieces(Pieces::of(Arc::new(file), beginning, fetcher))
     }
 
     #[tokio::test]

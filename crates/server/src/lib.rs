@@ -33,6 +33,7 @@ mod reload;
 mod resolver;
 mod response;
 mod server;
+mod shelf;
 
 pub use admission::{Cause, Counters, Gauges, Rejection};
 pub use config::{Config, ConfigError, Listen};

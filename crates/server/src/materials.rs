@@ -78,6 +78,12 @@ impl OpenMaterials {
         self.0.iter().map(identity).collect()
     }
 
+    /// Are there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Bytes of all of them.
     #[must_use]
     pub fn size(&self) -> u64 {

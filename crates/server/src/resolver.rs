@@ -14,9 +14,10 @@ use crate::config::{Config, ConfigError};
 use crate::error::Error;
 use crate::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
 use crate::origins::{
-    Budget, Entry, Fetched, Figures, Held, Hold, OpenFile, Origins, Source, SourceValidators,
-    Trouble,
+    Budget, Entry, Fetched, Figures, Held, Hold, Identity, OpenFile, Origins, Source,
+    SourceValidators, Trouble,
 };
+use crate::shelf::Shelved;
 
 /// From targets to wishes, and from wishes to files.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub struct Found {
 pub(crate) struct Begun {
     pub(crate) path: String,
     pub(crate) validators: Validators,
-    pub(crate) file: OpenFile,
+    pub(crate) file: Arc<OpenFile>,
     pub(crate) beginning: Bytes,
 }
 
@@ -53,7 +54,9 @@ pub(crate) struct Begun {
 #[derive(Debug)]
 enum Content {
     /// A file, not read yet, and where its reading counts.
-    File(OpenFile, Arc<Figures>),
+    File(Arc<OpenFile>, Arc<Figures>),
+    /// A file that is in memory, for others too.
+    Shelved(Identity, Shelved),
     /// Fetched, because over a network there is nothing to open.
     Fetched(Source),
 }
@@ -65,7 +68,7 @@ pub struct Read {
     pub source: Bytes,
     /// What it is composed with.
     pub materials: LoadedMaterials,
-    /// Counts the source's bytes while they are held, if they were fetched.
+    /// Counts the source's bytes while they are held, if they were in memory before.
     pub hold: Option<Arc<Hold>>,
 }
 
@@ -190,7 +193,7 @@ impl Resolver {
                 &materials.identities(),
             ),
             path,
-            content: Content::File(file, figures),
+            content: Content::File(Arc::new(file), figures),
             materials,
             most_bytes: self.most_bytes,
         })
@@ -221,6 +224,7 @@ impl Found {
     pub fn size(&self) -> u64 {
         let source = match &self.content {
             Content::File(file, _) => file.identity.size,
+            Content::Shelved(identity, _) => identity.size,
             Content::Fetched(source) => source.bytes.len() as u64,
         };
         source.saturating_add(self.materials.size())
@@ -230,22 +234,41 @@ impl Found {
     pub(crate) fn source_key(&self) -> Key {
         let (kind, state) = match &self.content {
             Content::File(file, _) => ("file", format!("{:?}", file.identity)),
+            Content::Shelved(identity, _) => ("file", format!("{identity:?}")),
             Content::Fetched(source) => ("fetched", source.validators.identity.clone()),
         };
         Key::of(&[kind, &self.path, &state])
     }
 
-    /// Bytes that reading it will bring in: what was fetched is there, and counted, already.
+    /// Bytes that reading it will bring in: what is in memory is counted already.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
             Content::File(..) => self.size(),
-            Content::Fetched(_) => self.materials.size(),
+            Content::Shelved(..) | Content::Fetched(_) => self.materials.size(),
         }
     }
 
     /// Was its source fetched over a network?
     pub(crate) fn is_fetched(&self) -> bool {
         matches!(self.content, Content::Fetched(_))
+    }
+
+    /// How its file is read, if that is all there is to read and nobody has done it yet.
+    pub(crate) fn reading(&self) -> Option<impl FnOnce() -> Result<Bytes, Error> + Send + 'static> {
+        let Content::File(file, figures) = &self.content else {
+            return None;
+        };
+        let (file, figures, most_bytes) = (file.clone(), figures.clone(), self.most_bytes);
+        let reading = move || counted(&figures, || Ok(file.read(most_bytes)?.into()));
+        self.materials.is_empty().then_some(reading)
+    }
+
+    /// The same with its file in memory.
+    pub(crate) fn filled(mut self, shelved: Shelved) -> Self {
+        if let Content::File(file, _) = &self.content {
+            self.content = Content::Shelved(file.identity, shelved);
+        }
+        self
     }
 
     /// The file alone, with as many bytes of its beginning, for who reads the rest by and by.
@@ -276,12 +299,10 @@ impl Found {
     pub fn read(&self) -> Result<Read, Error> {
         let (source, hold) = match &self.content {
             Content::File(file, figures) => {
-                let began = Instant::now();
-                let read = file.read(self.most_bytes);
-                let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
-                figures.count(bytes, began.elapsed());
-                (read?.into(), None)
+                let read = || Ok(file.read(self.most_bytes)?.into());
+                (counted(figures, read)?, None)
             }
+            Content::Shelved(_, shelved) => (shelved.bytes.clone(), Some(shelved.hold.clone())),
             Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
         };
         Ok(Read {
@@ -290,6 +311,15 @@ impl Found {
             hold,
         })
     }
+}
+
+/// Reads a file and tells its origin's figures.
+fn counted(figures: &Figures, read: impl FnOnce() -> Result<Bytes, Error>) -> Result<Bytes, Error> {
+    let began = Instant::now();
+    let read = read();
+    let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
+    figures.count(bytes, began.elapsed());
+    read
 }
 
 /// What is made of the source; nothing, for a file as it is.

@@ -49,7 +49,7 @@ fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<
 
     let table = Table::new(part.palette, part.transparent);
     let channels = if alpha { 4 } else { 3 };
-    let mut planes = vec![Grid::filled(header.width, header.height, 0u8); channels];
+    let mut planes = Grid::several(channels, header.width, header.height, 0u8);
     let rows = indices.chunks_exact(width);
     for (y, row) in stored_order(part.height, part.interlaced).zip(rows) {
         let y = part.y + y;

@@ -81,7 +81,7 @@ fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Res
     if reader.output_line_size(info.width) != Some(row_bytes) {
         return Err(Error::broken(NAME, "its colours contradict its header"));
     }
-    let mut planes = vec![Grid::filled(info.width, info.height, S::default()); channels];
+    let mut planes = Grid::several(channels, info.width, info.height, S::default());
     let mut row = vec![0; row_bytes];
     for pass in Pass::of(info.progressive) {
         let line_bytes = pass.columns(info.width) as usize * channels * S::BYTES;

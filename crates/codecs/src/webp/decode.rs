@@ -104,7 +104,7 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     guard::wanted(how.interrupt)?;
 
     let channels = if alpha { 4 } else { 3 };
-    let mut planes = vec![Grid::filled(header.width, header.height, 0u8); channels];
+    let mut planes = Grid::several(channels, header.width, header.height, 0u8);
     if covers {
         for (channel, plane) in planes.iter_mut().enumerate() {
             let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);

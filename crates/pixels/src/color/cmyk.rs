@@ -19,12 +19,13 @@ pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Vec<Grid<T>> {
 /// CMYK planes of RGB ones, with as much black as goes.
 pub(super) fn from_rgb<T: Sample>(rgb: &[Grid<T>]) -> Vec<Grid<T>> {
     let (width, height) = (rgb[0].width(), rgb[0].height());
-    let mut inks = vec![Grid::filled(width, height, T::default()); 4];
+    let mut inks = Grid::several(4, width, height, T::default());
     let full = T::MAX.float();
+    let mut written: Vec<_> = inks.iter_mut().map(Grid::samples_mut).collect();
     for index in 0..rgb[0].samples().len() {
         let light = [0, 1, 2].map(|plane| rgb[plane].samples()[index].float());
-        for (grid, ink) in inks.iter_mut().zip(mix(light, full)) {
-            grid.samples_mut()[index] = T::round(ink);
+        for (samples, ink) in written.iter_mut().zip(mix(light, full)) {
+            samples[index] = T::round(ink);
         }
     }
     inks
@@ -56,7 +57,7 @@ pub(super) fn to_srgb_by<T: Managed>(icc: &[u8], inks: &[Grid<T>]) -> Option<Vec
     }
     let transform = T::transform(&profile, &ColorProfile::new_srgb())?;
     let (width, height) = (inks[0].width(), inks[0].height());
-    let mut rgb = vec![Grid::filled(width, height, T::default()); 3];
+    let mut rgb = Grid::several(3, width, height, T::default());
     let mut mixed = vec![T::default(); width as usize * 4];
     let mut light = vec![T::default(); width as usize * 3];
     for row in 0..height {

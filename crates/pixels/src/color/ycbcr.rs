@@ -124,7 +124,7 @@ pub(super) fn change_thinning<T: Resizable>(
 pub(super) fn to_rgb<T: Sample>(planes: &[Grid<T>], range: Range) -> Vec<Grid<T>> {
     let scale = Scale::of::<T>(range);
     let (width, height) = (planes[0].width(), planes[0].height());
-    let mut rgb = vec![Grid::filled(width, height, T::default()); 3];
+    let mut rgb = Grid::several(3, width, height, T::default());
     let [r, g, b] = &mut rgb[..] else {
         return rgb;
     };

@@ -30,7 +30,26 @@ pub struct Plan {
     size: (u32, u32),
     rules: Vec<&'static Rule>,
     steps: Vec<Step>,
+    /// Bytes of the source file.
+    file: u64,
+    /// Bytes of the decoded frame; 0 for a copy.
+    frame: u64,
     pipeline: Option<Pipeline>,
+}
+
+/// What a plan holds, in bytes, told apart by what it may share with other plans for the same file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// The source file.
+    pub file: u64,
+    /// The decoded frame: the same for all that decode at these scales.
+    pub frame: u64,
+    /// Those scales; `None` for a copy.
+    pub scales: Option<Scales>,
+    /// Beside file and frame while decoding.
+    pub decoding: u64,
+    /// The most beside file and frame afterwards, if the frame is kept to the end, for others.
+    pub afterwards: u64,
 }
 
 /// What is run when the source's bytes will not do.
@@ -79,12 +98,22 @@ impl Plan {
         cost::peak(&self.steps)
     }
 
-    /// Bytes held while decoding, and the most that are held afterwards, as for `peak_bytes`: what a
-    /// plan takes that begins with what another has decoded.
+    /// What `peak_bytes` is made of.
     #[must_use]
-    pub fn bytes_decoding_and_after(&self) -> (u64, u64) {
+    pub fn holding(&self) -> Holding {
         let (decode, after) = self.steps.split_at(self.steps.len().min(1));
-        (cost::peak(decode), cost::peak(after))
+        let kept = self.file.saturating_add(self.frame);
+        // Only the first of them counts what was decoded.
+        let (first, later) = after.split_at(after.len().min(1));
+        let first = cost::peak(first).saturating_sub(kept);
+        let later = cost::peak(later).saturating_sub(self.file);
+        Holding {
+            file: self.file,
+            frame: self.frame,
+            scales: self.pipeline.as_ref().map(|pipeline| pipeline.scales),
+            decoding: cost::peak(decode).saturating_sub(kept),
+            afterwards: first.max(later),
+        }
     }
 
     /// The part of its cost that is decoding, in nanoseconds.

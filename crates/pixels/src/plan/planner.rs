@@ -110,6 +110,8 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
         size: walk.size,
         rules: fired.into_rules(),
         steps: walk.steps,
+        file: walk.file,
+        frame: walk.decoded,
         pipeline: Some(Pipeline {
             source,
             scales,
@@ -411,6 +413,7 @@ fn kernel(info: &Info, stored: &Stored) -> Kernel {
 struct Walk {
     stages: Vec<Box<dyn Stage>>,
     file: u64,
+    decoded: u64,
     size: (u32, u32),
     traits: Traits,
     steps: Vec<Step>,
@@ -419,11 +422,13 @@ struct Walk {
 impl Walk {
     /// Starts behind the decoder.
     fn new(file: usize, source: &dyn Codec, info: &Info, scales: Scales) -> Self {
+        let (size, traits) = (info.scaled(scales.luma), source.decoded(info, scales));
         let mut walk = Self {
             stages: Vec::new(),
             file: file as u64,
-            size: info.scaled(scales.luma),
-            traits: source.decoded(info, scales),
+            decoded: cost::frame_bytes(size, traits),
+            size,
+            traits,
             steps: Vec::new(),
         };
         let cost = source.decode_cost(walk.file, info, scales);
@@ -490,6 +495,8 @@ fn copy(source: &'static dyn Codec, info: Info, file: usize) -> Plan {
             cost: Cost::default(),
             holds: file as u64,
         }],
+        file: file as u64,
+        frame: 0,
         pipeline: None,
         info,
     }

@@ -15,9 +15,9 @@ pub(super) struct Budget {
 pub(crate) struct Shares {
     /// For results that are kept.
     pub(crate) cache: u64,
-    /// For source files that were read and wait.
+    /// For source files that are in memory, waiting or worked on.
     pub(crate) sources: u64,
-    /// For the planned peaks of all jobs that run, their source files included.
+    /// For the planned peaks of all jobs that run, beside their source files.
     pub(crate) pixels: u64,
 }
 
@@ -39,8 +39,12 @@ impl Budget {
         bytes <= self.total
     }
 
+    pub(super) fn free(self) -> u64 {
+        self.total - self.used
+    }
+
     pub(super) fn fits(self, bytes: u64) -> bool {
-        bytes <= self.total - self.used
+        bytes <= self.free()
     }
 
     /// Takes them, if they fit.

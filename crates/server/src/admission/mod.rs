@@ -12,6 +12,7 @@
 mod budget;
 mod calibration;
 mod cgroup;
+mod company;
 mod counters;
 mod queue;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use andon_pixels::{Cores, Decoded, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
+use self::company::Company;
 use self::queue::{Now, Price, Queue, Rules};
 use self::together::Member;
 use crate::config::Config;
@@ -65,6 +67,7 @@ pub(crate) struct Ticket {
 pub(crate) struct Work {
     kind: Kind,
     nanos: u64,
+    /// Beside the source, whose bytes are counted where they are held.
     peak_bytes: u64,
     source_bytes: u64,
 }
@@ -228,12 +231,12 @@ impl Drop for Ticket {
 }
 
 impl Work {
-    /// What `plan` says, for a source of so many bytes.
+    /// What `plan` says, for a source of so many bytes; they are counted elsewhere until it is done.
     pub(crate) fn of(plan: &Plan, source_bytes: u64) -> Self {
         Self {
             kind: (plan.info().format, plan.format()),
             nanos: plan.cost().nanos,
-            peak_bytes: plan.peak_bytes(),
+            peak_bytes: plan.peak_bytes().saturating_sub(plan.holding().file),
             source_bytes,
         }
     }
@@ -363,7 +366,7 @@ impl Hall {
             }
             let now = self.now();
             if let Some(taken) = state.queue.next(now) {
-                let along = state.along(now, &taken.1);
+                let along = state.along(now, &taken);
                 return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
             if state.closed && state.queue.waiting() == 0 {
@@ -401,8 +404,7 @@ impl Hall {
         let decoded = together::decode(&members, &**self);
         drop(members);
         let Some(decoded) = decoded else {
-            // The first one last, if there are several: its share of memory is needed by whoever decodes alone after all.
-            for taken in jobs.into_iter().rev() {
+            for taken in jobs {
                 self.run(taken, None);
             }
             return;
@@ -504,18 +506,25 @@ impl Cores for Hall {
 
 impl State {
     /// Takes those along that begin with the same decode as `first`.
-    fn along(&mut self, now: Now, first: &Job) -> Vec<Taken> {
+    fn along(&mut self, now: Now, (id, first): &Taken) -> Vec<Taken> {
         let Some(opening) = &first.opening else {
             return Vec::new();
         };
         let calibration = &self.calibration;
-        self.queue.along(now, |job| {
+        let mut company = Company::of(opening.plan.holding(), self.queue.threads());
+        let mut taken = first.work.peak_bytes;
+        self.queue.along(now, *id, |job, free| {
             let own = job.opening.as_ref().filter(|own| opening.joins(own))?;
+            let larger = company.with(own.plan.holding());
+            let bytes = larger.bytes().saturating_sub(taken);
+            if bytes > free {
+                return None;
+            }
+            company = larger;
+            taken += bytes;
             let nanos = job.work.nanos.saturating_sub(own.plan.decode_nanos());
-            Some(Price {
-                time: calibration.time(job.work.kind, nanos),
-                bytes: opening.bytes_beside(own),
-            })
+            let time = calibration.time(job.work.kind, nanos);
+            Some(Price { time, bytes })
         })
     }
 

@@ -12,7 +12,8 @@
 //! enough to keep every thread busy, and more would only make everybody late.
 //!
 //! **Company.** Jobs that can use what another one makes first go along with it, out of their turn: what
-//! they save is more than they make others wait. See [`Queue::along`].
+//! they save is more than they make others wait. What they take is given back when the last of them is
+//! done: they share it. See [`Queue::along`].
 //!
 //! **Memory.** A job starts when its planned peak fits into what is left of the budget. Jobs that fit may
 //! pass one that does not, for [`PASSING`] of `max_wait`; then nothing starts until it fits.
@@ -92,6 +93,8 @@ struct Waiting<J> {
 #[derive(Debug)]
 struct Running {
     id: u64,
+    /// Whom it goes along with: itself, mostly.
+    company: u64,
     began: Now,
     price: Price,
 }
@@ -177,6 +180,7 @@ impl<J> Queue<J> {
         }
         self.running.push(Running {
             id: turn.1,
+            company: turn.1,
             began: now,
             price,
         });
@@ -184,12 +188,14 @@ impl<J> Queue<J> {
         Some((turn.1, job))
     }
 
-    /// Takes out of the line, in turn, whoever goes along with a job that was just taken: `price` tells what
-    /// a job then takes, or that it does not belong with it. They run from now on, as far as they fit.
+    /// Takes out of the line, in turn, whoever goes along with the job `first` that was just taken. `price`
+    /// tells what a job then takes of so many bytes that are free, or that it does not belong with it or
+    /// does not fit. They run from now on.
     pub(super) fn along(
         &mut self,
         now: Now,
-        mut price: impl FnMut(&J) -> Option<Price>,
+        first: u64,
+        mut price: impl FnMut(&J, u64) -> Option<Price>,
     ) -> Vec<(u64, J)> {
         let mut along = Vec::new();
         let mut turns = Vec::new();
@@ -197,10 +203,9 @@ impl<J> Queue<J> {
             if turns.len() == MOST_ALONG {
                 break;
             }
-            let Some(price) = price(&waiting.job) else {
-                continue;
-            };
-            if self.budget.take(price.bytes) {
+            if let Some(price) = price(&waiting.job, self.budget.free())
+                && self.budget.take(price.bytes)
+            {
                 turns.push((*turn, price));
             }
         }
@@ -208,6 +213,7 @@ impl<J> Queue<J> {
             if let Some(Waiting { job, .. }) = self.waiting.remove(&turn) {
                 self.running.push(Running {
                     id: turn.1,
+                    company: first,
                     began: now,
                     price,
                 });
@@ -222,7 +228,11 @@ impl<J> Queue<J> {
     pub(super) fn done(&mut self, id: u64) {
         if let Some(index) = self.running.iter().position(|job| job.id == id) {
             let job = self.running.swap_remove(index);
-            self.budget.give_back(job.price.bytes);
+            let mut others = self.running.iter_mut();
+            match others.find(|other| other.company == job.company) {
+                Some(other) => other.price.bytes += job.price.bytes,
+                None => self.budget.give_back(job.price.bytes),
+            }
         }
     }
 
@@ -237,7 +247,7 @@ impl<J> Queue<J> {
     /// How long somebody would wait who lets everybody go first.
     pub(super) fn backlog(&self, now: Now) -> Duration {
         let everybody = self.ahead(now, Now::MAX) + self.expected.time;
-        everybody / self.threads()
+        everybody / self.divisor()
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -250,6 +260,11 @@ impl<J> Queue<J> {
 
     pub(super) fn budget(&self) -> Budget {
         self.budget
+    }
+
+    /// Pixel threads.
+    pub(super) fn threads(&self) -> usize {
+        self.rules.threads
     }
 
     fn turn(&self, now: Now, time: Duration) -> Now {
@@ -273,7 +288,7 @@ impl<J> Queue<J> {
         if ahead.is_zero() {
             return Ok(());
         }
-        let wait = ahead / self.threads();
+        let wait = ahead / self.divisor();
         if wait > self.bound(now) {
             Err(Cause::Wait)
         } else if now + wait + time > deadline {
@@ -308,7 +323,8 @@ impl<J> Queue<J> {
         }
     }
 
-    fn threads(&self) -> u32 {
+    /// What a time is divided by that all of them share.
+    fn divisor(&self) -> u32 {
         u32::try_from(self.rules.threads).unwrap_or(u32::MAX).max(1)
     }
 }

@@ -271,15 +271,19 @@ fn company_is_taken_along_in_turn_as_far_as_it_fits_and_nobody_else() {
     }
     let (first, (name, _)) = queue.next(now).unwrap();
     assert_eq!(name, "a1");
-    let along = queue.along(now, |(name, price)| name.starts_with('a').then_some(*price));
+    let along = queue.along(now, first, |(name, price), free| {
+        (name.starts_with('a') && price.bytes <= free).then_some(*price)
+    });
     let names: Vec<_> = along.iter().map(|(_, (name, _))| *name).collect();
     assert_eq!(names, ["a4", "a5"], "a3 does not fit beside a1");
     assert_eq!((queue.budget().used(), queue.running()), (900, 3));
     assert_eq!(queue.waiting(), 2);
-    queue.done(first);
-    for (id, _) in along {
+    // What they share is there until the last of them is done, whoever that is.
+    for id in [along[0].0, first] {
         queue.done(id);
+        assert_eq!(queue.budget().used(), 900);
     }
+    queue.done(along[1].0);
     assert_eq!((queue.budget().used(), queue.running()), (0, 0));
 }
 

@@ -8,8 +8,8 @@
 //! only decodes whose codec can do that are shared, which are those of equal scale for every format, and
 //! all reduced scales of a JPEG; a JPEG that is also wanted in full is gone through once more for that.
 //!
-//! **Memory.** Whoever goes along takes what it holds after decoding, its frame included, beside what the
-//! first takes, and more if it decodes larger; each gives its own part back when it is done.
+//! **Memory.** What they hold together is told in `company`; all of it is given back when the last of
+//! them is done. Should each have to decode alone after all, one after the other does, within the same.
 //!
 //! **Interruption.** The decode is given up when nobody of them is wanted any more; afterwards each ends
 //! by its own deadline and client. If the decode fails, each tries alone and fails in its own way.
@@ -42,14 +42,6 @@ impl Opening {
     /// Can one decode serve both?
     pub(super) fn joins(&self, other: &Self) -> bool {
         self.source.is_some() && self.source == other.source && self.plan.decodes_with(&other.plan)
-    }
-
-    /// Bytes that `other` takes when it goes along: its frame and what comes of it, and what a larger
-    /// decode holds beside that.
-    pub(super) fn bytes_beside(&self, other: &Self) -> u64 {
-        let (own, _) = self.plan.bytes_decoding_and_after();
-        let (decoding, after) = other.plan.bytes_decoding_and_after();
-        after.saturating_add(decoding.saturating_sub(own))
     }
 }
 

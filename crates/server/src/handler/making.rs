@@ -28,6 +28,7 @@ use crate::fetch::Fetcher;
 use crate::negotiation::Asked;
 use crate::origins::{self, Source};
 use crate::resolver::Resolver;
+use crate::shelf::Shelf;
 
 /// What makes results, and keeps them.
 pub(crate) struct Maker {
@@ -35,6 +36,7 @@ pub(crate) struct Maker {
     pub(crate) engine: Engine,
     pub(crate) codecs: &'static [&'static dyn Codec],
     pub(crate) fetcher: Fetcher,
+    pub(crate) shelf: Shelf,
     pub(crate) admission: Admission,
     pub(crate) results: Results<Made, Fetch>,
     /// For one answer, waiting included.

@@ -242,8 +242,8 @@ impl App {
             let explain = self.maker.plan_header;
             move |cores: &dyn Cores, decoded: Option<Decoded>| {
                 let waited = waits.elapsed();
-                // From here on the plan's peak counts the source's bytes.
-                drop(holds);
+                // The source's bytes are counted here, and not with the plan's.
+                let _until_done = holds;
                 let rendered =
                     engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
                 let body = rendered.body.map_or(source, Bytes::from);

@@ -60,6 +60,7 @@ impl Maker {
     ) -> Result<Picture, Error> {
         // Before anything is read: whoever finds no place must cost next to nothing.
         let ticket = self.admission.enter(found.size(), order.deadline)?;
+        let found = self.shelf.fill(found, &self.fetcher).await?;
         let hold = self.fetcher.hold(found.size_to_read()).await?;
         let (found, read, plan) = self.read_and_plan(found, &order.asked.wish).await?;
         stages.push(("fetch", order.began.elapsed()));
@@ -89,8 +90,8 @@ impl Maker {
                     materials,
                     hold: held,
                 } = read;
-                // From here on the plan's peak counts the source's bytes.
-                drop((hold, held));
+                // The source's bytes are counted here, and not with the plan's.
+                let _until_done = (hold, held);
                 let rendered =
                     engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
                 let media_type = media_type_of(&asked.wish, &found, &rendered);
