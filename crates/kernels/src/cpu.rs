@@ -78,6 +78,7 @@ fn on_v3<R>(work: impl FnOnce() -> R) -> R {
 #[derive(Clone, Copy, Debug)]
 pub struct BitFinder {
     /// Has this processor PDEP? Not public: it is what makes the instruction's use sound.
+    #[cfg(target_arch = "x86_64")]
     by_pdep: bool,
 }
 
@@ -85,12 +86,10 @@ impl BitFinder {
     /// The best for this processor.
     #[must_use]
     pub fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        return Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
             by_pdep: has_v3() && !is_slow_at_pdep(),
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        Self { by_pdep: false }
+        }
     }
 
     /// The place of set bit `n` of `mask`, counted from 0 from the lowest on; 64 if there are fewer. `n` is
@@ -145,6 +144,7 @@ mod tests {
             for n in 0..64 {
                 let places = (0..64).filter(|&place| sparse >> place & 1 == 1);
                 let expected = places.clone().nth(n as usize).unwrap_or(64);
+                #[cfg(target_arch = "x86_64")]
                 assert_eq!(BitFinder { by_pdep: false }.find(sparse, n), expected);
                 assert_eq!(BitFinder::best().find(sparse, n), expected);
             }
