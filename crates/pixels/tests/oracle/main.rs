@@ -45,6 +45,17 @@ const SHRUNK: Tolerance = Tolerance {
     colour_mean: 3.5,
 };
 
+/// The last sample of a shrunk side stands for a block that reaches beyond the picture: of the one to four
+/// samples of such a side it is a large part.
+const SHRUNK_FROM_LITTLE: Tolerance = Tolerance {
+    luma_mean: 7.0,
+    luma_most: 24.0,
+    colour_mean: 7.0,
+};
+
+/// A side of so many px is shrunk to no more than four samples.
+const LITTLE: u32 = 32;
+
 /// The mean of inks is not quite the mean of lights.
 const INKS: Tolerance = Tolerance {
     luma_mean: 4.0,
@@ -60,6 +71,8 @@ fn tolerance(plan: &Plan, recipe: &Recipe) -> Tolerance {
         .any(|rule| rule.name == "shrink_on_load");
     let base = if plan.info().model == Model::Cmyk {
         INKS
+    } else if shrunk && plan.info().width.min(plan.info().height) <= LITTLE {
+        SHRUNK_FROM_LITTLE
     } else if shrunk {
         SHRUNK
     } else {
