@@ -33,7 +33,7 @@ struct Tolerance {
 
 /// Everything at full scale.
 const FULL: Tolerance = Tolerance {
-    luma_mean: 0.7,
+    luma_mean: 1.0,
     luma_most: 5.0,
     colour_mean: 1.5,
 };
