@@ -50,10 +50,9 @@ impl Sample for u8 {
         f32::from(self)
     }
 
-    /// By way of 32 bits: vectors have no conversion to fewer.
     #[inline(always)]
     fn round(value: f32) -> Self {
-        (value + 0.5).clamp(0.0, 255.0) as i32 as Self
+        (value + 0.5) as Self
     }
 
     fn of(value: u16) -> Self {
@@ -89,7 +88,7 @@ impl Sample for u16 {
 
     #[inline(always)]
     fn round(value: f32) -> Self {
-        (value + 0.5).clamp(0.0, 65_535.0) as i32 as Self
+        (value + 0.5) as Self
     }
 
     fn of(value: u16) -> Self {
@@ -103,7 +102,11 @@ impl Sample for u16 {
 
     fn grid(plane: Plane) -> Grid<Self> {
         match plane {
-            Plane::U8(grid) => map(&grid, |v| Self::from(v) * 257),
+            Plane::U8(grid) => {
+                // Not by `map`: compiled for AVX2 it takes a third longer.
+                let samples = grid.samples().iter().map(|&v| Self::from(v) * 257);
+                Grid::from_samples(grid.width(), grid.height(), samples.collect())
+            }
             Plane::U16(grid) => grid,
         }
     }
