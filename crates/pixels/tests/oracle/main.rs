@@ -34,7 +34,7 @@ struct Tolerance {
 /// Everything at full scale.
 const FULL: Tolerance = Tolerance {
     luma_mean: 1.0,
-    luma_most: 5.0,
+    luma_most: 6.0,
     colour_mean: 1.5,
 };
 
