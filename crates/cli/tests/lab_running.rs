@@ -4,31 +4,11 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::Served;
-
-/// `andon lab` with these words; its temporary files go into `folder/tmp`.
-fn lab(folder: &Path, args: &[&str]) -> Output {
-    command(folder, args).output().expect("the binary runs")
-}
-
-fn command(folder: &Path, args: &[&str]) -> Command {
-    let temporary = folder.join("tmp");
-    fs::create_dir_all(&temporary).expect("a folder");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
-    command
-        .arg("lab")
-        .args(args)
-        .env("TMPDIR", temporary)
-        .current_dir(folder);
-    command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use common::lab::{Said, command, lab};
 
 /// A server with one file, `/a.txt`.
 fn served(folder: &Path) -> Served {
@@ -67,9 +47,8 @@ fn bench_shows_the_servers_own_cost_and_says_whose_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = served(folder.path());
     let url = format!("http://{}/a.txt", server.address);
-    let output = lab(folder.path(), &["bench", &url, "-n", "3000", "-c", "2"]);
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let words = format!("bench {url} -n 3000 -c 2");
+    let said = lab(folder.path(), &words).ending(0).out;
     assert!(pid(&said).is_some(), "{said}");
     let of = |label: &str| {
         let line = said.lines().find(|line| line.starts_with(label));
@@ -87,22 +66,13 @@ fn bench_with_several_levels_shows_rate_against_connections_and_draws_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = served(folder.path());
     let url = format!("http://{}/a.txt", server.address);
-    let output = lab(
-        folder.path(),
-        &["bench", &url, "-c", "1,3,1", "-n", "200", "-o", "run"],
-    );
-    let said = text(&output.stdout);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{said}{}",
-        text(&output.stderr)
-    );
+    let words = format!("bench {url} -c 1,3,1 -n 200 -o run");
+    let said = lab(folder.path(), &words).ending(0).out;
     assert!(said.contains("Rate against connections"), "{said}");
     let blocks = fs::read_to_string(folder.path().join("run/blocks.jsonl")).expect("reads");
     assert_eq!(blocks.lines().count(), 4, "upwards and downwards again");
-    let html = lab(folder.path(), &["report", "run", "--as", "html"]);
-    assert!(text(&html.stdout).contains("Rate and latency against connections"));
+    let html = lab(folder.path(), "report run --as html").out;
+    assert!(html.contains("Rate and latency against connections"));
 }
 
 #[test]
@@ -110,23 +80,20 @@ fn the_calls_of_a_running_server_are_counted_and_it_is_left_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = served(folder.path());
     let url = format!("http://{}/a.txt", server.address);
-    let output = lab(folder.path(), &["syscalls", &url, "-n", "20", "-o", "run"]);
-    let (said, told) = (text(&output.stdout), text(&output.stderr));
-    let pid = pid(&told).unwrap_or_else(|| panic!("{told}"));
-    if said.contains("not available") {
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        eprintln!("skipped: {said}");
+    let counted = lab(folder.path(), &format!("syscalls {url} -n 20 -o run"));
+    let pid = pid(&counted.err).unwrap_or_else(|| panic!("{}", counted.err));
+    if counted.out.contains("not available") {
+        eprintln!("skipped: {}", counted.ending(3).out);
         return;
     }
-    assert_eq!(output.status.code(), Some(0), "{said}{told}");
+    let said = counted.ending(0).out;
     let row = said.lines().find(|line| line.starts_with("openat2"));
     let calls = row.and_then(|row| row.split_whitespace().nth(1));
     let calls: f64 = calls.and_then(|it| it.parse().ok()).unwrap_or(0.0);
     assert!((0.9..1.2).contains(&calls), "one file per request: {said}");
     assert_eq!(tracer(pid), Some(0));
     assert_eq!(server.get("/a.txt").body, b"hello");
-    let again = lab(folder.path(), &["report", "run", "--as", "strace"]);
-    assert_eq!(text(&again.stdout), said);
+    assert_eq!(lab(folder.path(), "report run --as strace").out, said);
 }
 
 #[test]
@@ -134,9 +101,9 @@ fn a_killed_laboratory_lets_go_of_the_server_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = served(folder.path());
     let url = format!("http://{}/a.txt", server.address);
-    let probe = text(&lab(folder.path(), &["bench", &url, "-n", "10"]).stdout);
+    let probe = lab(folder.path(), &format!("bench {url} -n 10")).out;
     let pid = pid(&probe).unwrap_or_else(|| panic!("{probe}"));
-    let mut counting = command(folder.path(), &["syscalls", &url, "-n", "20000"])
+    let mut counting = command(folder.path(), &format!("lab syscalls {url} -n 20000"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -195,14 +162,16 @@ name = "left out"
 cmd = ["false"]
 "#;
     fs::write(folder.path().join("s.toml"), scenario).expect("writes");
-    let args = ["syscalls", "s.toml", "-n", "20", "--only", "once,thrice"];
-    let output = lab(folder.path(), &args);
-    let (said, told) = (text(&output.stdout), text(&output.stderr));
-    if said.contains("not available") {
-        eprintln!("skipped: {said}");
+    let counted = lab(folder.path(), "syscalls s.toml -n 20 --only once,thrice");
+    if counted.out.contains("not available") {
+        eprintln!("skipped: {}", counted.out);
         return;
     }
-    assert_eq!(output.status.code(), Some(0), "{said}{told}");
+    let Said {
+        out: said,
+        err: told,
+        ..
+    } = counted.ending(0);
     let (_, differs) = said
         .split_once("What differs per request: thrice beside once\n")
         .unwrap_or_else(|| panic!("{said}"));
@@ -212,9 +181,8 @@ cmd = ["false"]
         "two more each time: {said}"
     );
     assert!(told.contains("rmdir > 2 holds"), "{told}");
-    let wrong = lab(folder.path(), &["syscalls", "s.toml", "--only", "twice"]);
-    assert_eq!(wrong.status.code(), Some(4));
-    assert!(text(&wrong.stderr).contains("`thrice`"));
+    let wrong = lab(folder.path(), "syscalls s.toml --only twice").ending(4);
+    assert!(wrong.err.contains("`thrice`"));
 }
 
 #[test]
@@ -231,15 +199,14 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     server.get("/a.txt");
     fs::write(here.join("access.log"), server.stop()).expect("writes");
 
-    let server = Served::start(
-        here,
-        "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n",
-    );
+    let server = served(here);
     let url = format!("http://{}", server.address);
-    let args = ["replay", "access.log", &url, "--speed", "2", "-o", "run"];
-    let output = lab(here, &args);
-    let (said, told) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{said}{told}");
+    let words = format!("replay access.log {url} --speed 2 -o run");
+    let Said {
+        out: said,
+        err: told,
+        ..
+    } = lab(here, &words).ending(0);
     assert!(told.contains("4 requests, 2 of them distinct"), "{told}");
     let row = |said: &str, label: &str| -> f64 {
         let line = said.lines().find(|line| line.starts_with(label));
@@ -249,9 +216,9 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     assert_eq!(row(&said, "Complete requests"), 4.0);
     assert!(row(&said, "Time taken for tests") >= 0.55, "half of 1.2 s");
 
-    let again = lab(here, &["replay", "run", &url, "--status", "0"]);
-    let said = text(&again.stdout);
-    assert_eq!(again.status.code(), Some(3), "404 is no good reply: {said}");
+    // 404 is no good reply.
+    let again = lab(here, &format!("replay run {url} --status 0"));
+    let said = again.ending(3).out;
     assert_eq!(row(&said, "Complete requests"), 3.0);
 
     let line = |request: &str, status: u16| {
@@ -261,24 +228,16 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     };
     let log = line("GET /a.txt", 304) + &line("POST /a.txt", 200) + &line("HEAD /a.txt", 503);
     fs::write(here.join("combined.log"), log).expect("writes");
-    let common = lab(here, &["replay", "combined.log", &url]);
-    let told = text(&common.stderr);
-    assert_eq!(
-        common.status.code(),
-        Some(0),
-        "{}{told}",
-        text(&common.stdout)
-    );
+    let told = lab(here, &format!("replay combined.log {url}"))
+        .ending(0)
+        .err;
     assert!(told.contains("1 left out: neither GET nor HEAD"), "{told}");
     assert!(told.contains("2 requests"), "{told}");
 
     fs::write(here.join("urls.txt"), "/a.txt\n/a.txt\n/a.txt\n").expect("writes");
-    let list = lab(here, &["replay", "urls.txt", &url]);
-    assert!(
-        text(&list.stderr).contains("--rate"),
-        "{}",
-        text(&list.stderr)
-    );
-    let list = lab(here, &["replay", "urls.txt", &url, "--rate", "20"]);
-    assert_eq!(row(&text(&list.stdout), "Complete requests"), 3.0);
+    let list = format!("replay urls.txt {url}");
+    let told = lab(here, &list).err;
+    assert!(told.contains("--rate"), "{told}");
+    let said = lab(here, &format!("{list} --rate 20")).out;
+    assert_eq!(row(&said, "Complete requests"), 3.0);
 }

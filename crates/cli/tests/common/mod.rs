@@ -6,6 +6,8 @@
     reason = "each test program uses its own part"
 )]
 
+pub mod lab;
+
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
