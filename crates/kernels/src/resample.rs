@@ -76,7 +76,13 @@ pub fn rows_on<S: Resampled>(
     assert!(rows.end <= y.output(), "rows beyond the result");
     assert_eq!(out.len(), rows.len() * x.output(), "the result's samples");
     assert!(level.is_there(), "{level:?} on a processor without");
-    S::rows(level, source, x, y, rows, out);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(passes) = S::passes(level) {
+        // SAFETY: the level is there, and the rest was checked as well.
+        unsafe { bands::rows(passes, source, x, y, rows, out) };
+        return;
+    }
+    S::rows_scalar(source, x, y, rows, out);
 }
 
 /// Samples that can be resampled: `u8` and `u16`.
@@ -86,19 +92,29 @@ impl Resampled for u8 {}
 impl Resampled for u16 {}
 
 mod sealed {
-    use super::{Debug, Level, Range, Source, Weights};
+    use super::{Debug, Range, Source, Weights};
+    #[cfg(target_arch = "x86_64")]
+    use super::{Level, bands::Passes};
 
     pub trait Resampled: Copy + Default + Debug + 'static {
         /// What one sample is weighed with.
         type Weight: Copy + Default + PartialEq + Debug;
 
+        /// A sample between the passes.
+        type Between: Copy + Default;
+
         /// Weights, of sum one, as they are multiplied. Both slices are as long; `middle` is the index of
         /// the weight that a little more or less matters least to.
         fn round_weights(window: &[f64], middle: usize, values: &mut [Self::Weight]);
 
-        /// [`super::rows_on`], its conditions checked.
-        fn rows(
-            level: Level,
+        /// The vector kernels of a level, if it has any.
+        #[cfg(target_arch = "x86_64")]
+        fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>>
+        where
+            Self: super::Resampled;
+
+        /// Their twin: [`super::rows_on`], its conditions checked.
+        fn rows_scalar(
             source: Source<'_, Self>,
             x: &Weights<Self>,
             y: &Weights<Self>,

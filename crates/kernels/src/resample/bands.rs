@@ -5,6 +5,7 @@
 //! downward kernel multiplies (a *step*: a row of floats, or two rows of bytes as pairs of 16 bits), once
 //! for the some six result rows that need them, in a ring small enough for the L1 cache.
 
+use std::array;
 use std::ops::Range;
 
 use super::weights::Weights;
@@ -13,7 +14,7 @@ use super::{Resampled, Source};
 /// The kernels of one sample type at one level.
 ///
 /// Each is called only where the level is there, with slices as long as it says.
-pub(super) struct Passes<S: Resampled, B> {
+pub struct Passes<S: Resampled, B> {
     /// Rows of the source in a step: 1 or 2.
     pub(super) rows_per_step: usize,
     /// Makes a step of these rows, which are as long as each other; the second is the first again where
@@ -99,6 +100,38 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
         unsafe { (passes.along)(&between, stride, x, out) };
     }
 }
+
+/// Weighs rows along, `N` at a time, and by themselves those that are left over.
+///
+/// # Safety
+/// As [`Passes::along`] says.
+#[inline(always)]
+pub(super) unsafe fn along<S: Resampled, B, const N: usize>(
+    between: &[B],
+    stride: usize,
+    x: &Weights<S>,
+    out: &mut [S],
+    several: Along<S, B, N>,
+    single: Along<S, B, 1>,
+) {
+    let width = x.output();
+    let rows = out.len() / width / N * N;
+    let (together, alone) = between.split_at(rows * stride);
+    let (results, rest) = out.split_at_mut(rows * width);
+    let together = together.chunks_exact(N * stride);
+    for (rows, out) in together.zip(results.chunks_exact_mut(N * width)) {
+        let rows = array::from_fn(|row| rows[row * stride..].as_ptr());
+        // SAFETY: the caller vouches for the rows.
+        unsafe { several(rows, x, out) };
+    }
+    for (row, out) in alone.chunks_exact(stride).zip(rest.chunks_exact_mut(width)) {
+        // SAFETY: as above.
+        unsafe { single([row.as_ptr()], x, out) };
+    }
+}
+
+/// Weighs `N` rows, given where each begins, along: as many rows of results.
+type Along<S, B, const N: usize> = unsafe fn([*const B; N], &Weights<S>, &mut [S]);
 
 /// Steps of a block of columns.
 struct Ring<'a, S: Resampled, B> {

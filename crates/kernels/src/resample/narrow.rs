@@ -7,10 +7,12 @@ mod avx512;
 
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-use super::bands;
 use super::weights::Weights;
 use super::{Source, sealed};
+
+#[cfg(target_arch = "x86_64")]
+use super::bands::Passes;
+#[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
 
 /// Fractional bits of weights.
@@ -27,6 +29,7 @@ const ALONG_ROUND: i32 = 1 << (ALONG_SHIFT - 1);
 
 impl sealed::Resampled for u8 {
     type Weight = i16;
+    type Between = i16;
 
     /// They sum to one exactly: what rounding lost goes to the one in the middle.
     #[inline(always)]
@@ -41,42 +44,32 @@ impl sealed::Resampled for u8 {
         values[middle] += ((1 << WEIGHT_BITS) - sum) as i16;
     }
 
-    fn rows(
-        level: Level,
+    #[cfg(target_arch = "x86_64")]
+    fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>> {
+        match level {
+            Level::Avx2 => Some(&avx2::PASSES),
+            Level::Avx512 => Some(&avx512::PASSES),
+            _ => None,
+        }
+    }
+
+    /// Row by row of results. Its loops are plain enough for the compiler to make vectors of.
+    fn rows_scalar(
         source: Source<'_, Self>,
         x: &Weights<Self>,
         y: &Weights<Self>,
         rows: Range<usize>,
         out: &mut [Self],
     ) {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the caller has looked for the level and checked the rest.
-            Level::Avx2 => unsafe { bands::rows(&avx2::PASSES, source, x, y, rows, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Level::Avx512 => unsafe { bands::rows(&avx512::PASSES, source, x, y, rows, out) },
-            _ => rows_scalar(source, x, y, rows, out),
+        let mut sums = vec![0; x.input];
+        let mut between = vec![0; x.input + x.taps];
+        for (row, out) in rows.zip(out.chunks_exact_mut(x.output())) {
+            down_scalar(source, y, row, &mut sums);
+            for (between, sum) in between.iter_mut().zip(&sums) {
+                *between = saturate(sum >> DOWN_SHIFT);
+            }
+            along_scalar(&between, x, 0..x.output(), out);
         }
-    }
-}
-
-/// The twin: row by row of results. Its loops are plain enough for the compiler to make vectors of.
-fn rows_scalar(
-    source: Source<'_, u8>,
-    x: &Weights<u8>,
-    y: &Weights<u8>,
-    rows: Range<usize>,
-    out: &mut [u8],
-) {
-    let mut sums = vec![0; x.input];
-    let mut between = vec![0; x.input + x.taps];
-    for (row, out) in rows.zip(out.chunks_exact_mut(x.output())) {
-        down_scalar(source, y, row, &mut sums);
-        for (between, sum) in between.iter_mut().zip(&sums) {
-            *between = saturate(sum >> DOWN_SHIFT);
-        }
-        along_scalar(&between, x, 0..x.output(), out);
     }
 }
 

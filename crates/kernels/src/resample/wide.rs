@@ -8,16 +8,19 @@ mod avx512;
 
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-use super::bands;
 use super::weights::Weights;
 use super::{Source, sealed};
+
+#[cfg(target_arch = "x86_64")]
+use super::bands::Passes;
+#[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
 
 const MAX: f32 = u16::MAX as f32;
 
 impl sealed::Resampled for u16 {
     type Weight = f32;
+    type Between = f32;
 
     #[inline(always)]
     fn round_weights(window: &[f64], _: usize, values: &mut [f32]) {
@@ -26,44 +29,34 @@ impl sealed::Resampled for u16 {
         }
     }
 
-    fn rows(
-        level: Level,
+    #[cfg(target_arch = "x86_64")]
+    fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>> {
+        match level {
+            Level::Avx2 => Some(&avx2::PASSES),
+            Level::Avx512 => Some(&avx512::PASSES),
+            _ => None,
+        }
+    }
+
+    /// Row by row of results, each sum in the order of its weights.
+    fn rows_scalar(
         source: Source<'_, Self>,
         x: &Weights<Self>,
         y: &Weights<Self>,
         rows: Range<usize>,
         out: &mut [Self],
     ) {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the caller has looked for the level and checked the rest.
-            Level::Avx2 => unsafe { bands::rows(&avx2::PASSES, source, x, y, rows, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Level::Avx512 => unsafe { bands::rows(&avx512::PASSES, source, x, y, rows, out) },
-            _ => rows_scalar(source, x, y, rows, out),
-        }
-    }
-}
-
-/// The twin: row by row of results, each sum in the order of its weights.
-fn rows_scalar(
-    source: Source<'_, u16>,
-    x: &Weights<u16>,
-    y: &Weights<u16>,
-    rows: Range<usize>,
-    out: &mut [u16],
-) {
-    let mut between = vec![0.0; x.input];
-    for (row, out) in rows.zip(out.chunks_exact_mut(x.output())) {
-        down_scalar(source, y, row, &mut between);
-        for (result, out) in out.iter_mut().enumerate() {
-            let (start, weights) = x.trimmed(result);
-            let mut sum = 0.0;
-            for (&weight, &sample) in weights.iter().zip(&between[start..]) {
-                sum = f32::mul_add(weight, sample, sum);
+        let mut between = vec![0.0; x.input];
+        for (row, out) in rows.zip(out.chunks_exact_mut(x.output())) {
+            down_scalar(source, y, row, &mut between);
+            for (result, out) in out.iter_mut().enumerate() {
+                let (start, weights) = x.trimmed(result);
+                let mut sum = 0.0;
+                for (&weight, &sample) in weights.iter().zip(&between[start..]) {
+                    sum = f32::mul_add(weight, sample, sum);
+                }
+                *out = (sum.clamp(0.0, MAX) + 0.5) as Self;
             }
-            *out = (sum.clamp(0.0, MAX) + 0.5) as u16;
         }
     }
 }

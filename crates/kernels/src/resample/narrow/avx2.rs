@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{ALONG_ROUND, ALONG_SHIFT, DOWN_ROUND, DOWN_SHIFT, along_scalar, pack};
-use crate::resample::bands::{COLUMNS, Passes, Step};
+use crate::resample::bands::{self, COLUMNS, Passes, Step};
 use crate::resample::layout::Shape;
 use crate::resample::weights::{GROUP, Weights};
 
@@ -115,22 +115,12 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
 #[target_feature(enable = "avx2")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     if x.lanes(&SHAPE).span > 8 {
-        // SAFETY: the same conditions.
+        // SAFETY: the caller vouches for the rows.
         unsafe { along_far(between, stride, x, out) };
         return;
     }
-    let width = x.output();
-    let mut rows = between.chunks(stride);
-    for out in out.chunks_mut(2 * width) {
-        let mut next = || rows.next().unwrap_or_default().as_ptr();
-        if out.len() == 2 * width {
-            // SAFETY: the caller vouches for the rows.
-            unsafe { along_rows([next(), next()], x, out) };
-        } else {
-            // SAFETY: as above.
-            unsafe { along_rows([next()], x, out) };
-        }
-    }
+    // SAFETY: as above.
+    unsafe { bands::along(between, stride, x, out, along_rows::<2>, along_rows::<1>) };
 }
 
 /// # Safety

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{ALONG_ROUND, ALONG_SHIFT, DOWN_ROUND, DOWN_SHIFT, avx2, pack};
-use crate::resample::bands::{COLUMNS, Passes, Step};
+use crate::resample::bands::{self, COLUMNS, Passes, Step};
 use crate::resample::layout::Shape;
 use crate::resample::weights::Weights;
 
@@ -103,24 +103,12 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     if x.lanes(&SHAPE).span > 64 {
-        // SAFETY: the same conditions.
+        // SAFETY: the caller vouches for the rows.
         unsafe { avx2::along_far(between, stride, x, out) };
         return;
     }
-    let width = x.output();
-    let mut rows = between.chunks(stride);
-    for out in out.chunks_mut(4 * width) {
-        if out.len() == 4 * width {
-            let rows = [(); 4].map(|()| rows.next().unwrap_or_default().as_ptr());
-            // SAFETY: the caller vouches for the rows.
-            unsafe { along_rows(rows, x, out) };
-            continue;
-        }
-        for out in out.chunks_exact_mut(width) {
-            // SAFETY: as above.
-            unsafe { along_rows([rows.next().unwrap_or_default().as_ptr()], x, out) };
-        }
-    }
+    // SAFETY: as above.
+    unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
 /// # Safety

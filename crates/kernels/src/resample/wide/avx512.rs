@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{MAX, avx2, pack};
-use crate::resample::bands::{COLUMNS, Passes, Step};
+use crate::resample::bands::{self, COLUMNS, Passes, Step};
 use crate::resample::layout::Shape;
 use crate::resample::weights::Weights;
 
@@ -87,24 +87,12 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
     if x.lanes(&SHAPE).span > 4 * WIDE {
-        // SAFETY: the same conditions.
+        // SAFETY: the caller vouches for the rows.
         unsafe { avx2::along(between, stride, x, out) };
         return;
     }
-    let width = x.output();
-    let mut rows = between.chunks(stride);
-    for out in out.chunks_mut(4 * width) {
-        if out.len() == 4 * width {
-            let rows = [(); 4].map(|()| rows.next().unwrap_or_default().as_ptr());
-            // SAFETY: the caller vouches for the rows.
-            unsafe { along_rows(rows, x, out) };
-            continue;
-        }
-        for out in out.chunks_exact_mut(width) {
-            // SAFETY: as above.
-            unsafe { along_rows([rows.next().unwrap_or_default().as_ptr()], x, out) };
-        }
-    }
+    // SAFETY: as above.
+    unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
 /// # Safety
