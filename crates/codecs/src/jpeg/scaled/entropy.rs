@@ -8,6 +8,8 @@ pub(super) struct Unstuffed {
     ends: Vec<usize>,
     /// How many intervals come in order: those behind a marker of a wrong number do not count.
     in_order: usize,
+    /// Are there fill bytes before a stuffed zero?
+    filled: bool,
 }
 
 impl Unstuffed {
@@ -17,6 +19,7 @@ impl Unstuffed {
         self.bytes.clear();
         self.ends.clear();
         self.in_order = usize::MAX;
+        self.filled = false;
         // At once: growing by doubling would hold, and copy, up to three times as much. Pages that are
         // not written take no memory.
         self.bytes.reserve(coded.len());
@@ -42,6 +45,7 @@ impl Unstuffed {
                 }
                 // A fill byte before a marker.
                 Some(0xff) => {
+                    self.filled |= coded.get(at + 2) == Some(&0);
                     self.bytes.extend_from_slice(&coded[from..at]);
                     from = at + 1;
                 }
@@ -54,6 +58,12 @@ impl Unstuffed {
         }
         self.ends.push(self.bytes.len());
         from
+    }
+
+    /// Do fill bytes stand where only a marker may follow them? libjpeg takes them and the zero for one
+    /// 0xFF, but its fast path for sequential scans stumbles, and leaves coefficients behind.
+    pub(super) fn has_fill_bytes_inside(&self) -> bool {
+        self.filled
     }
 
     /// Is there enough of it to wake a second core?
@@ -104,6 +114,18 @@ mod tests {
         assert_eq!(unstuffed.interval(1), Some(&[3][..]));
         assert_eq!(unstuffed.interval(2), None);
         assert_eq!(length(&coded), 8);
+    }
+
+    #[test]
+    fn fill_bytes_before_a_stuffed_zero_are_told_from_those_before_a_marker() {
+        let read = |coded: &[u8]| {
+            let mut unstuffed = Unstuffed::default();
+            unstuffed.read(coded);
+            (unstuffed.bytes.clone(), unstuffed.has_fill_bytes_inside())
+        };
+        assert_eq!(read(&[1, 0xff, 0xff, 0xff, 0, 2]), (vec![1, 0xff, 2], true));
+        assert_eq!(read(&[1, 0xff, 0xff, 0xd9]), (vec![1], false));
+        assert_eq!(read(&[1, 0xff, 0, 0xff, 0xd9]), (vec![1, 0xff], false));
     }
 
     #[test]

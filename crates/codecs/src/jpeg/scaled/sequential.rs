@@ -30,6 +30,9 @@ pub(super) fn decode(
         }
         let mut data = Unstuffed::default();
         let length = data.read(segments.entropy_coded());
+        if data.has_fill_bytes_inside() {
+            return Err(Refused::Unsupported);
+        }
         planes = decode_scan(&segments.tables, frame, &scan, data, planes, wanted)?;
         segments.pass(length);
         if planes.iter().all(|plane| plane.complete) {
