@@ -92,6 +92,7 @@ fn the_calls_of_a_running_server_are_counted_and_it_is_left_as_it_was() {
     let calls: f64 = calls.and_then(|it| it.parse().ok()).unwrap_or(0.0);
     assert!((0.9..1.2).contains(&calls), "one file per request: {said}");
     assert_eq!(tracer(pid), Some(0));
+    assert!(!traced_by_the_kernel(pid));
     assert_eq!(server.get("/a.txt").body, b"hello");
     assert_eq!(lab(folder.path(), "report run --as strace").out, said);
 }
@@ -99,22 +100,29 @@ fn the_calls_of_a_running_server_are_counted_and_it_is_left_as_it_was() {
 #[test]
 fn a_killed_laboratory_lets_go_of_the_server_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
-    let server = served(folder.path());
+    killed_while(folder.path(), "strace", |pid| tracer(pid) != Some(0));
+    killed_while(folder.path(), "tracepoints", traced_by_the_kernel);
+}
+
+/// Counts by a method, and kills the laboratory as soon as the server is watched.
+fn killed_while(folder: &Path, method: &str, watched: fn(u32) -> bool) {
+    let server = served(folder);
     let url = format!("http://{}/a.txt", server.address);
-    let probe = lab(folder.path(), &format!("bench {url} -n 10")).out;
+    let probe = lab(folder, &format!("bench {url} -n 10")).out;
     let pid = pid(&probe).unwrap_or_else(|| panic!("{probe}"));
-    let mut counting = command(folder.path(), &format!("lab syscalls {url} -n 20000"))
+    let words = format!("lab syscalls {url} -n 20000 --by {method}");
+    let mut counting = command(folder, &words)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary runs");
-    // It first asks so often without watching: wait for strace, or learn that there is none.
+    // It first asks so often without watching: wait until it watches, or learn that it may not.
     let begun = Instant::now();
-    while tracer(pid) == Some(0) {
+    while !watched(pid) {
         if begun.elapsed() > Duration::from_secs(180)
             || counting.try_wait().expect("a child").is_some()
         {
-            eprintln!("skipped: strace does not watch here");
+            eprintln!("skipped: {method} does not watch here");
             let _ = counting.kill();
             let _ = counting.wait();
             return;
@@ -123,12 +131,22 @@ fn a_killed_laboratory_lets_go_of_the_server_and_leaves_no_file() {
     }
     counting.kill().expect("kills");
     counting.wait().expect("waits");
-    wait("the server stays traced", || tracer(pid) == Some(0));
+    wait("the server stays watched", || !watched(pid));
     assert_eq!(server.get("/a.txt").body, b"hello");
-    let temporary = folder.path().join("tmp");
+    let temporary = folder.join("tmp");
     wait("files are left", || {
         fs::read_dir(&temporary).expect("a folder").count() == 0
     });
+}
+
+/// Is this process named in any instance of the kernel's tracer?
+fn traced_by_the_kernel(pid: u32) -> bool {
+    let instances = fs::read_dir("/sys/kernel/tracing/instances");
+    let mut instances = instances.into_iter().flatten().flatten();
+    instances.any(|instance| {
+        let named = fs::read_to_string(instance.path().join("set_event_pid"));
+        named.is_ok_and(|named| named.split_whitespace().any(|it| it == pid.to_string()))
+    })
 }
 
 #[test]
@@ -181,6 +199,8 @@ cmd = ["false"]
         "two more each time: {said}"
     );
     assert!(told.contains("rmdir > 2 holds"), "{told}");
+    let wrong = lab(folder.path(), "syscalls s.toml --by guessing").ending(4);
+    assert!(wrong.err.contains("tracepoints"));
     let wrong = lab(folder.path(), "syscalls s.toml --only twice").ending(4);
     assert!(wrong.err.contains("`thrice`"));
 }

@@ -7,6 +7,7 @@ mod design;
 mod error;
 mod load;
 pub mod placeholders;
+mod sample;
 mod server;
 mod units;
 pub mod urls;
@@ -23,6 +24,7 @@ pub use design::{Above, Design, Discard, Gate, Metric, Order, Pairs, Until, Warm
 pub use error::ScenarioError;
 pub(crate) use error::{nearest, unknown};
 pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
+pub use sample::{CountBy, Sample};
 pub use server::{Address, Fresh, Ready, Server, Stop};
 pub use units::{Seconds, Share};
 
@@ -133,28 +135,6 @@ pub struct VariantEntry {
     pub expect: Option<Expect>,
     /// Replaces `load.connections`.
     pub connections: Option<u32>,
-}
-
-/// `[sample]`: what is read while blocks run, and the passes outside of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sample {
-    /// Time between samples.
-    pub every: Seconds,
-    /// The system call pass: so many requests per variant; 0 leaves it out.
-    pub syscalls: u32,
-    /// The callgrind pass: so many requests per variant; 0 leaves it out.
-    pub callgrind: u32,
-}
-
-impl Default for Sample {
-    fn default() -> Self {
-        Self {
-            every: Seconds(0.1),
-            syscalls: 0,
-            callgrind: 0,
-        }
-    }
 }
 
 fn one() -> u32 {

@@ -4,11 +4,16 @@
 //! beside the figures. Start-up is kept out: [`pass`] compares two windows of one server, [`callgrind::pass`] two
 //! servers; in both the second saw so many requests more, and their difference is that of the requests alone.
 
+//!
+//! System calls are counted by the kernel's tracepoints where they may be used, because these hardly slow a server
+//! down, and by strace elsewhere. Both follow all threads and children, and give the same table.
+
 pub mod callgrind;
 mod session;
 mod strace;
 mod tool;
 mod trace;
+mod tracepoints;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,13 +23,14 @@ use crate::launch::{self, Attached, Endpoint, Guard, Launched, Tool};
 use crate::load::Asked;
 use crate::proc;
 use crate::record::{Pass, SyscallRow};
-use crate::scenario::Scenario;
+use crate::scenario::{CountBy, Scenario};
 use crate::variant::Variant;
 use crate::witness;
 
 use session::Session;
 use strace::Strace;
-use trace::{Count, Counts, Trace};
+use trace::{Count, Counts, Watch};
+use tracepoints::Tracepoints;
 
 /// What a pass counts.
 pub struct Subject<'a> {
@@ -47,10 +53,15 @@ pub struct Subject<'a> {
 #[must_use]
 pub fn pass(subject: &Subject<'_>) -> Pass {
     pass_of(subject.index, |pass| {
-        let strace = Strace::find()?;
-        let requests = u64::from(subject.scenario.sample.syscalls);
+        let sample = &subject.scenario.sample;
+        let requests = u64::from(sample.syscalls);
         let unwatched = unwatched(subject, requests)?;
-        watched(subject, requests, &strace)?.fill(pass, &strace, unwatched);
+        let seen = by(
+            sample.syscalls_by,
+            || by_tracepoints(subject, requests),
+            || by_strace(subject, requests),
+        )?;
+        seen.fill(pass, unwatched);
         pass.witnesses = witness::counted(&subject.variant.witness, &pass.syscalls)?;
         Ok(())
     })
@@ -70,26 +81,44 @@ pub struct Running<'a> {
     pub guard: &'a Guard,
 }
 
-/// The same for a server that runs already: strace is attached to its processes, found by their listening
-/// socket, and lets go of them afterwards.
+/// The same for a server that runs already: its processes are found by their listening socket, and are as before
+/// afterwards.
 #[must_use]
 pub fn attached(server: &Running<'_>) -> Pass {
     pass_of(server.index, |pass| {
-        let strace = Strace::find()?;
         let roots = launch::running(&server.endpoint)?;
-        let requests = u64::from(server.scenario.sample.syscalls);
+        let sample = &server.scenario.sample;
         let scenario = session::patient(server.scenario, strace::PATIENCE);
-        let asked = server.asked.clone();
-        let session = Session::on(&scenario, server.endpoint.clone(), asked, requests)?;
+        let session = Session::on(
+            &scenario,
+            server.endpoint.clone(),
+            server.asked.clone(),
+            u64::from(sample.syscalls),
+        )?;
+        let tree = || {
+            let below = roots.iter().flat_map(|root| proc::descendants(*root).pids);
+            roots.iter().copied().chain(below).collect::<Vec<_>>()
+        };
         let unwatched = session.unwatched()?;
-        let mut pids = roots.clone();
-        pids.extend(roots.iter().flat_map(|root| proc::descendants(*root).pids));
-        let trace = new_trace()?;
-        let mut tool = Attached::start(server.guard, strace.attach(&trace.path(), &pids))?;
-        tool.wait_until_traced(&pids)?;
-        let seen = seen(&session, &trace)?;
-        tool.stop();
-        seen.fill(pass, &strace, unwatched);
+        let seen = by(
+            sample.syscalls_by,
+            || {
+                let tracepoints = Tracepoints::find()?;
+                let watching = tracepoints.watch(server.guard, &tree)?;
+                seen(&session, &watching, tracepoints.method())
+            },
+            || {
+                let strace = Strace::find()?;
+                let (trace, pids) = (Strace::trace()?, tree());
+                let words = strace.attach(&trace.path(), &pids);
+                let mut tool = Attached::start(server.guard, words, Vec::new())?;
+                tool.wait_until_traced(&pids)?;
+                let seen = seen(&session, &trace, strace.to_string())?;
+                tool.stop();
+                Ok(seen)
+            },
+        )?;
+        seen.fill(pass, unwatched);
         Ok(())
     })
 }
@@ -115,8 +144,29 @@ fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> 
     }
 }
 
-/// What was seen of a server under strace.
+/// What the wanted method sees; with [`CountBy::Auto`], strace tells why it was not the tracepoints.
+fn by(
+    wanted: CountBy,
+    tracepoints: impl Fn() -> Result<Seen, String>,
+    strace: impl Fn() -> Result<Seen, String>,
+) -> Result<Seen, String> {
+    match wanted {
+        CountBy::Tracepoints => tracepoints().map_err(|why| format!("no tracepoints: {why}")),
+        CountBy::Strace => strace(),
+        CountBy::Auto => tracepoints().or_else(|why| match strace() {
+            Ok(mut seen) => {
+                seen.method += &format!(" (no tracepoints: {why})");
+                Ok(seen)
+            }
+            Err(other) if other == why => Err(why),
+            Err(other) => Err(format!("{other}; no tracepoints: {why}")),
+        }),
+    }
+}
+
+/// What was seen of a watched server.
 struct Seen {
+    method: String,
     /// Requests in which `many` has more than `few`.
     requests: u64,
     /// Mean time per request.
@@ -135,30 +185,41 @@ fn unwatched(subject: &Subject<'_>, requests: u64) -> Result<f64, String> {
     Ok(seconds)
 }
 
-fn new_trace() -> Result<Trace, String> {
-    Trace::new().map_err(|error| format!("no file for the trace: {error}"))
+fn by_tracepoints(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
+    let tracepoints = Tracepoints::find()?;
+    let session = Session::start(subject, requests, &Tool::default(), tracepoints::PATIENCE)?;
+    let watching = tracepoints.watch(subject.guard, &|| session.tree())?;
+    let seen = seen(&session, &watching, tracepoints.method())?;
+    drop(watching);
+    session.stop()?;
+    Ok(seen)
 }
 
-fn watched(subject: &Subject<'_>, requests: u64, strace: &Strace) -> Result<Seen, String> {
-    let trace = new_trace()?;
+fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
+    let strace = Strace::find()?;
+    let trace = Strace::trace()?;
     let tool = Tool {
         words: strace.words(&trace.path()),
         litter: Vec::new(),
     };
     let session = Session::start(subject, requests, &tool, strace::PATIENCE)?;
-    let seen = seen(&session, &trace)?;
+    let seen = seen(&session, &trace, strace.to_string())?;
     session.stop()?;
     Ok(seen)
 }
 
-/// What a traced server calls in windows that differ by the counted requests alone.
-fn seen(session: &Session, trace: &Trace) -> Result<Seen, String> {
+/// What a watched server calls in windows that differ by the counted requests alone.
+fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, String> {
     session.warm()?;
-    let few = Window::of(trace, || session.few())?;
-    let many = Window::of(trace, || session.many())?;
+    let few = Window::of(watch, || session.few())?;
+    let many = Window::of(watch, || session.many())?;
+    if many.counts.is_empty() {
+        return Err("no call was seen, and no server answers without one".into());
+    }
     let longer = many.time.saturating_sub(few.time);
-    let idle = Window::of(trace, || session.idle(longer))?;
+    let idle = Window::of(watch, || session.idle(longer))?;
     Ok(Seen {
+        method,
         requests: session.requests(),
         seconds: many.served,
         few: few.counts,
@@ -176,23 +237,21 @@ struct Window<T> {
 
 impl<T> Window<T> {
     /// What the server calls meanwhile, and until it rests again.
-    fn of(trace: &Trace, serve: impl FnOnce() -> Result<T, String>) -> Result<Self, String> {
-        let (from, begun) = (trace.settled(), Instant::now());
+    fn of(watch: &dyn Watch, serve: impl FnOnce() -> Result<T, String>) -> Result<Self, String> {
+        let (from, begun) = (watch.settled()?, Instant::now());
         let served = serve()?;
-        let to = trace.settled();
-        let time = begun.elapsed();
-        let counts = trace.counts(from, to);
+        let to = watch.settled()?;
         Ok(Self {
-            counts: counts.map_err(|error| format!("the trace cannot be read: {error}"))?,
-            time,
+            time: begun.elapsed(),
+            counts: watch.counts(from, to)?,
             served,
         })
     }
 }
 
 impl Seen {
-    fn fill(&self, pass: &mut Pass, strace: &Strace, unwatched: f64) {
-        pass.method = strace.to_string();
+    fn fill(&self, pass: &mut Pass, unwatched: f64) {
+        pass.method.clone_from(&self.method);
         pass.requests = self.requests;
         pass.slowdown = self.seconds / unwatched;
         pass.syscalls = self.rows();

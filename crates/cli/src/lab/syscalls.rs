@@ -8,7 +8,7 @@ use andon_lab::bodies::Judged;
 use andon_lab::experiment::{self, Error, Event, Experiment};
 use andon_lab::record::{Folder, Header, Kind, Pass, Run};
 use andon_lab::report::Material;
-use andon_lab::scenario::Scenario;
+use andon_lab::scenario::{CountBy, Sample, Scenario};
 use andon_lab::syscalls::{Running, attached};
 use anyhow::{anyhow, bail};
 
@@ -20,9 +20,9 @@ use crate::print::print;
 /// Count the system calls of one request, children included, as strace -c would; measure nothing
 ///
 /// WHAT is a scenario, whose variants are started one after the other, or the URL of a server that already runs
-/// (strace is attached to its processes and lets go of them; that needs their user's rights, or root's). Several
-/// URLs or variants stand side by side, with what differs between them. Start-up, connections and what the server
-/// does anyway are taken off.
+/// (its processes are watched meanwhile; that needs root's rights, or their user's for strace). Several URLs or
+/// variants stand side by side, with what differs between them. Start-up, connections and what the server does
+/// anyway are taken off.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
@@ -32,6 +32,10 @@ pub(super) struct Args {
     /// Requests that are counted, of each
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
+    /// What counts: the kernel's tracepoints (root and tracefs) or strace; auto: tracepoints if they may be used
+    /// [default: what the scenario says, or auto]
+    #[arg(long, value_name = "METHOD", value_parser = CountBy::parse)]
+    by: Option<CountBy>,
     /// Only these variants of the scenario
     #[arg(long, value_name = "NAME,NAME…", value_delimiter = ',')]
     only: Vec<String>,
@@ -96,13 +100,18 @@ fn is_url(what: &str) -> bool {
     what.contains("://") || what.starts_with("unix:")
 }
 
-/// Each variant is started once without strace, and once under it.
+fn count(sample: &mut Sample, args: &Args) {
+    sample.syscalls = args.requests;
+    sample.syscalls_by = args.by.unwrap_or(sample.syscalls_by);
+}
+
+/// Each variant is started once to be timed, and once to be watched.
 fn of_scenario(args: &Args) -> anyhow::Result<Run> {
     let mut scenario = Scenario::read(args.what[0].as_ref()).map_err(Error::from)?;
     if !args.only.is_empty() {
         scenario.only(&args.only).map_err(Error::from)?;
     }
-    scenario.sample.syscalls = args.requests;
+    count(&mut scenario.sample, args);
     scenario.sample.callgrind = 0;
     let temporary = tempfile::tempdir()?;
     let kept = args.output.clone();
@@ -125,7 +134,7 @@ fn of_scenario(args: &Args) -> anyhow::Result<Run> {
 /// Servers that already run are left as they were.
 fn of_urls(args: &Args) -> anyhow::Result<Run> {
     let mut scenario = running::scenario("syscalls")?;
-    scenario.sample.syscalls = args.requests;
+    count(&mut scenario.sample, args);
     let targets = args
         .what
         .iter()
@@ -168,6 +177,7 @@ Examples:
   andon lab syscalls scenarios/5-sendfile/c-nginx-disk.toml
   andon lab syscalls s.toml --only rw,sendfile -n 200 -o runs/calls
   sudo andon lab syscalls http://127.0.0.1:80/a.jpg
+  andon lab syscalls --by strace http://127.0.0.1:8080/a.jpg
   andon lab syscalls http://127.0.0.1:8080/a.jpg http://127.0.0.1:8081/a.jpg
 
 Exit codes: 0 counted, 3 a variant could not be counted or a witness does not hold, 4 not understood.";

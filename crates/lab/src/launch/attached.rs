@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,8 +25,12 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
-    /// Starts it with the laboratory's own `PATH`.
-    pub(crate) fn start(guard: &Guard, words: Vec<String>) -> Result<Self, String> {
+    /// Starts it with the laboratory's own `PATH`. The folders in `litter` are removed if the laboratory vanishes.
+    pub(crate) fn start(
+        guard: &Guard,
+        words: Vec<String>,
+        mut litter: Vec<PathBuf>,
+    ) -> Result<Self, String> {
         let wrong = |error: std::io::Error| format!("the tool could not be started: {error}");
         let folder = tempfile::Builder::new()
             .prefix("andon-lab-")
@@ -35,13 +39,14 @@ impl Attached {
         let output = folder.path().join("output");
         fs::File::create(&output).map_err(wrong)?;
         let path = env::var("PATH").unwrap_or_default();
+        litter.push(folder.path().to_owned());
         let guard = guard.start(&Order {
             cmd: words,
             env: BTreeMap::from([("PATH".to_owned(), path)]),
             cwd: folder.path().to_owned(),
             output: output.clone(),
             cpus: Vec::new(),
-            litter: vec![folder.path().to_owned()],
+            litter,
         });
         Ok(Self {
             guard: guard.map_err(wrong)?,
@@ -55,8 +60,7 @@ impl Attached {
         let begun = Instant::now();
         while !pids.iter().all(|pid| proc::traced(*pid)) {
             if !self.alive() || begun.elapsed() > PATIENCE {
-                let said = fs::read_to_string(&self.output).unwrap_or_default();
-                let why = said.lines().last().unwrap_or("it does not say why");
+                let why = self.last_word();
                 return Err(format!("the server may not be watched ({why})"));
             }
             thread::sleep(POLL);
@@ -73,6 +77,17 @@ impl Attached {
         while self.alive() && begun.elapsed() < PATIENCE {
             thread::sleep(POLL);
         }
+    }
+
+    /// The file that gets what it prints.
+    pub(crate) fn output(&self) -> &Path {
+        &self.output
+    }
+
+    /// The last line that it printed.
+    pub(crate) fn last_word(&self) -> String {
+        let said = fs::read_to_string(&self.output).unwrap_or_default();
+        said.lines().last().unwrap_or("it does not say why").into()
     }
 
     fn alive(&mut self) -> bool {

@@ -113,7 +113,8 @@ pub fn stand() -> i32 {
     let status = reap(started);
     if ABANDONED.load(Ordering::SeqCst) {
         for path in &order.litter {
-            let _ = fs::remove_dir_all(path);
+            // A folder of the kernel's (a tracer's instance) goes only as a whole, others only with all they hold.
+            let _ = fs::remove_dir(path).or_else(|_| fs::remove_dir_all(path));
         }
     }
     status

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Subject;
-use crate::launch::{Endpoint, Launched, Tool};
+use crate::launch::{Endpoint, Launched, Pid, Tool};
 use crate::load::{Asked, Drive, Window, drive};
 use crate::sample::ClientThreads;
 use crate::scenario::{BodyCheck, Check, Load, Mode, Scenario, Seconds, WarmupRule};
@@ -80,6 +80,11 @@ impl Session {
 
     pub(super) fn requests(&self) -> u64 {
         self.requests
+    }
+
+    /// All processes of a server of our own.
+    pub(super) fn tree(&self) -> Vec<Pid> {
+        self.server.as_ref().map_or_else(Vec::new, Launched::tree)
     }
 
     /// All that will be asked, so that every cache is filled.

@@ -1,5 +1,7 @@
 //! strace: how it is called, and whether it may watch anything here.
 
+mod line;
+
 use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -24,7 +26,7 @@ impl Strace {
         let version = tool::version(&program)?;
         let strace = Self { program, version };
         let wrong = |error: std::io::Error| format!("strace cannot be tried: {error}");
-        let trace = Trace::new().map_err(wrong)?;
+        let trace = Self::trace()?;
         let words = strace.words(&trace.path());
         let tried = Command::new(&words[0])
             .args(&words[1..])
@@ -32,12 +34,17 @@ impl Strace {
             .stdin(Stdio::null())
             .output()
             .map_err(wrong)?;
-        if trace.settled() == 0 {
+        if trace.rested() == 0 {
             let said = String::from_utf8_lossy(&tried.stderr);
             let why = said.lines().next().unwrap_or("it saw nothing");
             return Err(format!("strace may not watch programs here ({why})"));
         }
         Ok(strace)
+    }
+
+    /// A file for it to write into.
+    pub(super) fn trace() -> Result<Trace, String> {
+        Trace::new(line::parse)
     }
 
     /// The words before the server's command: forks and threads followed, every call timed, arguments left as

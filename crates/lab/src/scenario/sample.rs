@@ -1,0 +1,81 @@
+//! `[sample]`: what is read while blocks run, and the passes outside of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Seconds, unknown};
+
+/// What is read of the machine and the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sample {
+    /// Time between samples.
+    pub every: Seconds,
+    /// The system call pass: so many requests per variant; 0 leaves it out.
+    pub syscalls: u32,
+    /// What counts in the system call pass.
+    pub syscalls_by: CountBy,
+    /// The callgrind pass: so many requests per variant; 0 leaves it out.
+    pub callgrind: u32,
+}
+
+/// What counts system calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountBy {
+    /// The kernel's tracepoints where they may be used, otherwise strace.
+    #[default]
+    Auto,
+    /// The kernel's tracepoints: need root and tracefs, and slow the server down little.
+    Tracepoints,
+    /// strace: needs no rights for a server of our own, and slows it down a lot.
+    Strace,
+}
+
+impl CountBy {
+    /// Its name in a scenario.
+    ///
+    /// # Errors
+    /// Another word; the known ones are named.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        match word {
+            "auto" => Ok(Self::Auto),
+            "tracepoints" => Ok(Self::Tracepoints),
+            "strace" => Ok(Self::Strace),
+            _ => Err(unknown("method", word, &["auto", "tracepoints", "strace"])),
+        }
+    }
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self {
+            every: Seconds(0.1),
+            syscalls: 0,
+            syscalls_by: CountBy::Auto,
+            callgrind: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+    use std::path::Path;
+
+    #[test]
+    fn the_method_is_read_alike_from_a_scenario_and_from_a_command_and_unknown_ones_are_errors() {
+        let read = |word: &str| {
+            let text = format!("[server]\ncmd = ['x']\n[sample]\nsyscalls_by = '{word}'\n");
+            Scenario::parse(&text, Path::new("/")).map(|it| it.sample.syscalls_by)
+        };
+        for word in ["auto", "tracepoints", "strace"] {
+            assert_eq!(read(word).ok(), CountBy::parse(word).ok(), "{word}");
+        }
+        assert_ne!(read("strace").ok(), read("tracepoints").ok());
+        let said = read("strase").expect_err("unknown").to_string();
+        assert!(said.contains("did you mean `strace`"), "{said}");
+        let said = CountBy::parse("strase").expect_err("unknown");
+        assert!(said.contains("did you mean `strace`"), "{said}");
+    }
+}
