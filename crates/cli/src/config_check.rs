@@ -11,6 +11,7 @@ use crate::print::print;
 
 /// Look at a configuration without serving anything
 #[derive(clap::Args)]
+#[command(after_help = AFTER)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

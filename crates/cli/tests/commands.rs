@@ -380,36 +380,29 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in [
-        "serve",
-        "render",
-        "explain",
-        "convert",
-        "tune",
-        "completions",
-        "lab",
-        "lab quick",
-        "lab run",
-        "lab bench",
-        "lab syscalls",
-        "lab replay",
-        "lab report",
-        "lab diff",
-        "lab baseline",
-        "lab gate",
-    ] {
-        let help = andon(command.split(' ').chain(["--help"]));
-        assert!(help.status.success());
+    let mut commands = vec!["andon".to_owned()];
+    let mut next = 0;
+    while let Some(command) = commands.get(next).cloned() {
+        let help = andon(command.split(' ').skip(1).chain(["--help"]));
+        assert!(help.status.success(), "{command}");
         let told = text(&help.stdout);
-        assert!(
-            told.contains("Examples:") && told.contains(&format!("andon {command}")),
-            "{told}"
-        );
+        let (before, examples) = told.split_once("Examples:\n").unwrap_or((&told, ""));
+        assert!(examples.contains(&format!("  {command}")), "{told}");
         assert!(
             !told.contains('\x1b'),
             "colours belong on a terminal: {told}"
         );
+        let listed = before.lines().skip_while(|line| *line != "Commands:");
+        let listed = listed.skip(1).take_while(|line| !line.is_empty());
+        // What is indented more goes on about the one above.
+        let named = listed.filter_map(|line| line.strip_prefix("  "));
+        let named = named.filter(|line| !line.starts_with([' ', '\t']));
+        let names = named.filter_map(|line| line.split_whitespace().next());
+        let names = names.filter(|name| *name != "help");
+        commands.extend(names.map(|name| format!("{command} {name}")));
+        next += 1;
     }
+    assert!(commands.iter().any(|command| command == "andon lab noise"));
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub struct Scenario {
     pub seed: u64,
     /// What is started.
     pub server: Server,
-    /// Names with their values; the cross product becomes variants. `skip` removes cells.
+    /// Names with their values; the cross product becomes variants. `skip` removes cells, `load.connections`
+    /// varies the load.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub matrix: BTreeMap<String, Vec<toml::Value>>,
     /// Variants in words; the first is the baseline.

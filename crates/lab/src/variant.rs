@@ -176,12 +176,19 @@ fn cells(scenario: &Scenario) -> Vec<VariantEntry> {
     }
     cells.retain(|cell| !scenario.skipped().any(|skip| matches(cell, skip)));
     (cells.into_iter())
-        .map(|set| VariantEntry {
+        .map(|mut set| VariantEntry {
             name: name(scenario, &set),
+            connections: set.remove(CONNECTIONS).as_ref().and_then(connections),
             set,
             ..VariantEntry::default()
         })
         .collect()
+}
+
+/// A value of [`CONNECTIONS`].
+pub(crate) fn connections(value: &toml::Value) -> Option<u32> {
+    let number = value.as_integer()?;
+    u32::try_from(number).ok().filter(|number| *number > 0)
 }
 
 /// Does a cell have all the values that a `skip` names?
@@ -231,6 +238,9 @@ fn plain(value: &toml::Value) -> String {
     }
 }
 
+/// The name in `[matrix]` that varies the load: no key of `set`, and no placeholder.
+pub(crate) const CONNECTIONS: &str = "load.connections";
+
 /// The name in `[matrix]` that removes cells.
 const SKIP: &str = "skip";
 
@@ -262,6 +272,18 @@ mod tests {
                 "engine=gd,workers=1"
             ]
         );
+    }
+
+    #[test]
+    fn connections_in_a_matrix_are_the_loads_and_no_key_of_the_server() {
+        let scenario = scenario("[matrix]\nengine = ['im']\n'load.connections' = [1, 8]");
+        let variants = expand(&scenario).expect("expands");
+        let levels: Vec<u32> = (variants.iter())
+            .map(|variant| variant.load(&scenario.load).connections)
+            .collect();
+        assert_eq!(levels, [1, 8]);
+        assert_eq!(variants[1].name, "engine=im,load.connections=8");
+        assert_eq!(variants[1].set.len(), 1);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::print::print;
 
 /// Start every variant once, ask each URL, look at the replies and the witnesses; measure nothing
 #[derive(clap::Args)]
+#[command(after_help = AFTER)]
 pub(super) struct Args {
     /// The scenario
     scenario: PathBuf,
@@ -105,3 +106,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ExitCode::from(INVALID)
     })
 }
+
+const AFTER: &str = "\
+Examples:
+  andon lab check scenarios/5-sendfile/c-nginx-disk.toml
+  andon lab check s.toml && andon lab run s.toml
+
+Exit codes: 0 it works, 3 a reply, a witness or a comparison is not as it must be, 4 not understood,
+5 a server did not start.";

@@ -20,6 +20,7 @@ use crate::print::print;
 /// beside it. The table says how many pairs an effect of a size needs on this machine. A server under test adds
 /// noise of its own: this is the floor.
 #[derive(clap::Args)]
+#[command(after_help = AFTER)]
 pub(super) struct Args {
     /// For how long
     #[arg(long = "for", value_name = "TIME", value_parser = Seconds::parse, default_value = "60s")]
@@ -118,3 +119,8 @@ fn count(pairs: Option<usize>) -> String {
 fn relative(values: &[f64]) -> f64 {
     Spread::of(values).map_or(0.0, |spread| spread.deviation / spread.mean)
 }
+
+const AFTER: &str = "\
+Examples:
+  andon lab noise
+  andon lab noise --for 5m --block 8s";

@@ -15,6 +15,7 @@ use crate::print::print;
 ///
 /// Runs until Ctrl-C. Any path, any header; requests without a body only. Connections are kept.
 #[derive(clap::Args)]
+#[command(after_help = AFTER)]
 pub(super) struct Args {
     /// Where to listen
     #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -37,3 +38,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// How soon it ends when asked to.
 const LOOK: Duration = Duration::from_millis(100);
+
+const AFTER: &str = "\
+Examples:
+  andon lab null
+  andon lab null --listen 127.0.0.1:9000 --body 65536
+  andon lab bench http://127.0.0.1:9000/ -c 10 -n 100000";

@@ -12,7 +12,7 @@ pub(super) const FORMAT: Format = Format {
     print: |material| {
         let series = series(material);
         if series.is_empty() {
-            let how = "Only one level of connections ran: give several with -c 1,2,5,10 or `connections` of [[variant]].\n";
+            let how = "Only one level of connections ran: give several with -c 1,2,5,10, `connections` of [[variant]] or `\"load.connections\"` of [matrix].\n";
             return Ok(how.into());
         }
         Ok(table(&series).text().into_bytes())

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use super::placeholders::{self, ALWAYS};
 use super::{Address, Mode, Scenario, ScenarioError, UrlEntry, UrlOrder, cpus, unknown, urls};
+use crate::variant::{CONNECTIONS, connections};
 use crate::witness::Witness;
 
 type Outcome = Result<(), ScenarioError>;
@@ -68,6 +69,10 @@ impl Scenario {
             let scalar = |value: &toml::Value| !value.is_table() && !value.is_array();
             check(name == "skip" || values.iter().all(scalar), &key, || {
                 "write a list of texts, numbers, or true and false".into()
+            })?;
+            let levels = name != CONNECTIONS || values.iter().all(|it| connections(it).is_some());
+            check(levels, &key, || {
+                "write a list of whole numbers, 1 or more each".into()
             })?;
         }
         for (index, cell) in self.skipped().enumerate() {
@@ -195,7 +200,7 @@ impl Scenario {
     fn placeholders_are_known(&self) -> Outcome {
         let server = &self.server;
         let mut common: Vec<&str> = ALWAYS.to_vec();
-        common.extend(self.matrix_names());
+        common.extend(self.matrix_names().filter(|name| *name != CONNECTIONS));
         let mut any = common.clone();
         any.extend(
             self.variant
@@ -333,6 +338,14 @@ mod tests {
             (
                 "[server]\ncmd = ['a']\n[matrix]\na = []",
                 "line 4: `matrix.a`: a list without values",
+            ),
+            (
+                "[server]\ncmd = ['a']\n[matrix]\n'load.connections' = [1, 0]",
+                "line 4: `matrix.load.connections`: write a list of whole numbers, 1 or more",
+            ),
+            (
+                "[server]\ncmd = ['{load.connections}']\n[matrix]\n'load.connections' = [1]",
+                "unknown",
             ),
             (
                 "[server]\ncmd = ['a']\n[matrix]\na = [1]\nskip = [{ b = 1 }]",
