@@ -25,7 +25,6 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rustix::thread::CpuSet;
 use tokio::task::JoinSet;
 
 pub use crate::launch::Endpoint;
@@ -296,11 +295,7 @@ impl Client {
         enlist: &ClientThreads,
     ) -> io::Result<()> {
         enlist.enlist();
-        if !self.cpus.is_empty() {
-            let mut cpus = CpuSet::new();
-            self.cpus.iter().for_each(|&cpu| cpus.set(cpu));
-            rustix::thread::sched_setaffinity(None, &cpus)?;
-        }
+        cpus::stay_on(&self.cpus)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;

@@ -18,10 +18,10 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Signal, WaitOptions, kill_process, set_child_subreaper, wait};
-use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use crate::proc::{self, Pid, Stat};
+use crate::scenario::cpus;
 
 /// How to start a guard: a program that calls [`stand`].
 #[derive(Clone, Debug)]
@@ -123,12 +123,7 @@ pub fn stand() -> i32 {
 fn start(order: &Order) -> io::Result<Pid> {
     // Only that it is set counts, not to which id.
     set_child_subreaper(Some(rustix::process::getpid()))?;
-    if !order.cpus.is_empty() {
-        let mut set = CpuSet::new();
-        order.cpus.iter().for_each(|cpu| set.set(*cpu));
-        // Children inherit it.
-        sched_setaffinity(None, &set)?;
-    }
+    cpus::stay_on(&order.cpus)?;
     let output = OpenOptions::new().append(true).open(&order.output)?;
     let (program, args) =
         (order.cmd.split_first()).ok_or_else(|| io::Error::other("no command"))?;

@@ -1,4 +1,8 @@
-//! Lists of CPUs as the kernel writes them: `0`, `0-1`, `0,2-3`.
+//! Lists of CPUs as the kernel writes them: `0`, `0-1`, `0,2-3`; and staying on them.
+
+use std::io;
+
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// The CPUs of a list, in ascending order, each once; an empty list is empty.
 ///
@@ -21,8 +25,21 @@ pub fn parse(text: &str) -> Result<Vec<usize>, String> {
     Ok(cpus)
 }
 
+/// Keeps the calling thread, and whatever it starts from now on, on these CPUs; none are named: on any.
+///
+/// # Errors
+/// None of them may be used.
+pub(crate) fn stay_on(cpus: &[usize]) -> io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|cpu| set.set(*cpu));
+    Ok(sched_setaffinity(None, &set)?)
+}
+
 /// The kernel's own set of CPUs ends here.
-const MOST: usize = rustix::thread::CpuSet::MAX_CPU;
+const MOST: usize = CpuSet::MAX_CPU;
 
 #[cfg(test)]
 mod tests {

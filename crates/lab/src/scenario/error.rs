@@ -1,5 +1,8 @@
 //! What is wrong with a scenario, said so that it can be mended at once: file, line, key, offending value and
 //! the nearest word that is known.
+//!
+//! The server's `config::error` tells serde's sentences likewise, and stands for itself: neither crate sees the
+//! other, and no crate below both knows TOML.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
