@@ -211,31 +211,21 @@ impl Trial {
             .variant
             .extend(self.candidates.iter().map(|it| variant(&it.name, &it.set)));
         let design = &mut scenario.design;
-        let warmup = |min, max| WarmupRule {
-            min: Seconds(min),
-            max: Seconds(max),
-        };
         // The baseline against itself is the same everywhere: once is enough.
         design.aa = self.cold && !effort.quick;
         design.same_within = Share(0.03);
-        let until = Until(Share(0.015));
-        if effort.quick {
-            design.block = Seconds(1.0);
-            design.warmup = warmup(0.3, 0.6);
-            design.pairs = Pairs {
-                min: 6,
-                max: 6,
-                until,
-            };
-        } else {
-            design.block = Seconds(3.0);
-            design.warmup = warmup(0.5, 3.0);
-            design.pairs = Pairs {
-                min: 6,
-                max: 16,
-                until,
-            };
-        }
+        let (block, warmup, pairs) = match effort.quick {
+            true => (1.0, [0.3, 0.6], 6),
+            false => (3.0, [0.5, 3.0], 16),
+        };
+        design.block = Seconds(block);
+        let [min, max] = warmup.map(Seconds);
+        design.warmup = WarmupRule { min, max };
+        design.pairs = Pairs {
+            min: 6,
+            max: pairs,
+            until: Until(Share(0.015)),
+        };
         scenario.validate().map_err(Error::from)?;
         Ok(scenario)
     }
