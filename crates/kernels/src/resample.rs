@@ -13,7 +13,11 @@ mod narrow;
 mod weights;
 mod wide;
 
-#[cfg(target_arch = "x86_64")]
+// Without vector kernels there is nothing to order.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code)
+)]
 mod bands;
 #[cfg(target_arch = "x86_64")]
 mod layout;
@@ -76,7 +80,6 @@ pub fn rows_on<S: Resampled>(
     assert!(rows.end <= y.output(), "rows beyond the result");
     assert_eq!(out.len(), rows.len() * x.output(), "the result's samples");
     assert!(level.is_there(), "{level:?} on a processor without");
-    #[cfg(target_arch = "x86_64")]
     if let Some(passes) = S::passes(level) {
         // SAFETY: the level is there, and the rest was checked as well.
         unsafe { bands::rows(passes, source, x, y, rows, out) };
@@ -92,9 +95,8 @@ impl Resampled for u8 {}
 impl Resampled for u16 {}
 
 mod sealed {
-    use super::{Debug, Range, Source, Weights};
-    #[cfg(target_arch = "x86_64")]
-    use super::{Level, bands::Passes};
+    use super::bands::Passes;
+    use super::{Debug, Level, Range, Source, Weights};
 
     pub trait Resampled: Copy + Default + Debug + 'static {
         /// What one sample is weighed with.
@@ -108,7 +110,6 @@ mod sealed {
         fn round_weights(window: &[f64], middle: usize, values: &mut [Self::Weight]);
 
         /// The vector kernels of a level, if it has any.
-        #[cfg(target_arch = "x86_64")]
         fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>>
         where
             Self: super::Resampled;

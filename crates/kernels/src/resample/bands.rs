@@ -2,7 +2,7 @@
 //!
 //! A band of result rows is made at a time: block by block of columns, its rows are weighed downwards
 //! into a buffer, and then each of them along. Within a block, source rows are first brought to what the
-//! downward kernel multiplies (a *step*: a row of floats, or two rows of bytes as pairs of 16 bits), once
+//! downward kernel multiplies (a *step*: a row of floats, or two rows of bytes in 16 bits), once
 //! for the some six result rows that need them, in a ring small enough for the L1 cache.
 
 use std::array;

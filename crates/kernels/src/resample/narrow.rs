@@ -4,15 +4,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use std::ops::Range;
 
+use super::bands::Passes;
 use super::weights::Weights;
 use super::{Source, sealed};
-
-#[cfg(target_arch = "x86_64")]
-use super::bands::Passes;
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
 
 /// Fractional bits of weights.
@@ -44,10 +43,13 @@ impl sealed::Resampled for u8 {
         values[middle] += ((1 << WEIGHT_BITS) - sum) as i16;
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>> {
         match level {
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => Some(&neon::PASSES),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx2 => Some(&avx2::PASSES),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => Some(&avx512::PASSES),
             _ => None,
         }
@@ -102,7 +104,18 @@ fn saturate(x: i32) -> i16 {
 }
 
 /// Two weights side by side, the first in the lower bits.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn pack(first: i16, second: i16) -> u32 {
     u32::from(first as u16) | u32::from(second as u16) << 16
+}
+
+/// That many samples, zeros at their end where there are fewer.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline]
+fn whole<const N: usize>(samples: &[u8]) -> [u8; N] {
+    samples.try_into().unwrap_or_else(|_| {
+        let mut whole = [0; N];
+        whole[..samples.len()].copy_from_slice(samples);
+        whole
+    })
 }

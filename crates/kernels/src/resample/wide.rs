@@ -5,15 +5,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use std::ops::Range;
 
+use super::bands::Passes;
 use super::weights::Weights;
 use super::{Source, sealed};
-
-#[cfg(target_arch = "x86_64")]
-use super::bands::Passes;
-#[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
 
 const MAX: f32 = u16::MAX as f32;
@@ -29,10 +28,13 @@ impl sealed::Resampled for u16 {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>> {
         match level {
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => Some(&neon::PASSES),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx2 => Some(&avx2::PASSES),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => Some(&avx512::PASSES),
             _ => None,
         }
@@ -73,7 +75,7 @@ fn down_scalar(source: Source<'_, u16>, y: &Weights<u16>, row: usize, sums: &mut
 }
 
 /// One weight: steps are of one row, or one sample.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn pack(weight: f32, _: f32) -> u32 {
     weight.to_bits()
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{ALONG_ROUND, ALONG_SHIFT, DOWN_ROUND, DOWN_SHIFT, along_scalar, pack};
+use super::{ALONG_ROUND, ALONG_SHIFT, DOWN_ROUND, DOWN_SHIFT, along_scalar, pack, whole};
 use crate::resample::bands::{self, COLUMNS, Passes, Step};
 use crate::resample::layout::Shape;
 use crate::resample::weights::{GROUP, Weights};
@@ -35,7 +35,7 @@ const WIDE: usize = 16;
 unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     let rows = above.chunks(WIDE).zip(below.chunks(WIDE));
     for ((above, below), to) in rows.zip(step.chunks_exact_mut(WIDE)) {
-        let (a, b) = (whole(above), whole(below));
+        let (a, b) = (whole::<WIDE>(above), whole::<WIDE>(below));
         // SAFETY: 16 bytes each; the chunk has 16 columns.
         unsafe {
             let a = _mm256_cvtepu8_epi16(_mm_loadu_si128(a.as_ptr().cast()));
@@ -45,16 +45,6 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
             _mm256_storeu_si256(to.add(1), _mm256_unpackhi_epi16(a, b));
         }
     }
-}
-
-/// 16 samples, zeros at their end where there are fewer.
-#[inline]
-fn whole(samples: &[u8]) -> [u8; WIDE] {
-    samples.try_into().unwrap_or_else(|_| {
-        let mut whole = [0; WIDE];
-        whole[..samples.len()].copy_from_slice(samples);
-        whole
-    })
 }
 
 /// # Safety

@@ -1,0 +1,135 @@
+//! 4 columns or results to a register.
+
+use std::arch::aarch64::*;
+use std::array;
+
+use super::{MAX, pack};
+use crate::resample::bands::{self, COLUMNS, Passes, Step};
+use crate::resample::weights::Weights;
+
+pub(super) const PASSES: Passes<u16, f32> = Passes {
+    rows_per_step: 1,
+    fill,
+    down,
+    along,
+    pack,
+};
+
+/// Lanes of a register.
+const WIDE: usize = 4;
+
+/// # Safety
+/// As [`Passes::fill`] says.
+#[target_feature(enable = "neon")]
+unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
+    for (to, &sample) in step.iter_mut().zip(row) {
+        *to = f32::from(sample).to_bits();
+    }
+}
+
+/// # Safety
+/// As [`Passes::down`] says.
+#[target_feature(enable = "neon")]
+unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
+    for (index, between) in between.chunks_exact_mut(COLUMNS).enumerate() {
+        // SAFETY: the caller vouches for as many columns of each step as `between` has.
+        unsafe { down_columns(ring.as_ptr().add(index * COLUMNS), steps, between) };
+    }
+}
+
+/// # Safety
+/// There must be [`COLUMNS`] columns, from `ring` plus each step's place on, and in `between`.
+#[target_feature(enable = "neon")]
+#[inline]
+unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
+    let mut sums = [vdupq_n_f32(0.0); COLUMNS / WIDE];
+    for step in steps {
+        let weight = vdupq_n_f32(f32::from_bits(step.weights));
+        for (index, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller vouches for the columns.
+            let samples = unsafe { vld1q_f32(ring.add(step.at + index * WIDE).cast()) };
+            *sum = vfmaq_f32(*sum, weight, samples);
+        }
+    }
+    for (sum, to) in sums.into_iter().zip(between.chunks_exact_mut(WIDE)) {
+        // SAFETY: the chunk is 4 floats.
+        unsafe { vst1q_f32(to.as_mut_ptr(), sum) };
+    }
+}
+
+/// # Safety
+/// As [`Passes::along`] says.
+#[target_feature(enable = "neon")]
+unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
+    // SAFETY: the caller vouches for the rows.
+    unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
+}
+
+/// Four results at a time, a lane to each: of four neighbouring samples of every lane the transpose, so that
+/// each lane adds up its own in their order.
+///
+/// # Safety
+/// Each row must be the input and its slack, and `out` hold as many rows of results.
+#[target_feature(enable = "neon")]
+#[inline]
+unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, out: &mut [u16]) {
+    let width = x.output();
+    for first in (0..width).step_by(WIDE) {
+        // Lanes without a result do what the last one does, and are not stored.
+        let lanes: [_; WIDE] = array::from_fn(|lane| x.of((first + lane).min(width - 1)));
+        let mut sums = [vdupq_n_f32(0.0); N];
+        for at in (0..x.taps).step_by(WIDE) {
+            // SAFETY: the slices are 4 weights.
+            let weights =
+                lanes.map(|(_, weights)| unsafe { vld1q_f32(weights[at..][..WIDE].as_ptr()) });
+            let weights = transpose(weights);
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                // SAFETY: `x.taps` samples from each start on are within the slack.
+                let samples = lanes.map(|(start, _)| unsafe { vld1q_f32(row.add(start + at)) });
+                for (weight, samples) in weights.into_iter().zip(transpose(samples)) {
+                    *sum = vfmaq_f32(*sum, weight, samples);
+                }
+            }
+        }
+        let count = (width - first).min(WIDE);
+        for (row, sum) in sums.into_iter().enumerate() {
+            let results = results(sum);
+            let to = &mut out[row * width + first..][..count];
+            match to.first_chunk_mut::<WIDE>() {
+                Some(to) => *to = results,
+                None => to.copy_from_slice(&results[..count]),
+            }
+        }
+    }
+}
+
+/// 4 sums to samples.
+#[target_feature(enable = "neon")]
+#[inline]
+fn results(sums: float32x4_t) -> [u16; WIDE] {
+    let sums = vminq_f32(vmaxq_f32(sums, vdupq_n_f32(0.0)), vdupq_n_f32(MAX));
+    let rounded = vcvtq_u32_f32(vaddq_f32(sums, vdupq_n_f32(0.5)));
+    let mut results = [0; WIDE];
+    // SAFETY: an array of 4 u16.
+    unsafe { vst1_u16(results.as_mut_ptr(), vmovn_u32(rounded)) };
+    results
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn transpose(m: [float32x4_t; WIDE]) -> [float32x4_t; WIDE] {
+    let pairs = |a, b| {
+        [
+            vreinterpretq_f64_f32(vtrn1q_f32(a, b)),
+            vreinterpretq_f64_f32(vtrn2q_f32(a, b)),
+        ]
+    };
+    let (upper, lower) = (pairs(m[0], m[1]), pairs(m[2], m[3]));
+    [
+        vtrn1q_f64(upper[0], lower[0]),
+        vtrn1q_f64(upper[1], lower[1]),
+        vtrn2q_f64(upper[0], lower[0]),
+        vtrn2q_f64(upper[1], lower[1]),
+    ]
+    .map(|row| vreinterpretq_f32_f64(row))
+}
