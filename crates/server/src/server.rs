@@ -50,7 +50,7 @@ pub enum StartError {
 }
 
 /// The runtime a server is made for: one thread that accepts and keeps house, a few that may wait for disks.
-/// Connections live at [`Desks`] of their own, and pixel threads are the server's own too.
+/// Connections live at `Desks` of their own, and pixel threads are the server's own too.
 ///
 /// # Errors
 /// When the system gives no threads.
