@@ -1,12 +1,13 @@
 //! The binary as its users meet it.
 
+mod common;
+
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Output};
 
 use andon_pixels::{Engine, Limits};
+use common::{Served, sample};
 use tempfile::TempDir;
 
 fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
@@ -14,12 +15,6 @@ fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
         .args(args)
         .output()
         .expect("the binary runs")
-}
-
-fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../samples")
-        .join(name)
 }
 
 /// A folder with one picture of 400×300, `a.jpg`.
@@ -315,58 +310,13 @@ fn convert_never_overwrites_an_input() {
 #[test]
 fn serve_says_where_answers_logs_and_stops_when_told_to() {
     let folder = folder();
-    let config = folder.path().join("andon.toml");
-    std::fs::write(
-        &config,
-        "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"json\"\n",
-    )
-    .unwrap();
-    let mut server = Command::new(env!("CARGO_BIN_EXE_andon"))
-        .args([
-            "serve",
-            "--config",
-            config.to_str().unwrap(),
-            "--listen",
-            "127.0.0.1:0",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let address = line
-        .trim()
-        .strip_prefix("listening on http://")
-        .expect("an address");
-    assert!(!address.ends_with(":0"), "{address}");
-
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .write_all(
-            b"GET /small_light(dw=100,nonsense=1)/a.jpg HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        )
-        .unwrap();
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
-    let head = reply
-        .windows(4)
-        .position(|four| four == b"\r\n\r\n")
-        .unwrap()
-        + 4;
-    assert!(reply.starts_with(b"HTTP/1.1 200"));
-    assert_eq!(look(&reply[head..]), ("jpeg", 100, 75));
-
-    let told = Command::new("kill")
-        .args(["-TERM", &server.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(told.success());
-    let done = server.wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(0));
-    let log = text(&done.stderr);
+    let config = "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"json\"\n";
+    let server = Served::start(folder.path(), config);
+    assert!(!server.address.ends_with(":0"), "{}", server.address);
+    let reply = server.get("/small_light(dw=100,nonsense=1)/a.jpg");
+    assert_eq!(reply.status, 200);
+    assert_eq!(look(&reply.body), ("jpeg", 100, 75));
+    let log = server.stop();
     assert_eq!(log.lines().count(), 1, "{log}");
     for part in [
         "\"status\":200",

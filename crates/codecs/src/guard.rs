@@ -1,6 +1,16 @@
 //! Ceilings and interrupts, asked in the same words by every codec.
 
-use andon_pixels::{Error, Interrupt, Limits, Result};
+use andon_pixels::{Error, Info, Interrupt, Limits, Result};
+
+/// Refuses a picture that is not the one that was probed, or that is larger than the limits allow.
+pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
+    if (width, height) != (info.width, info.height) {
+        return Err(Error::Internal(
+            "these are not the bytes that were probed".to_owned(),
+        ));
+    }
+    size(width, height, limits)
+}
 
 /// Refuses a picture whose header declares more than the limits allow.
 pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {

@@ -17,12 +17,7 @@ use crate::guard;
 /// Decodes the still picture (an animation's default image).
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    if (header.width, header.height) != (info.width, info.height) {
-        return Err(Error::Internal(
-            "these are not the bytes that were probed".to_owned(),
-        ));
-    }
-    guard::size(header.width, header.height, how.limits)?;
+    guard::probed(header.width, header.height, info, how.limits)?;
     guard::wanted(how.interrupt)?;
     header::verify(bytes)?;
     let metadata = if how.keep_metadata {

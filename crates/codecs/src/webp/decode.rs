@@ -13,12 +13,7 @@ use crate::guard;
 /// Decodes the first frame on its canvas.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
-    if (header.width, header.height) != (info.width, info.height) {
-        return Err(Error::Internal(
-            "these are not the bytes that were probed".to_owned(),
-        ));
-    }
-    guard::size(header.width, header.height, how.limits)?;
+    guard::probed(header.width, header.height, info, how.limits)?;
     let features = header.frame.features;
     guard::size(features.width, features.height, how.limits)?;
     if !header.whole {

@@ -144,6 +144,31 @@ pub(crate) fn psnr(a: &Plane, b: &Plane) -> f64 {
     10.0 * (255.0 * 255.0 / mean.max(1e-9)).log10()
 }
 
+/// A picture that declares 60 000 by 60 000 pixels is refused for its side, and for its pixels where that is
+/// allowed.
+pub(crate) fn assert_refused_for_its_size(codec: &dyn Codec, file: &[u8]) {
+    assert!(matches!(
+        decode(codec, file),
+        Err(Error::Limit {
+            name: "side",
+            value: 60_000,
+            ..
+        })
+    ));
+    let limits = Limits {
+        side: u32::MAX,
+        ..Limits::default()
+    };
+    assert!(matches!(
+        decode_within(codec, file, &limits),
+        Err(Error::Limit {
+            name: "pixels",
+            value: 3_600_000_000,
+            ..
+        })
+    ));
+}
+
 /// No prefix of a file brings the decoder down, and those that lack more than `forgiven` bytes are
 /// refused.
 pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiven: usize) {

@@ -2,14 +2,15 @@
 //! which it behaves.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::listener::Listener;
+
 /// The server. It stops when this is dropped.
 pub struct Hostile {
-    port: u16,
+    listener: Listener,
     shared: Arc<Shared>,
 }
 
@@ -17,7 +18,6 @@ struct Shared {
     picture: Vec<u8>,
     /// The heads of all requests, in order.
     seen: Mutex<Vec<String>>,
-    stopped: AtomicBool,
 }
 
 /// A path, what it does, and the statuses that may come of it.
@@ -33,34 +33,21 @@ pub const TAG: &str = "\"state-1\"";
 impl Hostile {
     /// Serves `picture` on the paths on which it behaves.
     pub fn start(picture: Vec<u8>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its number").port();
         let shared = Arc::new(Shared {
             picture,
             seen: Mutex::default(),
-            stopped: AtomicBool::new(false),
         });
-        let keeper = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if keeper.stopped.load(Ordering::Relaxed) {
-                    break;
-                }
-                let (Ok(stream), shared) = (stream, keeper.clone()) else {
-                    continue;
-                };
-                std::thread::spawn(move || converse(stream, &shared));
-            }
-        });
-        Self { port, shared }
+        let answering = shared.clone();
+        let listener = Listener::start(move |stream| converse(stream, &answering));
+        Self { listener, shared }
     }
 
     pub fn base(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("http://127.0.0.1:{}", self.port())
     }
 
     pub fn port(&self) -> u16 {
-        self.port
+        self.listener.port()
     }
 
     /// The heads of the requests so far.
@@ -80,14 +67,6 @@ impl Misdeed {
     /// Makes a shorter file that nothing but decoding can tell from a whole one.
     pub fn is_seen_by_decoding_only(&self) -> bool {
         self.path == "/length-too-short"
-    }
-}
-
-impl Drop for Hostile {
-    fn drop(&mut self) {
-        self.shared.stopped.store(true, Ordering::Relaxed);
-        // The listener looks up once more.
-        let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
 

@@ -1,13 +1,15 @@
 //! An origin that answers as it was last told, and counts how often it was asked.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+
+use super::listener::Listener;
 
 /// The origin. It stops when this is dropped.
 pub struct Origin {
-    port: u16,
+    listener: Listener,
     shared: Arc<Shared>,
 }
 
@@ -18,7 +20,6 @@ struct Shared {
     /// Requests wait while this is true.
     held: Mutex<bool>,
     released: Condvar,
-    stopped: AtomicBool,
 }
 
 #[derive(Clone, Default)]
@@ -31,22 +32,10 @@ struct Answer {
 impl Origin {
     /// One that answers 200 with `body` and these header lines, each ended by `\r\n`.
     pub fn start(body: Vec<u8>, headers: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its number").port();
         let shared = Arc::new(Shared::default());
-        let keeper = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if keeper.stopped.load(Ordering::Relaxed) {
-                    break;
-                }
-                let (Ok(stream), shared) = (stream, keeper.clone()) else {
-                    continue;
-                };
-                std::thread::spawn(move || shared.converse(stream));
-            }
-        });
-        let origin = Self { port, shared };
+        let answering = shared.clone();
+        let listener = Listener::start(move |stream| answering.converse(stream));
+        let origin = Self { listener, shared };
         origin.answers(200, headers, body);
         origin
     }
@@ -75,17 +64,14 @@ impl Origin {
     pub fn keys(&self) -> String {
         format!(
             "[[origin]]\nprefix = \"/far\"\nhttp.base = \"http://127.0.0.1:{}\"\nallow = [\"127.0.0.1\"]\n",
-            self.port
+            self.listener.port()
         )
     }
 }
 
 impl Drop for Origin {
     fn drop(&mut self) {
-        self.shared.stopped.store(true, Ordering::Relaxed);
         self.hold(false);
-        // Wakes the listener.
-        drop(TcpStream::connect(("127.0.0.1", self.port)));
     }
 }
 

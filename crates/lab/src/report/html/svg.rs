@@ -65,31 +65,12 @@ impl Svg {
 
     /// A line through points; nothing without any.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
-        let mut path = String::new();
-        for (at, (x, y)) in points.iter().enumerate() {
-            let _ = write!(
-                path,
-                "{}{} {}",
-                if at == 0 { "M" } else { "L" },
-                n(*x),
-                n(*y)
-            );
-        }
-        self.path(class, &path);
+        self.path(class, &through(points));
     }
 
     /// The area between an upper and a lower line over the same places.
     pub(super) fn area(&mut self, class: &str, upper: &[(f64, f64)], lower: &[(f64, f64)]) {
-        let mut path = String::new();
-        for (at, (x, y)) in upper.iter().chain(lower.iter().rev()).enumerate() {
-            let _ = write!(
-                path,
-                "{}{} {}",
-                if at == 0 { "M" } else { "L" },
-                n(*x),
-                n(*y)
-            );
-        }
+        let mut path = through(upper.iter().chain(lower.iter().rev()));
         if !path.is_empty() {
             path.push('Z');
         }
@@ -157,6 +138,16 @@ impl Svg {
             self.body
         )
     }
+}
+
+/// The path of a line through points.
+fn through<'a>(points: impl IntoIterator<Item = &'a (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (x, y) in points {
+        let step = if path.is_empty() { "M" } else { "L" };
+        let _ = write!(path, "{step}{} {}", n(*x), n(*y));
+    }
+    path
 }
 
 /// A tenth of a unit is finer than any screen; without digits that say nothing.
