@@ -18,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use crate::goals::{self, Goal};
+use crate::goals::{self, Goal, Strictness};
 use crate::http::client::Connection;
 use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
@@ -36,9 +36,8 @@ pub(crate) struct CorpusArgs {
     /// Clients, each in a closed loop.
     #[arg(long, default_value_t = 4)]
     clients: usize,
-    /// Fail if a goal is missed.
-    #[arg(long)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
 }
 
 /// The forms in which each picture is asked for.

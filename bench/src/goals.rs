@@ -1,6 +1,7 @@
 //! What a load has to come to, line by line: passed or failed, with the figure and the goal.
 
 use anyhow::{Result, ensure};
+use clap::Args;
 use serde::Serialize;
 
 /// One line.
@@ -75,9 +76,28 @@ pub(crate) fn print(goals: &[Goal]) {
     goals.iter().for_each(Goal::print);
 }
 
+/// What a missed goal comes to, an option of every task that has goals.
+#[derive(Args)]
+pub(crate) struct Strictness {
+    /// Fail if a goal is missed.
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Strictness {
+    /// # Errors
+    /// When a goal was missed and that is to fail.
+    pub(crate) fn judge(&self, goals: &[Goal]) -> Result<()> {
+        if self.strict {
+            all_passed(goals)?;
+        }
+        Ok(())
+    }
+}
+
 /// # Errors
 /// When one of them failed.
-pub(crate) fn all_passed(goals: &[Goal]) -> Result<()> {
+fn all_passed(goals: &[Goal]) -> Result<()> {
     let failed: Vec<_> = goals.iter().filter(|goal| !goal.passed).collect();
     let names: Vec<_> = failed.iter().map(|goal| goal.name).collect();
     ensure!(failed.is_empty(), "failed: {}", names.join(", "));

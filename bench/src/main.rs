@@ -117,12 +117,12 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Overload(args)) => {
             let run = overload::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-overload", &run)?;
-            goals::all_passed(if args.strict { &run.goals } else { &[] })
+            args.strictness.judge(&run.goals)
         }
         Some(Task::Memory(args)) => {
             let run = memory_wall::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-memory", &run)?;
-            goals::all_passed(if args.strict { &run.goals } else { &[] })
+            args.strictness.judge(&run.goals)
         }
         Some(Task::Jpeg(args)) => {
             let run = jpeg::run(&args, &photos)?;
@@ -131,12 +131,12 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Corpus(args)) => {
             let run = corpus::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-corpus", &run)?;
-            goals::all_passed(if args.strict { &run.goals } else { &[] })
+            args.strictness.judge(&run.goals)
         }
         Some(Task::Resize(args)) => {
             let run = resize::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-resize", &run)?;
-            goals::all_passed(if args.strict { &run.goals } else { &[] })
+            args.strictness.judge(&run.goals)
         }
         Some(Task::JpegAlone(args)) => jpeg::alone(&args),
         Some(Task::Alone(args)) => memory::alone(&args, &photos),

@@ -20,7 +20,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use crate::goals::{self, Goal};
+use crate::goals::{self, Goal, Strictness};
 use crate::http::client::Connection;
 use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
@@ -44,9 +44,8 @@ pub(crate) struct MemoryArgs {
     /// Ten seconds each: a first look, not a result to publish.
     #[arg(long)]
     quick: bool,
-    /// Fail if a goal is missed.
-    #[arg(long)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
 }
 
 /// All that was measured, as it is saved.

@@ -28,7 +28,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use crate::goals::{self, Goal};
+use crate::goals::{self, Goal, Strictness};
 use crate::http::client::Connection;
 use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
@@ -49,9 +49,8 @@ pub(crate) struct OverloadArgs {
     /// Ten seconds each: a first look, not a result to publish.
     #[arg(long)]
     quick: bool,
-    /// Fail if a goal is missed.
-    #[arg(long)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
 }
 
 /// All that was measured, as it is saved.

@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use crate::goals::{self, Goal};
+use crate::goals::{self, Goal, Strictness};
 use crate::photos::Folder;
 use crate::raw;
 use crate::stats::{geometric_mean, mean};
@@ -27,9 +27,8 @@ pub(crate) struct ResizeArgs {
     /// One photograph, fewer repeats: a first look, not a result to publish.
     #[arg(long)]
     quick: bool,
-    /// End with an error when a goal was missed.
-    #[arg(long)]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
 }
 
 /// All that was measured, as it is saved.
