@@ -5,8 +5,8 @@
 //! servers; in both the second saw so many requests more, and their difference is that of the requests alone.
 
 //!
-//! System calls are counted by the kernel's tracepoints where they may be used, because these hardly slow a server
-//! down, and by strace elsewhere. Both follow all threads and children, and give the same table.
+//! System calls are counted by the kernel's tracepoints where they may be used, because these slow a server down
+//! less, and by strace elsewhere. Both follow all threads and children, and give the same table.
 
 pub mod callgrind;
 mod session;

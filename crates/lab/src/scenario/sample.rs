@@ -25,9 +25,9 @@ pub enum CountBy {
     /// The kernel's tracepoints where they may be used, otherwise strace.
     #[default]
     Auto,
-    /// The kernel's tracepoints: need root and tracefs, and slow the server down little.
+    /// The kernel's tracepoints: need root and tracefs, and slow the server down less than strace.
     Tracepoints,
-    /// strace: needs no rights for a server of our own, and slows it down a lot.
+    /// strace: needs no rights for a server of our own.
     Strace,
 }
 
