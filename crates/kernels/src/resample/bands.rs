@@ -22,6 +22,8 @@ pub struct Passes<S: Resampled, B> {
     pub(super) fill: unsafe fn(&[S], &[S], &mut [u32]),
     /// Weighs steps: the ring, where in it each is and its weights, and what comes out, of a length that
     /// is a multiple of [`COLUMNS`] and that every step has.
+    ///
+    /// Each kernel writes out its loop over columns: a call of a shared one was as long.
     pub(super) down: unsafe fn(&[u32], &[Step], &mut [B]),
     /// Weighs rows of this stride along. Each has [`slack`] samples beyond the input.
     pub(super) along: unsafe fn(&[B], usize, &Weights<S>, &mut [S]),
