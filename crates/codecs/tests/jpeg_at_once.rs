@@ -64,6 +64,51 @@ fn damage_never_passes_for_another_picture() {
 }
 
 #[test]
+fn restart_intervals_two_at_once_are_what_they_are_one_by_one() {
+    // At 1/8 they are decoded in pairs; a larger picture, and the small one with it, is not.
+    let one_by_one = [Scales::both(Scale::QUARTER), Scales::both(Scale::EIGHTH)];
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
+    let (mut whole, mut broken) = (0, 0);
+    for path in [
+        samples("jpeg").join("restart.jpg"),
+        fixtures.join("restart-5.jpg"),
+        fixtures.join("restart-29.jpg"),
+        fixtures.join("restart-row.jpg"),
+        fixtures.join("gray-2x2.jpg"),
+    ] {
+        let file = std::fs::read(&path).expect("a file with restart markers");
+        let mut dice = Dice::new(11);
+        for round in 0..400 {
+            let mut damaged = file.clone();
+            // Most of them in the entropy-coded data; the first file is as it was.
+            for _ in 0..round % 4 {
+                damaged[dice.below(file.len())] ^= 1 << dice.below(8);
+            }
+            if round % 7 == 6 {
+                damaged.truncate(dice.below(file.len()));
+            }
+            let in_pairs = alone(&damaged, one_by_one[1]);
+            match scales_at_once(&damaged, &one_by_one) {
+                // Left to libjpeg-turbo.
+                Ok(None) => {}
+                Ok(Some(images)) => {
+                    whole += 1;
+                    assert!(in_pairs.as_ref() == Ok(&images[1]), "{}", path.display());
+                }
+                Err(error) => {
+                    broken += 1;
+                    assert_eq!(in_pairs.err(), Some(error), "{}", path.display());
+                }
+            }
+        }
+    }
+    assert!(
+        whole > 400 && broken > 400,
+        "{whole} whole, {broken} broken"
+    );
+}
+
+#[test]
 fn memory_is_counted_for_all_of_them() {
     let file = std::fs::read(samples("jpeg").join("420.jpg")).expect("a sample");
     let largest = |scales: &[Scales], memory| {
@@ -83,8 +128,12 @@ fn memory_is_counted_for_all_of_them() {
 }
 
 fn at_once(file: &[u8]) -> Result<Option<Vec<Image>>> {
+    scales_at_once(file, &TOGETHER)
+}
+
+fn scales_at_once(file: &[u8], scales: &[Scales]) -> Result<Option<Vec<Image>>> {
     let info = jpeg().probe(file)?;
-    jpeg().decode_at_once(file, &info, &how(&Limits::default()), &TOGETHER)
+    jpeg().decode_at_once(file, &info, &how(&Limits::default()), scales)
 }
 
 fn alone(file: &[u8], scales: Scales) -> Result<Image> {

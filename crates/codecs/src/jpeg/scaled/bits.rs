@@ -1,12 +1,17 @@
 //! A most-significant-bit-first reader over unstuffed entropy-coded bytes.
 
-/// Reads bits of `data`; past its end it reads zeros, and [`Bits::overrun`] tells.
+use std::ops::Range;
+
+/// Reads bits of a part of `data`; past the part it reads what follows, past the data zeros, and
+/// [`Bits::overrun`] tells.
 ///
 /// It is copied in and out of rarely called functions instead of lent to them, because a reader whose
 /// address is known elsewhere cannot live in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
     data: &'a [u8],
+    /// Where the part ends.
+    end: usize,
     /// Next byte to load.
     position: usize,
     /// Loaded bits, left-aligned. Below `count` there may be bits of the byte at `position` already:
@@ -17,10 +22,17 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
+    /// A reader of all of `data`.
     pub(super) fn new(data: &'a [u8]) -> Self {
+        Self::within(data, 0..data.len())
+    }
+
+    /// A reader of these bytes of `data`.
+    pub(super) fn within(data: &'a [u8], part: Range<usize>) -> Self {
         Self {
             data,
-            position: 0,
+            end: part.end,
+            position: part.start,
             buffer: 0,
             count: 0,
         }
@@ -75,25 +87,15 @@ impl<'a> Bits<'a> {
         value
     }
 
-    /// How many bits were consumed.
+    /// How many bits of the data come before the next one.
     #[inline(always)]
     pub(super) fn consumed(&self) -> u64 {
         self.position as u64 * 8 - u64::from(self.count)
     }
 
-    /// A reader from byte `position` on.
-    pub(super) fn from(data: &'a [u8], position: usize) -> Self {
-        Self {
-            data,
-            position,
-            buffer: 0,
-            count: 0,
-        }
-    }
-
-    /// Were more bits consumed than the data has?
+    /// Were more bits consumed than the part has?
     pub(super) fn overrun(&self) -> bool {
-        self.consumed() > self.data.len() as u64 * 8
+        self.consumed() > self.end as u64 * 8
     }
 }
 
@@ -137,6 +139,14 @@ mod tests {
             at += n as usize;
             assert_eq!(bits.overrun(), at > data.len() * 8, "overrun at {at}");
         }
+    }
+
+    #[test]
+    fn a_part_is_read_on_beyond_its_end_and_tells() {
+        let mut bits = Bits::within(&[1, 2, 3, 4], 1..3);
+        assert_eq!((bits.take(16), bits.overrun()), (0x0203, false));
+        assert_eq!((bits.take(1), bits.overrun()), (0, true));
+        assert_eq!(bits.take(15), 0x0400);
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! Entropy-coded data without its byte stuffing, cut at restart markers.
 
+use std::ops::Range;
+
+use super::bits::Bits;
+
 /// The bytes of one scan, unstuffed.
 #[derive(Default)]
 pub(super) struct Unstuffed {
@@ -73,6 +77,16 @@ impl Unstuffed {
 
     /// Restart interval `index`, unless a marker before it is missing.
     pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
+        self.bytes.get(self.range(index)?)
+    }
+
+    /// A reader of restart interval `index`, unless a marker before it is missing. It loads bytes of the next
+    /// one in advance: many intervals are short, and the end of the data is slow to load from.
+    pub(super) fn reader(&self, index: usize) -> Option<Bits<'_>> {
+        Some(Bits::within(&self.bytes, self.range(index)?))
+    }
+
+    fn range(&self, index: usize) -> Option<Range<usize>> {
         if index >= self.in_order {
             return None;
         }
@@ -81,7 +95,7 @@ impl Unstuffed {
         } else {
             *self.ends.get(index - 1)?
         };
-        self.bytes.get(start..*self.ends.get(index)?)
+        Some(start..*self.ends.get(index)?)
     }
 }
 

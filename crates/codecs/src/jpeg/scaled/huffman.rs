@@ -415,11 +415,23 @@ impl PairTable {
 
 /// A table that passes over AC coefficients whose values nobody needs, several a look-up.
 ///
-/// An entry is what a window's whole symbols amount to: bits 0–3 the bits to consume, 4–14 how far `k`
-/// advances (an end of block counts as 1 more), 15 that the last one ends the block. 0: not even one
-/// symbol fits.
+/// An entry is what a window's whole symbols amount to: bits 0–5 the bits to consume, 6–15 how far `k`
+/// advances. An end of block counts as 1 and [`SKIPPED_END`] more; [`UNFIT`]: not even one symbol fits.
 pub(super) struct SkipTable {
     window: Box<[u16; 1 << SKIP_WINDOW]>,
+}
+
+/// What an end of block adds to `k` when blocks are passed over: more than the other symbols of a window
+/// and a block together, so that they can be told from its lower bits.
+const SKIPPED_END: u32 = 256;
+
+/// An entry whose advance leaves any block.
+const UNFIT: u16 = 65 << 6;
+
+/// Did the symbols that led to this `k` leave the block, or end beyond it?
+#[inline(always)]
+fn has_left_block(k: u32) -> bool {
+    k % SKIPPED_END > 64
 }
 
 impl SkipTable {
@@ -434,7 +446,7 @@ impl SkipTable {
     /// A table in which nothing fits, where none is needed.
     pub(super) fn unused() -> Self {
         Self {
-            window: Box::new([0; 1 << SKIP_WINDOW]),
+            window: Box::new([UNFIT; 1 << SKIP_WINDOW]),
         }
     }
 
@@ -447,11 +459,14 @@ impl SkipTable {
             let symbol = table.window[(shifted >> (SKIP_WINDOW - WINDOW)) as usize];
             let length = symbol.consumed() + symbol.pending();
             if symbol.0 == 0 || consumed + length > SKIP_WINDOW {
-                return (consumed | advance << 4) as u16;
+                return match consumed {
+                    0 => UNFIT,
+                    _ => (consumed | advance << 6) as u16,
+                };
             }
             consumed += length;
             if symbol.advance() >= END_OF_BLOCK {
-                return (consumed | (advance + 1) << 4 | 1 << 15) as u16;
+                return (consumed | (advance + 1 + SKIPPED_END) << 6) as u16;
             }
             advance += symbol.advance();
         }
@@ -470,8 +485,8 @@ impl SkipTable {
             // 56 bits hold four windows.
             for _ in 0..4 {
                 let entry = u32::from(self.window[bits.peek(SKIP_WINDOW)]);
-                let after = k + (entry >> 4 & 0x7ff);
-                if entry == 0 || after > 64 {
+                let after = k + (entry >> 6);
+                if has_left_block(after) {
                     // A long code, or symbols of the next block in the same window: one by one.
                     if bits.available() < 32 {
                         bits.refill();
@@ -482,13 +497,57 @@ impl SkipTable {
                     }
                     break;
                 }
-                bits.consume(entry & 15);
+                bits.consume(entry & 63);
                 k = after;
-                if entry >> 15 != 0 || k == 64 {
+                if k >= 64 {
                     return Ok(());
                 }
             }
         }
+    }
+
+    /// Passes over the AC coefficients of `N` blocks, each in its own data.
+    ///
+    /// All of them go a look-up ahead until the last one has ended. Those that have ended before stay where
+    /// they are without a branch, so that the processor has but one end to guess.
+    #[inline(always)]
+    pub(super) fn skip_blocks<const N: usize>(
+        &self,
+        table: &Table,
+        bits: &mut [Bits<'_>; N],
+    ) -> Result<(), Refused> {
+        let mut k = [1; N];
+        while k.iter().any(|&k| k < 64) {
+            for bits in &mut *bits {
+                bits.refill();
+            }
+            for _ in 0..4 {
+                let entries: [u32; N] = std::array::from_fn(|i| {
+                    let entry = u32::from(self.window[bits[i].peek(SKIP_WINDOW)]);
+                    if k[i] < 64 { entry } else { 0 }
+                });
+                let after: [u32; N] = std::array::from_fn(|i| k[i] + (entries[i] >> 6));
+                if after.iter().any(|&k| has_left_block(k)) {
+                    for i in 0..N {
+                        if has_left_block(after[i]) {
+                            if bits[i].available() < 32 {
+                                bits[i].refill();
+                            }
+                            k[i] = (k[i] + table.decode(&mut bits[i])?.0).min(64);
+                        }
+                    }
+                    break;
+                }
+                for i in 0..N {
+                    bits[i].consume(entries[i] & 63);
+                }
+                k = after;
+                if k.iter().all(|&k| k >= 64) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -565,6 +624,28 @@ mod tests {
                 rest.take(1);
             }
             assert_eq!(bits.take(19), rest.take(19), "after {block}");
+        }
+    }
+
+    #[test]
+    fn blocks_passed_over_together_end_where_each_ends_alone() {
+        let table = Table::new(&codes(), Meaning::Ac);
+        let skip = SkipTable::new(&table);
+        let blocks = [
+            END.to_owned(),
+            [ONE, TEN, RUN, END].concat(),
+            [RUN, LONG, LONG, RUN, TEN, TEN, END].concat(),
+            ONE.repeat(63),
+        ];
+        for (a, b) in (0..16).map(|i| (&blocks[i / 4], &blocks[i % 4])) {
+            let data = [a, b].map(|block| bytes(&[block, END, "10111011101110111"].concat()));
+            let mut both = [Bits::new(&data[0]), Bits::new(&data[1])];
+            skip.skip_blocks(&table, &mut both)
+                .expect("two whole blocks");
+            for (block, bits) in [a, b].into_iter().zip(both) {
+                let length = block.bytes().filter(|b| *b != b' ').count();
+                assert_eq!(bits.consumed(), length as u64, "of {block}");
+            }
         }
     }
 

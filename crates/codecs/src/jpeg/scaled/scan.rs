@@ -63,10 +63,10 @@ impl<'a> Intervals<'a> {
     #[cold]
     fn begin_interval(&mut self, bits: Bits<'a>) -> Result<Bits<'a>, Refused> {
         check(&bits)?;
-        let data = self.data.interval(self.next).ok_or(ENDS_EARLY)?;
+        let begun = self.data.reader(self.next).ok_or(ENDS_EARLY)?;
         self.next += 1;
         self.left = self.length - 1;
-        Ok(Bits::new(data))
+        Ok(begun)
     }
 }
 
@@ -79,4 +79,5 @@ pub(super) fn check(bits: &Bits<'_>) -> Result<(), Refused> {
     }
 }
 
-const ENDS_EARLY: Refused = Refused::Broken("its entropy-coded data end early, or out of order");
+pub(super) const ENDS_EARLY: Refused =
+    Refused::Broken("its entropy-coded data end early, or out of order");

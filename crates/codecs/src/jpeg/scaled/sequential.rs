@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use andon_kernels::cpu::with_modern_instructions;
 
+use super::abreast::Abreast;
 use super::bits::Bits;
 use super::entropy::Unstuffed;
 use super::huffman::{Meaning, PairTable, SkipTable, Table};
@@ -67,11 +68,11 @@ fn ends(segments: &mut Segments<'_>) -> Result<(), Refused> {
 
 /// What one component needs during a scan.
 pub(super) struct Coder {
-    tables: Arc<CoderTables>,
+    pub(super) tables: Arc<CoderTables>,
     /// The prediction of the next DC coefficient.
     pub(super) prediction: i32,
     /// Samples per block side.
-    side: usize,
+    pub(super) side: usize,
     /// Blocks per row.
     pub(super) stride: usize,
     /// Blocks per MCU; 1 × 1 in a scan of one component.
@@ -81,11 +82,11 @@ pub(super) struct Coder {
     pub(super) row: Vec<i16>,
 }
 
-struct CoderTables {
-    dc: Table,
-    ac: Table,
+pub(super) struct CoderTables {
+    pub(super) dc: Table,
+    pub(super) ac: Table,
     pairs: PairTable,
-    skip: SkipTable,
+    pub(super) skip: SkipTable,
 }
 
 impl CoderTables {
@@ -188,6 +189,7 @@ fn decode_scan(
     } else if !full {
         tail = Tail::offer(wanted.cores, &data, &coders, across, down);
     }
+    let mut abreast = Abreast::new(&data, &coders, (across, down), tables.restart);
     let mut intervals = Intervals::new(&data, tables.restart);
     let mut bits = Bits::new(&[]);
     for mcu_row in 0..down {
@@ -195,9 +197,12 @@ fn decode_scan(
             return Err(Refused::Interrupted);
         }
         let first = mcu_row as usize * across as usize;
-        match &mut tail {
-            Some(tail) => bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?,
-            None => {
+        match (&mut abreast, &mut tail) {
+            (Some(abreast), _) => abreast.decode_row(&mut coders, mcu_row as usize)?,
+            (None, Some(tail)) => {
+                bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?;
+            }
+            (None, None) => {
                 bits = with_modern_instructions(
                     #[inline(always)]
                     || {

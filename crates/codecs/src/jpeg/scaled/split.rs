@@ -218,7 +218,7 @@ fn decode(
     total: usize,
 ) -> Decoded {
     let bytes = data.interval(0).unwrap_or_default();
-    let mut bits = Bits::from(bytes, from);
+    let mut bits = Bits::within(bytes, from..bytes.len());
     let mut decoded = Decoded {
         starts: Vec::new(),
         sound: 0,
@@ -263,7 +263,7 @@ fn decode(
                 }
                 decoded.starts.resize(before + across, (failed, [0; 4]));
                 decoded.sound = decoded.starts.len();
-                bits = Bits::from(bytes, (failed / 8) as usize + 1);
+                bits = Bits::within(bytes, (failed / 8) as usize + 1..bytes.len());
             }
         }
         decoded.ended = bits.consumed();
