@@ -1,6 +1,8 @@
 //! The comparison: every photograph × side × format, all contestants in turn, there and back (ABBA), so
 //! that whatever the machine does meanwhile falls on everyone alike.
 
+mod targets;
+
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -8,6 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::engines::{Contestant, Format, Job, engine};
+use crate::goals::Goal;
 use crate::photos::Folder;
 use crate::quality::{psnr, ssim};
 use crate::stats::median;
@@ -36,6 +39,8 @@ pub(crate) struct Run {
     pub(crate) results: Vec<Measured>,
     /// Peak memory of each contestant, alone in a process.
     pub(crate) memory: Vec<memory::Peak>,
+    /// What Andon has to come to beside libvips.
+    pub(crate) goals: Vec<Goal>,
 }
 
 /// One contestant on one photograph.
@@ -106,9 +111,43 @@ pub(crate) fn run(setup: &Setup, photos: &Folder) -> Result<Run> {
     Ok(Run {
         machine,
         rounds: setup.rounds,
+        goals: targets::judge(&results),
         results,
         memory,
     })
+}
+
+/// One contestant's photographs of one format and side, in the same order for each contestant.
+pub(crate) fn of(
+    results: &[Measured],
+    contestant: Contestant,
+    format: Format,
+    side: u32,
+) -> Vec<&Measured> {
+    results
+        .iter()
+        .filter(|one| (one.contestant, one.format, one.side) == (contestant, format, side))
+        .collect()
+}
+
+/// The longest sides that were measured with this format, ascending.
+pub(crate) fn sides(results: &[Measured], format: Format) -> Vec<u32> {
+    let mut sides: Vec<u32> = results
+        .iter()
+        .filter(|one| one.format == format)
+        .map(|one| one.side)
+        .collect();
+    sides.sort_unstable();
+    sides.dedup();
+    sides
+}
+
+/// For each photograph, how many times as many images the first makes as the second.
+pub(crate) fn ratios(ours: &[&Measured], theirs: &[&Measured]) -> Vec<f64> {
+    ours.iter()
+        .zip(theirs)
+        .map(|(our, their)| their.median_seconds / our.median_seconds)
+        .collect()
 }
 
 /// All contestants on one job, interleaved.

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// One line.
 #[derive(Serialize)]
 pub(crate) struct Goal {
-    name: &'static str,
+    name: String,
     figure: f64,
     /// What the figure has to reach, or must not exceed.
     limit: f64,
@@ -25,13 +25,13 @@ enum Kind {
 impl Goal {
     /// `figure` must reach `limit`.
     pub(crate) fn at_least(
-        name: &'static str,
+        name: impl Into<String>,
         figure: f64,
         limit: f64,
         unit: &'static str,
     ) -> Self {
         Self {
-            name,
+            name: name.into(),
             figure,
             limit,
             kind: Kind::AtLeast,
@@ -42,9 +42,14 @@ impl Goal {
     }
 
     /// `figure` must not exceed `limit`.
-    pub(crate) fn at_most(name: &'static str, figure: f64, limit: f64, unit: &'static str) -> Self {
+    pub(crate) fn at_most(
+        name: impl Into<String>,
+        figure: f64,
+        limit: f64,
+        unit: &'static str,
+    ) -> Self {
         Self {
-            name,
+            name: name.into(),
             figure,
             limit,
             kind: Kind::AtMost,
@@ -81,7 +86,7 @@ pub(crate) fn print(goals: &[Goal]) {
 pub(crate) struct Strictness {
     /// Fail if a goal is missed.
     #[arg(long)]
-    strict: bool,
+    pub(crate) strict: bool,
 }
 
 impl Strictness {
@@ -99,7 +104,7 @@ impl Strictness {
 /// When one of them failed.
 fn all_passed(goals: &[Goal]) -> Result<()> {
     let failed: Vec<_> = goals.iter().filter(|goal| !goal.passed).collect();
-    let names: Vec<_> = failed.iter().map(|goal| goal.name).collect();
+    let names: Vec<_> = failed.iter().map(|goal| goal.name.as_str()).collect();
     ensure!(failed.is_empty(), "failed: {}", names.join(", "));
     Ok(())
 }

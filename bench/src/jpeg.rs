@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::goals::{self, Goal, Strictness};
 use crate::photos::Folder;
 use crate::proc::thread_ms;
 use crate::raw;
@@ -29,6 +30,8 @@ pub(crate) struct JpegArgs {
     /// Folders with more photographs, passed over where they are absent.
     #[arg(long, value_delimiter = ',', default_value = "/usr/share/backgrounds")]
     more: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
 }
 
 /// Who decodes.
@@ -45,7 +48,7 @@ pub(crate) enum Decoder {
 pub(crate) struct Run {
     machine: raw::Machine,
     photographs: Vec<Photograph>,
-    goals: Vec<Goal>,
+    pub(crate) goals: Vec<Goal>,
 }
 
 #[derive(Serialize)]
@@ -64,14 +67,6 @@ struct AtScale {
     turbo_ms: f64,
     ours_instructions: Option<u64>,
     turbo_instructions: Option<u64>,
-}
-
-/// What is to be reached, and what was.
-#[derive(Serialize)]
-struct Goal {
-    what: String,
-    goal: f64,
-    reached: f64,
 }
 
 /// Times libjpeg-turbo: sequential pictures, progressive ones, eighths.
@@ -111,17 +106,7 @@ pub(crate) fn run(args: &JpegArgs, photos: &Folder) -> Result<Run> {
     }
     ensure!(!photographs.is_empty(), "there was nothing to decode");
     let goals = goals(&photographs);
-    for goal in &goals {
-        let verdict = if goal.reached >= goal.goal {
-            "PASS"
-        } else {
-            "FAIL"
-        };
-        println!(
-            "{:44}{:>7.2} ×  (goal: {}) {verdict}",
-            goal.what, goal.reached, goal.goal
-        );
-    }
+    goals::print(&goals);
     Ok(Run {
         machine,
         photographs,
@@ -142,26 +127,25 @@ fn goals(photographs: &[Photograph]) -> Vec<Goal> {
             .iter()
             .filter(move |one| one.progressive == progressive)
     };
-    let mut goals = Vec::new();
-    for (progressive, eighths, goal) in SPEED {
+    let speed = |(progressive, eighths, goal)| {
         let scales = of(progressive).flat_map(|one| &one.scales);
         let ratios = scales
-            .filter(|scale| scale.eighths == eighths)
+            .filter(move |scale| scale.eighths == eighths)
             .map(|scale| scale.turbo_ms / scale.ours_ms);
-        goals.push(Goal {
-            what: format!("{} at {eighths}/8, speed", kind(progressive)),
-            goal,
-            reached: geometric_mean(ratios),
-        });
-    }
-    goals.push(Goal {
-        what: "progressive at 1/8, memory".to_owned(),
-        goal: MEMORY,
-        reached: geometric_mean(of(true).map(|one| one.memory.ratio())),
-    });
-    // Kinds of which there was no photograph say nothing.
-    goals.retain(|goal| !goal.reached.is_nan());
-    goals
+        let name = format!("{} at {eighths}/8, speed", kind(progressive));
+        Goal::at_least(name, geometric_mean(ratios), goal, "×")
+    };
+    let memory = geometric_mean(of(true).map(|one| one.memory.ratio()));
+    SPEED
+        .into_iter()
+        .map(speed)
+        .chain([Goal::at_least(
+            "progressive at 1/8, memory",
+            memory,
+            MEMORY,
+            "×",
+        )])
+        .collect()
 }
 
 impl Photograph {

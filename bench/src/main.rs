@@ -61,6 +61,8 @@ struct CompareArgs {
     /// Only these contestants (libvips is always among them: its size is everyone's).
     #[arg(long, value_delimiter = ',')]
     against: Vec<Contestant>,
+    #[command(flatten)]
+    strictness: goals::Strictness,
 }
 
 #[derive(Subcommand)]
@@ -108,7 +110,9 @@ fn main() -> anyhow::Result<()> {
             };
             let run = compare::run(&setup, &photos)?;
             table::print(&run);
-            raw::save(&cli.runs, &cli.stamp, "bench", &run)
+            goals::print(&run.goals);
+            raw::save(&cli.runs, &cli.stamp, "bench", &run)?;
+            cli.compare.strictness.judge(&run.goals)
         }
         Some(Task::Http(args)) => {
             let run = http::run(&args, &photos)?;
@@ -126,7 +130,8 @@ fn main() -> anyhow::Result<()> {
         }
         Some(Task::Jpeg(args)) => {
             let run = jpeg::run(&args, &photos)?;
-            raw::save(&cli.runs, &cli.stamp, "bench-jpeg", &run)
+            raw::save(&cli.runs, &cli.stamp, "bench-jpeg", &run)?;
+            args.strictness.judge(&run.goals)
         }
         Some(Task::Corpus(args)) => {
             let run = corpus::run(&args, &photos)?;

@@ -1,6 +1,6 @@
 //! The comparison in one screen.
 
-use crate::compare::{Measured, Run};
+use crate::compare::{Run, of, ratios, sides};
 use crate::engines::{Contestant, Format};
 use crate::memory::Peak;
 use crate::stats::{geometric_mean, mean};
@@ -26,32 +26,14 @@ pub(crate) fn print(run: &Run) {
     );
     println!("{LEGEND}");
     for format in Format::ALL {
-        for side in sides(run, format) {
+        for side in sides(&run.results, format) {
             print_one(run, format, side);
         }
     }
 }
 
-fn sides(run: &Run, format: Format) -> Vec<u32> {
-    let mut sides: Vec<u32> = run
-        .results
-        .iter()
-        .filter(|one| one.format == format)
-        .map(|one| one.side)
-        .collect();
-    sides.sort_unstable();
-    sides.dedup();
-    sides
-}
-
 fn print_one(run: &Run, format: Format, side: u32) {
-    let of = |contestant: Contestant| -> Vec<&Measured> {
-        run.results
-            .iter()
-            .filter(|one| (one.contestant, one.format, one.side) == (contestant, format, side))
-            .collect()
-    };
-    let ours = of(Contestant::Andon);
+    let ours = of(&run.results, Contestant::Andon, format, side);
     println!(
         "\nJPEG → {}, longest side {side} px, {} photographs",
         format.name(),
@@ -62,17 +44,12 @@ fn print_one(run: &Run, format: Format, side: u32) {
         "", "images/s", "Andon ×", "(range)", "CPU ×", "PSNR", "SSIM", "bytes"
     );
     for &contestant in Contestant::ALL {
-        let theirs = of(contestant);
+        let theirs = of(&run.results, contestant, format, side);
         if theirs.is_empty() {
             continue;
         }
         let rate = geometric_mean(theirs.iter().map(|one| 1.0 / one.median_seconds));
-        // Both lists run over the photographs in the same order.
-        let ratios: Vec<f64> = ours
-            .iter()
-            .zip(&theirs)
-            .map(|(our, their)| their.median_seconds / our.median_seconds)
-            .collect();
+        let ratios = ratios(&ours, &theirs);
         let cpu_ratios = ours
             .iter()
             .zip(&theirs)

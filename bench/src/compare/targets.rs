@@ -1,0 +1,103 @@
+//! What Andon has to come to beside libvips: how many times as many images, and how good ones.
+
+use crate::compare::{Measured, of, ratios, sides};
+use crate::engines::{Contestant, Format};
+use crate::goals::Goal;
+use crate::stats::{geometric_mean, mean};
+
+/// How many dB Andon's mean PSNR may lie below libvips'.
+const PSNR_SLACK: f64 = 0.1;
+
+/// Speed for each format and side, and quality where the goal says so. Without libvips or without a
+/// photograph there is nothing to judge.
+pub(super) fn judge(results: &[Measured]) -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for format in Format::ALL {
+        for side in sides(results, format) {
+            let name = format!("JPEG → {}, {side} px", format.name());
+            let ours = of(results, Contestant::Andon, format, side);
+            let theirs = of(results, Contestant::Vips, format, side);
+            goals.push(Goal::at_least(
+                format!("{name}, speed beside libvips"),
+                geometric_mean(ratios(&ours, &theirs)),
+                speed(format, side),
+                "×",
+            ));
+            if format == Format::Jpeg {
+                let psnr = |all: &[&Measured]| mean(all.iter().map(|one| one.psnr));
+                goals.push(Goal::at_least(
+                    format!("{name}, mean PSNR over libvips'"),
+                    psnr(&ours) - psnr(&theirs),
+                    -PSNR_SLACK,
+                    "dB",
+                ));
+            }
+        }
+    }
+    goals
+}
+
+/// How many times libvips' images: large results leave less to gain from decoding at a scale, and
+/// WebP's encoder is everyone's.
+fn speed(format: Format, side: u32) -> f64 {
+    match format {
+        Format::Jpeg if side > 400 => 3.0,
+        Format::Jpeg => 3.5,
+        Format::Webp => 1.4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goals::Strictness;
+
+    /// Two photographs of each contestant; libvips needs `ratio` times as long and is `worse` dB worse.
+    fn missed(format: Format, side: u32, ratio: f64, worse: f64) -> bool {
+        let one = |contestant, seconds: f64, psnr: f64| Measured {
+            photo: String::new(),
+            side,
+            format,
+            contestant,
+            width: side,
+            height: side,
+            plan: None,
+            seconds: vec![seconds],
+            cpu_seconds: vec![seconds],
+            median_seconds: seconds,
+            median_cpu_seconds: seconds,
+            bytes: 1,
+            psnr,
+            ssim: 1.0,
+        };
+        let results = [1.0, 3.0].map(|seconds| {
+            [
+                one(Contestant::Andon, seconds, 40.0),
+                one(Contestant::Vips, seconds * ratio, 40.0 - worse),
+                one(Contestant::Gd, seconds / 100.0, 100.0),
+            ]
+        });
+        let goals = judge(&results.into_iter().flatten().collect::<Vec<_>>());
+        Strictness { strict: true }.judge(&goals).is_err()
+    }
+
+    #[test]
+    fn each_format_and_side_has_its_speed() {
+        for (format, side, limit) in [
+            (Format::Jpeg, 150, 3.5),
+            (Format::Jpeg, 400, 3.5),
+            (Format::Jpeg, 1200, 3.0),
+            (Format::Webp, 150, 1.4),
+            (Format::Webp, 1200, 1.4),
+        ] {
+            assert!(!missed(format, side, limit * 1.01, 0.0));
+            assert!(missed(format, side, limit * 0.99, 0.0));
+        }
+    }
+
+    #[test]
+    fn a_worse_jpeg_is_a_miss_however_fast() {
+        assert!(!missed(Format::Jpeg, 400, 9.0, -0.09));
+        assert!(missed(Format::Jpeg, 400, 9.0, -0.11));
+    }
+}
