@@ -1,6 +1,7 @@
 //! `andon tune`: the few settings that matter, tried on this machine with the laboratory's own means.
 
 mod advice;
+mod budget;
 mod subject;
 mod trial;
 
@@ -19,15 +20,17 @@ use crate::lab::interrupt;
 use crate::lab::whole::Whole;
 use crate::print::print;
 use advice::Advice;
+use budget::Budget;
 use subject::Subject;
-use trial::{Effort, Trial};
+use trial::{CONFIRM, Effort, Trial};
 
 /// Try the few settings that matter on this machine, and recommend a configuration with the evidence
 ///
 /// Compares the configuration as it is with other numbers of pixel threads (one less than cores leaves headroom),
 /// with the cache's tiers, and with clients that do not keep their connections: this very binary, started anew for
 /// each block, interleaved as `andon lab run` does it. What is faster is measured once more before it is
-/// recommended; what is the same within ±3 % is said to be so. Nothing is written but the runs, unless you ask.
+/// recommended; what is the same within ±3 % is said to be so. The configuration is printed; nothing is written but
+/// the runs, unless you ask.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -42,13 +45,13 @@ pub(crate) struct Args {
     /// A few minutes: shorter blocks, fewer pairs, fewer candidates
     #[arg(long)]
     quick: bool,
-    /// Stop after about this time with what is known: 90s, 10m
+    /// Stop after about this time, second looks included, with what is known: 90s, 10m
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     budget: Option<Seconds>,
     /// Keep the runs in this new folder [default: lab-tune-DATE]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Write the recommended configuration into this new file
+    /// Write the recommended configuration into this new file: all of --config's, or what differs from the defaults
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
@@ -70,34 +73,38 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .output
             .clone()
             .unwrap_or_else(|| default_folder("tune")),
-        each: args
-            .budget
-            .map(|budget| budget.duration() / trials.len() as u32),
         cancel: interrupt::flag().context("cannot listen for signals")?,
     };
     let mut advice = Advice::default();
+    let mut budget = Budget::new(
+        args.budget.map(Seconds::duration),
+        trials.iter().map(|trial| trial.comparisons(effort)).sum(),
+    );
     for (at, trial) in trials.iter().enumerate() {
         eprintln!("{} of {}: {}", at + 1, trials.len(), trial.question);
-        let whole = tuning.carry_out(trial)?;
+        let time = budget.share(trial.own_comparisons(effort));
+        let whole = tuning.carry_out(trial, time)?;
         let told = advice.add(trial, &whole);
         print(told.as_bytes())?;
-        if let Some(won) = advice.won.take() {
-            if tuning.cancelled() {
-                break;
+        let time = budget.share(trial.confirmations());
+        if let Some(won) = advice.won() {
+            if tuning.cancelled() || time == Some(Duration::ZERO) {
+                advice.give_up(won);
+            } else {
+                eprintln!("once more, with another seed: {}", won.candidate.name);
+                let confirming = trial.confirming(&won.candidate);
+                let whole = tuning.carry_out(&confirming, time)?;
+                let told = advice.confirm(won, &whole);
+                print(told.as_bytes())?;
             }
-            eprintln!("once more, with another seed: {}", won.name);
-            let confirming = trial.confirming(&won);
-            let whole = tuning.carry_out(&confirming)?;
-            let told = advice.confirm(won, &whole);
-            print(told.as_bytes())?;
         }
         if tuning.cancelled() {
             break;
         }
     }
-    print(advice.recommendation(&subject.told).as_bytes())?;
+    print(advice.recommendation(&subject.told)?.as_bytes())?;
     if let Some(file) = &args.write {
-        let config = advice.config(args.config.is_some().then_some(&subject.config))?;
+        let config = advice.config(subject.own.as_ref())?;
         fs::write(file, config).with_context(|| file.display().to_string())?;
         eprintln!("Written: {}", file.display());
     }
@@ -113,15 +120,14 @@ struct Tuning<'a> {
     configs: PathBuf,
     /// Gets the runs.
     folder: PathBuf,
-    each: Option<Duration>,
     cancel: Arc<AtomicBool>,
 }
 
 impl Tuning<'_> {
-    fn carry_out(&self, trial: &Trial) -> anyhow::Result<Whole> {
+    fn carry_out(&self, trial: &Trial, time: Option<Duration>) -> anyhow::Result<Whole> {
         let folder = match trial.name {
-            "confirm" => format!(
-                "confirm-{}",
+            CONFIRM => format!(
+                "{CONFIRM}-{}",
                 trial.candidates[0].name.replace([' ', '"'], "")
             ),
             name => name.to_owned(),
@@ -129,7 +135,7 @@ impl Tuning<'_> {
         let (_, whole) = carry_out(Task {
             scenario: trial.scenario(self.subject, self.effort, &self.configs)?,
             folder: self.folder.join(folder),
-            budget: self.each,
+            budget: time,
             quiet: false,
             cancel: self.cancel.clone(),
         })?;

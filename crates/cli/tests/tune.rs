@@ -16,7 +16,8 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     fs::copy(sample("jpeg/420.jpg"), here.join("photos/a.jpg")).expect("copies");
     fs::write(
         here.join("andon.toml"),
-        "queue = 99\n[[origin]]\nfs.root = \"photos\"\n[log]\nformat = \"off\"\n",
+        "queue = 99\nlisten = [\"127.0.0.1:9\"]\n[[origin]]\nfs.root = \"photos\"\n[log]\nformat = \"off\"\n\
+         [cache.disk]\npath = \"tier\"\nsize = \"1GiB\"\n",
     )
     .expect("writes");
     let words = "tune --config andon.toml --quick --budget 4s -o runs --write tuned.toml";
@@ -31,6 +32,11 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     }
     let checked = andon(here, "config check tuned.toml").ending(0);
     assert!(checked.out.contains("queue = 99"));
+    // What the experiments put aside is still the user's.
+    let tuned = fs::read_to_string(here.join("tuned.toml")).expect("reads");
+    for kept in ["127.0.0.1:9", "photos", "/tier", "1GiB"] {
+        assert!(tuned.contains(kept), "{kept}: {tuned}");
+    }
 
     let again = andon(here, "tune --quick --write tuned.toml").ending(1);
     assert!(again.err.contains("there already"));

@@ -7,17 +7,28 @@ use toml::{Table, Value};
 use super::trial::{AS_IT_IS, Candidate, Trial};
 use crate::lab::whole::Whole;
 
-/// What is known so far.
+/// What is known so far. Every candidate that may be recommended is in one of these.
 #[derive(Default)]
 pub(super) struct Advice {
     /// The fastest of the last trial, until it is confirmed.
-    pub(super) won: Option<Candidate>,
+    won: Option<Won>,
     /// Confirmed, each with its evidence.
     recommended: Vec<(Candidate, String)>,
+    /// Faster, but something else of the same trial was faster still; with the evidence.
+    outrun: Vec<(String, String)>,
     /// Names that are the same as it is.
     same: Vec<String>,
-    /// Names of which nothing is known yet.
+    /// Names that are slower.
+    slower: Vec<String>,
+    /// Names of which nothing is known for certain yet.
     open: Vec<String>,
+}
+
+/// A candidate that was faster once.
+pub(super) struct Won {
+    pub(super) candidate: Candidate,
+    ratio: f64,
+    evidence: String,
 }
 
 impl Advice {
@@ -33,65 +44,104 @@ impl Advice {
                 floor.half_width * 100.0
             );
         }
-        let mut best: Option<(f64, &Candidate)> = None;
         for comparison in whole.analysis.primary() {
             text += &line(comparison);
-            let Some(candidate) = trial
-                .candidates
-                .iter()
-                .find(|it| it.name == comparison.name)
-            else {
-                continue;
-            };
-            if !candidate.can_win {
-                continue;
-            }
-            match &comparison.verdict {
-                Verdict::Faster => {
-                    let ratio = comparison.estimate.map_or(1.0, |it| it.ratio);
-                    if best.is_none_or(|(highest, _)| ratio > highest) {
-                        best = Some((ratio, candidate));
-                    }
-                }
-                Verdict::Same { .. } => self.same.push(candidate.name.clone()),
-                Verdict::Slower => {}
-                _ => self.open.push(candidate.name.clone()),
+            let mut candidates = trial.candidates.iter();
+            if let Some(candidate) = candidates.find(|it| it.name == comparison.name) {
+                let ratio = comparison.estimate.map_or(1.0, |it| it.ratio);
+                self.sort(candidate, &comparison.verdict, ratio, figures(comparison));
             }
         }
-        self.won = best.map(|(_, candidate)| candidate.clone());
         text.push('\n');
         text
+    }
+
+    /// Puts a candidate where its verdict belongs; the fastest waits to be confirmed.
+    fn sort(&mut self, candidate: &Candidate, verdict: &Verdict, ratio: f64, evidence: String) {
+        if !candidate.can_win {
+            return;
+        }
+        match verdict {
+            Verdict::Faster => {
+                let mut behind = Won {
+                    candidate: candidate.clone(),
+                    ratio,
+                    evidence,
+                };
+                match &mut self.won {
+                    None => self.won = Some(behind),
+                    Some(won) => {
+                        if behind.ratio > won.ratio {
+                            std::mem::swap(won, &mut behind);
+                        }
+                        self.outrun.push((behind.candidate.name, behind.evidence));
+                    }
+                }
+            }
+            Verdict::Same { .. } => self.same.push(candidate.name.clone()),
+            Verdict::Slower => self.slower.push(candidate.name.clone()),
+            _ => self.open.push(candidate.name.clone()),
+        }
+    }
+
+    /// The fastest of the last trial, which is then to be confirmed or given up.
+    pub(super) fn won(&mut self) -> Option<Won> {
+        self.won.take()
     }
 
     /// Takes the second look at a winner in.
-    pub(super) fn confirm(&mut self, won: Candidate, whole: &Whole) -> String {
+    pub(super) fn confirm(&mut self, won: Won, whole: &Whole) -> String {
         let mut text = String::from("once more, with another seed\n");
+        let mut confirmed = None;
         for comparison in whole.analysis.primary() {
             text += &line(comparison);
             if comparison.verdict == Verdict::Faster {
-                self.recommended.push((won.clone(), figures(comparison)));
-            } else {
-                self.open.push(won.name.clone());
+                confirmed = Some(figures(comparison));
             }
+        }
+        match confirmed {
+            Some(evidence) => self.recommended.push((won.candidate, evidence)),
+            None => self.give_up(won),
         }
         text.push('\n');
         text
     }
 
-    /// The last word.
-    pub(super) fn recommendation(&self, told: &str) -> String {
+    /// Leaves a winner that was not confirmed.
+    pub(super) fn give_up(&mut self, won: Won) {
+        let name = won.candidate.name;
+        let once = format!("{name}, which was faster once ({})", won.evidence);
+        self.open.push(once);
+    }
+
+    /// The last word, with the configuration if there is something to change.
+    pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
         let mut text = String::new();
-        if self.recommended.is_empty() {
+        if !self.recommended.is_empty() {
+            text += &format!("Recommended beside {told}:\n\n{}\n", self.config(None)?);
+        } else if self.open.is_empty() && !self.same.is_empty() {
+            let others = if self.slower.is_empty() {
+                ""
+            } else {
+                " or slower"
+            };
+            text += &format!(
+                "Nothing to change: {told} and what was tried beside it are SAME within ±3 %{others}.\n"
+            );
+        } else {
             text +=
                 &format!("Nothing to change about {told}: no candidate is faster for certain.\n");
-        } else {
-            text += &format!("Recommended beside {told}:\n");
-            for (candidate, evidence) in &self.recommended {
-                text += &format!("  {}  # {evidence}\n", candidate.name);
-            }
+        }
+        for (name, evidence) in &self.outrun {
+            text += &format!(
+                "Faster too, not taken: {name}  {evidence} (of one trial only the fastest is)\n"
+            );
         }
         if !self.same.is_empty() {
             text += &format!("SAME within ±3 %: {}.\n", self.same.join(", "));
+        }
+        if !self.slower.is_empty() {
+            text += &format!("SLOWER: {}.\n", self.slower.join(", "));
         }
         if !self.open.is_empty() {
             text += &format!(
@@ -99,10 +149,10 @@ impl Advice {
                 self.open.join(", ")
             );
         }
-        text
+        Ok(text)
     }
 
-    /// The configuration: the user's whole, or what differs from the defaults.
+    /// The configuration: the user's whole with what is recommended, or what is recommended alone.
     pub(super) fn config(&self, user: Option<&Table>) -> anyhow::Result<String> {
         let mut config = user.cloned().unwrap_or_default();
         let mut text = String::from("# By `andon tune`.\n");
@@ -161,18 +211,23 @@ fn put(table: &mut Table, path: &str, value: Value) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_recommendation_is_laid_over_the_users_configuration() {
-        let won = |name: &str, path: &str, value: Value| Candidate {
+    fn candidate(name: &str, path: &str, value: Value) -> Candidate {
+        Candidate {
             name: name.to_owned(),
             set: [(path.to_owned(), value)].into(),
             can_win: true,
-        };
+        }
+    }
+
+    fn workers(count: i64) -> Candidate {
+        candidate(&format!("workers = {count}"), "workers", count.into())
+    }
+
+    #[test]
+    fn a_recommendation_is_laid_over_the_users_configuration() {
+        let memory = candidate("m", "cache.memory", "0".into());
         let advice = Advice {
-            recommended: vec![
-                (won("workers = 4", "workers", 4.into()), "×1.1".into()),
-                (won("m", "cache.memory", "0".into()), "×1.2".into()),
-            ],
+            recommended: vec![(workers(4), "×1.1".into()), (memory, "×1.2".into())],
             ..Advice::default()
         };
         let user: Table = toml::from_str("queue = 9\n[cache]\nttl = \"1m\"\n").expect("toml");
@@ -183,6 +238,56 @@ mod tests {
         assert_eq!(read["cache"]["memory"].as_str(), Some("0"));
         assert_eq!(read["cache"]["ttl"].as_str(), Some("1m"));
         assert!(text.contains("# workers = 4: ×1.1\n"));
-        assert!(advice.recommendation("x").contains("  workers = 4  # ×1.1"));
+        let said = advice.recommendation("x").expect("says");
+        assert!(
+            said.contains("# m: ×1.2\nworkers = 4\n\n[cache]\nmemory = \"0\"\n"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn every_candidate_is_named_whatever_its_verdict() {
+        let same = Verdict::Same {
+            within: 0.03,
+            tiny: None,
+        };
+        let invalid = Verdict::Invalid { why: String::new() };
+        let mut advice = Advice::default();
+        for (count, verdict, ratio) in [
+            (1, &Verdict::Faster, 1.1),
+            (2, &Verdict::Faster, 1.3),
+            (3, &Verdict::Faster, 1.2),
+            (4, &same, 1.0),
+            (5, &Verdict::Slower, 0.8),
+            (6, &invalid, 1.0),
+        ] {
+            advice.sort(&workers(count), verdict, ratio, format!("×{ratio}"));
+        }
+        let won = advice.won().expect("one won");
+        assert_eq!(won.candidate.name, "workers = 2");
+        advice.give_up(won);
+        let said = advice.recommendation("x").expect("says");
+        for line in [
+            "Faster too, not taken: workers = 1  ×1.1",
+            "Faster too, not taken: workers = 3  ×1.2",
+            "SAME within ±3 %: workers = 4.",
+            "SLOWER: workers = 5.",
+            "workers = 6, workers = 2, which was faster once (×1.3)",
+        ] {
+            assert!(said.contains(line), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn where_all_is_the_same_the_defaults_are_said_to_stand() {
+        let mut advice = Advice::default();
+        let same = Verdict::Same {
+            within: 0.03,
+            tiny: None,
+        };
+        advice.sort(&workers(4), &same, 1.0, String::new());
+        let said = advice.recommendation("the defaults").expect("says");
+        assert!(said.starts_with("Nothing to change: the defaults and"));
+        assert!(said.contains("SAME within ±3 %"));
     }
 }

@@ -17,7 +17,9 @@ use super::Args;
 pub(super) struct Subject {
     /// Where it came from, in words.
     pub(super) told: String,
-    /// What the user wrote, with whole paths, without addresses.
+    /// What the user wrote, with whole paths; nothing without --config.
+    pub(super) own: Option<Table>,
+    /// What servers are started with: the same pictures, no addresses, no disk tier.
     pub(super) config: Table,
     /// Environment variables that it names.
     pub(super) inherit: Vec<String>,
@@ -28,9 +30,11 @@ pub(super) struct Subject {
 impl Subject {
     /// The user's, or pictures made into `folder`.
     pub(super) fn of(args: &Args, folder: &Path) -> anyhow::Result<Self> {
-        let (mut told, mut config) = match &args.config {
-            Some(file) => (file.display().to_string(), read(file)?),
-            None => ("the defaults".to_owned(), Table::new()),
+        let own = args.config.as_deref().map(read).transpose()?;
+        let mut config = own.clone().unwrap_or_default();
+        let mut told = match &args.config {
+            Some(file) => file.display().to_string(),
+            None => "the defaults".to_owned(),
         };
         if let Some(dir) = &args.dir {
             let dir = std::path::absolute(dir)?;
@@ -57,6 +61,7 @@ impl Subject {
         };
         Ok(Self {
             told,
+            own,
             config,
             inherit,
             urls,

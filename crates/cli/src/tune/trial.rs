@@ -138,10 +138,30 @@ fn candidate<const N: usize>(name: &str, set: [(&str, Value); N], can_win: bool)
 }
 
 impl Trial {
+    /// What it compares at most, with the second look at a winner.
+    pub(super) fn comparisons(&self, effort: Effort) -> u32 {
+        self.own_comparisons(effort) + self.confirmations()
+    }
+
+    /// What it compares itself.
+    pub(super) fn own_comparisons(&self, effort: Effort) -> u32 {
+        self.candidates.len() as u32 + u32::from(self.against_itself(effort))
+    }
+
+    /// Second looks that it may need.
+    pub(super) fn confirmations(&self) -> u32 {
+        u32::from(self.candidates.iter().any(|it| it.can_win))
+    }
+
+    /// Does it compare the baseline with itself? That is the same everywhere: once is enough.
+    fn against_itself(&self, effort: Effort) -> bool {
+        self.cold && !effort.quick && self.name != CONFIRM
+    }
+
     /// The configuration as it is against one that won, with another seed.
     pub(super) fn confirming(&self, won: &Candidate) -> Self {
         Self {
-            name: "confirm",
+            name: CONFIRM,
             question: self.question,
             cold: self.cold,
             connection: self.connection,
@@ -171,7 +191,7 @@ impl Trial {
         let mut scenario =
             Scenario::parse("[server]\ncmd = [\"true\"]\n", folder).map_err(Error::from)?;
         scenario.name = format!("tune-{}", self.name);
-        scenario.seed = if self.name == "confirm" { 2 } else { 1 };
+        scenario.seed = if self.name == CONFIRM { 2 } else { 1 };
         let server = &mut scenario.server;
         let program = std::env::current_exe().context("this program's own file")?;
         server.cmd = [
@@ -211,8 +231,7 @@ impl Trial {
             .variant
             .extend(self.candidates.iter().map(|it| variant(&it.name, &it.set)));
         let design = &mut scenario.design;
-        // The baseline against itself is the same everywhere: once is enough.
-        design.aa = self.cold && !effort.quick;
+        design.aa = self.against_itself(effort);
         design.same_within = Share(0.03);
         let (block, warmup, pairs) = match effort.quick {
             true => (1.0, [0.3, 0.6], 6),
@@ -238,6 +257,9 @@ impl Trial {
         url
     }
 }
+
+/// Names the run of a second look.
+pub(super) const CONFIRM: &str = "confirm";
 
 /// The baseline of all of them.
 pub(super) const AS_IT_IS: &str = "as it is";

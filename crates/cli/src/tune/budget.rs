@@ -1,0 +1,65 @@
+//! The time there is, shared out over the comparisons that are still to come.
+
+use std::time::{Duration, Instant};
+
+/// A budget, or none. Whoever takes longer than its share leaves less to those that follow, and whoever needs none
+/// of it leaves them more.
+pub(super) struct Budget {
+    /// When it is over; nothing: never.
+    until: Option<Instant>,
+    /// Comparisons that are still to come.
+    to_come: u32,
+}
+
+impl Budget {
+    /// Begins now.
+    pub(super) fn new(time: Option<Duration>, comparisons: u32) -> Self {
+        Self {
+            until: time.map(|time| Instant::now() + time),
+            to_come: comparisons,
+        }
+    }
+
+    /// The time for the next comparisons; nothing: as long as they need.
+    pub(super) fn share(&mut self, comparisons: u32) -> Option<Duration> {
+        let left = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        let share = left.map(|left| part(left, comparisons, self.to_come));
+        self.to_come = self.to_come.saturating_sub(comparisons);
+        share
+    }
+}
+
+fn part(left: Duration, comparisons: u32, to_come: u32) -> Duration {
+    left * comparisons / to_come.max(comparisons).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_are_the_time_and_no_more() {
+        let mut left = Duration::from_secs(90);
+        let mut to_come = 9;
+        for comparisons in [4, 1, 2, 1, 1] {
+            let part = part(left, comparisons, to_come);
+            assert_eq!(part.as_secs(), u64::from(comparisons) * 10);
+            left -= part;
+            to_come -= comparisons;
+        }
+        assert_eq!(left, Duration::ZERO);
+        // A second look that is not needed: its time is for those that follow.
+        assert_eq!(part(Duration::from_secs(60), 2, 3).as_secs(), 40);
+    }
+
+    #[test]
+    fn no_time_is_left_when_it_is_over_and_without_a_budget_there_is_no_end() {
+        assert_eq!(
+            Budget::new(Some(Duration::ZERO), 3).share(1),
+            Some(Duration::ZERO)
+        );
+        assert_eq!(Budget::new(None, 3).share(1), None);
+    }
+}
