@@ -1,4 +1,7 @@
-//! How near one picture is to another: PSNR over R, G and B, SSIM on luma. Shared by every bench.
+//! How near one picture is to another: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared
+//! by every bench.
+
+use crate::stats::mean;
 
 /// Interleaved 8-bit RGB.
 pub(crate) struct Rgb {
@@ -21,20 +24,25 @@ pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
         (picture.width, picture.height),
         "only pictures of one size can be compared"
     );
-    let squares: f64 = reference
-        .samples
-        .iter()
-        .zip(&picture.samples)
-        .map(|(&a, &b)| f64::from(a - f32::from(b)).powi(2))
-        .sum();
-    let mean = squares / reference.samples.len() as f64;
+    let pairs = reference.samples.iter().zip(&picture.samples);
+    decibels(pairs.map(|(&a, &b)| f64::from(a - f32::from(b))))
+}
+
+/// The same of one plane, of as many samples.
+pub(crate) fn plane_psnr(reference: &[f64], plane: &[u8]) -> f64 {
+    assert_eq!(reference.len(), plane.len(), "planes of different sizes");
+    let pairs = reference.iter().zip(plane);
+    decibels(pairs.map(|(a, &b)| a - f64::from(b)))
+}
+
+fn decibels(errors: impl Iterator<Item = f64>) -> f64 {
+    let mean = mean(errors.map(|error| error * error));
     10.0 * (255.0 * 255.0 / mean).log10()
 }
 
 /// Structural similarity of luma (BT.601), Gaussian window of 11 px with sigma 1.5, K1 0.01, K2 0.03; the
 /// mean over all places where the window lies inside. 1 for equal pictures.
 pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
-    let (width, height) = (reference.width, reference.height);
     let x = luma(
         reference
             .samples
@@ -47,6 +55,18 @@ pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
             .chunks_exact(3)
             .map(|p| [p[0], p[1], p[2]].map(f32::from)),
     );
+    similarity(x, y, reference.width, reference.height)
+}
+
+/// The same of one plane, `width` samples wide.
+pub(crate) fn plane_ssim(reference: &[f64], plane: &[u8], width: usize) -> f64 {
+    assert_eq!(reference.len(), plane.len(), "planes of different sizes");
+    let samples = plane.iter().map(|&sample| f64::from(sample));
+    let height = plane.len() / width;
+    similarity(reference.to_vec(), samples.collect(), width, height)
+}
+
+fn similarity(x: Vec<f64>, y: Vec<f64>, width: usize, height: usize) -> f64 {
     let blur = |values: Vec<f64>| window(&values, width, height);
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<_>>();
     let (xx, yy, xy) = (product(&x, &x), product(&y, &y), product(&x, &y));
@@ -132,6 +152,33 @@ mod tests {
     fn an_error_of_one_everywhere_is_48_db() {
         let (reference, picture) = ramp(1);
         assert!((psnr(&reference, &picture) - 48.1308).abs() < 1e-3);
+        let exact = |of: &RgbF| {
+            of.samples
+                .iter()
+                .copied()
+                .map(f64::from)
+                .collect::<Vec<_>>()
+        };
+        assert!((plane_psnr(&exact(&reference), &picture.samples) - 48.1308).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_gray_picture_is_as_similar_as_its_plane() {
+        let gray: Vec<u8> = (0..400u32).map(|i| (i * i % 251) as u8).collect();
+        let exact: Vec<f64> = gray.iter().map(|&v| f64::from(v / 2 + 40)).collect();
+        let threefold = |v: f64| [v as f32; 3];
+        let reference = RgbF {
+            width: 20,
+            height: 20,
+            samples: exact.iter().copied().flat_map(threefold).collect(),
+        };
+        let picture = Rgb {
+            width: 20,
+            height: 20,
+            samples: gray.iter().flat_map(|&v| [v; 3]).collect(),
+        };
+        let difference = ssim(&reference, &picture) - plane_ssim(&exact, &gray, 20);
+        assert!(difference.abs() < 1e-4);
     }
 
     #[test]

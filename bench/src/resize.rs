@@ -4,8 +4,8 @@
 //! Instructions are not counted: callgrind knows no AVX-512.
 
 mod case;
-mod exact;
-mod plane;
+pub(crate) mod exact;
+pub(crate) mod plane;
 
 use andon_kernels::cpu::Level;
 use andon_kernels::resample::Kernel;

@@ -1,10 +1,11 @@
 //! libjpeg-turbo through its planes API: SIMD, the accurate inverse DCT, no colour conversion.
 
+use andon_pixels::Grid;
 use anyhow::{Result, ensure};
 use turbojpeg_sys as tj;
 
-/// Decodes to the three planes at 1, 2, 4 or 8 eighths; gives how many samples they have.
-pub(super) fn decode(file: &[u8], eighths: u8) -> Result<usize> {
+/// Decodes to the three planes at 1, 2, 4 or 8 eighths.
+pub(super) fn decode(file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
     // SAFETY: takes a constant and gives a handle or null.
     let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_DECOMPRESS as i32) };
     ensure!(!handle.is_null(), "libjpeg-turbo gives no decoder");
@@ -37,10 +38,13 @@ pub(super) fn decode(file: &[u8], eighths: u8) -> Result<usize> {
                 tj::tj3YUVPlaneHeight(index, height, sampling),
             )
         };
-        planes.push(vec![0u8; width as usize * height as usize]);
+        planes.push(Grid::filled(width as u32, height as u32, 0u8));
         strides.push(width);
     }
-    let mut pointers: Vec<*mut u8> = planes.iter_mut().map(|plane| plane.as_mut_ptr()).collect();
+    let mut pointers: Vec<*mut u8> = planes
+        .iter_mut()
+        .map(|plane| plane.samples_mut().as_mut_ptr())
+        .collect();
     // SAFETY: the handle is alive; each plane has the size that the library just named, and its stride.
     let decoded = unsafe {
         tj::tj3DecompressToYUVPlanes8(
@@ -52,7 +56,7 @@ pub(super) fn decode(file: &[u8], eighths: u8) -> Result<usize> {
         )
     };
     ensure!(decoded == 0, "libjpeg-turbo refuses the picture");
-    Ok(planes.iter().map(Vec::len).sum())
+    Ok(planes)
 }
 
 struct Decoder(tj::tjhandle);

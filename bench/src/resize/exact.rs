@@ -7,13 +7,13 @@ use super::plane::{Plane, Sample};
 /// How a kernel weighs: by its definition, or as `fast_image_resize` does where the two differ: a box
 /// without its left end.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Ends {
+pub(crate) enum Ends {
     Both,
     Right,
 }
 
 /// The exact result, not clamped.
-pub(super) fn resampled<S: Sample>(
+pub(crate) fn resampled<S: Sample>(
     plane: &Plane<S>,
     (width, height): (u32, u32),
     kernel: Kernel,

@@ -8,15 +8,15 @@ use fast_image_resize::PixelTrait;
 use fast_image_resize::pixels::{U8, U16};
 
 /// Samples in rows.
-pub(super) struct Plane<S> {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) samples: Vec<S>,
+pub(crate) struct Plane<S> {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) samples: Vec<S>,
 }
 
 impl Plane<u8> {
     /// Luma of a JPEG file at so many eighths of its size.
-    pub(super) fn luma(file: &[u8], eighths: u8) -> Result<Self> {
+    pub(crate) fn luma(file: &[u8], eighths: u8) -> Result<Self> {
         let codec = ALL.iter().find(|codec| codec.name() == "jpeg");
         let codec = codec.context("there is no JPEG codec")?;
         let how = Decode {
@@ -37,7 +37,7 @@ impl Plane<u8> {
     }
 
     /// The same with 16 bits: below each sample's 8 those of its neighbour.
-    pub(super) fn widened(&self) -> Plane<u16> {
+    pub(crate) fn widened(&self) -> Plane<u16> {
         let below = self.samples.iter().skip(1).chain(&[0]);
         let both = self.samples.iter().zip(below);
         Plane {
@@ -49,7 +49,7 @@ impl Plane<u8> {
 }
 
 /// A sample of both libraries.
-pub(super) trait Sample: Resampled + Into<f64> {
+pub(crate) trait Sample: Resampled + Into<f64> {
     /// The peer's.
     type Pixel: PixelTrait;
     /// Its name.

@@ -1,0 +1,121 @@
+//! What decoding takes: processor time, instructions, memory.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::{Decoder, Photograph, alone, decode};
+use crate::goals::Goal;
+use crate::proc::thread_ms;
+use crate::stats::{geometric_mean, median};
+
+pub(super) const LEGEND: &str =
+    "one thread, processor time in ms: ours / libjpeg-turbo's planes, at 1/8, 1/4, 1/2, 1/1";
+
+/// Times libjpeg-turbo: sequential pictures, progressive ones, eighths.
+const SPEED: [(bool, u8, f64); 6] = [
+    (false, 1, 2.0),
+    (false, 2, 1.6),
+    (false, 4, 1.25),
+    (false, 8, 1.0),
+    (true, 1, 5.0),
+    (true, 2, 2.5),
+];
+/// libjpeg-turbo's memory over ours, progressive at 1/8.
+const MEMORY: f64 = 16.0;
+
+/// One photograph's.
+#[derive(Serialize)]
+pub(super) struct Speed {
+    scales: Vec<AtScale>,
+    memory: alone::Memory,
+}
+
+#[derive(Serialize)]
+struct AtScale {
+    eighths: u8,
+    /// Medians of processor time.
+    ours_ms: f64,
+    turbo_ms: f64,
+    ours_instructions: Option<u64>,
+    turbo_instructions: Option<u64>,
+}
+
+impl Speed {
+    pub(super) fn measure(
+        path: &Path,
+        file: &[u8],
+        rounds: usize,
+        instructions: bool,
+    ) -> Result<Self> {
+        let mut scales = Vec::new();
+        for eighths in [1, 2, 4, 8] {
+            let mut times = [Vec::new(), Vec::new()];
+            for _ in 0..rounds {
+                for (decoder, times) in [Decoder::Ours, Decoder::Turbo].into_iter().zip(&mut times)
+                {
+                    let before = thread_ms();
+                    decode(decoder, file, eighths)?;
+                    times.push(thread_ms() - before);
+                }
+            }
+            let count = |decoder| {
+                instructions
+                    .then(|| alone::instructions(decoder, path, eighths))
+                    .transpose()
+            };
+            scales.push(AtScale {
+                eighths,
+                ours_ms: median(&times[0]),
+                turbo_ms: median(&times[1]),
+                ours_instructions: count(Decoder::Ours)?,
+                turbo_instructions: count(Decoder::Turbo)?,
+            });
+        }
+        Ok(Self {
+            scales,
+            memory: alone::memory(path)?,
+        })
+    }
+
+    pub(super) fn print(&self) {
+        for scale in &self.scales {
+            let ratio = scale.turbo_ms / scale.ours_ms;
+            print!(
+                "  {:6.1}/{:6.1} {ratio:5.2}×",
+                scale.ours_ms, scale.turbo_ms
+            );
+            if let (Some(ours), Some(turbo)) = (scale.ours_instructions, scale.turbo_instructions) {
+                print!(" ({:.2}×)", turbo as f64 / ours as f64);
+            }
+        }
+        print!("  memory at 1/8: {:.1}×", self.memory.ratio());
+    }
+}
+
+/// A kind of which there was no photograph is a goal that was missed.
+pub(super) fn goals(photographs: &[Photograph]) -> Vec<Goal> {
+    let of = |progressive| {
+        photographs
+            .iter()
+            .filter(move |one| one.progressive == progressive)
+            .filter_map(|one| one.speed.as_ref())
+    };
+    let speed = |(progressive, eighths, goal)| {
+        let scales = of(progressive).flat_map(|one| &one.scales);
+        let ratios = scales
+            .filter(move |scale| scale.eighths == eighths)
+            .map(|scale| scale.turbo_ms / scale.ours_ms);
+        let kind = if progressive {
+            "progressive"
+        } else {
+            "sequential"
+        };
+        let name = format!("{kind} at {eighths}/8, speed");
+        Goal::at_least(name, geometric_mean(ratios), goal, "×")
+    };
+    let memory = geometric_mean(of(true).map(|one| one.memory.ratio()));
+    let memory = Goal::at_least("progressive at 1/8, memory", memory, MEMORY, "×");
+    SPEED.into_iter().map(speed).chain([memory]).collect()
+}
