@@ -1,5 +1,6 @@
 //! Instruction sets: which there are, and compiling one body for several of them.
 
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 /// An instruction set that kernels are written for by hand. Each makes the same results, bit for bit.
@@ -19,14 +20,14 @@ impl Level {
     /// All of them, of each family the plainest first.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// The best that this processor has.
+    /// The best that this processor has, within what [`limited_to`] leaves.
     #[must_use]
     pub fn best() -> Self {
         static BEST: LazyLock<Level> = LazyLock::new(|| {
             let there = Level::ALL.into_iter().rev().find(|level| level.is_there());
             there.unwrap_or(Level::Baseline)
         });
-        *BEST
+        (*BEST).min(LIMIT.get())
     }
 
     /// Has this processor got it?
@@ -64,8 +65,30 @@ impl Level {
     }
 }
 
+thread_local! {
+    /// What this thread may use. Read once a row or a plane: nothing that could be measured.
+    static LIMIT: Cell<Level> = const { Cell::new(Level::Avx512) };
+}
+
+/// Runs `work` as on a processor that has no more than `level`, as far as this thread does it: for tests,
+/// which hold the instruction sets against each other.
+///
+/// # Panics
+/// When the level is not there.
+pub fn limited_to<R>(level: Level, work: impl FnOnce() -> R) -> R {
+    struct Restored(Level);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            LIMIT.set(self.0);
+        }
+    }
+    assert!(level.is_there(), "{level:?} on a processor without");
+    let _restored = Restored(LIMIT.replace(level));
+    work()
+}
+
 /// Runs `work`, compiled once for the baseline and once for x86-64-v3 (AVX2, BMI1, BMI2, LZCNT, POPCNT),
-/// whichever the processor has.
+/// whichever the processor has and [`limited_to`] leaves.
 ///
 /// Only what the compiler inlines into `work` gains: mark the closure and the loops under it
 /// `#[inline(always)]`. Bit readers gain as much as plane loops do: flag-free shifts and a one-cycle population count.
@@ -82,7 +105,12 @@ pub fn with_modern_instructions<R>(work: impl FnOnce() -> R) -> R {
 #[cfg(target_arch = "x86_64")]
 fn has_v3() -> bool {
     use std::arch::is_x86_feature_detected as has;
-    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+    LIMIT.get() >= Level::Avx2
+        && has!("avx2")
+        && has!("bmi1")
+        && has!("bmi2")
+        && has!("lzcnt")
+        && has!("popcnt")
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -176,6 +204,29 @@ mod tests {
             0xf0f0_u64.count_ones()
         });
         assert_eq!((times, ones), (1, 8));
+    }
+
+    #[test]
+    fn a_limit_holds_for_its_thread_and_its_time() {
+        let modern = || {
+            #[cfg(target_arch = "x86_64")]
+            return (Level::best(), has_v3());
+            #[cfg(not(target_arch = "x86_64"))]
+            return (Level::best(), false);
+        };
+        let before = modern();
+        limited_to(Level::Baseline, || {
+            assert_eq!(modern(), (Level::Baseline, false));
+            limited_to(before.0, || assert_eq!(modern(), before));
+            assert_eq!(modern(), (Level::Baseline, false));
+            let elsewhere = std::thread::spawn(modern).join();
+            assert!(elsewhere.is_ok_and(|elsewhere| elsewhere == before));
+        });
+        assert_eq!(modern(), before);
+        let panicked = std::panic::catch_unwind(|| {
+            limited_to(Level::Baseline, || panic!("in the middle"));
+        });
+        assert!(panicked.is_err() && modern() == before);
     }
 
     #[test]

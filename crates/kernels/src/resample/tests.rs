@@ -208,3 +208,45 @@ fn a_plane_of_one_value_keeps_it() {
     [0_u8, 1, 127, 254, 255].into_iter().for_each(keeps);
     [0_u16, 1, 257, 32_768, 65_535].into_iter().for_each(keeps);
 }
+
+/// They are plain loops, compiled for each instruction set.
+#[test]
+fn weights_are_the_same_on_every_instruction_set() {
+    fn check<S: Noise>(span: Span, kernel: Kernel)
+    where
+        S::Weight: PartialEq,
+    {
+        let made = |level| crate::cpu::limited_to(level, || Weights::<S>::new(span, kernel));
+        let twin = made(Level::Baseline);
+        for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
+            let fast = made(level);
+            assert_eq!((fast.taps, fast.input), (twin.taps, twin.input));
+            assert_eq!(fast.starts, twin.starts, "{level:?}, {kernel}, {span:?}");
+            let same = fast.values == twin.values;
+            assert!(same, "{level:?}, {kernel}, {span:?}");
+        }
+    }
+    let mut state = 3u32;
+    let mut random = |most: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % most
+    };
+    let random_spans = (0..200).map(|_| Span {
+        input: 1 + random(700),
+        left: f64::from(random(64)) / 16.0,
+        length: f64::from(1 + random(8000)) / 11.0,
+        output: 1 + random(500),
+    });
+    for span in random_spans.chain(SPANS.into_iter().flat_map(|(x, y)| [x, y])) {
+        for kernel in [
+            Kernel::Lanczos3,
+            Kernel::Mitchell,
+            Kernel::CatmullRom,
+            Kernel::Bilinear,
+            Kernel::Box,
+        ] {
+            check::<u8>(span, kernel);
+            check::<u16>(span, kernel);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod color;
 mod effects;
 mod lay;
+mod levels;
 mod resize;
 mod support;
 mod turn;
