@@ -52,6 +52,9 @@ unsafe fn blocks_to_rows_on(
         ),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for the level.
+        (Level::Avx512, 8) => unsafe { full::avx512::to_8x8(coefficients, factors, rows) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the caller vouches for the level.
         (Level::Avx2 | Level::Avx512, _) => unsafe {
             match side {
                 2 => small::avx2::to_2x2(coefficients, factors, rows),

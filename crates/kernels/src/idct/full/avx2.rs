@@ -7,14 +7,21 @@ use super::{BITS, COLUMNS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, ROWS, S
 /// Two blocks at a time, one in each 128-bit lane.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
+    from_block(0, coefficients, factors, rows);
+}
+
+/// The same from block `first` on.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn from_block(first: usize, coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
     let line = rows.len() / 8;
     let factors: [i16; 64] = factors.map(|factor| factor as i16);
-    let mut pairs = coefficients.chunks_exact(128);
+    let mut pairs = coefficients[64 * first..].chunks_exact(128);
     for (b, pair) in pairs.by_ref().enumerate() {
         let (left, right) = pair.split_at(64);
         let lines = two_blocks(left, right, &factors);
         for (y, samples) in lines.into_iter().enumerate() {
-            let at = y * line + 16 * b;
+            let at = y * line + 8 * first + 16 * b;
             // SAFETY: both sides are 16 bytes; the slice is as long as it says.
             unsafe {
                 _mm_storeu_si128(rows[at..at + 16].as_mut_ptr().cast(), samples);
