@@ -102,7 +102,7 @@ fn what_is_not_understood_is_exit_4_and_names_the_nearest_key() {
 fn bench_asks_a_server_that_already_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let null = andon_lab::load::null::NullResponder::start(1000).expect("starts");
-    let words = format!("bench http://{}/ -n 500 -c 4", null.address());
+    let words = format!("bench http://{}/ -n 500 -c 4", null.endpoint());
     let said = lab(folder.path(), &words).ending(0).out;
     assert!(said.contains("Requests per second"), "{said}");
     let gone = lab(folder.path(), "bench ftp://127.0.0.1/ -n 1");

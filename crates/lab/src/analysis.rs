@@ -4,6 +4,7 @@
 //! - [`analyse`] does all of it; [`enough`] tells the experiment when to stop; [`order`] in which order to run.
 //! - [`self_checks`] look for mistakes in the experiment itself.
 
+mod client_limit;
 mod comparison;
 mod discards;
 mod enough;
@@ -24,6 +25,7 @@ mod work;
 
 use serde::Serialize;
 
+pub(crate) use client_limit::body_class;
 pub use comparison::{Comparison, Role};
 pub use discards::{Discards, TOO_MANY_DISCARDED};
 pub use enough::{Enough, enough};

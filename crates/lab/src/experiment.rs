@@ -6,6 +6,7 @@
 
 mod block;
 mod discard;
+mod limits;
 mod moment;
 mod visit;
 
@@ -25,6 +26,7 @@ use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
+pub use limits::ClientLimits;
 pub use moment::utc;
 pub use visit::Visit;
 
@@ -186,8 +188,7 @@ struct Going<'a> {
     run: Run,
     /// Servers that live for all blocks of their variant.
     kept: BTreeMap<(bool, u32), Launched>,
-    /// What the client reached against the null responder, in requests per second.
-    ceiling: Option<f64>,
+    limits: ClientLimits,
 }
 
 impl<'a> Going<'a> {
@@ -203,7 +204,7 @@ impl<'a> Going<'a> {
                 passes: Vec::new(),
             },
             kept: BTreeMap::new(),
-            ceiling: None,
+            limits: ClientLimits::default(),
         })
     }
 

@@ -2,11 +2,13 @@
 
 mod common;
 
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use andon_lab::load::null::NullResponder;
+use andon_lab::load::null::{Manner, NullResponder};
 use andon_lab::load::{Asked, Drive, Driven, Endpoint, Error, Window, drive};
 use andon_lab::sample::ClientThreads;
 use andon_lab::scenario::{
@@ -42,7 +44,7 @@ impl Asking {
     }
 
     fn null(responder: &NullResponder, window: Window) -> Self {
-        Self::of(Endpoint::Tcp(responder.address()), window)
+        Self::of(responder.endpoint().clone(), window)
     }
 
     fn drive(&self) -> Result<Driven, Error> {
@@ -163,6 +165,25 @@ fn without_keep_alive_every_request_connects() {
     let driven = asking.drive().expect("drives");
     assert_eq!(driven.result.completed, 50);
     assert_eq!(driven.result.connect.count(), 50);
+    asking.load.keepalive = true;
+    let driven = asking.drive().expect("drives");
+    assert_eq!(driven.result.completed, 50);
+    assert!(driven.result.connect.count() <= 4);
+}
+
+#[test]
+fn the_null_responder_answers_on_a_unix_socket_and_closes_for_those_who_cannot_keep() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("null");
+    let unix = Endpoint::Unix(socket.clone());
+    let null = NullResponder::listen(&unix, Manner::plain(7)).expect("starts");
+    let driven = Asking::null(&null, Window::Requests(50)).drive();
+    assert_eq!(driven.expect("drives").result.completed, 50);
+    let mut old = UnixStream::connect(socket).expect("connects");
+    old.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("asks");
+    let mut reply = String::new();
+    old.read_to_string(&mut reply).expect("it ends");
+    assert!(reply.ends_with("\r\n\r\nxxxxxxx"), "{reply}");
 }
 
 #[test]
@@ -188,7 +209,7 @@ fn a_body_that_ends_early_counts_as_cut() {
 fn a_server_that_is_not_there_fails_to_connect() {
     let gone = {
         let null = NullResponder::start(1).expect("starts");
-        Endpoint::Tcp(null.address())
+        null.endpoint().clone()
     };
     let driven = Asking::of(gone, Window::Requests(10))
         .drive()
@@ -244,8 +265,14 @@ fn unix_sockets_are_asked_the_same_way() {
 
 #[test]
 fn http_2_is_asked_the_same_way() {
-    let server = common::Http2::start();
-    let mut asking = Asking::of(Endpoint::Tcp(server.address), Window::Requests(200));
+    let manner = Manner {
+        http: HttpVersion::Two,
+        threads: 2,
+        ..Manner::plain(3000)
+    };
+    let any_port = Endpoint::Tcp(([127, 0, 0, 1], 0).into());
+    let null = NullResponder::listen(&any_port, manner).expect("starts");
+    let mut asking = Asking::null(&null, Window::Requests(200));
     asking.load.http = HttpVersion::Two;
     let driven = asking.drive().expect("drives");
     assert_eq!(driven.result.completed, 200, "{:?}", driven.result.failures);

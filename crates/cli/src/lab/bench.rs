@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use andon_lab::experiment::{self, Error, Visit};
+use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::launch::Endpoint;
 use andon_lab::load::{Asked, Window};
 use andon_lab::record::{Folder, Header, Kind, Run};
@@ -155,6 +155,7 @@ struct Bench {
 impl Bench {
     fn run(self, order: &[usize]) -> anyhow::Result<(Run, BTreeMap<String, Bytes>)> {
         let (mut blocks, mut bodies) = (Vec::new(), BTreeMap::new());
+        let mut limits = ClientLimits::default();
         let origin = Instant::now();
         for (index, level) in order.iter().enumerate() {
             if index > 0 && self.cancel.load(Ordering::Relaxed) {
@@ -173,7 +174,7 @@ impl Bench {
                 cancel: self.cancel.clone(),
                 progress: &|_| {},
             }
-            .make()?;
+            .make(&mut limits)?;
             blocks.push(block);
             bodies.extend(more);
         }

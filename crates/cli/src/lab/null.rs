@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use andon_lab::load::null::NullResponder;
+use andon_lab::load::Endpoint;
+use andon_lab::load::null::{Manner, NullResponder};
 use anyhow::Context;
 
 use super::interrupt;
@@ -13,7 +14,8 @@ use crate::print::print;
 
 /// Answer every request with the same bytes, doing nothing: what a client reaches here is its own limit
 ///
-/// Runs until Ctrl-C. Any path, any header; requests without a body only. Connections are kept.
+/// Runs until Ctrl-C. Any path, any header; requests without a body only. Connections are kept unless
+/// the client wants them closed.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
@@ -27,9 +29,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let stop = interrupt::flag().context("cannot listen for signals")?;
-    let responder = NullResponder::listen(args.listen, args.body)
+    let listen = Endpoint::Tcp(args.listen);
+    let responder = NullResponder::listen(&listen, Manner::plain(args.body))
         .with_context(|| format!("cannot listen on {}", args.listen))?;
-    print(format!("http://{}/\n", responder.address()).as_bytes())?;
+    print(format!("http://{}/\n", responder.endpoint()).as_bytes())?;
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK);
     }

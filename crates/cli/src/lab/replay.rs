@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use andon_lab::experiment::{self, Error, Visit};
+use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::load::Window;
 use andon_lab::past::Past;
 use andon_lab::record::{Folder, Header, Kind, Run};
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         cancel: interrupt::flag()?,
         progress: &|_| {},
     }
-    .make()?;
+    .make(&mut ClientLimits::default())?;
     if let Some(folder) = &args.output {
         let folder = Folder::create(folder, &header).map_err(Error::from)?;
         folder.append(Kind::Block, &block).map_err(Error::from)?;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::client_limit::client_limit;
+
 use crate::record::{
     Arm, Block, ClientCost, Failures, Latencies, Run, ServerCost, SystemLoad, UrlResult,
 };
@@ -62,7 +64,8 @@ pub struct Summary {
     pub server: ServerCost,
     /// What the machine did.
     pub system: SystemLoad,
-    /// What the client used; `busy` and `ceiling` are means.
+    /// What the client used; `busy` is a mean, `ceiling` the limit for such a load: the largest of what was
+    /// measured and what was seen.
     pub client: ClientCost,
 }
 
@@ -98,7 +101,7 @@ impl Summary {
             .then(|| self.server.cpu_seconds() / self.seconds)
     }
 
-    fn of(name: String, variant: u32, arm: Arm, blocks: &[&Block]) -> Self {
+    fn of(run: &Run, name: String, variant: u32, arm: Arm, blocks: &[&Block]) -> Self {
         let counting: Vec<&Block> = blocks.iter().copied().filter(|b| b.counts()).collect();
         let merged = |part: fn(&Block) -> &Latencies| {
             let mut all = Latencies::new();
@@ -132,7 +135,7 @@ impl Summary {
             urls: urls(&counting),
             server: server(&counting),
             system: system(&counting),
-            client: client(&counting),
+            client: client(run, &counting),
         }
     }
 }
@@ -147,12 +150,12 @@ pub(super) fn all(run: &Run) -> Vec<Summary> {
         let at = at as u32;
         let arm = if at == 0 { Arm::Baseline } else { Arm::Variant };
         let blocks = of(&|block| block.variant == at && block.arm == arm);
-        summaries.push(Summary::of(variant.name.clone(), at, arm, &blocks));
+        summaries.push(Summary::of(run, variant.name.clone(), at, arm, &blocks));
     }
     let again = of(&|block| block.arm == Arm::Again);
     if !again.is_empty() {
         let name = again_name(run);
-        summaries.push(Summary::of(name, 0, Arm::Again, &again));
+        summaries.push(Summary::of(run, name, 0, Arm::Again, &again));
     }
     summaries
 }
@@ -268,7 +271,7 @@ fn system(blocks: &[&Block]) -> SystemLoad {
     }
 }
 
-fn client(blocks: &[&Block]) -> ClientCost {
+fn client(run: &Run, blocks: &[&Block]) -> ClientCost {
     ClientCost {
         cpu_seconds: blocks.iter().map(|block| block.client.cpu_seconds).sum(),
         threads: blocks
@@ -277,7 +280,7 @@ fn client(blocks: &[&Block]) -> ClientCost {
             .max()
             .unwrap_or(0),
         busy: mean(blocks, |block| block.client.busy),
-        ceiling: mean(blocks, |block| block.client.ceiling),
+        ceiling: client_limit(run, blocks).map_or(0.0, |limit| limit.rate),
     }
 }
 

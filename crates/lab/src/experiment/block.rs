@@ -1,20 +1,17 @@
 //! One block, from starting its server to reaping it.
 
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 
 use super::{Error, Event, Going, discard};
 use crate::analysis::Slot;
 use crate::launch::{LaunchError, Launched};
-use crate::load::null::NullResponder;
 use crate::load::{self, Asked, Drive, Driven, Endpoint, Window};
 use crate::record::{Block, Phase, PhaseKind, Probe};
 use crate::sample::{ClientThreads, Sampler, Watched, spin};
-use crate::scenario::{
-    BodyCheck, Check, Fresh, Load, Mode, Scenario, Seconds, WarmupRule, placeholders,
-};
+use crate::scenario::{Fresh, Load, Scenario, Seconds, placeholders};
 use crate::stats::Random;
 use crate::variant::Variant;
 use crate::witness::Witnesses;
@@ -40,6 +37,7 @@ impl Going<'_> {
             }
         };
         self.phase(&mut block, PhaseKind::Start, began, Instant::now());
+        let endpoint = server.address.clone();
         let measured = self.measure(&mut block, &server, slot);
         let stopping = Instant::now();
         let alive = self.part(slot, server, &mut block);
@@ -57,6 +55,7 @@ impl Going<'_> {
         };
         if block.failure.is_none() {
             block.discarded = discard::reason(&scenario.design.discard, &block.noise, &self.run);
+            self.limit(&mut block, &endpoint)?;
         }
         Ok(Some(block))
     }
@@ -166,11 +165,16 @@ impl Going<'_> {
             block.failure =
                 Some("no request ended within the window: make design.block longer".to_owned());
         }
-        if self.ceiling.is_none() && block.load.completed > 0 && !driven.cancelled {
-            let body = block.load.bytes_body / block.load.completed;
-            self.ceiling = Some(ceiling(&self.experiment.scenario.load, body as usize)?);
+        Ok(())
+    }
+
+    /// What the client could do at most with such a load; the server is gone by now, or idle.
+    fn limit(&mut self, block: &mut Block, endpoint: &Endpoint) -> Result<(), Error> {
+        if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
+            let variant = &self.run.header.variants[block.variant as usize];
+            let load = variant.load(&self.experiment.scenario.load);
+            block.client.ceiling = self.limits.of(&load, endpoint, body)?;
         }
-        block.client.ceiling = self.ceiling.unwrap_or(0.0);
         Ok(())
     }
 
@@ -238,40 +242,6 @@ fn window(load: &Load, block: Seconds) -> Window {
     } else {
         Window::For(load.duration.unwrap_or(block).duration())
     }
-}
-
-/// Requests per second that this client reaches with this load against a responder that does nothing.
-///
-/// # Errors
-/// The responder or the client could not start.
-pub(super) fn ceiling(load: &Load, body: usize) -> Result<f64, load::Error> {
-    let responder = NullResponder::start(body).map_err(load::Error::Client)?;
-    let load = Load {
-        mode: Mode::Closed,
-        ramp: Seconds(0.0),
-        http: Default::default(),
-        ..load.clone()
-    };
-    let driven = load::drive(&Drive {
-        endpoint: Endpoint::Tcp(responder.address()),
-        asked: &[Asked::get("/")],
-        load: &load,
-        check: &Check {
-            body: BodyCheck::Hash,
-            ..Check::default()
-        },
-        warmup: &WarmupRule {
-            min: Seconds(0.1),
-            max: Seconds(0.1),
-        },
-        window: Window::For(Duration::from_millis(400)),
-        seed: 0,
-        cancel: Default::default(),
-        threads: ClientThreads::default(),
-        edge: &|| {},
-        progress: &|_| {},
-    })?;
-    Ok(driven.result.completed as f64 / driven.result.seconds.max(1e-9))
 }
 
 /// Most bytes by which the environment is padded: a page, and the luck of addresses has been drawn anew.

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::block::{ceiling, push};
+use super::ClientLimits;
+use super::block::push;
 use crate::launch;
 use crate::load::{self, Asked, Drive, Endpoint, Progress, Script, Window};
 use crate::record::{Arm, Block, Phase, PhaseKind, Probe};
@@ -46,7 +47,10 @@ impl Visit<'_> {
     ///
     /// # Errors
     /// See [`load::Error`].
-    pub fn make(&self) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
+    pub fn make(
+        &self,
+        limits: &mut ClientLimits,
+    ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
         let threads = ClientThreads::default();
         let roots = launch::running(self.endpoint);
         let mut block = Block::new(self.index, self.index, self.arm(), self.variant);
@@ -109,7 +113,7 @@ impl Visit<'_> {
         block.client = driven.client;
         block.load = driven.result;
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
-            block.client.ceiling = ceiling(self.load, body as usize)?;
+            block.client.ceiling = limits.of(self.load, self.endpoint, body)?;
         }
         Ok((block, driven.bodies))
     }

@@ -1,114 +1,293 @@
 //! A responder that does nothing: every request gets the same reply, made ready beforehand. It shows what the
 //! client itself could do at best.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::net::UnixListener;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::Response;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::watch;
+
+use super::Endpoint;
+use crate::scenario::HttpVersion;
 
 /// A running responder. Ends when dropped.
 pub struct NullResponder {
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    endpoint: Endpoint,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// How it answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Bytes of each reply's body.
+    pub body: usize,
+    /// The protocol that is spoken.
+    pub http: HttpVersion,
+    /// Threads that answer.
+    pub threads: u32,
+}
+
+impl Manner {
+    /// HTTP/1.1 on one thread.
+    #[must_use]
+    pub fn plain(body: usize) -> Self {
+        Self {
+            body,
+            http: HttpVersion::One,
+            threads: 1,
+        }
+    }
 }
 
 impl NullResponder {
-    /// Starts one on a free port of the loopback interface; see [`Self::listen`].
+    /// Starts a plain one on a free port of the loopback interface; see [`Self::listen`].
     ///
     /// # Errors
     /// The port or the thread could not be had.
     pub fn start(body: usize) -> io::Result<Self> {
-        Self::listen((Ipv4Addr::LOCALHOST, 0).into(), body)
+        Self::listen(&free_port(), Manner::plain(body))
     }
 
-    /// Starts one whose replies have bodies of so many bytes, on a thread of its own.
+    /// Starts one on threads of its own. Connections are kept unless the client wants them closed; then it is
+    /// the responder that closes first, as servers do: otherwise each would hold one of the client's ports for a
+    /// while, and the ports would be the limit.
     ///
     /// # Errors
-    /// The address or the thread could not be had.
-    pub fn listen(address: SocketAddr, body: usize) -> io::Result<Self> {
-        let listener = std::net::TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        let reply = reply_of(body);
-        let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let thread = std::thread::Builder::new()
-            .name("null".to_owned())
-            .spawn(move || {
+    /// The address or the threads could not be had.
+    pub fn listen(endpoint: &Endpoint, manner: Manner) -> io::Result<Self> {
+        let listener = Listener::bind(endpoint)?;
+        let replies = Replies::of(manner.body);
+        let (stop, stopped) = watch::channel(false);
+        let mut responder = Self {
+            endpoint: listener.endpoint(endpoint)?,
+            stop,
+            threads: Vec::new(),
+        };
+        for _ in 0..manner.threads.max(1) {
+            let listener = listener.try_clone()?;
+            let replies = replies.clone();
+            let mut stopped = stopped.clone();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            let thread = std::thread::Builder::new().name("null".to_owned());
+            responder.threads.push(thread.spawn(move || {
                 runtime.block_on(async {
                     tokio::select! {
-                        _ = stopped => {}
-                        () = accept(listener, &reply) => {}
+                        _ = stopped.wait_for(|stopped| *stopped) => {}
+                        _ = listener.accept(manner.http, &replies) => {}
                     }
                 });
-            })?;
-        Ok(Self {
-            address,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+            })?);
+        }
+        Ok(responder)
     }
 
     /// Where it listens.
     #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 }
 
 impl Drop for NullResponder {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
+        let _ = self.stop.send(true);
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
 }
 
-fn reply_of(body: usize) -> bytes::Bytes {
-    let mut reply = format!(
-        // ab speaks HTTP/1.0 and keeps a connection only if it is told so.
-        "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Type: application/octet-stream\r\n\
-         Content-Length: {body}\r\n\r\n"
-    )
-    .into_bytes();
-    reply.resize(reply.len() + body, b'x');
-    reply.into()
+/// Any free port of the loopback interface.
+pub(crate) fn free_port() -> Endpoint {
+    Endpoint::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
 }
 
-async fn accept(listener: std::net::TcpListener, reply: &bytes::Bytes) {
-    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
-        return;
-    };
-    loop {
-        if let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer(stream, reply.clone()));
+enum Listener {
+    Tcp(std::net::TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    fn bind(endpoint: &Endpoint) -> io::Result<Self> {
+        match endpoint {
+            Endpoint::Tcp(address) => {
+                let listener = std::net::TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Tcp(listener))
+            }
+            Endpoint::Unix(path) => {
+                let listener = UnixListener::bind(path)?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Unix(listener))
+            }
+        }
+    }
+
+    /// What was asked for, with the port that it got.
+    fn endpoint(&self, asked: &Endpoint) -> io::Result<Endpoint> {
+        match self {
+            Self::Tcp(listener) => Ok(Endpoint::Tcp(listener.local_addr()?)),
+            Self::Unix(_) => Ok(asked.clone()),
+        }
+    }
+
+    fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Self::Tcp(listener) => listener.try_clone().map(Self::Tcp),
+            Self::Unix(listener) => listener.try_clone().map(Self::Unix),
+        }
+    }
+
+    /// Answers all who come, until it is dropped.
+    async fn accept(self, http: HttpVersion, replies: &Replies) -> io::Result<Infallible> {
+        match self {
+            Self::Tcp(listener) => {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                loop {
+                    let Ok((stream, _)) = listener.accept().await else {
+                        tokio::time::sleep(NO_DESCRIPTORS).await;
+                        continue;
+                    };
+                    let _ = stream.set_nodelay(true);
+                    replies.serve(stream, http);
+                }
+            }
+            Self::Unix(listener) => {
+                let listener = tokio::net::UnixListener::from_std(listener)?;
+                loop {
+                    match listener.accept().await {
+                        Ok((stream, _)) => replies.serve(stream, http),
+                        Err(_) => tokio::time::sleep(NO_DESCRIPTORS).await,
+                    }
+                }
+            }
         }
     }
 }
 
-/// Answers every empty line: requests without bodies end in one.
-async fn answer(mut stream: TcpStream, reply: bytes::Bytes) {
-    let _ = stream.set_nodelay(true);
-    let mut read = Vec::with_capacity(4096);
-    while stream
-        .read_buf(&mut read)
-        .await
-        .is_ok_and(|bytes| bytes > 0)
+/// Replies made ready.
+#[derive(Clone)]
+struct Replies {
+    kept: Bytes,
+    closed: Bytes,
+    body: Bytes,
+}
+
+impl Replies {
+    fn of(body: usize) -> Self {
+        let body = vec![b'x'; body];
+        let with = |connection: &str| {
+            // ab speaks HTTP/1.0 and keeps a connection only if it is told so.
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nConnection: {connection}\r\nContent-Type: {TYPE}\r\n\
+                 Content-Length: {}\r\n\r\n",
+                body.len()
+            );
+            [head.as_bytes(), &body].concat().into()
+        };
+        Self {
+            kept: with("keep-alive"),
+            closed: with("close"),
+            body: body.clone().into(),
+        }
+    }
+
+    fn serve<S>(&self, stream: S, http: HttpVersion)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        while let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
-            read.drain(..end + 4);
-            if stream.write_all(&reply).await.is_err() {
-                return;
+        let replies = self.clone();
+        match http {
+            HttpVersion::One => tokio::spawn(async move { replies.answer(stream).await }),
+            HttpVersion::Two => tokio::spawn(async move { replies.answer_streams(stream).await }),
+        };
+    }
+
+    /// Answers every empty line: requests without bodies end in one.
+    async fn answer(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let mut read = Vec::with_capacity(4096);
+        while stream
+            .read_buf(&mut read)
+            .await
+            .is_ok_and(|bytes| bytes > 0)
+        {
+            while let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
+                let close = wants_close(&read[..end]);
+                read.drain(..end + 4);
+                let reply = if close { &self.closed } else { &self.kept };
+                if stream.write_all(reply).await.is_err() || close {
+                    return;
+                }
             }
+        }
+    }
+
+    /// Answers every stream of an HTTP/2 connection.
+    async fn answer_streams(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let answer = service_fn(move |_| {
+            let mut reply = Response::new(Full::new(self.body.clone()));
+            let media_type = HeaderValue::from_static(TYPE);
+            reply.headers_mut().insert(CONTENT_TYPE, media_type);
+            std::future::ready(Ok::<_, Infallible>(reply))
+        });
+        // It ends with the client's connection, which is no news.
+        let _ = http2::Builder::new(TokioExecutor::new())
+            .serve_connection(TokioIo::new(stream), answer)
+            .await;
+    }
+}
+
+/// Does this head end the connection? HTTP/1.0 does unless it says otherwise.
+fn wants_close(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let old = lines.next().is_some_and(|line| line.ends_with(b"HTTP/1.0"));
+    let said = lines.find_map(|line| {
+        let (name, value) = line.split_at_checked(CONNECTION.len())?;
+        name.eq_ignore_ascii_case(CONNECTION)
+            .then(|| value.trim_ascii())
+    });
+    match said {
+        Some(value) if old => !value.eq_ignore_ascii_case(b"keep-alive"),
+        Some(value) => value.eq_ignore_ascii_case(b"close"),
+        None => old,
+    }
+}
+
+const CONNECTION: &[u8] = b"connection:";
+const TYPE: &str = "application/octet-stream";
+
+/// Accepting fails when there are no descriptors left: some come back soon.
+const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_closed_when_the_client_says_so_or_is_too_old_to_say() {
+        for (head, close) in [
+            ("GET / HTTP/1.1\r\nHost: a", false),
+            ("GET / HTTP/1.1\r\nhost: a\r\nconnection: close", true),
+            ("GET / HTTP/1.1\r\nConnection:Close\r\nHost: a", true),
+            ("GET / HTTP/1.1\r\nConnection: keep-alive", false),
+            ("GET / HTTP/1.0\r\nHost: a", true),
+            ("GET / HTTP/1.0\r\nConnection: Keep-Alive", false),
+        ] {
+            assert_eq!(wants_close(head.as_bytes()), close, "{head}");
         }
     }
 }

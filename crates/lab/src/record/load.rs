@@ -158,7 +158,7 @@ pub struct ClientCost {
     pub threads: u32,
     /// Share of its threads' time that it was busy, 0 to 1: near 1, the client was the bottleneck.
     pub busy: f64,
-    /// Requests per second that the same client reached against a null responder with bodies of the same size,
-    /// just before the run; 0 where it was not tried.
+    /// Requests per second that the same client reached against a null responder with the same kind of load and
+    /// bodies of about the same size; 0 where it was not tried.
     pub ceiling: f64,
 }

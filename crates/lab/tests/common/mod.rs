@@ -1,7 +1,7 @@
 //! Small servers with one habit each, on real sockets.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,10 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use andon_lab::load::Endpoint;
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
 
 /// Answers each request by its habit. Its threads end with the test's process.
 pub(crate) struct Misbehaving {
@@ -119,39 +115,4 @@ fn whole(out: &mut dyn Write, body: &[u8]) -> bool {
         format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes();
     reply.extend_from_slice(body);
     out.write_all(&reply).is_ok()
-}
-
-/// A server that speaks HTTP/2 only, without TLS.
-pub(crate) struct Http2 {
-    /// Where it listens.
-    pub(crate) address: SocketAddr,
-}
-
-impl Http2 {
-    /// Starts it on a thread that ends with the test's process.
-    pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
-        listener.set_nonblocking(true).expect("can wait");
-        let address = listener.local_addr().expect("has an address");
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build();
-            runtime.expect("a runtime").block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).expect("listens");
-                while let Ok((stream, _)) = listener.accept().await {
-                    let answer = service_fn(async |_| {
-                        Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::new(
-                            Bytes::from_static(b"two"),
-                        )))
-                    });
-                    tokio::spawn(
-                        hyper::server::conn::http2::Builder::new(TokioExecutor::new())
-                            .serve_connection(TokioIo::new(stream), answer),
-                    );
-                }
-            });
-        });
-        Self { address }
-    }
 }

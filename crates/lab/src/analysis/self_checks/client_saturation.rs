@@ -1,6 +1,8 @@
 //! The client was the bottleneck: what was measured is the client.
 
+use super::super::client_limit::client_limit;
 use super::{Evidence, Remark, SelfCheck, Severity};
+use crate::record::Block;
 
 /// Share of its threads' time that the client may be busy.
 const BUSY: f64 = 0.70;
@@ -16,15 +18,15 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     evidence.each(|subject| {
         let busy = subject.median(|block| Some(block.client.busy))?;
-        let of_ceiling = subject.median(|block| {
-            let ceiling = block.client.ceiling;
-            let rate = block.throughput()?;
-            (ceiling > 0.0).then(|| rate / ceiling)
-        });
         let seen = if busy > BUSY {
             format!("the client was busy for {:.0} % of its time", busy * 100.0)
         } else {
-            let share = of_ceiling.filter(|share| *share > OF_CEILING)?;
+            // A limit that a block went beyond is none: only the client's own business tells then.
+            let limit = client_limit(evidence.run, &subject.blocks).filter(|it| !it.beaten)?;
+            let share = subject.median(Block::throughput)? / limit.rate;
+            if share <= OF_CEILING {
+                return None;
+            }
             format!(
                 "the rate is {:.0} % of what the client reaches at all",
                 share * 100.0
@@ -43,6 +45,7 @@ mod tests {
     use super::super::tests::{found, sentence};
     use super::CHECK;
     use crate::analysis::fixture;
+    use crate::analysis::fixture::set_rate;
 
     #[test]
     fn a_busy_client_and_one_near_its_ceiling_are_told() {
@@ -50,6 +53,17 @@ mod tests {
         assert!(sentence(&CHECK, &run).contains("85 %"));
         let run = fixture::run(1, 4, |block| block.client.ceiling = 420.0);
         assert!(sentence(&CHECK, &run).contains("of what the client reaches"));
+    }
+
+    #[test]
+    fn a_ceiling_that_a_block_went_beyond_accuses_nobody_but_a_busy_client_still_is() {
+        let mut run = fixture::run(1, 4, |block| block.client.ceiling = 420.0);
+        set_rate(&mut run.blocks[1], 440.0);
+        assert!(found(&CHECK, &run).is_empty());
+        for block in &mut run.blocks {
+            block.client.busy = 0.85;
+        }
+        assert!(sentence(&CHECK, &run).contains("85 %"));
     }
 
     #[test]
