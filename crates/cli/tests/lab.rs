@@ -83,6 +83,21 @@ fn a_server_that_does_not_start_is_exit_5_with_its_last_words() {
 }
 
 #[test]
+fn a_server_sees_of_the_environment_only_what_is_passed_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "import os, sys\nsys.exit('saw ' + os.environ.get('XDG_STATE_HOME', 'nothing'))\n";
+    fs::write(folder.path().join("tell.py"), script).expect("writes");
+    let said = |words: &str| {
+        let words = format!("quick {words} -- python3 tell.py");
+        lab(folder.path(), &words).ending(5).err
+    };
+    assert!(said("-o alone").contains("saw nothing"));
+    assert!(said("--inherit LANG,XDG_STATE_HOME -o more").contains("state"));
+    let wrong = lab(folder.path(), "quick --inherit A=1 -- true").ending(4);
+    assert!(wrong.err.contains("names only"), "{}", wrong.err);
+}
+
+#[test]
 fn what_is_not_understood_is_exit_4_and_names_the_nearest_key() {
     let folder = tempfile::tempdir().expect("a folder");
     lab(folder.path(), "quick --conections 3").ending(4);
@@ -102,7 +117,7 @@ fn what_is_not_understood_is_exit_4_and_names_the_nearest_key() {
 fn bench_asks_a_server_that_already_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let null = andon_lab::load::null::NullResponder::start(1000).expect("starts");
-    let words = format!("bench http://{}/ -n 500 -c 4", null.endpoint());
+    let words = format!("bench http://{}/ -n 500 -c 4 -k", null.endpoint());
     let said = lab(folder.path(), &words).ending(0).out;
     assert!(said.contains("Requests per second"), "{said}");
     let gone = lab(folder.path(), "bench ftp://127.0.0.1/ -n 1");

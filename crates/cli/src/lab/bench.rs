@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse, default_value = "5s")]
     time: Seconds,
     /// Requests per second that arrive whatever the server does (open loop); latency counts from the arrival
-    #[arg(short = 'q', long, value_name = "RATE")]
+    #[arg(short = 'R', long, value_name = "RATE")]
     rate: Option<f64>,
     #[command(flatten)]
     asking: Asking,
@@ -51,6 +51,9 @@ pub(super) struct Args {
     /// A new connection for each request
     #[arg(long)]
     close: bool,
+    /// Keep connections, as is the default: for fingers that know ab
+    #[arg(short = 'k', long, conflicts_with = "close")]
+    keepalive: bool,
     /// HTTP/2 (without TLS)
     #[arg(long)]
     http2: bool,
@@ -196,7 +199,7 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     };
     let load = &mut scenario.load;
     load.connections = args.connections.first().copied().unwrap_or(1);
-    load.keepalive = !args.close;
+    load.keepalive = args.keepalive || !args.close;
     if args.http2 {
         load.http = HttpVersion::Two;
     }
@@ -213,4 +216,4 @@ Examples:
   andon lab bench http://127.0.0.1:8080/ -c 50 -z 30s -L urls.txt --as jmeter
   andon lab bench http://127.0.0.1:8080/a.jpg -c 1,2,5,10,20 -z 3s
   andon lab bench http://127.0.0.1:8080/a.jpg -c 1,2,5,10,20 --as html > levels.html
-  andon lab bench unix:/run/andon.sock -L urls.txt -q 200 -z 60s";
+  andon lab bench unix:/run/andon.sock -L urls.txt -R 200 -z 60s";

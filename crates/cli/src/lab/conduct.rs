@@ -19,7 +19,7 @@ use crate::print::print;
 /// What all commands that run experiments share.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Write the run and its reports into this new folder
+    /// Write the run and its reports into this new folder [default: lab-NAME-DATE here]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Stop after this time with what is known: 90s, 10m

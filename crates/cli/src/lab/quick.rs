@@ -17,22 +17,30 @@ use super::conduct::{self, Options};
 /// Starts COMMAND anew for each block, in turn with each value of -e, drives the same load at each, checks that
 /// the replies are the same work, and says which is faster, by how much and how sure. Without -e the server is
 /// compared with itself: what differs then is noise.
+///
+/// COMMAND gets an environment of its own: PATH, the variable of -e, and what --inherit names. Everything is kept in
+/// a new folder, ./lab-quick-DATE if -o names none.
 #[derive(clap::Args)]
-#[command(after_help = AFTER)]
+#[command(before_help = BEFORE, after_help = AFTER)]
 pub(super) struct Args {
     /// An environment variable and its values, the baseline's first; an empty one: not set
     #[arg(short, long = "env", value_name = "NAME=VALUE,VALUE…")]
     env: Option<String>,
+    /// Variables that COMMAND gets from here, beside PATH: HOME,LANG
+    ///
+    /// Nothing else of your environment reaches the server, so that a run says the same in another shell.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = name)]
+    inherit: Vec<String>,
     /// Connections
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     connections: u32,
-    /// Requests per block; without it, blocks last --block
+    /// Requests per block [default: as many as --block lasts]
     #[arg(short = 'n', long, value_name = "N")]
     requests: Option<u64>,
     /// Length of a block's measured window
     #[arg(short, long, value_name = "TIME", value_parser = Seconds::parse, default_value = "3s")]
     block: Seconds,
-    /// Warm-up of each block; without it, until the rate is steady, at most 5s
+    /// Warm-up of each block [default: until the rate is steady, at most 5s]
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     warmup: Option<Seconds>,
     /// File with URLs or paths, one a line
@@ -44,8 +52,13 @@ pub(super) struct Args {
     /// A new connection for each request
     #[arg(long)]
     close: bool,
-    /// The path that answers when the server is ready; without it, it is enough that the port accepts
-    #[arg(long, value_name = "PATH", default_value = "")]
+    /// The path that answers when the server is ready [default: it is enough that the port accepts]
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "",
+        hide_default_value = true
+    )]
     ready: String,
     /// Where the server listens: tcp (a free port), unix, or HOST:PORT
     #[arg(long, value_name = "ADDRESS", default_value = "tcp")]
@@ -64,7 +77,9 @@ pub(super) struct Args {
     no_aa: bool,
     #[command(flatten)]
     options: Options,
-    /// The server; {addr}, {host}, {port}, {socket} and {work} stand for its address and work folder
+    /// The server: program and arguments, with {port} or {addr} where its address belongs
+    ///
+    /// {addr}, {host}, {port}, {socket} and {work} stand for its address and its work folder. There is no shell between.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -84,6 +99,7 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     server.cwd = here.to_string_lossy().into_owned();
     server.addr = Address::from(args.addr.clone());
     server.ready.http.clone_from(&args.ready);
+    server.inherit.clone_from(&args.inherit);
     scenario.variant = variants(args)?;
     let load = &mut scenario.load;
     load.connections = args.connections;
@@ -114,6 +130,17 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     };
     scenario.validate().map_err(Error::from)?;
     Ok(scenario)
+}
+
+/// The name of a variable.
+fn name(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("a name is missing".to_owned()),
+        text if text.contains('=') => {
+            Err("names only: -e sets a value, and this passes on the one there is".to_owned())
+        }
+        text => Ok(text.to_owned()),
+    }
 }
 
 fn entry(path: &str) -> UrlEntry {
@@ -152,6 +179,18 @@ fn variants(args: &Args) -> anyhow::Result<Vec<VariantEntry>> {
         })
         .collect())
 }
+
+const BEFORE: &str = "\
+Does it help to give each request one thread only?
+
+  andon lab quick -e OMP_NUM_THREADS=1, -u /a.jpg -- ./server --port {port}
+
+So ended that question for a resizer with GraphicsMagick (all threads beside one, docs/field-reports.md):
+
+  omp-unset / omp-1  throughput         ×0.888 [0.856, 0.922]  6 pairs  SLOWER
+  omp-unset / omp-1  p50                ×1.131 [1.105, 1.157]  6 pairs  SLOWER
+  omp-unset / omp-1  cpu_s_per_request  ×1.123 [1.083, 1.166]  6 pairs  DEARER
+";
 
 const AFTER: &str = "\
 Examples:

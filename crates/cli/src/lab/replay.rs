@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     speed: f64,
     /// Requests per second, for a list of URLs
-    #[arg(short = 'q', long, value_name = "RATE")]
+    #[arg(short = 'R', long, value_name = "RATE")]
     rate: Option<f64>,
     /// Only so much of the source's time, from its start
     #[arg(long = "for", value_name = "TIME", value_parser = Seconds::parse)]
