@@ -48,6 +48,7 @@ fn quick_says_which_is_slower_and_report_and_gate_read_the_same_run() {
         [
             "blocks.jsonl",
             "bodies",
+            "judged.jsonl",
             "report.html",
             "report.json",
             "report.md",

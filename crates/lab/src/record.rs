@@ -2,12 +2,16 @@
 //!
 //! A run is a folder. `run.json` holds the [`Header`], `blocks.jsonl` one [`Block`] a line (each appended and
 //! synced when it ends, so that a crash loses the block in progress at most), `passes.jsonl` one [`Pass`] a
-//! line, `bodies/` one file per distinct body, named by its hash. Times are seconds since the run began
-//! unless a name says otherwise.
+//! line, `bodies/` one file per distinct body, named by its hash, `judged.jsonl` what was found about them when the
+//! run had ended. Times are seconds since the run began unless a name says otherwise.
+//!
+//! A run that is to be small keeps without `bodies/` and with `blocks.jsonl.gz` instead of `blocks.jsonl`: it can
+//! be read and judged as before.
 
 mod block;
 mod folder;
 mod header;
+mod kept;
 mod latencies;
 mod load;
 mod machine;
@@ -16,6 +20,7 @@ mod pass;
 pub use block::{Arm, Block, Noise, Phase, PhaseKind, Probe, Reading, Warmup};
 pub use folder::{Folder, FolderError, Kind};
 pub use header::{Header, SCHEMA};
+pub use kept::{Decoded, Findings, Kept, Likeness};
 pub use latencies::Latencies;
 pub use load::{
     Bin, BodySeen, ClientCost, ConnectionUse, Failures, LoadResult, Point, Reply, UrlResult,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use andon_codecs::ALL;
 use andon_lab::bodies::{Judged, Picture, judge};
-use andon_lab::record::{Arm, Block, BodySeen, Header, Machine, Reply, Run, SCHEMA, UrlResult};
+use andon_lab::record::{
+    Arm, Block, BodySeen, Folder, Header, Kept, Kind, Machine, Reply, Run, SCHEMA, UrlResult,
+};
 use andon_lab::scenario::{Expect, Scenario, SizeCheck};
 use andon_lab::variant::Variant;
 use andon_pixels::{Engine, Limits, Never, NoMaterials};
@@ -29,8 +31,13 @@ fn picture(recipe: &str) -> Bytes {
     rendered.body.expect("a new picture").into()
 }
 
-/// A run of two variants whose replies to one URL are these.
+/// The judgement on a run of two variants whose replies to one URL are these.
 fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judged {
+    let (run, kept) = ran(expect, size, replies);
+    judge(&run, &kept)
+}
+
+fn ran(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> (Run, Kept) {
     let mut scenario = Scenario::parse(
         "[server]\ncmd = [\"true\"]\n[load]\nurl = [{ path = \"/\" }]\n",
         ".".as_ref(),
@@ -96,7 +103,7 @@ fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judge
         blocks,
         passes: Vec::new(),
     };
-    judge(&run, &bodies)
+    (run, Kept::bodies(bodies))
 }
 
 fn of_second(judged: &Judged) -> (bool, &str) {
@@ -184,4 +191,49 @@ fn a_picture_with_alpha_is_laid_on_white() {
         (picture.width * picture.height * 3) as usize
     );
     assert_eq!(picture.format, "png");
+}
+
+#[test]
+fn a_run_whose_bodies_are_gone_is_judged_by_what_was_found_about_them() {
+    let [jpeg, small] = ["fit:64x48,as:jpeg,q:85", "fit:32x24,as:jpeg"].map(picture);
+    let cases = [
+        (Expect::Ssim(0.8), picture("fit:64x48,as:jpeg,q:95")),
+        (Expect::SamePixels, picture("fit:64x48,as:jpeg,q:95")),
+        (Expect::SamePixels, small),
+        (Expect::SamePixels, jpeg.slice(..jpeg.len() / 2)),
+        (Expect::SamePixels, Bytes::from_static(b"no picture")),
+        (Expect::SameBytes, jpeg.clone()),
+    ];
+    for (expect, other) in cases {
+        let replies = [("image/jpeg", jpeg.clone()), ("image/jpeg", other)];
+        let (run, kept) = ran(expect, SizeCheck::Url, replies);
+        let then = judge(&run, &kept);
+        let here = tempfile::tempdir().expect("a folder");
+        let path = here.path().join("run");
+        let folder = Folder::create(&path, &run.header).expect("a new folder");
+        for block in &run.blocks {
+            folder.append(Kind::Block, block).expect("writes");
+        }
+        folder.note(&then.findings).expect("writes");
+        std::fs::remove_dir_all(path.join("bodies")).expect("was there");
+
+        let (folder, back) = Folder::read(&path).expect("reads");
+        let now = judge(&back, &folder.kept().expect("reads"));
+        assert_eq!(now.work, then.work);
+        assert!(now.missing.is_empty(), "{:?}", now.missing);
+    }
+}
+
+#[test]
+fn bodies_that_nobody_looked_at_are_missed_and_not_called_different() {
+    let replies = [
+        ("image/jpeg", picture("fit:64x48,as:jpeg,q:95")),
+        ("image/jpeg", picture("fit:64x48,as:jpeg,q:85")),
+    ];
+    let (run, _) = ran(Expect::Ssim(0.8), SizeCheck::Any, replies);
+    let judged = judge(&run, &Kept::default());
+    assert_eq!(judged.missing.len(), 2);
+    let (same, detail) = of_second(&judged);
+    assert!(!same && detail.contains("not kept"), "{detail}");
+    assert!(!detail.contains("other bytes"), "{detail}");
 }

@@ -81,8 +81,8 @@ discard = {{ steal = "> 100%", foreign_cpu = "> 100%", probe = "> 10000%" }}
 }
 
 fn verdict(finished: &Finished) -> Verdict {
-    let bodies = finished.folder.bodies().expect("reads bodies");
-    let analysis = analyse(&finished.run, &judge(&finished.run, &bodies).work);
+    let kept = finished.folder.kept().expect("reads bodies");
+    let analysis = analyse(&finished.run, &judge(&finished.run, &kept).work);
     analysis
         .primary()
         .next()

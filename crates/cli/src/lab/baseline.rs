@@ -252,18 +252,23 @@ fn replace(run: &Path, place: &Path) -> anyhow::Result<()> {
     fs::rename(fresh.keep(), place).with_context(|| place.display().to_string())
 }
 
-/// What a run was written as; reports can be made again.
+/// What a run was written as, packed or not; reports can be made again.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
-    for name in ["run.json", "blocks.jsonl", "passes.jsonl"] {
-        let file = from.join(name);
-        if file.exists() {
-            fs::copy(file, to.join(name))?;
+    for name in ["run.json", "blocks.jsonl", "passes.jsonl", "judged.jsonl"] {
+        for name in [name.to_owned(), format!("{name}.gz")] {
+            let file = from.join(&name);
+            if file.exists() {
+                fs::copy(file, to.join(name))?;
+            }
         }
     }
-    fs::create_dir(to.join("bodies"))?;
-    for body in fs::read_dir(from.join("bodies"))? {
-        let body = body?;
-        fs::copy(body.path(), to.join("bodies").join(body.file_name()))?;
+    let bodies = from.join("bodies");
+    if bodies.exists() {
+        fs::create_dir(to.join("bodies"))?;
+        for body in fs::read_dir(bodies)? {
+            let body = body?;
+            fs::copy(body.path(), to.join("bodies").join(body.file_name()))?;
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::launch::Endpoint;
 use andon_lab::load::{Asked, Window};
-use andon_lab::record::{Folder, Header, Kind, Run};
+use andon_lab::record::{Folder, Header, Kept, Kind, Run};
 use andon_lab::scenario::{HttpVersion, Mode, Scenario, Seconds, WarmupRule};
 use andon_lab::variant::Variant;
 use bytes::Bytes;
@@ -92,8 +92,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         cancel: interrupt::flag()?,
     };
     let (run, bodies) = bench.run(&order(levels.len()))?;
-    if let Some(folder) = &args.output {
-        let folder = Folder::create(folder, &run.header).map_err(Error::from)?;
+    let folder = match &args.output {
+        Some(folder) => Some(Folder::create(folder, &run.header).map_err(Error::from)?),
+        None => None,
+    };
+    if let Some(folder) = &folder {
         folder.keep(&bodies).map_err(Error::from)?;
         for block in &run.blocks {
             folder.append(Kind::Block, block).map_err(Error::from)?;
@@ -103,7 +106,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         block.load.failures.all() > 0 || block.load.completed == 0
     };
     let failed = run.blocks.is_empty() || run.blocks.iter().any(failed);
-    let whole = Whole::new(run, bodies);
+    let whole = Whole::new(run, Kept::bodies(bodies));
+    if let Some(folder) = &folder {
+        folder.note(&whole.judged.findings).map_err(Error::from)?;
+    }
     let mut printed = whole.print(format, colour())?;
     if ["ab", "levels", "text"].contains(&format.name) {
         printed.extend(format!("\nServer processes: {who}\n").into_bytes());

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     scenario.load.loops = 0;
     scenario.load.ramp = Seconds(0.0);
     let folder = tempfile::tempdir()?;
-    experiment(&Experiment {
+    let finished = experiment(&Experiment {
         scenario,
         guard: guard(),
         folder: folder.path().join("check"),
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         },
     })?;
-    let whole = Whole::read(&folder.path().join("check"))?;
+    let whole = Whole::ended(&finished.folder)?;
     let mut good = true;
     let mut text = String::new();
     for block in &whole.run.blocks {

@@ -82,7 +82,7 @@ pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, Whole)> {
     });
     bar.finish();
     let finished = finished?;
-    let whole = Whole::read(finished.folder.path())?;
+    let whole = Whole::ended(&finished.folder)?;
     for name in KEPT {
         let format = format(name)?;
         let path = finished.folder.path().join(format.file);

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ))
 }
 
-/// Reads both, with all that was served.
+/// Reads both, with what is kept of their replies.
 pub(super) fn compare(
     old: &Path,
     new: &Path,
@@ -66,9 +66,9 @@ pub(super) fn compare(
 ) -> anyhow::Result<(Run, Run, Between)> {
     let (old_folder, old) = Folder::read(old).map_err(Error::from)?;
     let (new_folder, new) = Folder::read(new).map_err(Error::from)?;
-    let mut bodies = old_folder.bodies().map_err(Error::from)?;
-    bodies.extend(new_folder.bodies().map_err(Error::from)?);
-    let between = between(&old, &new, &bodies, within);
+    let kept = old_folder.kept().map_err(Error::from)?;
+    let kept = kept.and(new_folder.kept().map_err(Error::from)?);
+    let between = between(&old, &new, &kept, within);
     Ok((old, new, between))
 }
 

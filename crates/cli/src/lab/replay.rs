@@ -9,7 +9,7 @@ use std::time::Instant;
 use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::load::Window;
 use andon_lab::past::Past;
-use andon_lab::record::{Folder, Header, Kind, Run};
+use andon_lab::record::{Folder, Header, Kept, Kind, Run};
 use andon_lab::scenario::{BodyCheck, Mode, Seconds, WarmupRule, urls};
 use anyhow::{Context, bail};
 
@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         blocks: vec![block],
         passes: Vec::new(),
     };
-    let mut printed = Whole::new(run, bodies).print(format, colour())?;
+    let mut printed = Whole::new(run, Kept::bodies(bodies)).print(format, colour())?;
     if ["ab", "text"].contains(&format.name) {
         printed.extend(format!("\nServer processes: {who}\n").into_bytes());
     }

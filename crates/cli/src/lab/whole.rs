@@ -1,40 +1,51 @@
 //! A run with everything that can be said about it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use andon_lab::analysis::{Analysis, analyse};
 use andon_lab::bodies::{Judged, judge};
-use andon_lab::record::{Folder, Run};
+use andon_lab::experiment::Error;
+use andon_lab::record::{Folder, FolderError, Kept, Run};
 use andon_lab::report::{self, Format, Material};
 use anyhow::{anyhow, bail};
-use bytes::Bytes;
 
 /// A run, judged.
 pub(crate) struct Whole {
     pub(crate) run: Run,
     pub(crate) analysis: Analysis,
     pub(super) judged: Judged,
-    bodies: BTreeMap<String, Bytes>,
+    kept: Kept,
 }
 
 impl Whole {
-    /// Judges a run.
-    pub(super) fn new(run: Run, bodies: BTreeMap<String, Bytes>) -> Self {
-        let judged = judge(&run, &bodies);
+    /// Judges a run by what is kept of its replies.
+    pub(super) fn new(run: Run, kept: Kept) -> Self {
+        let judged = judge(&run, &kept);
         Self {
             analysis: analyse(&run, &judged.work),
             run,
             judged,
-            bodies,
+            kept,
         }
     }
 
-    /// Reads a run's folder and judges it.
-    pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
-        let (folder, run) = Folder::read(folder)?;
-        let bodies = folder.bodies()?;
-        Ok(Self::new(run, bodies))
+    /// Judges a run that has just ended, and writes down what was found about its replies.
+    pub(super) fn ended(folder: &Folder) -> Result<Self, Error> {
+        let (_, run) = Folder::read(folder.path())?;
+        let whole = Self::new(run, folder.kept()?);
+        folder.note(&whole.judged.findings)?;
+        Ok(whole)
+    }
+
+    /// Reads a kept run and judges it.
+    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+        let (folder, run) = Folder::read(path)?;
+        let whole = Self::new(run, folder.kept()?);
+        if whole.kept.is_empty() && !whole.judged.missing.is_empty() {
+            let path = path.to_owned();
+            return Err(FolderError::NotKept { path }.into());
+        }
+        Ok(whole)
     }
 
     /// Prints it in a format.
@@ -43,7 +54,7 @@ impl Whole {
             run: &self.run,
             analysis: &self.analysis,
             judged: &self.judged,
-            bodies: &self.bodies,
+            bodies: &self.kept.bodies,
             colour,
         };
         (format.print)(&material).map_err(|why| anyhow!("{}: {why}", format.name))

@@ -1,12 +1,10 @@
 //! The comparison: each variant's replies with the baseline's, by what the variant's `expect` says.
 
-use std::collections::BTreeMap;
-
-use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Picture, size, ssim};
 use crate::analysis::WorkJudgement;
-use crate::record::{Arm, Header, Reply, Run};
+use crate::record::{Arm, Decoded, Findings, Header, Kept, Likeness, Reply, Run};
 use crate::scenario::{BodyCheck, Expect, SizeCheck};
 
 /// What decoding and comparing gave.
@@ -16,16 +14,22 @@ pub struct Judged {
     pub work: Vec<WorkJudgement>,
     /// The most frequent reply of each variant and URL, for contact sheets: variant, URL's index, reply.
     pub typical: Vec<(u32, u32, Reply)>,
+    /// What was found about the bodies that this took.
+    pub findings: Findings,
+    /// Hashes of bodies that should have been looked at and are neither here nor known from before.
+    pub missing: BTreeSet<String>,
 }
 
-/// Judges all replies of a run. `bodies` holds the distinct ones by their hash; what is missing there (too
-/// large, or not kept) is compared by its hash alone.
+/// Judges all replies of a run by its bodies, or, where they are gone, by what was found about them before. What
+/// is neither here nor known is compared by its hash alone.
 #[must_use]
-pub fn judge(run: &Run, bodies: &BTreeMap<String, Bytes>) -> Judged {
+pub fn judge(run: &Run, kept: &Kept) -> Judged {
     let typical = typical(run);
     let mut looked = Looked {
-        bodies,
+        kept,
         pictures: BTreeMap::new(),
+        findings: Findings::default(),
+        missing: BTreeSet::new(),
     };
     let mut judged = Judged::default();
     for ((variant, url), reply) in &typical {
@@ -51,6 +55,7 @@ pub fn judge(run: &Run, bodies: &BTreeMap<String, Bytes>) -> Judged {
         });
         judged.typical.push((*variant, *url, reply.clone()));
     }
+    (judged.findings, judged.missing) = (looked.findings, looked.missing);
     judged
 }
 
@@ -83,10 +88,12 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
     url.map_or_else(String::new, |url| url.url.clone())
 }
 
-/// Bodies, decoded at most once each.
+/// Bodies, decoded at most once each, and what was found about them.
 struct Looked<'a> {
-    bodies: &'a BTreeMap<String, Bytes>,
-    pictures: BTreeMap<String, Result<Picture, String>>,
+    kept: &'a Kept,
+    pictures: BTreeMap<String, Picture>,
+    findings: Findings,
+    missing: BTreeSet<String>,
 }
 
 impl Looked<'_> {
@@ -96,11 +103,12 @@ impl Looked<'_> {
         if check.body != BodyCheck::Decode || !reply.media_type.starts_with("image/") {
             return None;
         }
-        let picture = match self.picture(&reply.hash)? {
-            Ok(picture) => picture,
-            Err(why) => return Some(format!("{} B {}: {why}", reply.length, reply.media_type)),
+        let size = match self.decoded(&reply.hash)? {
+            Decoded::Picture { width, height } => (width, height),
+            Decoded::Broken(why) => {
+                return Some(format!("{} B {}: {why}", reply.length, reply.media_type));
+            }
         };
-        let size = (picture.width, picture.height);
         let wrong = match check.size {
             SizeCheck::Any => None,
             SizeCheck::Url => {
@@ -131,23 +139,23 @@ impl Looked<'_> {
         if expect == Expect::SameBytes {
             return Err(format!("{lengths}, other bytes"));
         }
-        let pictures = (
-            self.picture(&baseline.hash).cloned(),
-            self.picture(&reply.hash),
-        );
-        let (Some(Ok(first)), Some(Ok(second))) = pictures else {
+        let Some(likeness) = self.likeness(&baseline.hash, &reply.hash) else {
             return Err(format!(
-                "{lengths}, other bytes, and no pictures that could be compared"
+                "{lengths}, not kept, so that they cannot be compared"
             ));
         };
-        if first.rgb == second.rgb && first.width == second.width {
-            return Ok(format!("same pixels, {lengths}"));
-        }
-        let Some(likeness) = ssim(&first, second) else {
-            return Err(format!(
-                "{}x{} and {}x{} px, {lengths}",
-                first.width, first.height, second.width, second.height
-            ));
+        let likeness = match likeness {
+            Likeness::SamePixels => return Ok(format!("same pixels, {lengths}")),
+            Likeness::Ssim(likeness) => likeness,
+            Likeness::OtherSize => {
+                let sizes = [baseline, reply].map(|reply| self.size(&reply.hash));
+                return Err(format!("{} px, {lengths}", sizes.join(" and ")));
+            }
+            Likeness::NoPictures => {
+                return Err(format!(
+                    "{lengths}, other bytes, and no pictures that could be compared"
+                ));
+            }
         };
         let figures = format!("{lengths}, SSIM {likeness:.4}");
         match expect {
@@ -159,11 +167,61 @@ impl Looked<'_> {
         }
     }
 
-    fn picture(&mut self, hash: &str) -> Option<&Result<Picture, String>> {
-        if !self.pictures.contains_key(hash) {
-            let decoded = Picture::decode(self.bodies.get(hash)?);
-            self.pictures.insert(hash.to_owned(), decoded);
+    fn size(&mut self, hash: &str) -> String {
+        match self.decoded(hash) {
+            Some(Decoded::Picture { width, height }) => format!("{width}x{height}"),
+            Some(Decoded::Broken(_)) | None => "another size".to_owned(),
         }
-        self.pictures.get(hash)
     }
+
+    /// What decoding this body gives, or gave; `None` if that is not known.
+    fn decoded(&mut self, hash: &str) -> Option<Decoded> {
+        if let Some(decoded) = self.findings.decoded(hash) {
+            return Some(decoded.clone());
+        }
+        let before = || self.kept.findings.as_ref()?.decoded(hash).cloned();
+        let decoded = match self.kept.bodies.get(hash).map(|body| Picture::decode(body)) {
+            Some(Ok(picture)) => {
+                let (width, height) = (picture.width, picture.height);
+                self.pictures.insert(hash.to_owned(), picture);
+                Some(Decoded::Picture { width, height })
+            }
+            Some(Err(why)) => Some(Decoded::Broken(why)),
+            None => before(),
+        };
+        match &decoded {
+            Some(decoded) => self.findings.note_decoded(hash, decoded.clone()),
+            None => _ = self.missing.insert(hash.to_owned()),
+        }
+        decoded
+    }
+
+    /// How alike two bodies of different bytes are; `None` if that is not known.
+    fn likeness(&mut self, one: &str, other: &str) -> Option<Likeness> {
+        if let Some(likeness) = self.findings.likeness(one, other) {
+            return Some(likeness);
+        }
+        let both = (self.decoded(one), self.decoded(other));
+        let pictures = (self.pictures.get(one), self.pictures.get(other));
+        let before = self.kept.findings.as_ref();
+        let likeness = match (both, pictures) {
+            (_, (Some(first), Some(second))) => Some(alike(first, second)),
+            ((Some(Decoded::Broken(_)), _) | (_, Some(Decoded::Broken(_))), _) => {
+                Some(Likeness::NoPictures)
+            }
+            _ => before.and_then(|before| before.likeness(one, other)),
+        };
+        match likeness {
+            Some(likeness) => self.findings.note_likeness(one, other, likeness),
+            None => self.missing.extend([one.to_owned(), other.to_owned()]),
+        }
+        likeness
+    }
+}
+
+fn alike(first: &Picture, second: &Picture) -> Likeness {
+    if first.rgb == second.rgb && first.width == second.width {
+        return Likeness::SamePixels;
+    }
+    ssim(first, second).map_or(Likeness::OtherSize, Likeness::Ssim)
 }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Header, Run, SCHEMA};
+use super::kept::Finding;
+use super::{Findings, Header, Kept, Run, SCHEMA};
 
 /// A run's folder on disk.
 #[derive(Clone, Debug)]
@@ -21,12 +23,12 @@ pub struct Folder {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The file system refused.
-    #[error("{path}: {source}")]
+    #[error("{path}: {error}")]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// Why.
-        source: io::Error,
+        error: io::Error,
     },
     /// It holds something else.
     #[error("{path}: {why}")]
@@ -35,6 +37,15 @@ pub enum FolderError {
         path: PathBuf,
         /// What is wrong with it.
         why: String,
+    },
+    /// Replies would have to be looked at to judge the run, and neither they nor findings about them are there.
+    #[error(
+        "{path}: its replies were not kept, nor {JUDGED} with what was found about them, so that they cannot be \
+         compared again; report.html has what was found"
+    )]
+    NotKept {
+        /// The run's folder.
+        path: PathBuf,
     },
 }
 
@@ -74,8 +85,7 @@ impl Folder {
     pub fn append<T: Serialize>(&self, kind: Kind, entry: &T) -> Result<(), FolderError> {
         let name = kind.file();
         let path = self.path.join(name);
-        let mut line = serde_json::to_vec(entry).map_err(|error| self.content(name, &error))?;
-        line.push(b'\n');
+        let line = self.line(name, entry)?;
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let write = |mut file: File| {
             file.write_all(&line)?;
@@ -121,20 +131,48 @@ impl Folder {
         }
         let run = Run {
             header,
-            blocks: folder.entries(Kind::Block)?,
-            passes: folder.entries(Kind::Pass)?,
+            blocks: folder.entries(Kind::Block.file())?,
+            passes: folder.entries(Kind::Pass.file())?,
         };
         Ok((folder, run))
     }
 
-    /// The kept bodies by their hashes; those whose content is not what their name says are left out.
+    /// Writes down what was found about the bodies, so that they need not be kept.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn note(&self, findings: &Findings) -> Result<(), FolderError> {
+        let path = self.path.join(JUDGED);
+        let mut text = Vec::new();
+        for finding in findings.entries() {
+            text.extend(self.line(JUDGED, &finding)?);
+        }
+        write_whole(&path, &text).map_err(self.io(&path))
+    }
+
+    /// What is kept of the replies. Bodies whose content is not what their name says are left out.
     ///
     /// # Errors
     /// The folder could not be read.
-    pub fn bodies(&self) -> Result<BTreeMap<String, Bytes>, FolderError> {
+    pub fn kept(&self) -> Result<Kept, FolderError> {
+        let findings = match self.path.join(JUDGED).exists() {
+            true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),
+            false => None,
+        };
+        Ok(Kept {
+            bodies: self.bodies()?,
+            findings,
+        })
+    }
+
+    fn bodies(&self) -> Result<BTreeMap<String, Bytes>, FolderError> {
         let path = self.path.join(BODIES);
         let mut bodies = BTreeMap::new();
-        for entry in fs::read_dir(&path).map_err(self.io(&path))? {
+        let entries = match fs::read_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bodies),
+            entries => entries.map_err(self.io(&path))?,
+        };
+        for entry in entries {
             let entry = entry.map_err(self.io(&path))?;
             let body = fs::read(entry.path()).map_err(self.io(&entry.path()))?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -145,13 +183,10 @@ impl Folder {
         Ok(bodies)
     }
 
-    fn entries<T: DeserializeOwned>(&self, kind: Kind) -> Result<Vec<T>, FolderError> {
-        let name = kind.file();
-        let path = self.path.join(name);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(self.io(&path)(error)),
+    /// The lines of a file, or of the same file compressed; none if there is neither.
+    fn entries<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, FolderError> {
+        let Some((path, file)) = self.open(name)? else {
+            return Ok(Vec::new());
         };
         let lines: Vec<String> = BufReader::new(file)
             .lines()
@@ -174,9 +209,31 @@ impl Folder {
         Ok(entries)
     }
 
+    fn open(&self, name: &str) -> Result<Option<Opened>, FolderError> {
+        let plain = self.path.join(name);
+        let packed = self.path.join(format!("{name}.gz"));
+        for path in [plain, packed] {
+            match File::open(&path) {
+                Ok(file) if path.extension().is_some_and(|it| it == "gz") => {
+                    return Ok(Some((path, Box::new(MultiGzDecoder::new(file)))));
+                }
+                Ok(file) => return Ok(Some((path, Box::new(file)))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(self.io(&path)(error)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn line<T: Serialize>(&self, name: &str, entry: &T) -> Result<Vec<u8>, FolderError> {
+        let mut line = serde_json::to_vec(entry).map_err(|error| self.content(name, &error))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
     fn io(&self, path: &Path) -> impl FnOnce(io::Error) -> FolderError + use<> {
         let path = path.to_owned();
-        move |source| FolderError::Io { path, source }
+        move |error| FolderError::Io { path, error }
     }
 
     fn content(&self, name: &str, error: &serde_json::Error) -> FolderError {
@@ -186,6 +243,9 @@ impl Folder {
         }
     }
 }
+
+/// A file's path and its content, unpacked.
+type Opened = (PathBuf, Box<dyn Read>);
 
 /// What is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,3 +276,4 @@ fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
 
 const HEADER: &str = "run.json";
 const BODIES: &str = "bodies";
+const JUDGED: &str = "judged.jsonl";
