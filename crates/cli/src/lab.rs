@@ -17,10 +17,12 @@ mod running;
 mod syscalls;
 pub(crate) mod whole;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use andon_lab::experiment::Error;
 use andon_lab::launch::{Guard, stand};
+use andon_lab::record::FolderError;
 
 /// Compare servers, or one server's settings, and say which is faster, by how much, how sure
 #[derive(clap::Args)]
@@ -50,7 +52,7 @@ enum Command {
 }
 
 /// Runs the command; the exit code says what came of it.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
         Command::Quick(args) => quick::run(args),
         Command::Run(args) => run::run(args),
@@ -64,17 +66,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::Diff(args) => diff::run(args),
         Command::Baseline(args) => baseline::run(args),
         Command::Gate(args) => gate::run(args),
-        Command::Guard => return Ok(ExitCode::from(stand().clamp(0, 255) as u8)),
+        Command::Guard => return ExitCode::from(stand().clamp(0, 255) as u8),
     };
-    result.or_else(|error| {
-        let code = match error.downcast_ref::<Error>() {
-            Some(Error::Start { .. }) => NOT_STARTED,
-            Some(Error::Scenario(_) | Error::Load(_) | Error::Other(_)) => USAGE,
-            Some(Error::Folder(_)) | None => return Err(error),
-        };
+    result.unwrap_or_else(|error| {
         eprintln!("andon lab: {error:#}");
-        Ok(ExitCode::from(code))
+        ExitCode::from(code(&error))
     })
+}
+
+/// What came of a command that could not do what it was asked. Never [`REGRESSION`]: nothing was found to be slower.
+fn code(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref::<Error>() {
+        Some(Error::Start { .. }) => NOT_STARTED,
+        Some(Error::Folder(FolderError::NotKept { .. })) => INVALID,
+        // The disk was full, or the like: the question was understood, and there is no answer.
+        Some(Error::Folder(FolderError::Io { error, .. }))
+            if error.kind() != ErrorKind::NotFound =>
+        {
+            INVALID
+        }
+        _ => USAGE,
+    }
 }
 
 /// How this program starts its own guard.
@@ -91,7 +103,7 @@ const PROGRAM: &str = concat!("andon ", env!("CARGO_PKG_VERSION"));
 const REGRESSION: u8 = 1;
 const UNDECIDED: u8 = 2;
 const INVALID: u8 = 3;
-/// A command line or a scenario that was not understood.
+/// A command line, a scenario, a name or a file that was not understood or is not there.
 pub(crate) const USAGE: u8 = 4;
 const NOT_STARTED: u8 = 5;
 
@@ -104,5 +116,5 @@ Examples:
   andon lab syscalls http://127.0.0.1:8080/a.jpg
   andon lab report runs/sendfile --as html -o sendfile.html
 
-Exit codes: 0 fine, 1 regression (gate), 2 undecided (--strict), 3 invalid or not exercised,
-4 not understood, 5 a server did not start.";
+Exit codes: 0 fine, 1 regression (gate, nothing else), 2 undecided (--strict), 3 invalid, not exercised or nothing
+to judge, 4 not understood (command line, scenario, a name or folder that is not there), 5 a server did not start.";

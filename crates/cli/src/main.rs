@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
-        Command::Lab(args) => return lab::run(&args).unwrap_or_else(failed),
+        Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
         Command::Config(args) => config_check::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -50,7 +50,7 @@ fn a_later_run_is_held_against_a_saved_baseline_and_a_great_loss_is_a_regression
     assert!(json.out.contains("\"differences\""));
 
     // One variant, no baseline.
-    let alone = lab(here, "gate today").ending(1);
+    let alone = lab(here, "gate today").ending(3);
     assert!(alone.err.contains("--baseline"));
     lab(here, "baseline save monday").ending(0);
     let twice = lab(here, "baseline save monday");
@@ -87,5 +87,50 @@ fn runs_that_asked_for_something_else_are_not_compared() {
     let said = lab(here, "diff two four").ending(3).out;
     assert!(said.contains("load.connections: 2 and 4"), "{said}");
     lab(here, "gate four --baseline two").ending(3);
-    lab(here, "diff two nowhere").ending(1);
+}
+
+#[test]
+fn what_cannot_be_judged_is_no_regression() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path();
+    ran(here, "monday", 100, 2);
+    fs::create_dir(here.join("empty")).expect("a folder");
+    fs::create_dir(here.join("torn")).expect("a folder");
+    fs::write(here.join("torn/run.json"), "{ half").expect("writes");
+    let not_understood = [
+        "gate nowhere",
+        "gate empty",
+        "gate torn",
+        "gate monday --fail slower",
+        "gate monday --fail 'any",
+        "gate monday --baseline friday",
+        "gate monday --baseline ../monday",
+        "gate monday --baseline empty",
+        "gate monday --fial slower",
+        "gate",
+        "diff monday nowhere",
+        "diff nowhere monday",
+        "diff monday monday --as xml",
+        "diff monday monday --same-within x",
+        "report nowhere",
+        "report monday --as xml",
+        "baseline show friday",
+        "baseline save nowhere",
+        "baseline save monday .hidden",
+        "run nowhere.toml",
+        "run s.toml -o monday",
+        "run s.toml --only nobody",
+        "replay monday http://127.0.0.1:1 --speed 0",
+    ];
+    for words in not_understood {
+        let said = lab(here, words).ending(4);
+        assert!(!said.err.is_empty() && said.out.is_empty(), "{words}");
+    }
+    let once = lab(here, "gate nowhere").err;
+    assert_eq!(once.matches("No such file").count(), 1, "{once}");
+    let nothing = lab(here, "gate monday").ending(3);
+    assert!(nothing.err.contains("nothing was compared"));
+    lab(here, "gate monday --no-baseline").ending(3);
+    lab(here, "baseline save monday").ending(0);
+    lab(here, "baseline save monday").ending(4);
 }

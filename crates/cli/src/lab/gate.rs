@@ -75,10 +75,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     if judged.count == 0 {
-        bail!(
-            "{}: nothing was compared, so there is nothing to judge: give it a --baseline",
+        eprintln!(
+            "andon lab: {}: nothing was compared, so there is nothing to judge: give it a --baseline",
             args.run.display()
         );
+        return Ok(ExitCode::from(INVALID));
     }
     print(judged.text.as_bytes())?;
     Ok(ExitCode::from(judged.worst))
@@ -108,9 +109,11 @@ impl Judged {
             .iter()
             .filter(|rule| rule.fails(compared))
             .map(Rule::code);
-        // An invalid run says nothing about regressions, so it outranks them.
-        let code = hit.max().unwrap_or(0);
-        self.worst = self.worst.max(code);
+        let code = hit.max_by_key(|code| gravity(*code)).unwrap_or(0);
+        self.worst = [self.worst, code]
+            .into_iter()
+            .max_by_key(|code| gravity(*code))
+            .unwrap_or(code);
         self.count += 1;
         let word = match code {
             0 => "passed",
@@ -119,6 +122,16 @@ impl Judged {
             _ => "INVALID",
         };
         self.text += &format!("{word:10} {said}\n");
+    }
+}
+
+/// An invalid run says nothing about regressions, so it outranks them; a sure loss outranks what is not decided.
+fn gravity(code: u8) -> u8 {
+    match code {
+        INVALID => 3,
+        REGRESSION => 2,
+        UNDECIDED => 1,
+        _ => 0,
     }
 }
 
@@ -185,4 +198,5 @@ Examples:
   andon lab gate runs/today --baseline release-1.4 --store ci/baselines
   andon lab run s.toml -o runs/today && andon lab gate runs/today --baseline runs/monday
 
-Exit codes: 0 passed, 1 regression, 2 undecided (where a rule says so), 3 invalid or not exercised.";
+Exit codes: 0 passed, 1 regression, 2 undecided, 3 invalid or not exercised (each where a rule says so), 3 also where
+there is nothing to judge, 4 not understood: a rule, a baseline, a folder that is not there.";
