@@ -68,8 +68,9 @@ fn a_later_run_is_held_against_a_saved_baseline_and_a_great_loss_is_a_regression
         "gate today --baseline hashing",
         "gate today --baseline monday",
     ] {
-        let expected = if said.contains("SLOWER") { 1 } else { 0 };
-        let judged = lab(here, words).ending(expected).out;
+        let judged = lab(here, words);
+        let expected = if judged.out.contains("SLOWER") { 1 } else { 0 };
+        let judged = judged.ending(expected).out;
         assert!(judged.contains("held against hashing, "), "{judged}");
     }
     let itself = lab(here, "gate monday");
