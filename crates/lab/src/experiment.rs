@@ -193,6 +193,7 @@ struct Going<'a> {
 
 impl<'a> Going<'a> {
     fn start(experiment: &'a Experiment<'a>) -> Result<Self, Error> {
+        experiment.scenario.fits_here()?;
         let header = header(&experiment.scenario, &experiment.program)?;
         Ok(Self {
             experiment,

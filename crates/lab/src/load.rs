@@ -164,12 +164,12 @@ pub enum Error {
     /// An open loop without a rate.
     #[error("an open loop needs `rate`, the requests per second that arrive")]
     NoRate,
-    /// A list of CPUs that cannot be read.
+    /// A list of CPUs that cannot be read, or that this process may not use.
     #[error("{0}")]
     Cpus(String),
     /// The client's own threads or files.
     #[error("the client could not start: {0}")]
-    Client(#[from] io::Error),
+    Client(io::Error),
 }
 
 /// Drives one block's load and returns when its window has closed.
@@ -200,7 +200,8 @@ fn run(drive: &Drive<'_>, script: Option<&Script>) -> Result<Driven, Error> {
     if drive.load.mode == Mode::Open && drive.load.rate <= 0.0 {
         return Err(Error::NoRate);
     }
-    let cpus = cpus::parse(&drive.load.cpus).map_err(Error::Cpus)?;
+    let cpus =
+        cpus::usable(&drive.load.cpus).map_err(|why| Error::Cpus(format!("`load.cpus`: {why}")))?;
     let host = match &drive.endpoint {
         Endpoint::Tcp(address) => address.to_string(),
         Endpoint::Unix(_) => "localhost".to_owned(),
@@ -262,7 +263,14 @@ impl Client {
                 .map(|thread| {
                     let tell = tell.clone();
                     let enlist = drive.threads.clone();
-                    scope.spawn(move || self.thread(thread, shared, &tell, &enlist))
+                    scope.spawn(move || {
+                        let mut fails = Fails(Some(&shared.course));
+                        let ended = self.thread(thread, shared, &tell, &enlist);
+                        if ended.is_ok() {
+                            fails.0 = None;
+                        }
+                        ended
+                    })
                 })
                 .collect();
             drop(tell);
@@ -275,7 +283,8 @@ impl Client {
             for thread in threads {
                 thread
                     .join()
-                    .unwrap_or_else(|_| Err(io::Error::other("one of its threads panicked")))?;
+                    .unwrap_or_else(|_| Err(io::Error::other("one of its threads panicked")))
+                    .map_err(Error::Client)?;
             }
             driven.result = shared.recorder.finish(driven.opened, driven.closed);
             if let Pacing::Open(schedule) = &self.pacing {
@@ -305,7 +314,9 @@ impl Client {
             for id in (0..self.connections).filter(|id| id % self.threads == thread) {
                 self.spawn(id, shared.clone(), &mut connections);
             }
-            while connections.join_next().await.is_some() {}
+            while let Some(ended) = connections.join_next().await {
+                ended.map_err(io::Error::other)?;
+            }
             Ok(())
         })
     }
@@ -328,6 +339,18 @@ impl Client {
                 let open = Open(schedule.clone());
                 into.spawn(worker::work(shared, id, start, open, stop.clone()));
             }
+        }
+    }
+}
+
+/// A thread that ends without having done its work, by an error or a panic, ends the whole course: nobody else
+/// does its share, and the window would never be over.
+struct Fails<'a>(Option<&'a Course>);
+
+impl Drop for Fails<'_> {
+    fn drop(&mut self) {
+        if let Some(course) = self.0 {
+            course.fail();
         }
     }
 }

@@ -71,7 +71,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario file.
+    /// Reads and checks a scenario file that is to run here.
     ///
     /// # Errors
     /// The first thing that is wrong, with file, line, key and what would do.
@@ -84,6 +84,8 @@ impl Scenario {
             _ => Path::new("."),
         };
         let mut scenario = Self::parse(&text, dir).map_err(wrong)?;
+        let fits = scenario.fits_here();
+        fits.map_err(|error| wrong(error.located(&text)))?;
         if scenario.name.is_empty() {
             let stem = file.file_stem().unwrap_or_default();
             scenario.name = stem.to_string_lossy().into_owned();

@@ -15,6 +15,8 @@ use crate::stats::steady;
 pub(super) struct Course {
     phase: AtomicU8,
     cancel: Arc<AtomicBool>,
+    /// Has one of the client's threads failed?
+    failed: AtomicBool,
     /// Told when the first request may be sent.
     started: watch::Sender<bool>,
     /// Told when the course is over, so that nobody waits on.
@@ -41,6 +43,7 @@ impl Course {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
             cancel,
+            failed: AtomicBool::new(false),
             started: watch::Sender::new(!at_once),
             over: watch::Sender::new(false),
             finished: Mutex::new(false),
@@ -85,8 +88,14 @@ impl Course {
         self.over.send_replace(true);
     }
 
+    /// One of the client's threads has failed: there is nothing to wait for.
+    pub(super) fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+        self.finished();
+    }
+
     fn cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
+        self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
     /// Waits for so long, or until the last counted request has ended; says whether it has.
@@ -206,3 +215,16 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
 const BIN: Duration = Duration::from_millis(250);
 /// So many slices must agree.
 const SETTLED: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_course_whose_thread_has_failed_waits_for_nothing() {
+        let course = Course::new(Arc::default(), true);
+        course.fail();
+        // Were it to wait, this test would not end.
+        assert!(course.wait(Duration::MAX) && course.cancelled());
+    }
+}

@@ -5,18 +5,13 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use rustix::thread::{CpuSet, sched_getaffinity};
-
 use crate::scenario::cpus;
 
 /// Does the work once on each CPU that this process may use, all at the same time; the mean of their times in
 /// seconds (about 20 ms on a quiet machine of today).
 #[must_use]
 pub fn spin() -> f64 {
-    let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-    let usable: Vec<usize> = (0..CpuSet::MAX_CPU)
-        .filter(|cpu| allowed.is_set(*cpu))
-        .collect();
+    let usable = cpus::allowed();
     let together = Barrier::new(usable.len().max(1));
     let seconds: Vec<f64> = thread::scope(|scope| {
         let threads: Vec<_> = (usable.iter())

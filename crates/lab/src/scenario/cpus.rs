@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs of a list, in ascending order, each once; an empty list is empty.
 ///
@@ -23,6 +23,30 @@ pub fn parse(text: &str) -> Result<Vec<usize>, String> {
     cpus.sort_unstable();
     cpus.dedup();
     Ok(cpus)
+}
+
+/// The CPUs of a list, if this process may use each of them.
+///
+/// # Errors
+/// A sentence with the list and what there is.
+pub fn usable(text: &str) -> Result<Vec<usize>, String> {
+    let cpus = parse(text)?;
+    let here = allowed();
+    // Where the system does not tell, it will say no when the time comes.
+    if here.is_empty() || cpus.iter().all(|cpu| here.contains(cpu)) {
+        return Ok(cpus);
+    }
+    let here: Vec<String> = here.iter().map(ToString::to_string).collect();
+    Err(format!(
+        "`{text}` names a CPU that is not there or that this process may not use; it may use {}",
+        here.join(",")
+    ))
+}
+
+/// The CPUs that this process may use, in ascending order.
+pub(crate) fn allowed() -> Vec<usize> {
+    let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    (0..MOST).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
 /// Keeps the calling thread, and whatever it starts from now on, on these CPUs; none are named: on any.
@@ -49,6 +73,16 @@ mod tests {
     fn lists_and_ranges_may_be_mixed() {
         assert_eq!(parse("0,2-3, 2"), Ok(vec![0, 2, 3]));
         assert_eq!(parse(""), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_told_with_those_that_are() {
+        let first = allowed()[0].to_string();
+        assert!(usable(&first).is_ok() && usable("").is_ok());
+        let list = format!("{first},1023");
+        let said = usable(&list).expect_err("no machine of a test has so many");
+        assert!(said.contains(&list), "{said}");
+        assert!(said.contains(&format!("may use {first}")), "{said}");
     }
 
     #[test]

@@ -27,6 +27,15 @@ impl Scenario {
         self.placeholders_are_known()
     }
 
+    /// Checks what depends on the machine: the CPUs that are named are there.
+    ///
+    /// # Errors
+    /// The first list of which this process may not use every CPU, with its key and what there is.
+    pub fn fits_here(&self) -> Outcome {
+        named("server.cpus", cpus::usable(&self.server.cpus))?;
+        named("load.cpus", cpus::usable(&self.load.cpus))
+    }
+
     fn server_is_sound(&self) -> Outcome {
         let server = &self.server;
         let has_command = |cmd: &[String]| cmd.first().is_some_and(|program| !program.is_empty());
@@ -277,6 +286,25 @@ mod tests {
         match Scenario::parse(text, Path::new("/x")) {
             Ok(_) => "fine".into(),
             Err(error) => error.in_file(Path::new("s.toml")).to_string(),
+        }
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_told_with_its_line_before_anything_starts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("s.toml");
+        for (table, line) in [("server", 3), ("load", 4)] {
+            let cpus = if table == "load" {
+                "[load]\ncpus"
+            } else {
+                "cpus"
+            };
+            let text = format!("[server]\ncmd = ['a']\n{cpus} = '0,1023'");
+            std::fs::write(&file, text).expect("writes");
+            let said = Scenario::read(&file).expect_err("no machine of a test has so many");
+            let said = said.to_string();
+            let part = format!("s.toml, line {line}: `{table}.cpus`: `0,1023` names a CPU");
+            assert!(said.contains(&part), "{said}");
         }
     }
 
