@@ -172,6 +172,13 @@ pub enum Error {
     Client(io::Error),
 }
 
+/// By hand: as thiserror's `from` it would be the source as well as in the sentence, and be printed twice.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Client(error)
+    }
+}
+
 /// Drives one block's load and returns when its window has closed.
 ///
 /// # Errors
@@ -283,8 +290,7 @@ impl Client {
             for thread in threads {
                 thread
                     .join()
-                    .unwrap_or_else(|_| Err(io::Error::other("one of its threads panicked")))
-                    .map_err(Error::Client)?;
+                    .unwrap_or_else(|_| Err(io::Error::other("one of its threads panicked")))?;
             }
             driven.result = shared.recorder.finish(driven.opened, driven.closed);
             if let Pacing::Open(schedule) = &self.pacing {

@@ -44,6 +44,8 @@ pub struct Summary {
     pub bytes_body: u64,
     /// Distinct replies: by URL and content.
     pub distinct_bodies: u32,
+    /// Connections that its blocks were asked to keep busy.
+    pub connections: u32,
     /// Requests in flight.
     pub in_flight: f64,
     /// The longest time that a connection waited for a reply, in seconds.
@@ -125,6 +127,11 @@ impl Summary {
             bytes_total: sum(|block| block.load.bytes_total),
             bytes_body: sum(|block| block.load.bytes_body),
             distinct_bodies: distinct_bodies(&counting),
+            connections: counting
+                .iter()
+                .map(|block| block.load.connections)
+                .max()
+                .unwrap_or(0),
             in_flight: mean(&counting, |block| block.load.in_flight),
             longest_wait: counting.iter().map(|b| longest_wait(b)).fold(0.0, f64::max),
             total: merged(|block| &block.load.total),

@@ -74,8 +74,11 @@ const ROWS: &[Row] = &[
         None,
     ),
     (
-        "Concurrency in flight",
-        |it| fixed(measured(it, it.in_flight), 1),
+        "Concurrency asked / in flight",
+        |it| {
+            let asked = fixed(measured(it, f64::from(it.connections)), 0);
+            format!("{asked} / {}", fixed(measured(it, it.in_flight), 1))
+        },
         None,
     ),
     (
@@ -164,8 +167,7 @@ const ROWS: &[Row] = &[
 fn side_by_side(material: &Material<'_>, baseline: &Summary, others: &[&Summary]) -> Table {
     let load = &material.run.header.scenario.load;
     let mut table = Table::new(format!(
-        "ab-like: concurrency {}, keep-alive {}",
-        load.connections,
+        "ab-like: keep-alive {}",
         if load.keepalive { "on" } else { "off" }
     ))
     .words([""])

@@ -50,7 +50,7 @@ fn print(material: &Material<'_>) -> String {
 fn verdicts(material: &Material<'_>) -> Table {
     let mut table = Table::new("Verdicts")
         .words(["compared", "metric"])
-        .figures(["ratio", "95 % interval", "pairs"])
+        .figures(["ratio", "95 % interval", "pairs", "ranks p"])
         .words(["verdict"]);
     for it in Outcome::all(material.analysis) {
         table.row([
@@ -59,6 +59,7 @@ fn verdicts(material: &Material<'_>) -> Table {
             it.ratio,
             it.interval,
             it.pairs,
+            it.ranks,
             it.verdict,
         ]);
     }

@@ -17,6 +17,9 @@ pub(super) struct Outcome {
     pub(super) interval: String,
     /// `10 pairs`, or empty.
     pub(super) pairs: String,
+    /// `0.031`: what the exact signed-rank test, the check of t that no wild pair sways, says of "the ratio
+    /// is one"; or empty.
+    pub(super) ranks: String,
     /// The verdict's word and figures.
     pub(super) verdict: String,
     /// How it sounds.
@@ -66,6 +69,7 @@ impl Outcome {
                 estimate.map(|it| units::interval(it.interval_95.low, it.interval_95.high)),
             ),
             pairs: or_empty(estimate.map(|it| units::count(it.pairs, "pair"))),
+            ranks: or_empty(estimate.map(|it| units::p_value(it.signed_rank_p))),
             verdict: comparison.verdict.to_string(),
             tone,
             role: comparison.role,

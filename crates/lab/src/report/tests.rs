@@ -59,6 +59,13 @@ fn the_first_screen_says_what_came_of_it() {
     assert!(line("Noise floor").contains("cannot be told from nothing"));
     assert!(line("Discards").contains("steal 7.2 % > 5 %: 1 block"));
     assert!(line("Requests per second [#/sec]").contains("41"));
+    assert!(line("Concurrency asked / in flight").contains("10 / 10.0"));
+    let ranks = slower
+        .split("pairs")
+        .nth(1)
+        .unwrap_or_default()
+        .trim_start();
+    assert!(ranks.starts_with("0.0"), "p of signed ranks: {slower}");
     assert!(text.contains("Connection times [ms]"));
     assert!(line("Stability: omp, unlimited / v0").contains("longest wait 60.0 ms"));
     assert!(line("Same work").contains("1 of 3 replies differ"));

@@ -89,6 +89,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
         width(|it| &it.ratio),
     );
     let (interval, pairs) = (width(|it| &it.interval), width(|it| &it.pairs));
+    let ranks = width(|it| &it.ranks);
     let mut primary = true;
     let looks = match material.analysis.looks {
         1 => String::new(),
@@ -96,7 +97,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     };
     let _ = writeln!(
         out,
-        "Verdicts (ratio to the baseline, 95 % interval{looks})"
+        "Verdicts (ratio to the baseline, 95 % interval{looks}, pairs, p of signed ranks)"
     );
     for it in &outcomes {
         if primary && it.role == Role::Secondary {
@@ -104,12 +105,13 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
             out.push_str("Beside them (p values adjusted for their number)\n");
         }
         let start = format!(
-            "  {:who$}  {:metric$}  {:ratio$} {:interval$}  {:>pairs$}  ",
+            "  {:who$}  {:metric$}  {:ratio$} {:interval$}  {:>pairs$}  {:>ranks$}  ",
             harmless(&it.who),
             it.metric,
             it.ratio,
             it.interval,
-            it.pairs
+            it.pairs,
+            it.ranks
         );
         let verdict = harmless(&it.verdict);
         let verdict = paint(material, it.tone.ansi(), &verdict);

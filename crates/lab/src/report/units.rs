@@ -68,6 +68,14 @@ pub(super) fn interval(low: f64, high: f64) -> String {
     format!("[{}, {}]", plain_ratio(low), plain_ratio(high))
 }
 
+/// `0.031`; below a thousandth only that.
+pub(super) fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        return "<0.001".to_owned();
+    }
+    format!("{p:.3}")
+}
+
 /// `×0.95`: a round ratio at an axis, without digits that say nothing.
 pub(super) fn ratio_tick(ratio: f64) -> String {
     format!("×{}", tick(ratio))

@@ -48,6 +48,8 @@ const ROUNDS: u32 = 12_000_000;
 
 #[cfg(test)]
 mod tests {
+    use rustix::thread::sched_getaffinity;
+
     use super::*;
 
     #[test]

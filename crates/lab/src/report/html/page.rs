@@ -66,7 +66,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
         let rest = it.verdict.get(word.len()..).unwrap_or_default().trim();
         let _ = writeln!(
             out,
-            "<div class=\"card {}\"><p class=\"who\">{}</p><p class=\"word\">{}</p><p class=\"ratio\">{} <small>{}</small></p><p class=\"note\">{}{}{}</p></div>",
+            "<div class=\"card {}\"><p class=\"who\">{}</p><p class=\"word\">{}</p><p class=\"ratio\">{} <small>{}</small></p><p class=\"note\">{}{}{}{}</p></div>",
             it.tone.class(),
             escape(&it.who),
             escape(word.trim_end_matches(':')),
@@ -74,6 +74,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
             escape(&it.interval),
             escape(it.metric),
             escape(&prefixed(", ", &it.pairs)),
+            escape(&prefixed(", ranks p ", &it.ranks)),
             escape(&prefixed(". ", rest)),
         );
     }
@@ -86,6 +87,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
             "ratio",
             "95 % interval",
             "pairs",
+            "ranks p",
             "verdict",
         ] {
             let _ = write!(out, "<th scope=\"col\">{head}</th>");
@@ -98,6 +100,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
                 &it.ratio,
                 &it.interval,
                 &it.pairs,
+                &it.ranks,
             ];
             out.push_str("<tr>");
             for cell in cells {
