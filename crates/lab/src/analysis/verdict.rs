@@ -39,6 +39,9 @@ pub enum Verdict {
         more_pairs: Option<u32>,
         /// What they would take.
         seconds: Option<f64>,
+        /// The least number of pairs, where there are fewer: they decide nothing, however clear they look.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        least: Option<u32>,
     },
     /// The figures do not compare what they seem to compare.
     Invalid {
@@ -120,6 +123,7 @@ impl Question<'_> {
             seconds: more_pairs
                 .zip(self.seconds_per_pair)
                 .map(|(pairs, each)| f64::from(pairs) * each),
+            least: (have < self.min_pairs).then_some(self.min_pairs),
         }
     }
 }
@@ -159,9 +163,12 @@ impl fmt::Display for Verdict {
                 within,
                 more_pairs,
                 seconds,
+                least,
             } => {
-                match half_width {
-                    Some(half) => {
+                match (half_width, least) {
+                    (None, _) => f.write_str(": fewer than two pairs")?,
+                    (_, Some(least)) => write!(f, ": fewer than {least} pairs")?,
+                    (Some(half), None) => {
                         write!(
                             f,
                             ": known to ±{} only, asked ±{}",
@@ -169,7 +176,6 @@ impl fmt::Display for Verdict {
                             percent(*within)
                         )?;
                     }
-                    None => f.write_str(": fewer than two pairs")?,
                 }
                 match more_pairs {
                     Some(pairs) => write!(f, "; about {pairs} more pairs")?,
@@ -305,6 +311,8 @@ mod tests {
             ),
             "{verdict}"
         );
+        let text = verdict.to_string();
+        assert!(text.starts_with("UNDECIDED: fewer than 6 pairs;"), "{text}");
         let nothing = Question {
             metric: Metric::Throughput,
             ratios: None,

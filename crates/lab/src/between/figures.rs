@@ -193,6 +193,7 @@ impl Question<'_> {
             within: self.within,
             more_pairs: None,
             seconds: None,
+            least: None,
         }
     }
 }
