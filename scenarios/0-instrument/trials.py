@@ -5,7 +5,8 @@
 
 Each trial is an `andon lab quick` as a user would type it, with a seed of its own. An A/A trial fails if it is called
 FASTER or SLOWER; SAME and UNDECIDED (with the pairs that are missing) are right. A trial with a tenth more work fails
-unless it is called SLOWER. Ends with 1 if any trial failed.
+unless it is called SLOWER. One that other work on the machine made INVALID says nothing of either, and is made again; three
+of them in a row end it with 3. Ends with 1 if any trial failed.
 
 It needs `andon` and `php` with GD in PATH.
 """
@@ -38,7 +39,7 @@ def main():
     for _ in range(count):
         for kind in KINDS:
             number = sum(trial["kind"] == kind for trial in trials) + 1
-            trials.append(trial(kind, number))
+            trials.append(valid_trial(kind, number))
             print(line(trials[-1]), flush=True)
             write(output, trials)
     print()
@@ -46,8 +47,22 @@ def main():
     sys.exit(any(not trial["right"] for trial in trials))
 
 
+# Invalid trials in a row after which the machine is too busy for any.
+MOST_INVALID = 3
+
+
+def valid_trial(kind, number):
+    for _ in range(MOST_INVALID):
+        made = trial(kind, number)
+        if made["ratio"] is not None:
+            return made
+        print(f"{kind:15} {number:3}  {made['verdict']}", file=sys.stderr, flush=True)
+    print(f"{MOST_INVALID} trials in a row were invalid: try again when less else runs here", file=sys.stderr)
+    sys.exit(3)
+
+
 def trial(kind, number):
-    """One run of quick, and what it said."""
+    """One run of quick, and what it said; without a ratio if it was invalid."""
     options, right = KINDS[kind]
     with tempfile.TemporaryDirectory() as folder:
         run = os.path.join(folder, "run")
@@ -60,7 +75,7 @@ def trial(kind, number):
         with open(os.path.join(run, "report.json")) as file:
             analysis = json.load(file)["analysis"]
     [primary] = [it for it in analysis["comparisons"] if it["role"] == "primary"]
-    estimate = primary["estimate"]
+    estimate = primary["estimate"]  # none of an invalid one
     word = primary["verdict"]["word"].upper()
     return {
         "kind": kind,
@@ -69,10 +84,10 @@ def trial(kind, number):
         "verdict": done.stdout.strip(),
         "word": word,
         "right": word in right,
-        "ratio": estimate["ratio"],
-        "interval_95": [estimate["interval_95"]["low"], estimate["interval_95"]["high"]],
-        "pairs": estimate["pairs"],
-        "deviation": estimate["deviation"],
+        "ratio": estimate and estimate["ratio"],
+        "interval_95": estimate and [estimate["interval_95"]["low"], estimate["interval_95"]["high"]],
+        "pairs": estimate and estimate["pairs"],
+        "deviation": estimate and estimate["deviation"],
         "discards": analysis["discards"],
         "looks": analysis["looks"],
         "seconds": seconds,
