@@ -13,10 +13,12 @@
 //! assert_eq!(recipe.to_string(), "fit:250x250,as:jpeg,q:95");
 //! ```
 
+pub mod args;
 mod layout;
 mod text;
 mod types;
 
+pub use args::{Arg, Word};
 pub use layout::{CanvasLayout, Layout, LayoutError, Rect, Scaling};
 pub use text::ParseError;
 pub use types::{

@@ -1,0 +1,425 @@
+//! Declared arguments. Recipe words, effects, codec options and URL parameters each declare once what
+//! they take; parsing, error messages, the reference and the fuzz dictionaries all read the declaration.
+//!
+//! ```
+//! use andon_recipe::args::Arg;
+//! const EFFORT: Arg = Arg::whole("effort", 0, 9).default("4").help("speed against size");
+//! assert_eq!(EFFORT.read_whole("7").unwrap(), 7);
+//! assert_eq!(
+//!     EFFORT.read_whole("12").unwrap_err().to_string(),
+//!     "`12` is no part of a recipe: expected effort: a whole number from 0 to 9"
+//! );
+//! ```
+
+use std::fmt;
+
+use crate::text::ParseError;
+use crate::{Colour, Length};
+
+/// One argument: its name, what it may say, and what it says when it is absent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arg {
+    /// Its name in the reference and in error messages: lower case.
+    pub name: &'static str,
+    /// What it may say.
+    pub kind: Kind,
+    /// The unit of its numbers, such as `px`; empty when they have none.
+    pub unit: &'static str,
+    /// What it says when it is absent; `None`: it must be given.
+    pub default: Option<&'static str>,
+    /// What stands before it: `:` starts an argument, `x` and `+` continue one, as in `WIDTHxHEIGHT`.
+    pub mark: char,
+    /// One line on what it does, without a full stop.
+    pub help: &'static str,
+}
+
+/// What an argument may say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Nothing: the word alone switches something on.
+    Flag,
+    /// A whole number between two, both included.
+    Whole {
+        /// The least.
+        least: i64,
+        /// The most.
+        most: i64,
+    },
+    /// A decimal number between two, both included.
+    Number {
+        /// The least.
+        least: f64,
+        /// The most.
+        most: f64,
+    },
+    /// A [`Length`]: pixels, or per cent of a side.
+    Length,
+    /// A [`Colour`].
+    Colour,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Any text; the words give an example of it.
+    Text(&'static str),
+}
+
+impl Arg {
+    const fn new(name: &'static str, kind: Kind) -> Self {
+        Self {
+            name,
+            kind,
+            unit: "",
+            default: None,
+            mark: ':',
+            help: "",
+        }
+    }
+
+    /// An argument that is on when its word is there.
+    #[must_use]
+    pub const fn flag(name: &'static str) -> Self {
+        Self::new(name, Kind::Flag)
+    }
+
+    /// A whole number from `least` to `most`.
+    #[must_use]
+    pub const fn whole(name: &'static str, least: i64, most: i64) -> Self {
+        Self::new(name, Kind::Whole { least, most })
+    }
+
+    /// A decimal number from `least` to `most`.
+    #[must_use]
+    pub const fn number(name: &'static str, least: f64, most: f64) -> Self {
+        Self::new(name, Kind::Number { least, most })
+    }
+
+    /// Pixels or per cent.
+    #[must_use]
+    pub const fn length(name: &'static str) -> Self {
+        Self::new(name, Kind::Length)
+    }
+
+    /// A colour.
+    #[must_use]
+    pub const fn colour(name: &'static str) -> Self {
+        Self::new(name, Kind::Colour)
+    }
+
+    /// One of several words.
+    #[must_use]
+    pub const fn choice(name: &'static str, words: &'static [&'static str]) -> Self {
+        Self::new(name, Kind::Choice(words))
+    }
+
+    /// Any text, and an example of it.
+    #[must_use]
+    pub const fn text(name: &'static str, example: &'static str) -> Self {
+        Self::new(name, Kind::Text(example))
+    }
+
+    /// With a unit.
+    #[must_use]
+    pub const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// With a default, as it would be written: the argument may then be absent.
+    #[must_use]
+    pub const fn default(self, text: &'static str) -> Self {
+        Self {
+            default: Some(text),
+            ..self
+        }
+    }
+
+    /// With another mark before it.
+    #[must_use]
+    pub const fn after(self, mark: char) -> Self {
+        Self { mark, ..self }
+    }
+
+    /// With its line of help.
+    #[must_use]
+    pub const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+
+    /// Is `text` something that it may say?
+    ///
+    /// # Errors
+    /// [`ParseError`] with the text, the argument's name and what would do.
+    pub fn check(&self, text: &str) -> Result<(), ParseError> {
+        let fits = match self.kind {
+            Kind::Flag => text.is_empty(),
+            Kind::Whole { least, most } => whole(text, least, most).is_some(),
+            Kind::Number { least, most } => number(text, least, most).is_some(),
+            Kind::Length => text.parse::<Length>().is_ok(),
+            Kind::Colour => text.parse::<Colour>().is_ok(),
+            Kind::Choice(words) => words.contains(&text),
+            Kind::Text(_) => true,
+        };
+        if fits { Ok(()) } else { Err(self.wrong(text)) }
+    }
+
+    /// A whole number within its range.
+    ///
+    /// # Errors
+    /// [`ParseError`], also where the argument is of another kind.
+    pub fn read_whole(&self, text: &str) -> Result<i64, ParseError> {
+        match self.kind {
+            Kind::Whole { least, most } => whole(text, least, most),
+            _ => None,
+        }
+        .ok_or_else(|| self.wrong(text))
+    }
+
+    /// A number within its range.
+    ///
+    /// # Errors
+    /// [`ParseError`], also where the argument is of another kind.
+    pub fn read_number(&self, text: &str) -> Result<f64, ParseError> {
+        match self.kind {
+            Kind::Whole { least, most } => whole(text, least, most).map(|number| number as f64),
+            Kind::Number { least, most } => number(text, least, most),
+            _ => None,
+        }
+        .ok_or_else(|| self.wrong(text))
+    }
+
+    /// One of its words, as it stands in the declaration.
+    ///
+    /// # Errors
+    /// [`ParseError`], also where the argument is of another kind.
+    pub fn read_choice(&self, text: &str) -> Result<&'static str, ParseError> {
+        match self.kind {
+            Kind::Choice(words) => words.iter().find(|word| **word == text).copied(),
+            _ => None,
+        }
+        .ok_or_else(|| self.wrong(text))
+    }
+
+    /// A colour.
+    ///
+    /// # Errors
+    /// [`ParseError`].
+    pub fn read_colour(&self, text: &str) -> Result<Colour, ParseError> {
+        text.parse().map_err(|_| self.wrong(text))
+    }
+
+    /// The error for a text that it may not say.
+    #[must_use]
+    pub fn wrong(&self, text: &str) -> ParseError {
+        ParseError::new(text, format!("{}: {self}", self.name))
+    }
+
+    /// Texts on the edges of what it may say, for fuzzers and tests.
+    #[must_use]
+    pub fn samples(&self) -> Vec<String> {
+        match self.kind {
+            Kind::Flag => Vec::new(),
+            Kind::Whole { least, most } => vec![least.to_string(), most.to_string()],
+            Kind::Number { least, most } => vec![least.to_string(), most.to_string()],
+            Kind::Length => vec!["0".to_owned(), "12.5".to_owned(), "50%".to_owned()],
+            Kind::Colour => vec!["ff8800".to_owned(), "00000080".to_owned()],
+            Kind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+            Kind::Text(example) => vec![example.to_owned()],
+        }
+    }
+}
+
+/// What it may say, in words: `a whole number from 0 to 9`.
+impl fmt::Display for Arg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Flag => f.write_str("no argument"),
+            Kind::Whole { least, most } => write!(f, "a whole number from {least} to {most}"),
+            Kind::Number { least, most } => write!(f, "a number from {least} to {most}"),
+            Kind::Length => f.write_str("pixels such as `250`, or per cent such as `50%`"),
+            Kind::Colour => f.write_str("a colour of 6 or 8 hex digits such as `ff8800`"),
+            Kind::Choice(words) => f.write_str(&words.join(", ")),
+            Kind::Text(example) => write!(f, "text such as `{example}`"),
+        }?;
+        if !self.unit.is_empty() {
+            write!(f, " ({})", self.unit)?;
+        }
+        Ok(())
+    }
+}
+
+/// A word of the language with its arguments: an effect, a step, an output option or a URL parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Word {
+    /// The word.
+    pub name: &'static str,
+    /// Its arguments, in order; those that may be absent come last.
+    pub args: &'static [Arg],
+    /// One line on what it does, without a full stop.
+    pub help: &'static str,
+    /// An example as it is written; tests read it.
+    pub example: &'static str,
+}
+
+impl Word {
+    /// Gives each declared argument its text, absent ones `None`: `parts` are what stood between colons,
+    /// decoded. Every text given is checked.
+    ///
+    /// # Errors
+    /// [`ParseError`] for an argument that is missing, wrong or too many.
+    pub fn read<'a, const N: usize>(
+        &self,
+        parts: &'a [String],
+    ) -> Result<[Option<&'a str>; N], ParseError> {
+        let mut texts = [None; N];
+        let mut parts = parts.iter();
+        let mut rest: Option<&str> = None;
+        for (index, arg) in self.args.iter().enumerate() {
+            let text = match arg.mark {
+                ':' if rest.is_some() => return Err(self.form(rest.unwrap_or_default())),
+                ':' => parts.next().map(String::as_str),
+                mark => rest.and_then(|rest| rest.strip_prefix(mark)),
+            };
+            let Some(text) = text else {
+                if arg.default.is_none() {
+                    return Err(self.form(self.name));
+                }
+                continue;
+            };
+            // The text ends where the next argument of the same part begins.
+            let end = self
+                .args
+                .get(index + 1)
+                .filter(|next| next.mark != ':')
+                .and_then(|next| text.find(next.mark));
+            let (own, after) = match end {
+                Some(end) => (&text[..end], Some(&text[end..])),
+                None => (text, None),
+            };
+            arg.check(own)?;
+            if let Some(slot) = texts.get_mut(index) {
+                *slot = Some(own);
+            }
+            rest = after;
+        }
+        match (rest, parts.next()) {
+            (None, None) => Ok(texts),
+            (Some(rest), _) => Err(self.form(rest)),
+            (None, Some(part)) => Err(self.form(part)),
+        }
+    }
+
+    /// The error for arguments that do not have the word's form.
+    fn form(&self, piece: &str) -> ParseError {
+        ParseError::new(piece, format!("`{self}`, as in `{}`", self.example))
+    }
+}
+
+/// Its form: `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        let mut open = 0;
+        for arg in self.args {
+            if arg.default.is_some() {
+                f.write_str("[")?;
+                open += 1;
+            }
+            write!(f, "{}", arg.mark)?;
+            match arg.kind {
+                Kind::Choice(words) => f.write_str(&words.join("|"))?,
+                _ => f.write_str(&arg.name.to_uppercase())?,
+            }
+        }
+        f.write_str(&"]".repeat(open))
+    }
+}
+
+/// A whole number in its plain form: no blanks, no `+`, no leading zeros to speak of.
+fn whole(text: &str, least: i64, most: i64) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: i64 = plain.then(|| text.parse().ok()).flatten()?;
+    (least..=most).contains(&number).then_some(number)
+}
+
+/// A decimal number without an exponent.
+fn number(text: &str, least: f64, most: f64) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number: f64 = plain.then(|| text.parse().ok()).flatten()?;
+    (least..=most).contains(&number).then_some(number + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MASK: Word = Word {
+        name: "unsharp",
+        args: &[
+            Arg::number("radius", 0.0, 1000.0).unit("px"),
+            Arg::number("sigma", 0.0, 1000.0).after('x').default("0"),
+            Arg::number("amount", 0.0, 1000.0).after('+').default("1"),
+            Arg::colour("colour").default("000000"),
+        ],
+        help: "unsharp mask",
+        example: "unsharp:0x1+0.7",
+    };
+
+    fn read(parts: &[&str]) -> Result<[Option<String>; 4], ParseError> {
+        let parts: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
+        let texts = MASK.read(&parts)?;
+        Ok(texts.map(|text| text.map(str::to_owned)))
+    }
+
+    #[test]
+    fn every_argument_gets_its_text_and_absent_ones_get_none() {
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            read(&["2x1+0.5", "ff8800"]).unwrap(),
+            [text("2"), text("1"), text("0.5"), text("ff8800")]
+        );
+        assert_eq!(read(&["2x1"]).unwrap(), [text("2"), text("1"), None, None]);
+        assert_eq!(read(&["2"]).unwrap(), [text("2"), None, None, None]);
+    }
+
+    #[test]
+    fn what_is_missing_wrong_or_too_much_is_named() {
+        for (parts, piece) in [
+            (&[][..], "unsharp"),
+            (&["x"], ""),
+            (&["2x"], ""),
+            (&["2x1+nan"], "nan"),
+            (&["2x1+1e3"], "1e3"),
+            (&["2x-1"], "-1"),
+            (&["2x1", "red"], "red"),
+            (&["2x1", "ff8800", "more"], "more"),
+        ] {
+            let error = read(parts).expect_err("an error");
+            assert_eq!(error.piece, piece, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_prints_its_form() {
+        assert_eq!(MASK.to_string(), "unsharp:RADIUS[xSIGMA[+AMOUNT[:COLOUR]]]");
+    }
+
+    #[test]
+    fn samples_are_what_the_argument_may_say() {
+        for arg in MASK.args {
+            for sample in arg.samples() {
+                assert_eq!(arg.check(&sample), Ok(()), "{sample}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_plainly() {
+        const ARG: Arg = Arg::whole("n", -5, 5);
+        for wrong in ["+1", " 1", "1 ", "", "-", "6", "1.0", "0x1", "٣"] {
+            assert!(ARG.read_whole(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(ARG.read_whole("-5"), Ok(-5));
+    }
+}
