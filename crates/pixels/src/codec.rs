@@ -3,10 +3,10 @@
 use andon_recipe::Turn;
 
 use crate::cores::Cores;
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Depth, Image, Model, Subsampling};
 use crate::limits::{Interrupt, Limits};
-use crate::plan::Cost;
 
 /// One picture format: one folder in the `codecs` crate, one entry in its `ALL`.
 pub trait Codec: Send + Sync {
@@ -94,6 +94,22 @@ pub trait Codec: Send + Sync {
     /// # Errors
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>>;
+
+    /// Does it count quality as JPEG does, so that a JPEG's own quality means something to it?
+    fn inherits_quality(&self) -> bool {
+        false
+    }
+
+    /// The quality of a new picture, in a format that inherits quality but should not for this one.
+    fn default_quality(&self) -> Option<u8> {
+        None
+    }
+
+    /// Was the subsampling of its pictures chosen for each of them, so that their copies should keep it? Formats
+    /// that know only one do not choose.
+    fn hands_on_subsampling(&self) -> bool {
+        false
+    }
 
     /// Estimated cost of writing a frame of this size.
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost;

@@ -8,6 +8,7 @@ use crate::codec::{Codec, Decode, Info, Scales};
 use crate::color::Convert;
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
+use crate::formats::Formats;
 use crate::frame::{Frame, Image, Metadata};
 use crate::limits::{Interrupt, Limits};
 use crate::plan::{self, Pipeline, Plan};
@@ -18,9 +19,7 @@ use crate::stage::{Context, Materials, Stage};
 /// threads may share one.
 #[derive(Clone)]
 pub struct Engine {
-    codecs: &'static [&'static dyn Codec],
-    limits: Limits,
-    headroom: f64,
+    formats: Formats,
 }
 
 /// A finished picture.
@@ -61,18 +60,19 @@ impl Engine {
     /// An engine over these codecs, within these limits.
     #[must_use]
     pub fn new(codecs: &'static [&'static dyn Codec], limits: Limits) -> Self {
-        Self {
+        let formats = Formats {
             codecs,
             limits,
             headroom: plan::HEADROOM,
-        }
+        };
+        Self { formats }
     }
 
     /// Sets how many decoded pixels per result pixel, along each side, shrink-on-load leaves to the
     /// resampler at least. More is slower and, up to a point, better; the default is 1.5.
     #[must_use]
     pub fn with_headroom(mut self, headroom: f64) -> Self {
-        self.headroom = headroom;
+        self.formats.headroom = headroom;
         self
     }
 
@@ -81,8 +81,8 @@ impl Engine {
     /// # Errors
     /// `UnknownFormat`, `Broken`, `Unsupported`, `Limit`.
     pub fn probe(&self, bytes: &[u8]) -> Result<Info> {
-        let (_, info) = self.header(bytes)?;
-        self.limits.check_source(&info)?;
+        let (_, info) = self.formats.header(bytes)?;
+        self.formats.limits.check_source(&info)?;
         Ok(info)
     }
 
@@ -92,7 +92,7 @@ impl Engine {
     /// As `probe` (a picture over the limits of its size may still be copied), and `Recipe`, and `Limit`
     /// for a result or a peak that is too large.
     pub fn plan(&self, recipe: &Recipe, bytes: &[u8]) -> Result<Plan> {
-        plan::planner::plan(self, recipe, bytes)
+        plan::planner::plan(&self.formats, recipe, bytes)
     }
 
     /// Runs a plan on the bytes it was made for.
@@ -190,7 +190,7 @@ impl Engine {
         }
         let how = Decode {
             scales: scales[0],
-            limits: &self.limits,
+            limits: &self.formats.limits,
             interrupt,
             cores,
             keep_metadata: pipelines.iter().any(|pipeline| pipeline.reads_metadata()),
@@ -230,38 +230,6 @@ impl Engine {
             None => job.whole(bytes)?,
         };
         first_frame(image).map(|(frame, _)| frame)
-    }
-
-    /// The codec that claims these bytes, and what it reads in their header.
-    pub(crate) fn header(&self, bytes: &[u8]) -> Result<(&'static dyn Codec, Info)> {
-        self.limits.check_file(bytes)?;
-        let codec = *self
-            .codecs
-            .iter()
-            .find(|codec| codec.sniff(bytes))
-            .ok_or(Error::UnknownFormat)?;
-        let info = codec.probe(bytes)?;
-        Ok((codec, info))
-    }
-
-    /// The codec of this name or alias.
-    pub(crate) fn codec(&self, name: &str) -> Option<&'static dyn Codec> {
-        self.codecs
-            .iter()
-            .copied()
-            .find(|codec| codec.name() == name || codec.aliases().contains(&name))
-    }
-
-    pub(crate) fn codecs(&self) -> &'static [&'static dyn Codec] {
-        self.codecs
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    pub(crate) fn headroom(&self) -> f64 {
-        self.headroom
     }
 }
 
@@ -334,7 +302,7 @@ impl Job<'_> {
             info,
             &Decode {
                 scales: pipeline.scales,
-                limits: &self.engine.limits,
+                limits: &self.engine.formats.limits,
                 interrupt: self.interrupt,
                 cores: self.cores,
                 keep_metadata: pipeline.reads_metadata(),
@@ -374,14 +342,14 @@ impl Job<'_> {
 
     /// Decodes in full.
     fn whole(&self, bytes: &[u8]) -> Result<Image> {
-        let (codec, info) = self.engine.header(bytes)?;
-        self.engine.limits.check_source(&info)?;
+        let (codec, info) = self.engine.formats.header(bytes)?;
+        self.engine.formats.limits.check_source(&info)?;
         codec.decode(
             bytes,
             &info,
             &Decode {
                 scales: Scales::FULL,
-                limits: &self.engine.limits,
+                limits: &self.engine.formats.limits,
                 interrupt: self.interrupt,
                 cores: self.cores,
                 keep_metadata: false,

@@ -9,21 +9,25 @@
 pub mod codec;
 pub mod color;
 pub mod cores;
+mod cost;
 pub mod engine;
 pub mod error;
+mod formats;
 pub mod frame;
 pub mod limits;
 pub mod ops;
 pub mod plan;
 mod profiles;
 pub mod resize;
+mod samples;
 pub mod stage;
 
 pub use codec::{Codec, Decode, Encode, Info, Orientation, Scale, Scales, Traits};
 pub use cores::{Alone, Cores, Task};
+pub use cost::Cost;
 pub use engine::{Decoded, Engine, Rendered, Timings};
 pub use error::{Error, Fault, Result};
 pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};
 pub use limits::{Interrupt, Limits, Never};
-pub use plan::{Cost, Holding, Plan, RULES, Rule};
+pub use plan::{Holding, Plan, RULES, Rule};
 pub use stage::{Context, Materials, NoMaterials, Op, Stage};

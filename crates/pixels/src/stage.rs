@@ -7,10 +7,10 @@ use andon_recipe::Layout;
 
 use crate::codec::Traits;
 use crate::cores::Cores;
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Image};
 use crate::limits::Interrupt;
-use crate::plan::Cost;
 
 /// One step of a plan. `Display` is its line in the printed plan, such as `resize 400x300 lanczos3`.
 pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {

@@ -102,6 +102,6 @@ fn unfit(frame: &Frame) -> Error {
 /// libjpeg's own ceiling, a little below the format's.
 const LONGEST_SIDE: u64 = 65_500;
 /// What the module writes when nothing else is known.
-const DEFAULT_QUALITY: u16 = 92;
+pub(super) const DEFAULT_QUALITY: u16 = 92;
 /// Below it the eye does not miss half of the colour samples.
 const FINE_CHROMA_FROM: u8 = 90;

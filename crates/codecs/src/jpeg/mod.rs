@@ -117,6 +117,18 @@ impl Codec for Jpeg {
         encode::encode(image, how, interrupt)
     }
 
+    fn inherits_quality(&self) -> bool {
+        true
+    }
+
+    fn default_quality(&self) -> Option<u8> {
+        Some(encode::DEFAULT_QUALITY as u8)
+    }
+
+    fn hands_on_subsampling(&self) -> bool {
+        true
+    }
+
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         cost::encoding(width, height, traits, how)
     }

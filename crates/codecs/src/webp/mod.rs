@@ -84,6 +84,10 @@ impl Codec for Webp {
         encode::encode(image, how, interrupt)
     }
 
+    fn inherits_quality(&self) -> bool {
+        true
+    }
+
     fn encode_cost(&self, width: u32, height: u32, _traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, how)
     }

@@ -2,14 +2,14 @@
 
 use moxcms::{ColorProfile, Layout, TransformExecutor, TransformOptions};
 
-use super::samples::Sample;
 use crate::frame::Grid;
+use crate::samples::Sample;
 
 /// RGB planes of CMYK ones: each ink takes its share of the light, black of all.
 pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Vec<Grid<T>> {
     let full = T::MAX.float();
     let light = |ink: &Grid<T>| {
-        super::samples::zip(ink, &inks[3], |ink, black| {
+        crate::samples::zip(ink, &inks[3], |ink, black| {
             T::round((full - ink.float()) * (full - black.float()) / full)
         })
     };

@@ -4,7 +4,6 @@
 //! YCbCr by adding two flat planes; only what cannot be said otherwise goes through RGB.
 
 mod cmyk;
-pub(crate) mod samples;
 mod ycbcr;
 
 use std::fmt;
@@ -12,13 +11,13 @@ use std::fmt;
 use andon_recipe::Colour;
 
 use self::cmyk::Managed;
-use self::samples::{Planes, Sample, bytes, count};
 use crate::codec::Traits;
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Depth, Frame, Grid, Model, Range, Subsampling};
 use crate::limits::Interrupt;
-use crate::plan::Cost;
 use crate::resize::Resizable;
+use crate::samples::{Planes, Sample, bytes, count};
 use crate::stage::{Context, Stage};
 
 /// Brings a frame to another model, range, thinning or depth; adds or drops alpha.

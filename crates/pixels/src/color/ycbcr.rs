@@ -5,11 +5,11 @@
 
 use andon_kernels::cpu::with_modern_instructions;
 
-use super::samples::Sample;
 use crate::error::Result;
 use crate::frame::{Grid, Range, Subsampling};
 use crate::limits::Interrupt;
 use crate::resize::{Axis, Kernel, Resizable, resample};
+use crate::samples::Sample;
 
 /// How Y, Cb and Cr are written in one range, in units of one depth.
 #[derive(Clone, Copy)]

@@ -10,11 +10,11 @@ use andon_recipe::{Colour, Effect, Layout};
 
 use super::lay::{blend, opacity, span};
 use crate::codec::Traits;
-use crate::color::samples::{Planes, Sample, by_depth, count, thinning};
 use crate::color::{is_colourful, sample_as};
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Grid, Subsampling};
-use crate::plan::Cost;
+use crate::samples::{Planes, Sample, by_depth, count, thinning};
 use crate::stage::{Context, Op, Stage};
 
 /// Paints a border.

@@ -7,10 +7,10 @@ use andon_recipe::Colour;
 use super::lay::lay;
 use crate::codec::Traits;
 use crate::color;
-use crate::color::samples::{Planes, Sample, by_depth, bytes, count};
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Frame, Grid};
-use crate::plan::Cost;
+use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Stage};
 
 /// Lays the picture on an opaque ground. What hangs over is cut off.

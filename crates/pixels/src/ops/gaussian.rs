@@ -17,12 +17,12 @@ use andon_recipe::Effect;
 
 use super::geometry::Geometry;
 use crate::codec::Traits;
-use crate::color::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Grid, Subsampling};
 use crate::limits::Interrupt;
-use crate::plan::Cost;
 use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
+use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
 use crate::stage::{Context, Stage};
 
 /// Each sample becomes itself plus `gain` times its difference from the blurred picture.

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::color::samples::{Planes, Sample};
 use crate::frame::{Grid, Subsampling};
+use crate::samples::{Planes, Sample};
 
 /// Lays `picture` over `ground` with its upper left corner at (`x`, `y`). What hangs over is cut off.
 pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64, y: i64) {

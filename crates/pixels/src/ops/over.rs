@@ -7,10 +7,10 @@ use andon_recipe::Effect;
 use super::lay::lay;
 use crate::codec::Traits;
 use crate::color::remodelled;
-use crate::color::samples::{Planes, by_depth};
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Model, Subsampling};
-use crate::plan::Cost;
+use crate::samples::{Planes, by_depth};
 use crate::stage::{Context, Op, Stage};
 
 /// Lays an icon over a picture.

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use crate::codec::{Orientation, Traits};
-use crate::color::samples::{Planes, by_depth, bytes, count, thinning};
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Frame, Grid, Model, Subsampling};
-use crate::plan::Cost;
 use crate::resize::{Axis, Kernel, Resizable, resample};
+use crate::samples::{Planes, by_depth, bytes, count, thinning};
 use crate::stage::{Context, Stage};
 
 /// Mirrors left to right if asked, then turns clockwise by quarters.

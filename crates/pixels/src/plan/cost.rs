@@ -1,16 +1,8 @@
-//! What a plan takes: processor time and bytes, known before anything is decoded.
+//! What a plan takes, step by step and altogether.
 
 use crate::codec::Traits;
-use crate::frame::Depth;
-
-/// An estimate of what a piece of work takes on one core of the machine the constants were measured on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Processor time in nanoseconds.
-    pub nanos: u64,
-    /// Bytes held beside input and output while it runs.
-    pub scratch: u64,
-}
+use crate::cost::Cost;
+use crate::samples::{bytes, count};
 
 /// One step of a plan as it is printed and accounted for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,26 +30,13 @@ pub(super) fn peak(steps: &[Step]) -> u64 {
 
 /// Bytes of a frame's planes.
 pub(super) fn frame_bytes((width, height): (u32, u32), traits: Traits) -> u64 {
-    let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
-    let colour: u64 = (0..traits.model.planes())
-        .map(|index| area(traits.model.plane_size(index, width, height)))
-        .sum();
-    let alpha = if traits.alpha {
-        area((width, height))
-    } else {
-        0
-    };
-    let bytes_per_sample = match traits.depth {
-        Depth::U8 => 1,
-        Depth::U16 => 2,
-    };
-    (colour + alpha) * bytes_per_sample
+    count(width, height, traits.model, traits.alpha) * bytes(traits.depth)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Model, Subsampling};
+    use crate::frame::{Depth, Model, Subsampling};
 
     #[test]
     fn a_420_frame_takes_one_and_a_half_bytes_per_pixel() {

@@ -15,11 +15,12 @@ use std::fmt;
 
 use andon_recipe::Layout;
 
-pub use cost::{Cost, Step};
+pub use cost::Step;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 
 use crate::codec::{Codec, Encode, Info, Scales, Traits};
+use crate::cost::Cost;
 use crate::stage::Stage;
 
 /// How a recipe is carried out on one picture.

@@ -8,11 +8,12 @@ use super::rules::{
     Fired, copy_if_nothing_changes, crop_before_resize, shrink_on_load, skip_identity,
     stay_in_planes, turn_late,
 };
-use super::{Cost, Pipeline, Plan, words};
+use super::{Pipeline, Plan, words};
 use crate::codec::{Codec, Encode, Info, Orientation, Scale, Scales, Traits};
 use crate::color::Convert;
-use crate::engine::Engine;
+use crate::cost::Cost;
 use crate::error::{Error, Result};
+use crate::formats::{Formats, within};
 use crate::frame::{Model, Subsampling};
 use crate::limits::Limits;
 use crate::ops;
@@ -20,16 +21,10 @@ use crate::ops::canvas::{Blank, OnCanvas};
 use crate::resize::{Crop, Kernel, Resample};
 use crate::stage::Stage;
 
-/// Formats that count quality as JPEG does, so that a source's own quality means something to them.
-const INHERIT_QUALITY: [&str; 2] = ["jpeg", "webp"];
-
-/// What a JPEG on a canvas is written with, for a canvas is a new picture: it inherits nothing.
-const CANVAS_QUALITY: u16 = 92;
-
 /// Plans a recipe for the picture in `bytes`.
-pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Plan> {
-    let (source, info) = engine.header(bytes)?;
-    let target = target(engine, recipe, source)?;
+pub(crate) fn plan(formats: &Formats, recipe: &Recipe, bytes: &[u8]) -> Result<Plan> {
+    let (source, info) = formats.header(bytes)?;
+    let target = target(formats, recipe, source)?;
     let effects = effects(recipe)?;
     let orientation = orientation(recipe, &info);
     let measured = measured(recipe, source, &info);
@@ -40,7 +35,7 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
     {
         return Ok(copy(source, info, bytes.len()));
     }
-    let limits = engine.limits();
+    let limits = &formats.limits;
     limits.check_source(&info)?;
     check_result(limits, &layout)?;
 
@@ -51,7 +46,7 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
         wanted = cut;
     }
     let stored = wanted.stored(&info, orientation, measured);
-    let encode = encode(recipe, &info, target, orientation);
+    let encode = encode(recipe, source, &info, target, orientation);
 
     // What comes after resampling is known first, for it tells which planes the encoder will need.
     let mut full = source.decoded(&info, Scales::FULL);
@@ -80,8 +75,8 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
     }
 
     let scales = match recipe.hint {
-        Some(_) => hinted_scales(source, &info, &stored, chroma, engine.headroom(), measured),
-        None => shrink_on_load::scales(source, &info, &stored, chroma, engine.headroom()),
+        Some(_) => hinted_scales(source, &info, &stored, chroma, formats.headroom, measured),
+        None => shrink_on_load::scales(source, &info, &stored, chroma, formats.headroom),
     };
     if scales != Scales::FULL {
         fired.note(&shrink_on_load::RULE);
@@ -133,19 +128,19 @@ pub(crate) fn plan(engine: &Engine, recipe: &Recipe, bytes: &[u8]) -> Result<Pla
 
 /// The codec of the result.
 fn target(
-    engine: &Engine,
+    formats: &Formats,
     recipe: &Recipe,
     source: &'static dyn Codec,
 ) -> Result<&'static dyn Codec> {
     let Some(name) = &recipe.output.format else {
         return Ok(source);
     };
-    engine.codec(name.as_str()).ok_or_else(|| Error::Recipe {
+    formats.codec(name.as_str()).ok_or_else(|| Error::Recipe {
         piece: name.as_str().to_owned(),
         why: unknown_word(
             "format",
             name.as_str(),
-            engine.codecs().iter().map(|codec| codec.name()),
+            formats.codecs.iter().map(|codec| codec.name()),
         ),
     })
 }
@@ -230,21 +225,22 @@ fn layout(
 }
 
 /// How the result is written: as asked, else like the source where that means the same.
-fn encode(recipe: &Recipe, info: &Info, target: &dyn Codec, orientation: Orientation) -> Encode {
+fn encode(
+    recipe: &Recipe,
+    source: &dyn Codec,
+    info: &Info,
+    target: &dyn Codec,
+    orientation: Orientation,
+) -> Encode {
     let output = &recipe.output;
-    let quality = output.quality.or_else(|| {
-        if !INHERIT_QUALITY.contains(&target.name()) {
-            None
-        } else if recipe.canvas.is_none() {
-            info.quality.map(u16::from)
-        } else if target.name() == "jpeg" {
-            Some(CANVAS_QUALITY)
-        } else {
-            None
-        }
+    // A canvas is a new picture: it inherits nothing.
+    let quality = output.quality.or_else(|| match recipe.canvas {
+        Some(_) => target.default_quality().map(u16::from),
+        None if target.inherits_quality() => info.quality.map(u16::from),
+        None => None,
     });
     let own_chroma = match info.model {
-        Model::YCbCr { sub, .. } if info.format == "jpeg" => {
+        Model::YCbCr { sub, .. } if source.hands_on_subsampling() => {
             Some(stay_in_planes::turned(sub, orientation))
         }
         _ => None,
@@ -502,20 +498,6 @@ fn copy(source: &'static dyn Codec, info: Info, file: usize) -> Plan {
     }
 }
 
-impl Limits {
-    /// Refuses a file that is too long, before its header is looked at.
-    pub(crate) fn check_file(&self, bytes: &[u8]) -> Result<()> {
-        within("source_bytes", bytes.len() as u64, self.source_bytes)
-    }
-
-    /// Refuses a picture that is too large to decode, by its header.
-    pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
-        let side = u64::from(info.width.max(info.height));
-        within("side", side, u64::from(self.side))?;
-        within("pixels", info.pixels(), self.pixels)
-    }
-}
-
 /// Refuses a result that is too large, and anything too large on the way to it.
 fn check_result(limits: &Limits, layout: &Layout) -> Result<()> {
     let scaled = layout
@@ -531,14 +513,6 @@ fn check_result(limits: &Limits, layout: &Layout) -> Result<()> {
         within("result_pixels", pixels, limits.result_pixels)?;
     }
     Ok(())
-}
-
-fn within(name: &'static str, value: u64, limit: u64) -> Result<()> {
-    if value > limit {
-        Err(Error::Limit { name, value, limit })
-    } else {
-        Ok(())
-    }
 }
 
 /// Says that a word is unknown, which are known, and which was probably meant.

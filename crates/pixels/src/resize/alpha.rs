@@ -7,10 +7,10 @@
 use super::Kernel;
 use super::axis::Axis;
 use super::plane::{Resizable, resample, window};
-use crate::color::samples::{map, zip};
 use crate::error::Result;
 use crate::frame::{Grid, Subsampling};
 use crate::limits::Interrupt;
+use crate::samples::{map, zip};
 
 /// The opacity over one kind of plane (full size or thinned), before and after resampling.
 pub(super) struct Weights<T> {

@@ -20,12 +20,12 @@ pub(crate) use plane::{Resizable, resample};
 
 use self::alpha::Weights;
 use crate::codec::{Scales, Traits};
-use crate::color::samples::{Planes, by_depth, bytes, thinning};
 use crate::cores::Offered;
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Depth, Frame, Grid, Model, Subsampling};
 use crate::limits::{Interrupt, Never};
-use crate::plan::Cost;
+use crate::samples::{Planes, by_depth, bytes, thinning};
 use crate::stage::{Context, Stage};
 
 /// A rectangle with fractions, in px of the stored picture at full resolution.

@@ -8,10 +8,10 @@ use andon_kernels::resample::{self, Resampled, Source};
 use super::Kernel;
 use super::axis::Axis;
 use super::weights::{Recent, weights};
-use crate::color::samples::Sample;
 use crate::error::{Error, Result};
 use crate::frame::Grid;
 use crate::limits::Interrupt;
+use crate::samples::Sample;
 
 /// Weighted samples (input samples × output rows they matter to) between two looks at the interrupt:
 /// some ten milliseconds.

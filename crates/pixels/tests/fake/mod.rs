@@ -255,6 +255,18 @@ impl Codec for Fake {
         Ok(file(self.name, &image.frames[0], &words))
     }
 
+    fn inherits_quality(&self) -> bool {
+        matches!(self.name, "jpeg" | "webp")
+    }
+
+    fn default_quality(&self) -> Option<u8> {
+        (self.name == "jpeg").then_some(92)
+    }
+
+    fn hands_on_subsampling(&self) -> bool {
+        self.name == "jpeg"
+    }
+
     fn encode_cost(&self, width: u32, height: u32, _: Traits, _: &Encode) -> Cost {
         Cost {
             nanos: 2 * u64::from(width) * u64::from(height),

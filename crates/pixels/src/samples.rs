@@ -234,12 +234,12 @@ macro_rules! by_depth {
         match frame.depth() {
             crate::frame::Depth::U8 => {
                 #[allow(unused_mut)]
-                let mut $planes = crate::color::samples::Planes::<u8>::of(frame);
+                let mut $planes = crate::samples::Planes::<u8>::of(frame);
                 $body
             }
             crate::frame::Depth::U16 => {
                 #[allow(unused_mut)]
-                let mut $planes = crate::color::samples::Planes::<u16>::of(frame);
+                let mut $planes = crate::samples::Planes::<u16>::of(frame);
                 $body
             }
         }

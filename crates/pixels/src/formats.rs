@@ -1,0 +1,54 @@
+//! The formats there are and the ceilings that hold for them: what plans are made with.
+
+use crate::codec::{Codec, Info};
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// Codecs, ceilings, and how much the resampler is left with.
+#[derive(Clone)]
+pub(crate) struct Formats {
+    pub(crate) codecs: &'static [&'static dyn Codec],
+    pub(crate) limits: Limits,
+    /// Decoded pixels per result pixel, along each side, that shrink-on-load leaves at least.
+    pub(crate) headroom: f64,
+}
+
+impl Formats {
+    /// The codec that claims these bytes, and what it reads in their header.
+    pub(crate) fn header(&self, bytes: &[u8]) -> Result<(&'static dyn Codec, Info)> {
+        within("source_bytes", bytes.len() as u64, self.limits.source_bytes)?;
+        let codec = *self
+            .codecs
+            .iter()
+            .find(|codec| codec.sniff(bytes))
+            .ok_or(Error::UnknownFormat)?;
+        let info = codec.probe(bytes)?;
+        Ok((codec, info))
+    }
+
+    /// The codec of this name or alias.
+    pub(crate) fn codec(&self, name: &str) -> Option<&'static dyn Codec> {
+        self.codecs
+            .iter()
+            .copied()
+            .find(|codec| codec.name() == name || codec.aliases().contains(&name))
+    }
+}
+
+impl Limits {
+    /// Refuses a picture that is too large to decode, by its header.
+    pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
+        let side = u64::from(info.width.max(info.height));
+        within("side", side, u64::from(self.side))?;
+        within("pixels", info.pixels(), self.pixels)
+    }
+}
+
+/// Refuses a value over its ceiling.
+pub(crate) fn within(name: &'static str, value: u64, limit: u64) -> Result<()> {
+    if value > limit {
+        Err(Error::Limit { name, value, limit })
+    } else {
+        Ok(())
+    }
+}
