@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use andon_server::negotiation;
+use andon_server::{negotiation, planning};
 
 use crate::place::{self, Place};
 use crate::print::print;
@@ -55,7 +55,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     // A wish is worth explaining even if its file is missing.
     let planned = resolver.open(&wish).and_then(|found| {
         let read = found.read()?;
-        Ok((found, engine.plan(&wish.recipe, &read.source)?))
+        Ok((found, planning::plan(&engine, &wish, &read.source)?))
     });
     match planned {
         Ok((found, plan)) => {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use andon_pixels::Never;
-use andon_server::negotiation;
+use andon_server::{negotiation, planning};
 use anyhow::Context;
 
 use crate::place::{self, Place};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let read = resolver.open(&wish)?.read()?;
     let picture = if wish.transformed {
-        let plan = engine.plan(&wish.recipe, &read.source)?;
+        let plan = planning::plan(&engine, &wish, &read.source)?;
         engine
             .run(&plan, &read.source, &read.materials, &Never)?
             .body

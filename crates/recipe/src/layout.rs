@@ -65,27 +65,34 @@ pub struct Layout {
     pub width: u32,
     /// Final height.
     pub height: u32,
+    /// A side truncated to nothing and was brought up to one pixel. The module refuses such pictures.
+    pub clamped: bool,
 }
 
 /// Why a recipe has no layout for a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LayoutError {
-    /// A side of the result truncates to nothing.
+    /// A side of less than a pixel was asked for.
     EmptySide {
-        /// Width before truncation.
-        width: f64,
-        /// Height before truncation.
-        height: f64,
+        /// Its length in px.
+        length: f64,
     },
+    /// The region to use has a side of 0.
+    EmptyRegion,
 }
 
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EmptySide { width, height } => write!(
-                f,
-                "a result of {width:.2}x{height:.2} px has no pixels: both sides must be at least 1"
-            ),
+            Self::EmptySide { length } => {
+                write!(
+                    f,
+                    "a side of {length} px is too short; ask for 1 px or more"
+                )
+            }
+            Self::EmptyRegion => {
+                f.write_str("a part of the picture without pixels; ask for 1 px or more")
+            }
         }
     }
 }
@@ -98,10 +105,11 @@ impl Recipe {
     /// A picture's offset on a page of its own (PNG oFFs, GIF frame) has no say: the module adds it to
     /// the region and ImageMagick, which crops on the page, takes it away again.
     ///
-    /// A side of more than `u32::MAX` px is laid out as `u32::MAX`, for a limit to refuse.
+    /// A side of more than `u32::MAX` px is laid out as `u32::MAX`, for a limit to refuse; one that
+    /// follows from the picture and truncates to nothing, as one pixel.
     ///
     /// # Errors
-    /// [`LayoutError::EmptySide`] when the result would have no pixels.
+    /// [`LayoutError`] when less than a pixel is asked for, whatever the picture.
     pub fn layout(&self, width: u32, height: u32) -> Result<Layout, LayoutError> {
         let (iw, ih) = (f64::from(width), f64::from(height));
         let region = &self.region;
@@ -125,20 +133,22 @@ impl Recipe {
             canvas: None,
             width,
             height,
+            clamped: false,
         };
         if layout.original {
             return Ok(layout);
         }
 
         if self.size.enlarge || dw < sw - sx || dh < sh - sy {
-            // `as` truncates and saturates: NaN, from a region without pixels, becomes 0.
-            let (to_w, to_h) = (dw as u32, dh as u32);
-            if to_w == 0 || to_h == 0 {
-                return Err(LayoutError::EmptySide {
-                    width: dw,
-                    height: dh,
-                });
+            if let Some(length) = self.size.too_short() {
+                return Err(LayoutError::EmptySide { length });
             }
+            if sw == 0.0 || sh == 0.0 {
+                return Err(LayoutError::EmptyRegion);
+            }
+            // `as` truncates and saturates.
+            let (to_w, to_h) = ((dw as u32).max(1), (dh as u32).max(1));
+            layout.clamped = dw < 1.0 || dh < 1.0;
             let across = clip(sx, sw, width);
             let down = clip(sy, sh, height);
             layout.scaling = Some(Scaling {
@@ -166,6 +176,18 @@ impl Recipe {
 }
 
 impl Size {
+    /// A side that is shorter than a pixel by the recipe alone.
+    fn too_short(&self) -> Option<f64> {
+        let px = [self.w, self.h]
+            .into_iter()
+            .flatten()
+            .filter_map(|side| match side {
+                Length::Px(px) => Some(px),
+                Length::Percent(percent) => (percent == 0.0).then_some(0.0),
+            });
+        px.into_iter().find(|px| *px < 1.0)
+    }
+
     /// The size asked for a region of `sw` × `sh` px in a picture of `iw` × `ih` px, aspect applied;
     /// `None` when no side is given.
     fn asked(&self, (sw, sh): (f64, f64), (iw, ih): (f64, f64)) -> Option<(f64, f64)> {

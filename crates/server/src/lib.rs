@@ -27,6 +27,7 @@ mod metrics;
 pub mod negotiation;
 mod open_files;
 pub mod origins;
+pub mod planning;
 mod purge;
 mod ranges;
 mod reload;

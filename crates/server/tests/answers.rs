@@ -30,6 +30,24 @@ fn the_content_type_is_that_of_the_format_asked_for() {
 }
 
 #[test]
+fn a_side_that_truncates_to_nothing_is_one_pixel() {
+    let house = House::new();
+    let thin = house
+        .get("/small_light(dw=200,sw=200,sh=1,of=png,ds=s)/a.jpg")
+        .body;
+    house.put("thin.png", thin);
+    let reply = house.get("/small_light(dw=100,dh=100)/thin.png");
+    assert_eq!((reply.status, reply.size()), (200, (100, 1)));
+    let refused = house.get("/small_light(dw=0)/thin.png");
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.text().contains("0 px is too short"),
+        "{}",
+        refused.text()
+    );
+}
+
+#[test]
 fn the_content_type_is_the_true_one_whatever_the_name_says() {
     let house = House::new();
     house.put_sample("liar.png", "jpeg/420.jpg");

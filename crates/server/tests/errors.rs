@@ -100,6 +100,7 @@ fn in_strict_mode_every_error_of_a_picture_is_415_and_a_files_is_not() {
         "/small_light(dw=10)/missing.jpg",
         "/small_light(dw=60000,ds=s)/a.jpg",
         "/small_light(cw=0.5,ch=10)/a.jpg",
+        "/small_light(dw=50,sw=64,sh=0.5)/a.jpg",
         "/small_light(embedicon=..)/a.jpg",
         "/small_light(dw=10)/",
         "/small_light(dw=10)/%zz.jpg",

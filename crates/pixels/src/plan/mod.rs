@@ -86,6 +86,13 @@ impl Plan {
         self.pipeline.is_none()
     }
 
+    /// Has the result a side that truncated to nothing and was brought up to one pixel?
+    #[must_use]
+    pub fn is_clamped(&self) -> bool {
+        let layout = self.pipeline.as_ref().map(|pipeline| pipeline.layout);
+        layout.is_some_and(|layout| layout.clamped)
+    }
+
     /// What it takes altogether: the times of all steps, and the largest scratch of one.
     #[must_use]
     pub fn cost(&self) -> Cost {

@@ -218,9 +218,9 @@ fn layout(
     let (width, height) = orientation.size(width, height);
     recipe
         .layout(width, height)
-        .map_err(|LayoutError::EmptySide { width, height }| Error::Recipe {
+        .map_err(|error: LayoutError| Error::Recipe {
             piece: recipe.to_string(),
-            why: format!("a result of {width:.2}×{height:.2} px has no pixels; ask for more"),
+            why: error.to_string(),
         })
 }
 

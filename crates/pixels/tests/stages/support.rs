@@ -28,6 +28,7 @@ pub(crate) fn layout(width: u32, height: u32) -> Layout {
         canvas: None,
         width,
         height,
+        clamped: false,
     }
 }
 

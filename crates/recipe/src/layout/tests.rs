@@ -76,18 +76,35 @@ fn a_region_wholly_outside_is_blank() {
 }
 
 #[test]
-fn a_side_that_truncates_to_nothing_is_refused() {
-    let recipe: Recipe = "fit:0x".parse().unwrap();
-    assert_eq!(
-        recipe.layout(400, 300),
-        Err(LayoutError::EmptySide {
-            width: 0.0,
-            height: 0.0
-        })
-    );
-    let recipe: Recipe = "crop:_:_:0x0,fit:10x10,enlarge".parse().unwrap();
-    let refusal = recipe.layout(400, 300).unwrap_err().to_string();
-    assert!(refusal.contains("no pixels"), "{refusal}");
+fn a_side_that_truncates_to_nothing_becomes_one_pixel() {
+    for (recipe, width, height, size) in [
+        ("fit:100x100", 1920, 10, (100, 1)),
+        ("fit:256x", 10_000, 39, (256, 1)),
+        ("fit:x100", 10, 1920, (1, 100)),
+        ("fit:100x100", 10, 1920, (1, 100)),
+        ("fit:0.1px", 400, 300, (1, 1)),
+    ] {
+        let layout = layout(recipe, width, height);
+        assert_eq!((layout.width, layout.height), size, "{recipe}");
+        assert!(layout.clamped, "{recipe}");
+    }
+    assert!(!layout("fit:100x100", 1920, 20).clamped);
+}
+
+#[test]
+fn less_than_a_pixel_is_refused_where_it_is_asked_for() {
+    let refusal = |recipe: &str| {
+        let recipe: Recipe = recipe.parse().unwrap();
+        recipe.layout(400, 300).unwrap_err().to_string()
+    };
+    for (recipe, length) in [
+        ("fit:0x", "of 0 px"),
+        ("fit:x0.999", "of 0.999 px"),
+        ("exact:10x0p", "of 0 px"),
+    ] {
+        assert!(refusal(recipe).contains(length), "{}", refusal(recipe));
+    }
+    assert!(refusal("crop:_:_:0x0,fit:10x10,enlarge").contains("without pixels"));
 }
 
 #[test]

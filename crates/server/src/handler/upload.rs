@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use andon_dialects::{Dialects, Wish};
 use andon_pixels::{Cores, Decoded, Plan};
-use andon_recipe::Recipe;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -27,6 +26,7 @@ use crate::http::Peer;
 use crate::materials::{LoadedMaterials, MaterialFolder};
 use crate::negotiation;
 use crate::origins::{Held, Hold};
+use crate::planning;
 use crate::response::{self, Reply};
 
 /// Where pictures are posted to.
@@ -224,9 +224,7 @@ impl App {
         let source = Bytes::from(bytes);
         let bytes = source.len() as u64;
         let ticket = self.maker.admission.enter(bytes, deadline)?;
-        let (plan, materials) = self
-            .upload_plan(wish.recipe.clone(), source.clone())
-            .await?;
+        let (plan, materials) = self.upload_plan(wish.clone(), source.clone()).await?;
         let plan = Arc::new(plan);
         let opening = Opening {
             source: None,
@@ -271,7 +269,7 @@ impl App {
     /// Reads the picture's header and the materials, in one of the fetcher's slots.
     async fn upload_plan(
         &self,
-        recipe: Recipe,
+        wish: Arc<Wish>,
         source: Bytes,
     ) -> Result<(Plan, LoadedMaterials), Error> {
         let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
@@ -279,8 +277,8 @@ impl App {
         self.maker
             .fetcher
             .run(move || {
-                let plan = engine.plan(&recipe, &source)?;
-                let materials = folder.open_for(&recipe)?.read(most)?;
+                let plan = planning::plan(&engine, &wish, &source)?;
+                let materials = folder.open_for(&wish.recipe)?.read(most)?;
                 Ok((plan, materials))
             })
             .await

@@ -15,6 +15,7 @@ use crate::admission::{Opening, Wanted, Work};
 use crate::error::Error;
 use crate::media_type;
 use crate::negotiation::Asked;
+use crate::planning;
 use crate::resolver::{Found, Read};
 
 /// What a pixel thread hands back.
@@ -141,7 +142,7 @@ impl Maker {
         self.fetcher
             .run(move || {
                 let read = found.read()?;
-                let plan = engine.plan(&wish.recipe, &read.source)?;
+                let plan = planning::plan(&engine, &wish, &read.source)?;
                 Ok((found, read, plan))
             })
             .await
