@@ -32,10 +32,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
-    let (resolver, engine) = args.place.open()?;
+    let (resolver, engine, background) = args.place.open()?;
     let target = place::target(&args.target);
     let mut wish = resolver.wish(&target)?;
     negotiation::without_accept(&mut wish.recipe);
+    background.complete(&mut wish.recipe);
     writeln!(told, "target  {target}")?;
     writeln!(told, "file    /{}", wish.source)?;
     for note in &wish.notes {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use andon_pixels::Engine;
+use andon_server::negotiation::Background;
 use andon_server::{Config, ConfigError, Resolver};
 use clap::Args;
 
@@ -20,14 +21,15 @@ pub(crate) struct Place {
 
 impl Place {
     /// What a server here would resolve targets and make pictures with.
-    pub(crate) fn open(&self) -> Result<(Resolver, Engine), ConfigError> {
+    pub(crate) fn open(&self) -> Result<(Resolver, Engine, Background), ConfigError> {
         let config = match (&self.root, &self.config) {
             (_, Some(file)) => Config::read(file)?,
             (Some(root), None) => Config::for_folder(root),
             (None, None) => Config::default(),
         };
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
-        Ok((Resolver::new(&config)?, engine))
+        let background = Background::new(config.background.0, andon_codecs::ALL);
+        Ok((Resolver::new(&config)?, engine, background))
     }
 }
 

@@ -29,9 +29,10 @@ Examples:
   andon render '/resize/w/150/h/150/a.jpg' --config andon.toml -o - | file -";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let (resolver, engine) = args.place.open()?;
+    let (resolver, engine, background) = args.place.open()?;
     let mut wish = resolver.wish(&place::target(&args.target))?;
     negotiation::without_accept(&mut wish.recipe);
+    background.complete(&mut wish.recipe);
     for note in &wish.notes {
         eprintln!("note: {note}");
     }

@@ -22,6 +22,6 @@ pub use args::{Arg, Word};
 pub use layout::{CanvasLayout, Layout, LayoutError, Rect, Scaling};
 pub use text::ParseError;
 pub use types::{
-    Canvas, Chroma, Colour, Effect, Fit, FormatName, Length, Original, Output, Recipe, Region,
-    Size, Turn,
+    Canvas, Chroma, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Output, Recipe,
+    Region, Size, Turn,
 };

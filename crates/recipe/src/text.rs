@@ -63,6 +63,7 @@ pub(crate) const STAGES: &[&str] = &[
     "exact",
     "enlarge",
     "canvas",
+    "flatten",
     "srgb",
     "as",
     "q",

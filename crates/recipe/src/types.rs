@@ -26,12 +26,24 @@ pub struct Recipe {
     pub size: Size,
     /// A ground of fixed size to lay the picture on.
     pub canvas: Option<Canvas>,
+    /// What shows through a picture that is not opaque; a canvas leaves nothing to show through.
+    pub flatten: Flatten,
     /// Convert a CMYK picture to sRGB.
     pub srgb: bool,
     /// Effects in the order in which they act.
     pub effects: Vec<Effect>,
     /// How the result is written.
     pub output: Output,
+}
+
+impl Colour {
+    /// What pictures are flattened over unless something else is said.
+    pub const WHITE: Self = Self {
+        r: 255,
+        g: 255,
+        b: 255,
+        a: 255,
+    };
 }
 
 impl Recipe {
@@ -173,6 +185,19 @@ pub struct Canvas {
     pub y: Option<Length>,
     /// The ground's colour; its alpha has no visible effect.
     pub colour: Colour,
+}
+
+/// What shows through a picture that is not opaque.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flatten {
+    /// White, if the result's format cannot keep opacity; otherwise opacity is kept.
+    #[default]
+    IfNeeded,
+    /// This colour, whatever the format. Its alpha has no effect.
+    Over(Colour),
+    /// Nothing: opacity that the format cannot keep is dropped, and hidden colours show, as in
+    /// ngx_small_light.
+    Drop,
 }
 
 /// One effect: an open word and its arguments, checked by the engine that knows the word.

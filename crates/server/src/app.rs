@@ -70,7 +70,7 @@ impl App {
         };
         Ok(Self {
             maker: Arc::new(maker),
-            negotiation: Negotiation::new(&config.negotiation, codecs),
+            negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
             targets: Targets::default(),
             cors: Cors::new(&config.cors),
             token: config.admin.secret()?.as_deref().map(Token::new),

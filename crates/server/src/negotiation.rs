@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use andon_dialects::Wish;
-use andon_pixels::Codec;
-use andon_recipe::{FormatName, Recipe};
+use andon_pixels::{Codec, Depth, Encode, Model, Traits};
+use andon_recipe::{Colour, Flatten, FormatName, Recipe};
 use hyper::HeaderMap;
 use hyper::header;
 
@@ -17,6 +17,57 @@ use crate::config::{DefaultFormat, NegotiationConfig};
 pub(crate) struct Negotiation {
     offers: Vec<(FormatName, &'static str)>,
     by_default: bool,
+    background: Background,
+}
+
+/// What pictures are flattened over in formats that keep no opacity.
+#[derive(Clone, Debug)]
+pub struct Background {
+    colour: Colour,
+    /// Those formats.
+    opaque: Vec<&'static str>,
+}
+
+impl Background {
+    /// Of this colour, for these formats.
+    #[must_use]
+    pub fn new(colour: Colour, codecs: &[&'static dyn Codec]) -> Self {
+        let clear = Traits {
+            model: Model::Rgb,
+            depth: Depth::U8,
+            alpha: true,
+        };
+        let is_opaque = |codec: &&&'static dyn Codec| {
+            let written = codec.accepts(clear, &Encode::default());
+            written.is_some_and(|written| !written.alpha)
+        };
+        Self {
+            colour,
+            opaque: codecs
+                .iter()
+                .filter(is_opaque)
+                .map(|codec| codec.name())
+                .collect(),
+        }
+    }
+
+    /// Puts it into a recipe that needs it and names no other, in its shortest form: equal results have equal
+    /// recipes, and a recipe that cannot need it does not change with it.
+    pub fn complete(&self, recipe: &mut Recipe) {
+        let format = recipe.output.format.as_ref();
+        let needed = format.is_some_and(|format| self.opaque.contains(&format.as_str()));
+        let colour = match recipe.flatten {
+            Flatten::Drop => return,
+            _ if recipe.canvas.is_some() => Colour::WHITE,
+            _ if !needed => return,
+            Flatten::IfNeeded => self.colour,
+            Flatten::Over(colour) => colour,
+        };
+        recipe.flatten = match colour {
+            Colour::WHITE => Flatten::IfNeeded,
+            colour => Flatten::Over(colour),
+        };
+    }
 }
 
 /// A wish whose format is settled.
@@ -32,7 +83,11 @@ const AUTO: &str = "auto";
 
 impl Negotiation {
     /// The configured formats that a codec knows.
-    pub(crate) fn new(config: &NegotiationConfig, codecs: &[&'static dyn Codec]) -> Self {
+    pub(crate) fn new(
+        config: &NegotiationConfig,
+        background: Colour,
+        codecs: &[&'static dyn Codec],
+    ) -> Self {
         let offer = |name: &String| {
             let codec = codecs.iter().find(|codec| codec.name() == name)?;
             Some((FormatName::new(name).ok()?, codec.media_type()))
@@ -40,6 +95,7 @@ impl Negotiation {
         Self {
             offers: config.formats.iter().filter_map(offer).collect(),
             by_default: config.default == DefaultFormat::Auto,
+            background: Background::new(background, codecs),
         }
     }
 
@@ -70,6 +126,7 @@ impl Negotiation {
             wish.recipe.output.format = offer.map(|(name, _)| name.clone());
         }
         without_accept(&mut wish.recipe);
+        self.background.complete(&mut wish.recipe);
         if negotiated {
             // The name of the source promises nothing any more.
             wish.keep_source_type = false;
@@ -78,6 +135,11 @@ impl Negotiation {
             wish: Arc::new(wish),
             negotiated,
         }
+    }
+
+    /// What pictures are flattened over.
+    pub(crate) fn background(&self) -> &Background {
+        &self.background
     }
 
     /// The place of the best offer that is named in `Accept` and no less welcome than the formats most sources have;
@@ -170,11 +232,37 @@ mod tests {
         let negotiation = Negotiation {
             offers: vec![format("avif", "image/avif"), format("webp", "image/webp")],
             by_default: false,
+            background: Background {
+                colour: Colour::WHITE,
+                opaque: vec!["jpeg"],
+            },
         };
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_str(accept).unwrap());
         let best = negotiation.best(&headers);
         best.map(|place| negotiation.offers[place].0.as_str().to_owned())
+    }
+
+    #[test]
+    fn the_background_is_part_of_those_recipes_alone_that_may_show_it() {
+        let background = Background {
+            colour: "3080c0".parse().unwrap(),
+            opaque: vec!["jpeg"],
+        };
+        for (recipe, completed) in [
+            ("as:jpeg", "flatten:3080c0,as:jpeg"),
+            ("flatten:ffffff,as:jpeg", "as:jpeg"),
+            ("flatten:ff0000,as:jpeg", "flatten:ff0000,as:jpeg"),
+            ("flatten:none,as:jpeg", "flatten:none,as:jpeg"),
+            ("canvas:9x9:ff0000,as:jpeg", "canvas:9x9:ff0000,as:jpeg"),
+            ("as:png", "as:png"),
+            ("flatten:ffffff,as:png", "flatten:ffffff,as:png"),
+            ("same", "same"),
+        ] {
+            let mut recipe: Recipe = recipe.parse().unwrap();
+            background.complete(&mut recipe);
+            assert_eq!(recipe.to_string(), completed);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What options mean together: the recipe.
 
 use andon_recipe::{
-    Canvas, Colour, Effect, Fit, FormatName, Length, Original, Output, Recipe, Region, Size, Turn,
+    Canvas, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Output, Recipe, Region,
+    Size, Turn,
 };
 
 use super::engine::Engine;
@@ -38,11 +39,13 @@ pub(super) fn recipe(
         region: reader.region(),
         size: reader.size(),
         canvas: reader.canvas()?,
+        flatten: Flatten::IfNeeded,
         srgb: loses_metadata || flag("cmyk2rgb"),
         effects: reader.effects()?,
         output: reader.output()?,
     };
     recipe.hint = reader.hint(&recipe);
+    recipe.flatten = reader.flatten(&recipe);
     Ok(recipe)
 }
 
@@ -179,6 +182,30 @@ impl Reader<'_, '_> {
             y: self.length("dy"),
             colour,
         }))
+    }
+
+    /// What shows through a picture in a format that keeps no opacity: `cc`, where there is no canvas that
+    /// would have it. The module drops opacity.
+    fn flatten(&mut self, recipe: &Recipe) -> Flatten {
+        let format = recipe.output.format.as_ref().map(FormatName::as_str);
+        let cut = recipe.region != Region::default();
+        if recipe.canvas.is_some() || !(format == Some("jpeg") || (format.is_none() && cut)) {
+            return Flatten::IfNeeded;
+        }
+        if self.strict() {
+            return Flatten::Drop;
+        }
+        match self
+            .options
+            .get("cc")
+            .and_then(|text| colour(text, self.config.compat))
+        {
+            Some(_) if format.is_some() => Flatten::Over(Colour {
+                a: 255,
+                ..self.colour("cc")
+            }),
+            _ => Flatten::IfNeeded,
+        }
     }
 
     fn colour(&mut self, name: &str) -> Colour {

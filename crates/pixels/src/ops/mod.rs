@@ -6,6 +6,7 @@
 mod blur;
 mod border;
 pub mod canvas;
+pub mod flatten;
 mod gaussian;
 mod geometry;
 mod lay;

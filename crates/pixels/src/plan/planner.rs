@@ -1,6 +1,6 @@
 //! How a plan comes about, from top to bottom.
 
-use andon_recipe::{Layout, LayoutError, Recipe};
+use andon_recipe::{Colour, Flatten, Layout, LayoutError, Recipe};
 
 use super::cost::{self, Step};
 use super::place::{Stored, Wanted};
@@ -18,6 +18,7 @@ use crate::frame::{Model, Subsampling};
 use crate::limits::Limits;
 use crate::ops;
 use crate::ops::canvas::{Blank, OnCanvas};
+use crate::ops::flatten::Flattened;
 use crate::resize::{Crop, Kernel, Resample};
 use crate::stage::Stage;
 
@@ -55,7 +56,11 @@ pub(crate) fn plan(formats: &Formats, recipe: &Recipe, bytes: &[u8]) -> Result<P
         fired.note(&skip_identity::RULE);
         wanted.canvas = None;
     }
-    let painted = painted(&wanted, effects);
+    let ground = match wanted.canvas {
+        None => ground(recipe, full, target, &encode)?,
+        Some(_) => None,
+    };
+    let painted = painted(&wanted, ground, effects);
     let later = Later {
         turn: turn_late::stage(orientation),
         leaves: if painted.is_empty() && full.model != Model::Cmyk {
@@ -296,9 +301,31 @@ impl Later {
     }
 }
 
-/// Canvas and effects.
-fn painted(wanted: &Wanted, effects: Vec<Box<dyn Stage>>) -> Vec<Box<dyn Stage>> {
+/// What a picture is flattened over, if it has to be.
+fn ground(
+    recipe: &Recipe,
+    have: Traits,
+    target: &dyn Codec,
+    encode: &Encode,
+) -> Result<Option<Colour>> {
+    Ok(match recipe.flatten {
+        _ if !have.alpha => None,
+        Flatten::Over(colour) => Some(colour),
+        Flatten::IfNeeded if !needed(target, have, encode)?.alpha => Some(Colour::WHITE),
+        Flatten::IfNeeded | Flatten::Drop => None,
+    })
+}
+
+/// Canvas or ground, and effects.
+fn painted(
+    wanted: &Wanted,
+    ground: Option<Colour>,
+    effects: Vec<Box<dyn Stage>>,
+) -> Vec<Box<dyn Stage>> {
     let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+    if let Some(colour) = ground {
+        stages.push(Box::new(Flattened { colour }));
+    }
     if let Some(canvas) = wanted.canvas {
         stages.push(Box::new(OnCanvas {
             width: canvas.width,

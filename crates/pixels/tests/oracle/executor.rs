@@ -1,6 +1,6 @@
 //! The slow, obvious executor.
 
-use andon_recipe::{Recipe, Scaling};
+use andon_recipe::{Colour, Flatten, Recipe, Scaling};
 
 use crate::effects;
 use crate::geometry::{self, Kernel};
@@ -26,6 +26,22 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source) -> Picture {
     }
     if let Some(canvas) = &layout.canvas {
         picture = geometry::on_canvas(&picture, canvas);
+    }
+    let ground = match recipe.flatten {
+        Flatten::Over(colour) => Some(colour),
+        Flatten::IfNeeded
+            if recipe
+                .output
+                .format
+                .as_ref()
+                .is_some_and(|f| f.as_str() == "jpeg") =>
+        {
+            Some(Colour::WHITE)
+        }
+        _ => None,
+    };
+    if let Some(ground) = ground {
+        picture = geometry::flattened(&picture, ground);
     }
     for effect in &recipe.effects {
         picture = effects::act(&picture, effect, &layout);

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use andon_pixels::Orientation;
-use andon_recipe::{CanvasLayout, Rect};
+use andon_recipe::{CanvasLayout, Colour, Rect};
 
 use crate::picture::Picture;
 
@@ -74,6 +74,18 @@ pub(crate) fn on_canvas(picture: &Picture, canvas: &CanvasLayout) -> Picture {
         let mix = |over: f64, under: f64| over * a + under * (1.0 - a);
         [mix(r, ground[0]), mix(g, ground[1]), mix(b, ground[2]), 1.0]
     })
+}
+
+/// Over a ground of its own size.
+pub(crate) fn flattened(picture: &Picture, ground: Colour) -> Picture {
+    let canvas = CanvasLayout {
+        width: picture.width as u32,
+        height: picture.height as u32,
+        x: 0,
+        y: 0,
+        colour: ground,
+    };
+    on_canvas(picture, &canvas)
 }
 
 /// What neighbours are weighed with.

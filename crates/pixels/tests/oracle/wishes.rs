@@ -173,7 +173,8 @@ pub(crate) fn recipe() -> impl Strategy<Value = String> {
         1 => (8..160_u32, 8..160_u32).prop_map(|(w, h)| format!("exact:{w}x{h},enlarge")),
     ];
     let canvas = prop_oneof![
-        3 => Just(String::new()),
+        2 => Just(String::new()),
+        1 => Just("flatten:4080c0".to_owned()),
         1 => (8..90_u32, 8..90_u32).prop_map(|(w, h)| format!("canvas:{w}x{h}:4080c0")),
         1 => (8..90_u32, 8..90_u32, 0..30_u32, 0..30_u32)
             .prop_map(|(w, h, x, y)| format!("canvas:{w}x{h}:f0e0d0:{x}:{y}")),

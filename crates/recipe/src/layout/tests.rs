@@ -1,4 +1,4 @@
-use super::{CanvasLayout, LayoutError, Rect};
+use super::{CanvasLayout, Rect};
 use crate::{Layout, Recipe};
 
 fn layout(recipe: &str, width: u32, height: u32) -> Layout {
@@ -82,7 +82,7 @@ fn a_side_that_truncates_to_nothing_becomes_one_pixel() {
         ("fit:256x", 10_000, 39, (256, 1)),
         ("fit:x100", 10, 1920, (1, 100)),
         ("fit:100x100", 10, 1920, (1, 100)),
-        ("fit:0.1px", 400, 300, (1, 1)),
+        ("fit:0.1%x", 400, 300, (1, 1)),
     ] {
         let layout = layout(recipe, width, height);
         assert_eq!((layout.width, layout.height), size, "{recipe}");
@@ -100,7 +100,7 @@ fn less_than_a_pixel_is_refused_where_it_is_asked_for() {
     for (recipe, length) in [
         ("fit:0x", "of 0 px"),
         ("fit:x0.999", "of 0.999 px"),
-        ("exact:10x0p", "of 0 px"),
+        ("exact:10x0%", "of 0 px"),
     ] {
         assert!(refusal(recipe).contains(length), "{}", refusal(recipe));
     }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use super::number::whole;
 use super::{ParseError, SAME, escape};
 use crate::{
-    Canvas, Chroma, Effect, Fit, FormatName, Length, Original, Recipe, Region, Size, Turn,
+    Canvas, Chroma, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Recipe, Region,
+    Size, Turn,
 };
 
 impl FromStr for Recipe {
@@ -102,6 +103,10 @@ impl Reader {
             "canvas" => {
                 recipe.canvas = Some(args.canvas()?);
                 "canvas"
+            }
+            "flatten" => {
+                recipe.flatten = args.flatten()?;
+                "flatten"
             }
             "srgb" => {
                 recipe.srgb = args.none()?;
@@ -239,6 +244,16 @@ impl<'a> Args<'a> {
             y: part(y, "_")?,
             colour: colour.parse()?,
         })
+    }
+
+    fn flatten(&self) -> Result<Flatten, ParseError> {
+        match self.one("`flatten:RRGGBB` or `flatten:none`")? {
+            "none" => Ok(Flatten::Drop),
+            colour => Ok(Flatten::Over(Colour {
+                a: 255,
+                ..colour.parse()?
+            })),
+        }
     }
 
     fn effect(&self, word: &str) -> Result<Effect, ParseError> {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::{SAME, escape};
 use crate::{
-    Canvas, Chroma, Effect, Fit, FormatName, Length, Original, Output, Recipe, Region, Size, Turn,
+    Canvas, Chroma, Effect, Fit, Flatten, FormatName, Length, Original, Output, Recipe, Region,
+    Size, Turn,
 };
 
 impl fmt::Display for Recipe {
@@ -32,6 +33,11 @@ impl fmt::Display for Recipe {
         stages.flag(self.size.enlarge, "enlarge")?;
         if let Some(canvas) = &self.canvas {
             stages.canvas(canvas)?;
+        }
+        match self.flatten {
+            Flatten::IfNeeded => {}
+            Flatten::Over(colour) => stages.put(format_args!("flatten:{colour}"))?,
+            Flatten::Drop => stages.put("flatten:none")?,
         }
         stages.flag(self.srgb, "srgb")?;
         for effect in &self.effects {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::{
-    Canvas, Chroma, Colour, Effect, Fit, FormatName, Length, Original, Output, ParseError, Recipe,
-    Region, Size, Turn,
+    Canvas, Chroma, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Output, ParseError,
+    Recipe, Region, Size, Turn,
 };
 
 fn canonical(text: &str) -> String {
@@ -32,6 +32,8 @@ fn canonical_texts_print_as_they_were_written() {
         "enlarge",
         "canvas:100x100:ff8800",
         "canvas:100x100:ff880080:5:_",
+        "flatten:ff8800",
+        "flatten:none,as:jpeg",
         "srgb,blur:0x1.5,over:icon.png:-3:4,blur:1x2",
         "over:a%2Cb%3Ac%25%20%C3%A9",
         "grey",
@@ -58,6 +60,7 @@ fn one_meaning_has_one_text() {
         canonical("canvas:10x10:FFFFFFFF:_:_"),
         "canvas:10x10:ffffff"
     );
+    assert_eq!(canonical("flatten:FF880080"), "flatten:ff8800");
     assert_eq!(canonical("over:%61é"), "over:a%C3%A9");
 }
 
@@ -244,6 +247,10 @@ prop_compose! {
         (x, y, w, h) in (of(any_length()), of(any_length()), of(any_length()), of(any_length())),
         size in any_size(),
         canvas in of(any_canvas()),
+        flatten in prop_oneof![
+            select(vec![Flatten::IfNeeded, Flatten::Drop]),
+            any::<[u8; 3]>().prop_map(|[r, g, b]| Flatten::Over(Colour { r, g, b, a: 255 })),
+        ],
         effects in vec(any_effect(), 0..4),
         output in any_output(),
     ) -> Recipe {
@@ -256,6 +263,7 @@ prop_compose! {
             region: Region { x, y, w, h },
             size,
             canvas,
+            flatten,
             srgb,
             effects,
             output,

@@ -42,7 +42,7 @@ pub use reach::Reach;
 pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
 pub use small_light::{Compat, SmallLightConfig};
 pub use timeouts::Timeouts;
-pub use units::{Bytes, Span};
+pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, NegotiationConfig};
 
@@ -65,6 +65,8 @@ pub struct Config {
     /// Bytes that everything that waits and runs may plan with; 0 is three fifths of what the control
     /// group or the machine has.
     pub memory_budget: Bytes,
+    /// What shows through pictures in formats that keep no opacity, as `rrggbb`.
+    pub background: Background,
     /// Where pictures come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
     /// Changes to the request path before any dialect reads it; the first that matches acts.
@@ -121,6 +123,7 @@ impl Default for Config {
             max_wait: Span(Duration::from_secs(2)),
             queue: 1024,
             memory_budget: Bytes(0),
+            background: Background::default(),
             origin: vec![OriginConfig::folder(".")],
             rewrite: Vec::new(),
             small_light: SmallLightConfig::default(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use andon_recipe::Colour;
 use serde::Deserialize;
 
 /// A number of bytes: `65536`, `"64KiB"`, `"1.5GB"`.
@@ -14,6 +15,30 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Span(pub Duration);
+
+/// An opaque colour: `"ffffff"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Background(pub Colour);
+
+impl Default for Background {
+    fn default() -> Self {
+        Self(Colour::WHITE)
+    }
+}
+
+impl TryFrom<String> for Background {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let colour = text.parse::<Colour>().ok().filter(|colour| colour.a == 255);
+        let digits = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        colour
+            .filter(|_| digits && text.len() == 6)
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is no opaque colour; write it like \"ffffff\""))
+    }
+}
 
 /// A size may be a bare number; a time may not, because nobody remembers its unit.
 #[derive(Deserialize)]

@@ -193,6 +193,7 @@ impl App {
         }
         let mut wish = self.uploads.wish(request)?;
         negotiation::without_accept(&mut wish.recipe);
+        self.negotiation.background().complete(&mut wish.recipe);
         let wish = Arc::new(wish);
         let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.recipe.to_string().into());
         visit.wishes(&wish, recipe.as_ref());

@@ -1,6 +1,6 @@
 //! Answer with the source's own bytes.
 
-use andon_recipe::{Layout, Original, Recipe, Turn};
+use andon_recipe::{Flatten, Layout, Original, Recipe, Turn};
 
 use super::{Example, Rule};
 use crate::codec::{Info, Scale};
@@ -32,6 +32,7 @@ pub(crate) fn holds(
     }
     let turns = recipe.turn != Turn::R0 || (recipe.orient && !info.orientation.is_upright());
     let strips = recipe.strip && info.metadata;
+    let flattens = info.alpha && matches!(recipe.flatten, Flatten::Over(_));
     let converts = recipe.srgb && info.model == Model::Cmyk;
     let output = &recipe.output;
     let rewrites = !same_format
@@ -41,7 +42,7 @@ pub(crate) fn holds(
         || output.progressive != info.progressive
         || info.frames != 1;
     let reshapes = measured != Scale::FULL || layout.canvas.is_some() || scales(layout);
-    !(turns || strips || converts || rewrites || reshapes || acting_effects > 0)
+    !(turns || strips || flattens || converts || rewrites || reshapes || acting_effects > 0)
 }
 
 /// Does the layout's scaling change anything?
