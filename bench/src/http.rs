@@ -47,6 +47,18 @@ pub(crate) struct HttpArgs {
     no_strace: bool,
 }
 
+impl HttpArgs {
+    /// What the raw results of such a run are called.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.part {
+            None => "bench-http",
+            Some(Part::Pixels) => "bench-http-pixels",
+            Some(Part::Hits) => "bench-http-hits",
+            Some(Part::Lone) => "bench-http-lone",
+        }
+    }
+}
+
 /// What there is to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {

@@ -39,6 +39,17 @@ pub(crate) struct JpegArgs {
     pub(crate) strictness: Strictness,
 }
 
+impl JpegArgs {
+    /// What the raw results of such a run are called.
+    pub(crate) fn kind(&self) -> &'static str {
+        match (self.quality, self.instructions) {
+            (true, _) => "bench-jpeg-quality",
+            (false, true) => "bench-jpeg-instructions",
+            (false, false) => "bench-jpeg",
+        }
+    }
+}
+
 /// Who decodes.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Decoder {

@@ -37,7 +37,7 @@ struct Cli {
     #[command(flatten)]
     compare: CompareArgs,
     /// Folder of JPEG photographs.
-    #[arg(long, global = true, default_value = "../shared/photos")]
+    #[arg(long, global = true, default_value = "samples/large")]
     photos: PathBuf,
     /// Folder for the raw results.
     #[arg(long, global = true, default_value = "runs")]
@@ -116,7 +116,7 @@ fn main() -> anyhow::Result<()> {
         }
         Some(Task::Http(args)) => {
             let run = http::run(&args, &photos)?;
-            raw::save(&cli.runs, &cli.stamp, "bench-http", &run)
+            raw::save(&cli.runs, &cli.stamp, args.kind(), &run)
         }
         Some(Task::Overload(args)) => {
             let run = overload::run(&args, &photos)?;
@@ -130,7 +130,7 @@ fn main() -> anyhow::Result<()> {
         }
         Some(Task::Jpeg(args)) => {
             let run = jpeg::run(&args, &photos)?;
-            raw::save(&cli.runs, &cli.stamp, "bench-jpeg", &run)?;
+            raw::save(&cli.runs, &cli.stamp, args.kind(), &run)?;
             args.strictness.judge(&run.goals)
         }
         Some(Task::Corpus(args)) => {

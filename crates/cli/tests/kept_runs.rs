@@ -1,4 +1,5 @@
-//! The runs of the laboratory that the repository keeps, small: they can be read, and say what they said.
+//! What `runs/` keeps: the newest of each kind, little in all, and the runs of the laboratory that have their raw data can
+//! be reported again and say what they said.
 
 mod common;
 
@@ -8,16 +9,57 @@ use std::path::{Path, PathBuf};
 use common::lab::lab;
 use serde_json::Value;
 
-/// Every folder of a run under `runs/`.
+/// Everything in a folder, in the order of its names.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("reads").path()).collect();
+    paths.sort();
+    paths
+}
+
+fn runs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs")
+}
+
+/// Every folder of a run that has its raw data.
 fn kept() -> Vec<PathBuf> {
-    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runs");
-    let entries = fs::read_dir(&runs).expect("runs/ is there");
-    let folders = entries.map(|entry| entry.expect("reads").path());
-    let mut folders: Vec<PathBuf> = folders
-        .filter(|folder| folder.join("run.json").exists())
-        .collect();
-    folders.sort();
+    let mut folders = entries(&runs());
+    folders.retain(|folder| folder.join("blocks.jsonl.gz").exists());
     folders
+}
+
+fn bytes(path: &Path) -> u64 {
+    if path.is_dir() {
+        entries(path).iter().map(|path| bytes(path)).sum()
+    } else {
+        path.metadata().expect("a file").len()
+    }
+}
+
+#[test]
+fn only_the_newest_run_of_each_kind_is_kept() {
+    let mut kinds = Vec::new();
+    for path in entries(&runs()) {
+        let name = path.file_name().expect("a name").to_string_lossy();
+        if name == "README.md" {
+            continue;
+        }
+        // 2026-11-22-0643-bench.json.gz
+        let kind = name
+            .splitn(5, '-')
+            .nth(4)
+            .unwrap_or_else(|| panic!("{name}"));
+        let kind = kind.split('.').next().unwrap_or_default().to_owned();
+        assert!(!kinds.contains(&kind), "{name}: more than one {kind}");
+        kinds.push(kind);
+    }
+    assert!(kinds.len() > 20, "{kinds:?}");
+}
+
+#[test]
+fn the_kept_runs_have_at_most_six_megabytes() {
+    let all = bytes(&runs());
+    assert!(all <= 6_000_000, "{all} bytes");
 }
 
 /// What a report in JSON concludes: each comparison's verdict, and what was judged of the replies.
@@ -36,7 +78,7 @@ fn conclusions(report: &Value) -> (Vec<[String; 5]>, &Value) {
 fn every_kept_run_can_be_reported_again_and_says_what_its_report_says() {
     let here = tempfile::tempdir().expect("a folder");
     let folders = kept();
-    assert!(folders.len() >= 12, "{folders:?}");
+    assert!(folders.len() >= 8, "{folders:?}");
     for folder in folders {
         let shown = folder.display();
         let said = lab(here.path(), &format!("report {shown} --as json")).ending(0);
@@ -52,8 +94,8 @@ fn a_kept_run_without_anything_to_judge_its_replies_by_is_an_error_that_says_so(
     let here = tempfile::tempdir().expect("a folder");
     let folder = kept()
         .into_iter()
-        .find(|it| it.to_string_lossy().contains("-3a-"));
-    let folder = folder.expect("the engines");
+        .find(|it| it.to_string_lossy().contains("-1b-"));
+    let folder = folder.expect("the photograph under a frame");
     let copy = here.path().join("run");
     fs::create_dir(&copy).expect("a folder");
     for name in ["run.json", "blocks.jsonl.gz"] {

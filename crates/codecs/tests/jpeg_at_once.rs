@@ -166,7 +166,7 @@ fn samples(folder: &str) -> PathBuf {
         .join(folder)
 }
 
-/// The samples, and a few photographs where there are some.
+/// The samples, and a few large photographs.
 fn files() -> Vec<PathBuf> {
     let jpegs = |folder: &Path| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -178,7 +178,9 @@ fn files() -> Vec<PathBuf> {
         paths
     };
     let mut files = jpegs(&samples("jpeg"));
-    let photos = samples("../../shared/photos");
-    files.extend(jpegs(&photos).into_iter().take(2));
+    files.extend(
+        ["blue-periwinkle", "canyon-wren"]
+            .map(|name| samples("large").join(name).with_extension("jpg")),
+    );
     files
 }

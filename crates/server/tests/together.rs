@@ -154,18 +154,7 @@ fn different_pictures_are_decoded_apart() {
 
 #[test]
 fn photographs_of_a_page_share_a_decode_too() {
-    let photos = common::sample("../../shared/photos");
-    let entries = std::fs::read_dir(photos).into_iter().flatten().flatten();
-    let mut paths: Vec<_> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "jpg"))
-        .collect();
-    paths.sort();
-    let Some(photo) = paths.first() else {
-        eprintln!("skipped: there are no photographs in ../shared/photos");
-        return;
-    };
-    let photo = std::fs::read(photo).expect("a photograph");
+    let photo = std::fs::read(common::sample("large/canyon-wren.jpg")).expect("a photograph");
     let lone = House::new();
     lone.put("p", &photo);
     let mut busy = Busy::with(SOURCES[0], "");
