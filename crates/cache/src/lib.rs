@@ -9,6 +9,8 @@
 //! everything or keeps anything for ever; and a disk that is full, read-only or dying costs speed,
 //! never an answer. Why the disk tier is our own is told in `notes.md`.
 
+#![forbid(unsafe_code)]
+
 mod clock;
 mod disk;
 mod entry;

@@ -97,6 +97,12 @@ where
         self.len() == 0
     }
 
+    /// How many callers wait for a computation that another one started.
+    pub fn followers(&self) -> usize {
+        let table = self.table.locked();
+        table.flights.values().map(|it| it.waiters - 1).sum()
+    }
+
     fn board<F, W>(&self, key: K, work: F) -> Seat<K, V>
     where
         F: FnOnce(Cancellation) -> W + Send + 'static,

@@ -1,5 +1,7 @@
 //! `andon`: resize, crop, composite and convert pictures, by URL or in a batch.
 
+#![forbid(unsafe_code)]
+
 mod completions;
 mod config_check;
 mod convert;

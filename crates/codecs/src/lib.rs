@@ -6,6 +6,8 @@
 //! assert!(png.is_some_and(|codec| codec.sniff(b"\x89PNG\r\n\x1a\n")));
 //! ```
 
+#![deny(unsafe_code)]
+
 use andon_pixels::Codec;
 
 pub mod allocator;

@@ -12,6 +12,8 @@
 //! assert_eq!(wish.recipe.to_string(), "fit:250x250,q:95");
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod dialect;
 mod percent;
 mod rewrite;

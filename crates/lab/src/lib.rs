@@ -21,6 +21,8 @@
 //! - [`between`] compares two kept runs, which were not interleaved.
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 pub mod between;
 pub mod bodies;

@@ -6,6 +6,8 @@
 //! The crate knows no format: codecs come as `&dyn Codec`. It opens no file, starts no thread, and asks
 //! [`Interrupt`] between row bands whether anybody still wants the result.
 
+#![forbid(unsafe_code)]
+
 pub mod codec;
 pub mod color;
 pub mod cores;

@@ -13,6 +13,8 @@
 //! assert_eq!(recipe.to_string(), "fit:250x250,as:jpeg,q:95");
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod args;
 mod layout;
 mod text;

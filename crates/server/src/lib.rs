@@ -5,6 +5,8 @@
 //! `explain` on the command line use the very same. Sockets and files are tokio's; pixels are worked
 //! on by a fixed set of threads behind a queue with an end (`admission`).
 
+#![forbid(unsafe_code)]
+
 mod access_log;
 mod admission;
 mod app;

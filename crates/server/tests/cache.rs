@@ -3,7 +3,7 @@
 mod common;
 
 use common::origin::Origin;
-use common::{House, Reply, sample, trick_target};
+use common::{House, Reply, figure, sample, trick_target, wait_for_followers};
 
 const SMALL: &str = "/small_light(dw=20)/a.jpg";
 const FAR: &str = "/small_light(dw=20)/far/a.jpg";
@@ -141,11 +141,8 @@ fn different_sizes_of_one_source_share_one_fetch() {
             client
         })
         .collect();
-    // Whoever asks after the release would fetch again, so all have to be waiting.
-    while origin.asked() == 0 {
-        std::thread::yield_now();
-    }
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    // A request that came after the release would fetch again, so all have to be waiting.
+    wait_for_followers(&house, "fetch", clients.len() - 1);
     origin.hold(false);
     for (width, client) in (10..).zip(&mut clients) {
         assert_eq!(client.reply("GET").size().0, width);
@@ -163,11 +160,11 @@ fn a_leader_that_leaves_hurts_nobody_who_followed() {
     gate.wait_until_begun();
     let mut follower = house.client();
     follower.ask("GET", &target, &[]);
-    // Nothing tells from outside that the follower has joined; if it came too late it would only find
-    // nobody to follow.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    wait_for_followers(&house, "result", 1);
     drop(leader);
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    while figure(&house, "andon_coalesced_requests{work=\"result\"}") > 0.0 {
+        std::thread::yield_now();
+    }
     gate.release();
     let reply = follower.reply("GET");
     assert_eq!(reply.status, 200, "{}", reply.text());

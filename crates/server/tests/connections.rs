@@ -49,15 +49,6 @@ fn a_client_that_does_not_finish_its_head_is_dropped() {
 }
 
 #[test]
-fn an_idle_connection_is_kept_longer_than_a_head_may_take() {
-    let house = House::with("[timeouts]\nheader = \"500ms\"\n");
-    let mut client = house.client();
-    assert_eq!(client.get("/healthz").status, 200);
-    thread::sleep(Duration::from_millis(900));
-    assert_eq!(client.get("/healthz").status, 200);
-}
-
-#[test]
 fn an_idle_connection_is_closed_in_the_end() {
     let house = House::with("[timeouts]\nkeep_alive = \"500ms\"\n");
     let mut client = house.client();

@@ -1,5 +1,7 @@
 //! The only place that touches glibc's allocator.
 
+#![allow(unsafe_code)]
+
 use std::ffi::c_int;
 
 /// Buffers of `mapped` bytes or more get pages of their own; a heap with more than `trimmed` free bytes

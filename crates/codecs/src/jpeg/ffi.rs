@@ -3,6 +3,8 @@
 //! The classic libjpeg API is used rather than TurboJPEG's because it reads and writes planes band by
 //! band, counts scans, and tells warnings apart. All of its `longjmp`s stay inside the shim.
 
+#![allow(unsafe_code)]
+
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 

@@ -1,6 +1,8 @@
 //! The only place that touches libwebp: safe functions over its advanced decoding and encoding calls.
 //! No call here starts a thread.
 
+#![allow(unsafe_code)]
+
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::slice;

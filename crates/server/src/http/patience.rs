@@ -312,6 +312,33 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_is_kept_longer_than_a_head_may_take() {
+        let (mut client, server) = duplex(1024);
+        let waits = Waits {
+            idle: 6 * TIME,
+            ..WAITS
+        };
+        let mut server = Patience::new(server, Arc::default(), waits);
+        client.write_all(b"GET").await.unwrap();
+        server.read_exact(&mut [0; 3]).await.unwrap();
+        server.write_all(b"answer").await.unwrap();
+        let next = tokio::spawn(async move {
+            tokio::time::sleep(5 * TIME).await;
+            client.write_all(b"G").await.unwrap();
+            client
+        });
+        assert_eq!(server.read_u8().await.unwrap(), b'G');
+        let _client = next.await.unwrap();
+        // From here on a head is under way.
+        let began = Instant::now();
+        let error = server.read_u8().await.unwrap_err();
+        assert_eq!(
+            (error.kind(), began.elapsed()),
+            (io::ErrorKind::TimedOut, TIME)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_reply_that_nobody_takes_is_given_up() {
         let (_client, server) = duplex(16);
         let mut server = Patience::new(server, Arc::default(), WAITS);

@@ -4,6 +4,17 @@ use andon_cache::{Stats, Trouble};
 
 use super::Exposition;
 
+/// Followers of others' results and of others' fetches, right now.
+pub(super) fn write_coalesced(out: &mut Exposition, [results, fetches]: [usize; 2]) {
+    out.gauge(
+        "andon_coalesced_requests",
+        "Requests that wait for a result or a fetch that another request has started.",
+    );
+    for (work, waiting) in [("result", results), ("fetch", fetches)] {
+        out.sample("", &[("work", work)], waiting as f64);
+    }
+}
+
 /// `purges` counts those since the last reload.
 pub(super) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
     let memory = &stats.memory;

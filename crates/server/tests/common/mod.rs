@@ -159,13 +159,26 @@ fn codecs() -> &'static [&'static dyn Codec] {
     codecs.leak()
 }
 
-/// One figure of `/metrics`, without labels.
+/// One figure of `/metrics`, by its name with its labels.
 pub fn figure(house: &House, name: &str) -> f64 {
     let page = house.get("/metrics").text();
     let mut values = page.lines().filter_map(|line| line.strip_prefix(name));
     let value = values.find_map(|value| value.strip_prefix(' '));
     let value = value.unwrap_or_else(|| panic!("no {name} in {page}"));
     value.parse().expect("a number")
+}
+
+/// Waits until so many requests follow others that make the same result (`result`) or fetch the same source (`fetch`).
+pub fn wait_for_followers(house: &House, work: &str, followers: usize) {
+    let name = format!("andon_coalesced_requests{{work=\"{work}\"}}");
+    let began = std::time::Instant::now();
+    while figure(house, &name) < followers as f64 {
+        assert!(
+            began.elapsed() < std::time::Duration::from_secs(60),
+            "fewer than {followers} follow"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
 }
 
 /// The target of a picture that waits or panics.
