@@ -3,7 +3,7 @@
 Andon does not use.
 
     demo.py check BASE     a table on stdout; exit status 1 if one reply is wrong
-    demo.py page BASE OUT  the demo's page with the sizes that came back
+    demo.py page BASE OUT  the demo's page, with the sizes of the responses
 """
 
 import html
@@ -201,10 +201,13 @@ def check(sections, server):
 
 
 def page(sections, server):
-    """The demo's page: plain HTML, right without any script."""
-    body = []
-    for heading, text, cases in sections:
-        body.append(f"<section><h2>{html.escape(heading)}</h2>")
+    """The demo's page: an index, a field to try URLs, every image at its true size. Only the field needs a script."""
+    body = ["<nav><ol>"]
+    for number, (heading, _, _) in enumerate(sections, 1):
+        body.append(f'<li><a href="#s{number}">{html.escape(heading)}</a></li>')
+    body.append("</ol></nav>")
+    for number, (heading, text, cases) in enumerate(sections, 1):
+        body.append(f'<section id="s{number}"><h2>{html.escape(heading)}</h2>')
         if text:
             body.append(f"<p>{html.escape(text)}</p>")
         pictures = [case for case in cases if case.size]
@@ -218,7 +221,8 @@ def page(sections, server):
             body.extend(error_row(case, server.get(case.url)) for case in errors)
             body.append("</table>")
         body.append("</section>")
-    return PAGE.replace("BODY", "\n".join(body))
+    first = next(case.url for _, _, cases in sections for case in cases if case.size)
+    return PAGE.replace("FIRST", html.escape(first)).replace("BODY", "\n".join(body))
 
 
 def card(case, reply):
@@ -250,9 +254,12 @@ PAGE = """<!DOCTYPE html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 0 auto; padding: 1rem; color: #263238; background: #fafafa; }
 h1 { margin: 1rem 0 0; } h2 { margin: 2.5rem 0 0; border-bottom: 1px solid #cfd8dc; } p { margin: .3rem 0; }
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; margin-top: 1rem; }
-figure { margin: 0; padding: .75rem; background: #fff; border: 1px solid #e0e0e0; border-radius: 6px; max-width: min(20rem, 100%); box-sizing: border-box; }
+figure { margin: 0; padding: .75rem; background: #fff; border: 1px solid #e0e0e0; border-radius: 6px; max-width: 100%; box-sizing: border-box; }
 figure img { max-width: 100%; height: auto; display: block; background: repeating-conic-gradient(#e8e8e8 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
-figcaption { margin-top: .5rem; font-size: .85rem; }
+figcaption { margin-top: .5rem; font-size: .85rem; max-width: 20rem; }
+nav ol { columns: 18rem; padding-left: 1.5rem; }
+form { display: flex; gap: .5rem; margin-top: 1rem; } form input { flex: 1; min-width: 0; font: .85rem ui-monospace, monospace; padding: .4rem; }
+output { display: block; margin-top: .5rem; font-size: .85rem; white-space: pre-wrap; } output img { display: block; max-width: 100%; margin-bottom: .5rem; }
 code { font-size: .75rem; overflow-wrap: anywhere; } a { color: #00695c; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; margin-top: 1rem; }
 td, th { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid #e0e0e0; }
@@ -260,12 +267,40 @@ td, th { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; bo
 </head>
 <body>
 <h1>Andon</h1>
-<p>Every picture here was made by the server when its URL was asked for. The numbers are what came back.
-Change a URL and see; the list is <code>demo/urls.txt</code>, the configuration <code>demo/andon.toml</code>.</p>
+<p>The server made every image on this page on request, and each is shown at its true size, or at the width of the
+page if it is larger. The examples are listed in <code>demo/urls.txt</code>, the configuration is
+<code>demo/andon.toml</code>.</p>
+<form id="try">
+<input name="url" value="FIRST" aria-label="Path of an image, with options" spellcheck="false" autocomplete="off">
+<button>Show</button>
+</form>
+<output id="shown"></output>
 BODY
 <p style="margin-top:3rem;font-size:.85rem">Photographs: Aitzol Berasategi (sunset, picos; CC BY 4.0, scaled),
 Clemens Engelhardt (dandelion; CC0), budgie-backgrounds (otter, osprey, colosseum, wren; CC0). See
 <code>samples/README.md</code>.</p>
+<script>
+document.getElementById("try").addEventListener("submit", async event => {
+  event.preventDefault();
+  const url = event.target.elements.url.value.trim();
+  const shown = document.getElementById("shown");
+  try {
+    const response = await fetch(url.startsWith("/") ? url : "/" + url);
+    const body = await response.blob();
+    const type = response.headers.get("Content-Type") || "";
+    if (!type.startsWith("image/")) {
+      shown.textContent = `${response.status} ${await body.text()}`;
+      return;
+    }
+    const image = new Image();
+    image.src = URL.createObjectURL(body);
+    await image.decode();
+    shown.replaceChildren(image, `${image.naturalWidth} × ${image.naturalHeight} px · ${body.size.toLocaleString("en")} bytes · ${type}`);
+  } catch (error) {
+    shown.textContent = String(error);
+  }
+});
+</script>
 </body>
 </html>
 """
