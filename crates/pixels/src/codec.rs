@@ -19,6 +19,10 @@ pub trait Codec: Send + Sync {
     /// The media type of its files.
     fn media_type(&self) -> &'static str;
 
+    /// Counts the changes of the samples it reads and the bytes it writes, from 1: part of every ETag and cache
+    /// key. A test of the `codecs` crate fails when they have changed and this number has not.
+    fn revision(&self) -> u32;
+
     /// Does a file that begins with these bytes (16 or more, fewer for tiny files) claim this format?
     fn sniff(&self, head: &[u8]) -> bool;
 

@@ -21,6 +21,7 @@ pub mod ops;
 pub mod plan;
 mod profiles;
 pub mod resize;
+mod revision;
 mod samples;
 pub mod stage;
 
@@ -32,4 +33,5 @@ pub use error::{Error, Fault, Result};
 pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Range, Subsampling};
 pub use limits::{Interrupt, Limits, Never};
 pub use plan::{Holding, Plan, RULES, Rule};
+pub use revision::{REVISION, revision};
 pub use stage::{Context, Materials, NoMaterials, Op, Stage};

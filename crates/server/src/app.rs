@@ -7,7 +7,7 @@ use andon_pixels::{Codec, Engine};
 
 use crate::access_log::AccessLog;
 use crate::admission::{Admission, Shares};
-use crate::caching::Results;
+use crate::caching::{Names, Results};
 use crate::config::{Bytes, Config, ConfigError, LimitsConfig, Reach};
 use crate::cors::Cors;
 use crate::fetch::Fetcher;
@@ -50,7 +50,7 @@ impl App {
         let shares = Shares::of(config);
         let patience = config.timeouts.request.0;
         let maker = Maker {
-            resolver: Arc::new(Resolver::new(config)?),
+            resolver: Arc::new(Resolver::new(config, codecs)?),
             engine: Engine::new(codecs, config.limits.pixels()),
             codecs,
             fetcher: Fetcher::new(&LimitsConfig {
@@ -64,7 +64,12 @@ impl App {
                     config.workers()
                 ))
             })?,
-            results: Results::new(config, shares.cache, before.map(|app| &app.maker.results)),
+            results: Results::new(
+                config,
+                Names::new(config, codecs),
+                shares.cache,
+                before.map(|app| &app.maker.results),
+            ),
             patience,
             plan_header: config.debug.plan_header,
         };

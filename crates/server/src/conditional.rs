@@ -20,10 +20,11 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// The validators of what `recipe` makes of a file and the materials it is composed with.
+    /// The validators of what a `result` text, recipe and revision, makes of a file and the materials it is
+    /// composed with.
     #[must_use]
-    pub fn new(recipe: &str, source: &Identity, materials: &[(String, Identity)]) -> Self {
-        let mut digest = Digest::of(recipe);
+    pub fn new(result: &str, source: &Identity, materials: &[(String, Identity)]) -> Self {
+        let mut digest = Digest::of(result);
         digest.identity(source);
         Self::with_materials(digest, Some(source.modified()), materials)
     }
@@ -31,11 +32,11 @@ impl Validators {
     /// The same for a source that was fetched from anywhere.
     #[must_use]
     pub fn of_fetched(
-        recipe: &str,
+        result: &str,
         source: &SourceValidators,
         materials: &[(String, Identity)],
     ) -> Self {
-        let mut digest = Digest::of(recipe);
+        let mut digest = Digest::of(result);
         digest.text(&source.identity);
         Self::with_materials(digest, source.modified(), materials)
     }
@@ -76,9 +77,6 @@ impl Validators {
             .is_some_and(|(since, modified)| modified <= since)
     }
 }
-
-/// What the bytes depend on beside recipe and files.
-const ENGINE: &str = concat!("andon ", env!("CARGO_PKG_VERSION"));
 
 fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     headers
@@ -129,10 +127,9 @@ impl Default for Digest {
 }
 
 impl Digest {
-    fn of(recipe: &str) -> Self {
+    fn of(result: &str) -> Self {
         let mut digest = Self::default();
-        digest.text(ENGINE);
-        digest.text(recipe);
+        digest.text(result);
         digest
     }
 

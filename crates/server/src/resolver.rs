@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{Dialects, Wish};
+use andon_pixels::Codec;
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::caching::Revision;
 use crate::conditional::Validators;
 use crate::config::{Config, ConfigError};
 use crate::error::Error;
@@ -22,6 +24,7 @@ use crate::shelf::Shelved;
 /// From targets to wishes, and from wishes to files.
 #[derive(Debug)]
 pub struct Resolver {
+    revision: Revision,
     dialects: Dialects,
     origins: Origins,
     materials: MaterialFolder,
@@ -77,14 +80,20 @@ impl Resolver {
     ///
     /// # Errors
     /// Naming what cannot be opened or compiled.
-    pub fn new(config: &Config) -> Result<Self, ConfigError> {
+    pub fn new(config: &Config, codecs: &[&dyn Codec]) -> Result<Self, ConfigError> {
         Ok(Self {
+            revision: Revision::of(codecs),
             dialects: config.dialects()?,
             origins: Origins::open(&config.origin, config.limits.source_bytes.0)?,
             materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
             most_bytes: config.limits.source_bytes.0,
             patience: config.timeouts.request.0,
         })
+    }
+
+    /// What an entity tag says of a wish besides its files.
+    pub(crate) fn result_text(&self, wish: &Wish) -> String {
+        self.revision.result(wish)
     }
 
     /// Where pictures come from.
@@ -163,7 +172,7 @@ impl Resolver {
     pub fn found(&self, wish: &Wish, source: Source, materials: OpenMaterials) -> Found {
         Found {
             validators: Validators::of_fetched(
-                &recipe_text(wish),
+                &self.result_text(wish),
                 &source.validators,
                 &materials.identities(),
             ),
@@ -188,7 +197,7 @@ impl Resolver {
         let materials = self.materials.open_for(&wish.recipe)?;
         Ok(Found {
             validators: Validators::new(
-                &recipe_text(wish),
+                &self.result_text(wish),
                 &file.identity,
                 &materials.identities(),
             ),
@@ -320,14 +329,6 @@ fn counted(figures: &Figures, read: impl FnOnce() -> Result<Bytes, Error>) -> Re
     let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
     figures.count(bytes, began.elapsed());
     read
-}
-
-/// What is made of the source; nothing, for a file as it is.
-fn recipe_text(wish: &Wish) -> String {
-    match wish.transformed {
-        true => wish.recipe.to_string(),
-        false => String::new(),
-    }
 }
 
 const INDEX: &str = "index.html";

@@ -88,11 +88,11 @@ mod tests {
     const TARGET: &str = "/small_light(dw=10)/a.jpg";
 
     fn resolver(folder: &tempfile::TempDir) -> Resolver {
-        Resolver::new(&Config {
+        let config = Config {
             origin: vec![OriginConfig::folder(folder.path())],
             ..Config::default()
-        })
-        .unwrap()
+        };
+        Resolver::new(&config, andon_codecs::ALL).unwrap()
     }
 
     /// With room for so many bytes, in whole KiB.

@@ -152,7 +152,7 @@ fn a_tag_lasts_as_long_as_the_object() {
 fn a_server_that_does_not_start_without_its_keys_says_which() {
     let text = "[[origin]]\ns3.bucket = \"b\"\ns3.access_key_env = \"NO_SUCH_KEY\"\ns3.secret_key_env = \"NOR_THIS\"\n";
     let config = andon_server::Config::parse(text, Path::new("/")).expect("a configuration");
-    let error = andon_server::Resolver::new(&config)
+    let error = andon_server::Resolver::new(&config, andon_codecs::ALL)
         .expect_err("no keys")
         .to_string();
     assert!(

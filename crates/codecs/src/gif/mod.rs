@@ -36,6 +36,10 @@ impl Codec for Gif {
         "image/gif"
     }
 
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn sniff(&self, head: &[u8]) -> bool {
         header::VERSIONS
             .iter()

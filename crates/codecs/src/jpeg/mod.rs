@@ -39,6 +39,10 @@ impl Codec for Jpeg {
         "image/jpeg"
     }
 
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn sniff(&self, head: &[u8]) -> bool {
         head.starts_with(&[0xff, 0xd8, 0xff])
     }

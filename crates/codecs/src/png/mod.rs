@@ -33,6 +33,10 @@ impl Codec for Png {
         "image/png"
     }
 
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn sniff(&self, head: &[u8]) -> bool {
         head.starts_with(header::SIGNATURE)
     }

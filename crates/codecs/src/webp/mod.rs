@@ -41,6 +41,10 @@ impl Codec for Webp {
         "image/webp"
     }
 
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn sniff(&self, head: &[u8]) -> bool {
         head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP")
     }

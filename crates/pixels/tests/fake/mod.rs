@@ -110,6 +110,10 @@ impl Codec for Fake {
         }
     }
 
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn sniff(&self, head: &[u8]) -> bool {
         head.strip_prefix(self.name.as_bytes())
             .is_some_and(|rest| rest.first() == Some(&b' '))

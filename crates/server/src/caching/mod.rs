@@ -3,6 +3,7 @@
 
 mod life;
 mod memo;
+mod name;
 mod notes;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +13,7 @@ use andon_dialects::Wish;
 
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
+pub(crate) use self::name::{Names, Revision};
 pub(crate) use self::notes::Notes;
 use crate::conditional::Validators;
 use crate::config::{self, CacheConfig, Config};
@@ -36,10 +38,7 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) renewing: Memo<()>,
     /// Purges so far: what is called the same before and after one is not the same.
     purges: AtomicU64,
-    /// Who keeps what is below a prefix: when that changes, the same path is another picture.
-    kept_by: Vec<(String, String)>,
-    /// What every result depends on beside its wish and its origin.
-    salt: String,
+    names: Names,
 }
 
 impl<Made, Source> Results<Made, Source>
@@ -50,7 +49,7 @@ where
     /// Needs a tokio runtime. `memory` bytes of results are kept there, whatever is configured. The cache
     /// itself is that of `before`, if its tiers are in the same places; then it keeps its sizes until
     /// [`Results::resize`].
-    pub(crate) fn new(config: &Config, memory: u64, before: Option<&Self>) -> Self {
+    pub(crate) fn new(config: &Config, names: Names, memory: u64, before: Option<&Self>) -> Self {
         let cache = CacheConfig {
             memory: config::Bytes(memory),
             ..config.cache.clone()
@@ -67,44 +66,13 @@ where
             troubles: Memo::default(),
             renewing: Memo::default(),
             purges: AtomicU64::new(0),
-            kept_by: config
-                .origin
-                .iter()
-                .map(|origin| {
-                    let prefix = origin.prefix.trim_matches('/').to_owned();
-                    (prefix, format!("{:?}", origin.keeper))
-                })
-                .collect(),
-            salt: format!(
-                "{} {:?}",
-                env!("CARGO_PKG_VERSION"),
-                config.small_light.material_dir
-            ),
+            names,
         }
     }
 
-    /// What the result of a wish is kept under. The format is settled by now and part of the recipe;
-    /// nothing else that a client sends has a part in it.
+    /// What the result of a request is kept under.
     pub(crate) fn key(&self, asked: &Asked) -> Key {
-        let wish = &asked.wish;
-        let quirks = [asked.negotiated, wish.strict, wish.keep_source_type];
-        let quirks = format!("{quirks:?}");
-        Key::of(&[
-            self.salt.as_str(),
-            self.kept_by(&wish.source),
-            wish.source.trim_start_matches('/'),
-            &recipe_text(wish),
-            &quirks,
-        ])
-    }
-
-    fn kept_by(&self, source: &str) -> &str {
-        let source = source.trim_start_matches('/');
-        self.kept_by
-            .iter()
-            .filter(|(prefix, _)| config::is_below(prefix, source))
-            .max_by_key(|(prefix, _)| prefix.len())
-            .map_or("", |(_, keeper)| keeper)
+        self.names.key(asked)
     }
 
     /// What a computation is called that begins now: one of before a purge is another.
@@ -146,14 +114,6 @@ where
         self.faults.clear();
         self.troubles.clear();
         self.cache.purge(selector).await
-    }
-}
-
-/// What is made of the source; nothing, for a file as it is.
-pub(crate) fn recipe_text(wish: &Wish) -> String {
-    match wish.transformed {
-        true => wish.recipe.to_string(),
-        false => String::new(),
     }
 }
 

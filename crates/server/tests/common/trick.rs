@@ -69,6 +69,10 @@ impl Codec for Trick {
         "image/x-trick"
     }
 
+    fn revision(&self) -> u32 {
+        1
+    }
+
     fn sniff(&self, head: &[u8]) -> bool {
         head.starts_with(b"TRICK ")
     }

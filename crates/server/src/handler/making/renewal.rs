@@ -10,7 +10,7 @@ use andon_dialects::Wish;
 use super::obtained::{Obtained, fallen};
 use super::result::Order;
 use super::{Fetch, Made, Maker, fresh_for};
-use crate::caching::{self, Notes, Terms};
+use crate::caching::{Notes, Terms};
 use crate::conditional::Validators;
 use crate::error::{Error, SharedError};
 use crate::negotiation::Asked;
@@ -127,7 +127,7 @@ impl Maker {
         let known = old.and_then(|old| {
             let notes = Notes::of(&old);
             let source = notes.source.clone()?;
-            let text = caching::recipe_text(wish);
+            let text = self.resolver.result_text(wish);
             let now = Validators::of_fetched(&text, &source, &materials.identities());
             (now.etag == old.etag).then_some((old, notes, source))
         });

@@ -1,0 +1,144 @@
+//! `Codec::revision` counts the changes of what a codec reads and writes: hashes of every sample file's
+//! samples, and of files written with each of the options.
+//!
+//! Recorded on x86-64. The C libraries inside may round otherwise on other families of processors; nothing of
+//! this test depends on the instruction set within one.
+#![cfg(target_arch = "x86_64")]
+
+#[path = "../../pixels/tests/blessed/mod.rs"]
+mod blessed;
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use andon_codecs::ALL;
+use andon_kernels::cpu::{Level, limited_to};
+use andon_pixels::{
+    Codec, Depth, Encode, Image, Limits, Model, Never, Plane, Range, Subsampling, Traits,
+};
+
+use support::{decode_at, encode, picture};
+
+#[test]
+fn changed_samples_and_files_have_a_new_revision() {
+    for codec in ALL {
+        let name = codec.name();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/revision/{name}.txt"));
+        let rows = results(*codec);
+        assert!(rows.len() > 10, "{name} has {} results only", rows.len());
+        let plain = limited_to(Level::Baseline, || results(*codec));
+        assert!(plain == rows, "{name} depends on the instruction set");
+        let place = format!("`revision` of the {name} codec");
+        blessed::compare(&file, codec.revision(), &place, &rows);
+    }
+}
+
+fn results(codec: &dyn Codec) -> BTreeMap<String, u64> {
+    let mut rows = read(codec);
+    rows.extend(written(codec));
+    rows
+}
+
+/// The sample files of the format at every scale.
+fn read(codec: &dyn Codec) -> BTreeMap<String, u64> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(codec.name());
+    let mut rows = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("samples").flatten() {
+        let bytes = std::fs::read(entry.path()).expect("a sample");
+        let info = codec.probe(&bytes).expect("a header");
+        for scale in codec.scales(&info) {
+            let image = decode_at(codec, &bytes, &info, *scale, &Limits::default(), &Never);
+            let image = image.expect("a sound file");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            rows.insert(format!("read {name} at {}/8", scale.0), hash(&image));
+        }
+    }
+    rows
+}
+
+/// A picture of every model, written in every way.
+fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
+    let mut rows = BTreeMap::new();
+    for (model, depth, alpha) in PICTURES {
+        for (option, how) in ways() {
+            let have = Traits {
+                model: *model,
+                depth: *depth,
+                alpha: *alpha,
+            };
+            // What is not written as it is would be converted first, by somebody else.
+            if codec.accepts(have, &how) == Some(have) {
+                let file = encode(codec, &picture(*model, *depth, *alpha, 67, 45), &how);
+                let name = format!("write {} | {option}", andon_pixels::color::name(have));
+                rows.insert(name, blessed::hash(&file));
+            }
+        }
+    }
+    rows
+}
+
+const PICTURES: &[(Model, Depth, bool)] = &[
+    (Model::Gray, Depth::U8, false),
+    (Model::Gray, Depth::U16, true),
+    (Model::Rgb, Depth::U8, false),
+    (Model::Rgb, Depth::U8, true),
+    (Model::Rgb, Depth::U16, false),
+    (Model::Cmyk, Depth::U8, false),
+    (ycbcr(Subsampling::NONE, Range::Full), Depth::U8, false),
+    (ycbcr(Subsampling::C420, Range::Full), Depth::U8, false),
+    (ycbcr(Subsampling::C420, Range::Limited), Depth::U8, false),
+    (ycbcr(Subsampling::C420, Range::Limited), Depth::U8, true),
+];
+
+const fn ycbcr(sub: Subsampling, range: Range) -> Model {
+    Model::YCbCr { sub, range }
+}
+
+fn ways() -> Vec<(&'static str, Encode)> {
+    let plain = Encode::default();
+    let quality = |quality| Encode {
+        quality: Some(quality),
+        ..plain
+    };
+    vec![
+        ("default", plain),
+        ("q 30", quality(30)),
+        ("q 85", quality(85)),
+        ("q 100", quality(100)),
+        (
+            "progressive",
+            Encode {
+                progressive: true,
+                ..plain
+            },
+        ),
+        (
+            "effort 6",
+            Encode {
+                effort: Some(6),
+                ..plain
+            },
+        ),
+    ]
+}
+
+fn hash(image: &Image) -> u64 {
+    let mut bytes = Vec::new();
+    for frame in &image.frames {
+        bytes.extend(frame.width.to_le_bytes());
+        for plane in frame.planes.iter().chain(&frame.alpha) {
+            match plane {
+                Plane::U8(grid) => bytes.extend(grid.samples()),
+                Plane::U16(grid) => bytes.extend(
+                    grid.samples()
+                        .iter()
+                        .flat_map(|sample| sample.to_le_bytes()),
+                ),
+            }
+        }
+    }
+    blessed::hash(&bytes)
+}

@@ -1,0 +1,21 @@
+//! Which version of the engine made a result: part of every ETag and cache key.
+
+use crate::codec::Codec;
+
+/// Counts the changes of what the engine makes of the same decoded samples: resampling, stages, colour, the
+/// planner's choices. A build whose results differ must not answer from the cache of an earlier one.
+///
+/// `tests/revision.rs` fails when results have changed and this number has not. What codecs read and write
+/// is counted apart, by [`Codec::revision`].
+pub const REVISION: u32 = 1;
+
+/// What results depend on besides the recipe and the files: the revisions of the pipeline and of every codec,
+/// `pixels.1 jpeg.1 png.3`. Every machine that runs the same version has the same text.
+#[must_use]
+pub fn revision(codecs: &[&dyn Codec]) -> String {
+    let mut text = format!("pixels.{REVISION}");
+    for codec in codecs {
+        text.push_str(&format!(" {}.{}", codec.name(), codec.revision()));
+    }
+    text
+}

@@ -1,0 +1,144 @@
+//! `REVISION` counts the changes of results: pictures × recipes, and hashes of what becomes of them. The
+//! codecs are fakes, whose files are plain samples, so that only the pipeline is judged.
+
+mod blessed;
+mod fake;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use andon_kernels::cpu::{Level, limited_to};
+use andon_pixels::{
+    Depth, Engine, Error, Frame, Grid, Limits, Materials, Model, Never, Plane, REVISION, Range,
+    Result, Subsampling, ops,
+};
+use andon_recipe::Recipe;
+
+/// What is done, under a name that stays when the words of recipes change.
+const RECIPES: &[(&str, &str)] = &[
+    ("encode", "q:80"),
+    ("fit", "fit:40x40"),
+    ("fit, large", "fit:90x90"),
+    ("fit, enlarged", "fit:300x300,enlarge"),
+    ("cover", "cover:50x30"),
+    ("exact", "exact:41x23"),
+    ("region", "crop:10:7:60x50,exact:40x30"),
+    ("hint", "hint:40x40,fit:30x30"),
+    ("turn", "turn:90,fit:45x45"),
+    ("orient", "orient,fit:45x45"),
+    ("canvas", "fit:40x40,canvas:60x60:ff8000"),
+    ("srgb", "fit:40x40,srgb,as:jpeg"),
+    ("to jpeg", "fit:50x50,as:jpeg,q:95"),
+    ("to jpeg 4:2:0", "fit:50x50,as:jpeg,q:60"),
+    ("to png", "fit:50x50,as:png"),
+    ("to webp", "fit:50x50,as:webp"),
+    ("unsharp", "fit:50x50,unsharp:0x1+0.7+0.02"),
+    ("sharpen", "fit:50x50,sharpen:0x0.8"),
+    ("blur", "fit:50x50,blur:0x1.5"),
+    ("border", "fit:50x50,border:4x2:ff8800"),
+    ("over", "fit:50x50,over:icon.png:10:-4"),
+];
+
+/// Format and further words of each fake file, and the planes of its picture.
+const PICTURES: &[(&str, &str, Model, Depth, bool)] = &[
+    ("jpeg", "q85", YCBCR_420, Depth::U8, false),
+    ("jpeg", "q85 turned:6", YCBCR_422, Depth::U8, false),
+    ("jpeg", "q92", YCBCR_444, Depth::U8, false),
+    ("jpeg", "q85", Model::Gray, Depth::U8, false),
+    ("jpeg", "q85", Model::Cmyk, Depth::U8, false),
+    ("finejpeg", "q85", YCBCR_420, Depth::U8, false),
+    ("png", "", Model::Rgb, Depth::U8, true),
+    ("png", "", Model::Rgb, Depth::U16, true),
+    ("png", "", Model::Gray, Depth::U16, false),
+    ("png", "palette", Model::Rgb, Depth::U8, false),
+    ("webp", "", YCBCR_LIMITED, Depth::U8, true),
+];
+
+const YCBCR_420: Model = ycbcr(Subsampling::C420, Range::Full);
+const YCBCR_422: Model = ycbcr(Subsampling { h: 2, v: 1 }, Range::Full);
+const YCBCR_444: Model = ycbcr(Subsampling::NONE, Range::Full);
+const YCBCR_LIMITED: Model = ycbcr(Subsampling::C420, Range::Limited);
+
+const fn ycbcr(sub: Subsampling, range: Range) -> Model {
+    Model::YCbCr { sub, range }
+}
+
+#[test]
+fn changed_results_have_a_new_revision() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/revision.txt");
+    let rows = results();
+    for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
+        let same = limited_to(level, results) == rows;
+        assert!(same, "{level:?} makes other results than this processor");
+    }
+    blessed::compare(&file, REVISION, "`REVISION` in src/revision.rs", &rows);
+}
+
+#[test]
+fn every_operation_is_in_the_table() {
+    for op in ops::ALL {
+        let acts = |(_, recipe): &(&str, &str)| {
+            let recipe: Recipe = recipe.parse().expect("a recipe");
+            recipe.effects.iter().any(|effect| effect.name == op.name())
+        };
+        assert!(RECIPES.iter().any(acts), "`{}` is missing", op.name());
+    }
+}
+
+fn results() -> BTreeMap<String, u64> {
+    let engine = Engine::new(fake::ALL, Limits::default());
+    let mut rows = BTreeMap::new();
+    for (index, (format, words, model, depth, alpha)) in PICTURES.iter().enumerate() {
+        let source = fake::file(format, &picture(*model, *depth, *alpha, (121, 87)), words);
+        for (name, recipe) in RECIPES {
+            let recipe: Recipe = recipe.parse().expect("a recipe");
+            let made = engine
+                .plan(&recipe, &source)
+                .and_then(|plan| engine.run(&plan, &source, &Icon, &Never));
+            let body = made.expect("a result").body.unwrap_or_default();
+            rows.insert(
+                format!("picture {:02} | {name}", index + 1),
+                blessed::hash(&body),
+            );
+        }
+    }
+    rows
+}
+
+/// A small picture to lay over.
+struct Icon;
+
+impl Materials for Icon {
+    fn load(&self, _name: &str) -> Result<Vec<u8>> {
+        let icon = picture(Model::Rgb, Depth::U8, true, (16, 16));
+        Ok::<_, Error>(fake::file("png", &icon, ""))
+    }
+}
+
+/// Slopes with an edge and some noise, another in each plane; in whole numbers, which every machine adds
+/// alike.
+fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32)) -> Frame {
+    let plane = |index: usize, (w, h): (u32, u32)| {
+        let mut noise = index as u32 + 1;
+        let samples = (0..h)
+            .flat_map(|y| (0..w).map(move |x| (x, y)))
+            .map(|(x, y)| {
+                noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let slope = x * (index as u32 + 1) * 300 + y * 450;
+                let edge = if x / 17 % 2 == y / 13 % 2 { 16_000 } else { 0 };
+                ((slope + edge + (noise >> 21)) % 65_536) as u16
+            });
+        match depth {
+            Depth::U8 => {
+                let samples = samples.map(|sample| (sample >> 8) as u8).collect();
+                Plane::U8(Grid::from_samples(w, h, samples))
+            }
+            Depth::U16 => Plane::U16(Grid::from_samples(w, h, samples.collect())),
+        }
+    };
+    let planes = (0..model.planes())
+        .map(|index| plane(index, model.plane_size(index, width, height)))
+        .collect();
+    let alpha = alpha.then(|| plane(4, (width, height)));
+    Frame::new(model, width, height, planes, alpha)
+}
