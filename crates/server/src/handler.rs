@@ -11,7 +11,7 @@ mod visit;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hyper::body::Body;
+use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
@@ -27,17 +27,43 @@ use crate::negotiation;
 use crate::purge;
 use crate::ranges;
 use crate::response::{self, Reply};
+use crate::route::{Open, Purpose, Route};
 
 impl App {
+    /// What a path means at an address, for a client.
+    pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
+        let open = Open {
+            metrics: self.metrics_allow.reaches(peer),
+            purge: self.token.is_some(),
+        };
+        Route::of(purpose, path, open)
+    }
+
     /// Answers a request; there is an answer to everything.
-    pub(crate) async fn answer<B>(&self, request: Request<B>, peer: Peer) -> Reply
+    pub(crate) async fn dispatch(
+        &self,
+        route: Route,
+        purpose: Purpose,
+        request: Request<Incoming>,
+        peer: Peer,
+    ) -> Reply {
+        match route {
+            Route::Upload => self.upload(request, peer).await,
+            Route::Metrics | Route::Nothing => self.monitoring(route, &request),
+            Route::Health if purpose == Purpose::Metrics => self.monitoring(route, &request),
+            Route::Health | Route::Purge | Route::Image => self.answer(route, request, peer).await,
+        }
+    }
+
+    /// Answers a request for an image, for a purge or for health.
+    async fn answer<B>(&self, route: Route, request: Request<B>, peer: Peer) -> Reply
     where
         B: Body<Data = Bytes>,
         B::Error: std::error::Error + Send + Sync + 'static,
     {
         let mut visit = Visit::begin(&self.log, &request, peer);
         let (head, body) = request.into_parts();
-        let mut reply = match self.reply(&head, body, &mut visit).await {
+        let mut reply = match self.reply(route, &head, body, &mut visit).await {
             Ok(reply) => reply,
             Err(error) => visit.failed(&error),
         };
@@ -54,7 +80,13 @@ impl App {
         reply
     }
 
-    async fn reply<B>(&self, head: &Parts, body: B, visit: &mut Visit<'_>) -> Result<Reply, Error>
+    async fn reply<B>(
+        &self,
+        route: Route,
+        head: &Parts,
+        body: B,
+        visit: &mut Visit<'_>,
+    ) -> Result<Reply, Error>
     where
         B: Body<Data = Bytes>,
         B::Error: std::error::Error + Send + Sync + 'static,
@@ -64,11 +96,11 @@ impl App {
             return Ok(reply);
         }
         let target = target(&head.uri)?;
-        if target == purge::PATH && self.token.is_some() {
+        if route == Route::Purge {
             return self.purge(head, body).await;
         }
         check_method(&head.method)?;
-        if target == HEALTH {
+        if route == Route::Health {
             return Ok(response::healthy());
         }
         let deadline = Instant::now() + self.patience;
@@ -198,9 +230,6 @@ fn is_interrupted(error: &Error) -> bool {
     )
 }
 
-/// Always answered, whatever the origins hold.
-pub(crate) const HEALTH: &str = "/healthz";
-
 /// Bytes of a request target; longer ones are answered with 414.
 const MOST_TARGET_BYTES: usize = 16 << 10;
 
@@ -214,7 +243,7 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
     }
 }
 
-fn check_method(method: &Method) -> Result<(), Error> {
+pub(crate) fn check_method(method: &Method) -> Result<(), Error> {
     match *method {
         Method::GET | Method::HEAD => Ok(()),
         _ => Err(Error::Method(method.clone())),

@@ -35,6 +35,7 @@ mod ranges;
 mod reload;
 mod resolver;
 mod response;
+mod route;
 mod server;
 mod shelf;
 

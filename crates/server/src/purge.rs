@@ -9,9 +9,6 @@ use hyper::body::Body;
 use hyper::header::{self, HeaderMap};
 use serde::Deserialize;
 
-/// Where it is.
-pub(crate) const PATH: &str = "/_andon/purge";
-
 /// What is to be purged; exactly one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]

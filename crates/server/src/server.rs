@@ -15,10 +15,11 @@ use crate::admission::Gauges;
 use crate::app::App;
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::desks::Desks;
-use crate::http::{self, Accepted, Address, Ceilings, Guest, Listener, Manners, Purpose};
+use crate::http::{self, Accepted, Address, Ceilings, Guest, Listener, Manners};
 use crate::metrics::Metrics;
 use crate::open_files;
 use crate::reload::{Current, Order, Reloader, Service};
+use crate::route::Purpose;
 
 /// A server that is bound and not running yet.
 pub struct Server {
@@ -244,10 +245,7 @@ impl Bound {
 
 /// Every address of a configuration and what is there.
 fn places(config: &Config) -> Vec<(Listen, Purpose)> {
-    let pictures = config
-        .listen
-        .iter()
-        .map(|listen| (listen, Purpose::Pictures));
+    let pictures = config.listen.iter().map(|listen| (listen, Purpose::Images));
     let metrics = config
         .metrics
         .listen

@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::http::{Peer, Simple};
 use crate::ranges;
 use crate::response::Timing;
+use crate::route::{Purpose, Route};
 
 impl App {
     /// Answers a simple request at once, if that can be done: the reply's head is written to `head`, the body
@@ -27,7 +28,7 @@ impl App {
         head: &mut Vec<u8>,
     ) -> Option<Bytes> {
         let began = Instant::now();
-        if self.has_figures(asked.path(), peer) {
+        if self.route(Purpose::Images, asked.path(), peer) != Route::Image {
             return None;
         }
         let headers = || asked.accept.map(accepting).unwrap_or_default();
@@ -125,7 +126,7 @@ mod tests {
             request = request.header("accept", accept);
         }
         let request = request.body(Empty::<Bytes>::new()).unwrap();
-        app.answer(request, Peer::Unix).await
+        app.answer(Route::Image, request, Peer::Unix).await
     }
 
     fn at_once(app: &App, asked: &Simple<'_>) -> Option<(String, Bytes)> {

@@ -29,9 +29,6 @@ use crate::origins::{Held, Hold};
 use crate::planning;
 use crate::response::{self, Reply};
 
-/// Where pictures are posted to.
-pub(crate) const PATH: &str = "/_andon/render";
-
 /// What uploads need beside what every request needs.
 #[derive(Debug)]
 pub(crate) struct Uploads {
@@ -143,11 +140,6 @@ impl Uploads {
         }
         Ok(())
     }
-}
-
-/// Is this request an upload, whatever its method?
-pub(crate) fn is_one<B>(request: &Request<B>) -> bool {
-    request.uri().path() == PATH
 }
 
 impl App {

@@ -19,29 +19,20 @@ use super::express::{AtOnce, Express};
 use super::patience::{Patience, Waits};
 use super::sending::Sending;
 use super::simple::Simple;
-use super::{Ceilings, Crowded, Peer, Ticket};
+use super::{Ceilings, Peer, Ticket};
 use crate::access_log::Entry;
 use crate::config::Timeouts;
 use crate::desks;
 use crate::error::Error;
-use crate::handler::{self, upload};
 use crate::reload::Current;
 use crate::response::Reply;
+use crate::route::Purpose;
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manners {
     pub(crate) timeouts: Timeouts,
     pub(crate) ceilings: Ceilings,
-}
-
-/// What is at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Pictures, and whatever else the configuration allows there.
-    Pictures,
-    /// The server's figures alone.
-    Metrics,
 }
 
 /// Who is served, what, and by whom.
@@ -53,33 +44,25 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Answers a request; those who stand have only one.
+    /// Answers a request with the configuration of this moment; those who stand have only one.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
+        let app = self.current.app();
+        let route = app.route(self.purpose, request.uri().path(), self.peer);
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
         let last = chunked || self.ticket.crowded.is_some();
         let mut reply = match self.ticket.crowded {
-            Some(crowded) if !self.asks_for_health(&request) => self.refuse(&request, crowded),
-            _ => self.answer(request).await,
+            Some(crowded) if !route.is_for_monitoring() => {
+                app.refuse(&request, self.peer, &Error::Crowded(crowded))
+            }
+            _ => app.dispatch(route, self.purpose, request, self.peer).await,
         };
         if last {
             let close = HeaderValue::from_static("close");
             reply.headers_mut().insert(header::CONNECTION, close);
         }
         reply
-    }
-
-    /// Whoever watches the server wants to know most when it is full.
-    fn asks_for_health(&self, request: &Request<Incoming>) -> bool {
-        request.uri().path() == handler::HEALTH
-            || self.purpose == Purpose::Metrics
-            || self.current.app().shows_figures(request, self.peer)
-    }
-
-    fn refuse(&self, request: &Request<Incoming>, crowded: Crowded) -> Reply {
-        let app = self.current.app();
-        app.refuse(request, self.peer, &Error::Crowded(crowded))
     }
 
     /// Writes down what was no request: hyper has refused it, and no handler has seen it.
@@ -94,23 +77,12 @@ impl Guest {
             self.current.app().log.record(&entry);
         }
     }
-
-    /// Answers a request with the configuration of this moment.
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
-        let app = self.current.app();
-        match self.purpose {
-            Purpose::Metrics => app.figures(&request),
-            Purpose::Pictures if app.shows_figures(&request, self.peer) => app.figures(&request),
-            Purpose::Pictures if upload::is_one(&request) => app.upload(request, self.peer).await,
-            Purpose::Pictures => app.answer(request, self.peer).await,
-        }
-    }
 }
 
 impl AtOnce for Arc<Guest> {
     /// Those who stand, and those who came for figures, are answered in due form.
     fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
-        if self.purpose != Purpose::Pictures || !self.ticket.is_seat() {
+        if self.purpose != Purpose::Images || !self.ticket.is_seat() {
             return None;
         }
         let body = self.current.app().at_once(asked, self.peer, head)?;

@@ -9,7 +9,7 @@ mod peer;
 mod sending;
 mod simple;
 
-pub(crate) use connection::{Guest, Manners, Purpose, serve};
+pub(crate) use connection::{Guest, Manners, serve};
 pub use crowd::Crowded;
 pub(crate) use crowd::{Ceilings, Crowd, Ticket};
 pub use listener::Address;

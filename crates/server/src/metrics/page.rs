@@ -2,44 +2,32 @@
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode};
 
 use super::{Exposition, admission, cache, origins};
 use crate::app::App;
 use crate::error::Error;
-use crate::handler::HEALTH;
-use crate::http::Peer;
+use crate::handler::check_method;
 use crate::response::{self, Reply};
-
-/// Where the figures are.
-const PATH: &str = "/metrics";
+use crate::route::Route;
 
 impl App {
-    /// Does this request, at an address for pictures, get the figures?
-    pub(crate) fn shows_figures<B>(&self, request: &Request<B>, peer: Peer) -> bool {
-        self.has_figures(request.uri().path(), peer)
-    }
-
-    /// The same for a path.
-    pub(crate) fn has_figures(&self, path: &str, peer: Peer) -> bool {
-        path == PATH && self.metrics_allow.reaches(peer)
-    }
-
-    /// The figures; at an address of their own there is nothing else but `/healthz`.
-    pub(crate) fn figures<B>(&self, request: &Request<B>) -> Reply {
-        let method = request.method();
-        if method != Method::GET && method != Method::HEAD {
-            let error = Error::Method(method.clone());
+    /// Answers what asks for metrics, and everything at an address of their own.
+    pub(crate) fn monitoring<B>(&self, route: Route, request: &Request<B>) -> Reply {
+        if let Err(error) = check_method(request.method()) {
             return response::error(&error, error.status());
         }
-        match request.uri().path() {
-            PATH => {}
-            HEALTH => return response::healthy(),
-            path => {
-                let path = path.trim_start_matches('/').to_owned();
-                return response::error(&Error::Missing { path }, StatusCode::NOT_FOUND);
+        match route {
+            Route::Metrics => self.exposition(),
+            Route::Health => response::healthy(),
+            _ => {
+                let path = request.uri().path().trim_start_matches('/').to_owned();
+                response::error(&Error::Missing { path }, StatusCode::NOT_FOUND)
             }
         }
+    }
+
+    fn exposition(&self) -> Reply {
         let mut out = Exposition::default();
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
