@@ -29,7 +29,11 @@ impl Place {
         };
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
         let background = Background::new(config.background.0, andon_codecs::ALL);
-        Ok((Resolver::new(&config, andon_codecs::ALL)?, engine, background))
+        Ok((
+            Resolver::new(&config, andon_codecs::ALL)?,
+            engine,
+            background,
+        ))
     }
 }
 
