@@ -90,6 +90,7 @@ fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
     let house = House::with("workers = 1\nmax_wait = \"10ms\"\n[limits]\nfetches = 1\n");
     let gate = house.put_gate("first.trick");
     let heavy_gate = house.put_gate("heavy.trick");
+    house.put_gate("other.trick");
     let mut busy = house.client();
     busy.ask("GET", &trick_target("first.trick"), &[]);
     gate.wait_until_begun();
@@ -97,7 +98,7 @@ fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
     heavy.ask("GET", &heavy_target(5000, "heavy.trick"), &[]);
     wait_until_in_line(&house);
 
-    let refused = house.get(&heavy_target(5001, "heavy.trick"));
+    let refused = house.get(&heavy_target(5001, "other.trick"));
     assert_eq!(refused.status, 503);
     let seconds: u32 = refused
         .header("retry-after")
@@ -108,9 +109,13 @@ fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
     let mut light = house.client();
     light.ask("GET", SMALL, &[]);
     wait_until_in_line(&house);
+    // What waits will be decoded in any case: whoever can use it is admitted.
+    let mut joining = house.client();
+    joining.ask("GET", &heavy_target(40, "heavy.trick"), &[]);
+    wait_until_in_line(&house);
     gate.release();
     heavy_gate.release();
-    for client in [&mut busy, &mut heavy, &mut light] {
+    for client in [&mut busy, &mut heavy, &mut light, &mut joining] {
         assert_eq!(client.reply("GET").status, 200);
     }
 }
