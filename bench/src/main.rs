@@ -15,6 +15,7 @@ mod proc;
 mod quality;
 mod raw;
 mod reference;
+mod rejections;
 mod resize;
 mod stats;
 mod table;
@@ -73,7 +74,9 @@ enum Task {
     Jpeg(jpeg::JpegArgs),
     /// Our resampling kernels against `fast_image_resize`: time and error.
     Resize(resize::ResizeArgs),
-    /// Five times as much as the server can do: goodput, latencies, refusals, recovery.
+    /// Clients that wait for their replies, on many distinct photographs: is any of them rejected?
+    Rejections(rejections::RejectionsArgs),
+    /// Ten times as much as the server can do: goodput, latencies, rejections, recovery.
     Overload(overload::OverloadArgs),
     /// Large pictures for many clients under a memory limit: kills, peak, throughput.
     Memory(memory_wall::MemoryArgs),
@@ -117,6 +120,11 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Http(args)) => {
             let run = http::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, args.kind(), &run)
+        }
+        Some(Task::Rejections(args)) => {
+            let run = rejections::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-rejections", &run)?;
+            args.strictness.judge(&run.goals)
         }
         Some(Task::Overload(args)) => {
             let run = overload::run(&args, &photos)?;

@@ -156,7 +156,14 @@ impl Reply {
 
     /// Milliseconds that making it took, as `Server-Timing` has them: 0 for what was made before.
     pub(crate) fn work_ms(&self) -> f64 {
-        self.header("server-timing").map_or(0.0, work)
+        self.header("server-timing")
+            .map_or(0.0, |timing| stages(timing, &WORK))
+    }
+
+    /// Milliseconds that it waited for a pixel thread, as `Server-Timing` has them.
+    pub(crate) fn queued_ms(&self) -> f64 {
+        self.header("server-timing")
+            .map_or(0.0, |timing| stages(timing, &["queue"]))
     }
 
     fn header(&self, name: &str) -> Option<&str> {
@@ -166,12 +173,15 @@ impl Reply {
     }
 }
 
-/// Milliseconds of the stages that a pixel thread works for.
-fn work(timing: &str) -> f64 {
+/// The stages that a pixel thread works for.
+const WORK: [&str; 3] = ["decode", "resize", "encode"];
+
+/// Milliseconds of these stages.
+fn stages(timing: &str, names: &[&str]) -> f64 {
     timing
         .split(',')
         .filter_map(|stage| stage.trim().split_once(";dur="))
-        .filter(|(name, _)| matches!(*name, "decode" | "resize" | "encode"))
+        .filter(|(name, _)| names.contains(name))
         .filter_map(|(_, millis)| millis.parse::<f64>().ok())
         .sum()
 }
@@ -184,7 +194,8 @@ mod tests {
     fn waiting_and_fetching_are_no_work() {
         let timing =
             " fetch;dur=1.5, queue;dur=90.0, decode;dur=6.1, resize;dur=2.0, encode;dur=0.4";
-        assert!((work(timing) - 8.5).abs() < 1e-9);
-        assert!(work(" cache;dur=0.0").abs() < 1e-9);
+        assert!((stages(timing, &WORK) - 8.5).abs() < 1e-9);
+        assert!(stages(" cache;dur=0.0", &WORK).abs() < 1e-9);
+        assert!((stages(timing, &["queue"]) - 90.0).abs() < 1e-9);
     }
 }

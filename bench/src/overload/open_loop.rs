@@ -166,8 +166,9 @@ impl Dice {
     }
 }
 
-/// Enough that one is free whenever a request is due: most of them wait for accepted work.
-const CLIENTS: usize = 400;
+/// Enough that one is free whenever a request is due: most of them wait for admitted work. The server takes
+/// 1024 connections from one address.
+const CLIENTS: usize = 900;
 
 /// The same for each of the other kinds.
 const CLIENTS_BESIDE: usize = 20;

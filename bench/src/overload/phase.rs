@@ -35,7 +35,7 @@ pub(super) struct Phase {
 /// How long replies of one kind took, from when they were due.
 #[derive(Serialize)]
 pub(super) struct Latency {
-    count: usize,
+    pub(super) count: usize,
     p50_ms: f64,
     pub(super) p99_ms: f64,
     longest_ms: f64,

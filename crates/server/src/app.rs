@@ -1,5 +1,6 @@
 //! The parts of a running server and how they are wired.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,6 @@ use crate::metrics::Metrics;
 use crate::negotiation::Negotiation;
 use crate::purge::Token;
 use crate::resolver::Resolver;
-use crate::shelf::Shelf;
 
 /// Everything an answer needs.
 pub(crate) struct App {
@@ -39,8 +39,11 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Opens folders and the cache, and starts the pixel threads and the log; needs a tokio runtime. The
-    /// cache of the app `before` a reload is taken over, unless its tiers are to be elsewhere now.
+    /// Opens folders and the cache, and starts the pixel threads and the log; needs a tokio runtime.
+    ///
+    /// Of the app `before` a reload everything is taken over that bounds what the machine has to carry, as
+    /// it is until [`App::resize`]: threads, memory, slots for files, what was learnt about times; and the
+    /// cache, unless its tiers are to be elsewhere now.
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -48,27 +51,32 @@ impl App {
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
         let shares = Shares::of(config);
+        let former = before.map(|app| &*app.maker);
         let patience = config.timeouts.request.0;
         let maker = Maker {
-            resolver: Arc::new(Resolver::new(config, codecs)?),
+            resolver: Arc::new(Resolver::after(
+                config,
+                codecs,
+                former.map(|maker| &*maker.resolver),
+            )?),
             engine: Engine::new(codecs, config.limits.pixels()),
             codecs,
-            fetcher: Fetcher::new(&LimitsConfig {
-                held_bytes: Bytes(shares.sources),
-                ..config.limits
-            }),
-            shelf: Shelf::default(),
-            admission: Admission::start(config, shares).map_err(|error| {
-                ConfigError::new(format!(
-                    "cannot start {} pixel threads: {error}",
-                    config.workers()
-                ))
-            })?,
+            fetcher: former.map_or_else(
+                || Fetcher::new(&limits(config, shares)),
+                |maker| maker.fetcher.clone(),
+            ),
+            shelf: former.map_or_else(Arc::default, |maker| maker.shelf.clone()),
+            admission: match former {
+                Some(maker) => maker.admission.clone(),
+                None => Admission::start(config, shares)
+                    .map(Arc::new)
+                    .map_err(|error| no_threads(config, &error))?,
+            },
             results: Results::new(
                 config,
                 Names::new(config, codecs),
                 shares.cache,
-                before.map(|app| &app.maker.results),
+                former.map(|maker| &maker.results),
             ),
             patience,
             plan_header: config.debug.plan_header,
@@ -80,11 +88,29 @@ impl App {
             cors: Cors::new(&config.cors),
             token: config.admin.secret()?.as_deref().map(Token::new),
             log: AccessLog::new(config.log, metrics.clone()),
-            uploads: Uploads::new(config)?,
+            uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
             metrics,
             metrics_allow: config.metrics.allow,
             patience,
         })
+    }
+
+    /// Gives what was taken over from the app before the sizes of this configuration.
+    ///
+    /// # Errors
+    /// When the system gives no more threads; then everything stays as it was.
+    pub(crate) fn resize(&self, config: &Config) -> Result<(), ConfigError> {
+        let shares = Shares::of(config);
+        let maker = &self.maker;
+        maker
+            .admission
+            .resize(config, shares)
+            .map_err(|error| no_threads(config, &error))?;
+        maker.fetcher.resize(&limits(config, shares));
+        maker.resolver.origins().resize();
+        maker.results.resize();
+        self.uploads.resize(config);
+        Ok(())
     }
 
     /// After the last request: what is still to be written is.
@@ -92,4 +118,19 @@ impl App {
         self.maker.results.cache.flush().await;
         self.log.finish().await;
     }
+}
+
+/// Those for reading files, with what this machine has for them.
+fn limits(config: &Config, shares: Shares) -> LimitsConfig {
+    LimitsConfig {
+        held_bytes: Bytes(shares.sources),
+        ..config.limits
+    }
+}
+
+fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
+    ConfigError::new(format!(
+        "cannot start {} pixel threads: {error}",
+        config.workers()
+    ))
 }

@@ -2,35 +2,41 @@
 //! threads, and a ceiling on the bytes that are held at a time. Looking at files has slots apart from
 //! reading them: a hit that is checked and a request that is refused wait for no megabytes.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
 use tokio::task;
 
 use crate::config::LimitsConfig;
 use crate::error::Error;
 use crate::origins::{Budget, Held, Hold};
+use crate::permits::Permits;
 
 /// The slots and the ceiling.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetcher {
-    slots: Arc<Semaphore>,
-    looks: Arc<Semaphore>,
+    slots: Permits,
+    looks: Permits,
     held: Held,
 }
 
 impl Fetcher {
     pub(crate) fn new(limits: &LimitsConfig) -> Self {
         Self {
-            slots: Arc::new(Semaphore::new(limits.fetches)),
-            looks: Arc::new(Semaphore::new(limits.fetches)),
+            slots: Permits::of(limits.fetches),
+            looks: Permits::of(limits.fetches),
             held: Held::new(limits.held_bytes.0),
         }
     }
 
+    /// Other limits from now on, for whoever shares them; what is being read is read to its end.
+    pub(crate) fn resize(&self, limits: &LimitsConfig) {
+        self.slots.resize_to(limits.fetches);
+        self.looks.resize_to(limits.fetches);
+        self.held.resize(limits.held_bytes.0);
+    }
+
     /// Waits until so many bytes may be held.
-    pub(crate) async fn hold(&self, bytes: u64) -> Result<Hold, Error> {
+    pub(crate) async fn hold(&self, bytes: u64) -> Hold {
         self.held.take(bytes).await
     }
 
@@ -67,11 +73,10 @@ impl Fetcher {
 
     async fn run_in<T: Send + 'static>(
         &self,
-        slots: &Arc<Semaphore>,
+        slots: &Permits,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let slot = slots.clone().acquire_owned().await;
-        let slot = slot.map_err(|_| Error::Busy)?;
+        let slot = slots.acquire(1).await;
         let done = task::spawn_blocking(move || {
             let result = work();
             drop(slot);
@@ -86,6 +91,8 @@ const TIME_TO_TELL: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[tokio::test]
@@ -112,7 +119,7 @@ mod tests {
             let fetcher = fetcher.clone();
             async move { fetcher.run(move || Ok(ends.recv().is_ok())).await }
         });
-        while fetcher.slots.available_permits() > 0 {
+        while fetcher.slots.available() > 0 {
             task::yield_now().await;
         }
         assert_eq!(fetcher.look(|| Ok(1)).await.unwrap(), 1);

@@ -29,6 +29,7 @@ mod metrics;
 pub mod negotiation;
 mod open_files;
 pub mod origins;
+mod permits;
 pub mod planning;
 mod purge;
 mod ranges;

@@ -34,8 +34,8 @@ impl Reloader {
     }
 
     /// Takes a configuration into service, if it can be read and all it names can be opened and bound.
-    /// Two things stay until a restart: the permissions of Unix sockets that stay, and the number of
-    /// threads that wait for disks (`limits.fetches` can go down, not up).
+    /// Worker threads, memory and slots for files are those that there are, in another number or size. The
+    /// permissions of Unix sockets that stay, stay as well until a restart.
     ///
     /// # Errors
     /// What is wrong with it; then everything stays as it was.

@@ -81,10 +81,24 @@ impl Resolver {
     /// # Errors
     /// Naming what cannot be opened or compiled.
     pub fn new(config: &Config, codecs: &[&dyn Codec]) -> Result<Self, ConfigError> {
+        Self::after(config, codecs, None)
+    }
+
+    /// The same; slots for requests to origins are those of the resolver `before` a reload, as many as there
+    /// are until [`Origins::resize`].
+    ///
+    /// # Errors
+    /// As [`Resolver::new`].
+    pub(crate) fn after(
+        config: &Config,
+        codecs: &[&dyn Codec],
+        before: Option<&Self>,
+    ) -> Result<Self, ConfigError> {
+        let former = before.map(|before| &before.origins);
         Ok(Self {
             revision: Revision::of(codecs),
             dialects: config.dialects()?,
-            origins: Origins::open(&config.origin, config.limits.source_bytes.0)?,
+            origins: Origins::open(&config.origin, config.limits.source_bytes.0, former)?,
             materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
             most_bytes: config.limits.source_bytes.0,
             patience: config.timeouts.request.0,

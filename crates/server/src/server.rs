@@ -58,14 +58,23 @@ pub enum StartError {
 pub fn runtime(config: &Config) -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(1)
-        .max_blocking_threads(2 * config.limits.fetches + OTHER_WAITERS)
+        .max_blocking_threads(waiters(config))
         .thread_name("andon-io")
         .enable_all()
         .build()
 }
 
-/// Two name look-ups.
-const OTHER_WAITERS: usize = 2;
+/// Threads that may wait for disks and name servers. Each kind of work has slots of its own, so that only as
+/// many are started as there are slots; a reload may add some, and cannot change this.
+fn waiters(config: &Config) -> usize {
+    MOST_WAITERS.max(2 * config.limits.fetches + OTHER_WAITERS)
+}
+
+/// Enough for more slots than any disk is faster with.
+const MOST_WAITERS: usize = 512;
+
+/// Name look-ups and the cache's disk.
+const OTHER_WAITERS: usize = 64;
 
 impl Server {
     /// Opens the origins, starts the pixel threads and binds every address; needs a tokio runtime.
@@ -91,7 +100,7 @@ impl Server {
             codecs,
             current: Arc::new(Current::new(service)),
             bound,
-            desks: Arc::new(Desks::open(2 * config.limits.fetches + OTHER_WAITERS)?),
+            desks: Arc::new(Desks::open(waiters(config))?),
             reloader,
             orders,
         })
@@ -185,23 +194,18 @@ impl Street {
                 .iter()
                 .any(|sign| (&sign.0, &sign.1) == (listen, purpose))
         });
-        let mut new = Vec::new();
-        let mut failed = None;
-        for (listen, purpose) in wanted {
-            match Bound::new(listen, purpose, config.socket_mode).await {
-                Ok(bound) => new.push(bound),
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-        }
         self.signs = staying;
-        if let Some(error) = failed {
-            self.signs.extend(leaving);
-            return Err(error.into());
-        }
-        service.app.maker.results.resize();
+        let new = match bind_all(wanted, config.socket_mode).await {
+            Ok(new) => service.app.resize(config).map(|()| new).map_err(Into::into),
+            Err(error) => Err(StartError::Bind(error)),
+        };
+        let new = match new {
+            Ok(new) => new,
+            Err(error) => {
+                self.signs.extend(leaving);
+                return Err(error);
+            }
+        };
         // Its last request takes the old one with it.
         drop(self.current.replace(service));
         for (_, _, sign) in leaving {
@@ -241,6 +245,14 @@ impl Bound {
             listener,
         })
     }
+}
+
+async fn bind_all(places: Vec<(Listen, Purpose)>, mode: SocketMode) -> io::Result<Vec<Bound>> {
+    let mut all = Vec::new();
+    for (listen, purpose) in places {
+        all.push(Bound::new(listen, purpose, mode).await?);
+    }
+    Ok(all)
 }
 
 /// Every address of a configuration and what is there.

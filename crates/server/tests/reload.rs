@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use andon_server::{Address, Config, ConfigError};
-use common::{Client, House, trick_target};
+use common::{Client, House, figure, trick_target};
 
 /// Hands `house` another configuration, and waits for the outcome.
 fn reload(house: &House, keys: &str) -> Result<(), String> {
@@ -85,17 +87,118 @@ fn clients_that_never_stop_asking_lose_nothing_to_twenty_reloads() {
     });
 }
 
+/// Waits until a figure is what it should be.
+fn wait_for(house: &House, name: &str, value: f64) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while figure(house, name) != value {
+        assert!(
+            Instant::now() < patience,
+            "{name} is {}",
+            figure(house, name)
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn fifty_reloads_under_load_never_double_threads_or_memory_and_lose_nothing() {
+    const WORKERS: [usize; 4] = [2, 1, 3, 2];
+    const BUDGET_MIB: [usize; 3] = [64, 32, 48];
+    let keys = |round: usize| {
+        format!(
+            "workers = {}\nmemory_budget = \"{}MiB\"\n[limits]\nfetches = {}\nsource_bytes = \"4MiB\"",
+            WORKERS[round % 4],
+            BUDGET_MIB[round % 3],
+            1 + round % 5
+        )
+    };
+    let house = House::with(&keys(0));
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for number in 0..6 {
+            let (house, done) = (&house, &done);
+            scope.spawn(move || {
+                let mut client = house.client();
+                for width in 0.. {
+                    // A result of its own each time.
+                    let target = format!("/small_light(dw={},q={})/a.jpg", 40 + width, 60 + number);
+                    let reply = client.get(&target);
+                    assert_eq!(reply.status, 200, "{}", reply.text());
+                    if done.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        let jobs = || figure(&house, "andon_admission_total{outcome=\"done\"}");
+        for round in 1..=50 {
+            let (before, workers) = (jobs(), WORKERS[round % 4]);
+            reload(&house, &keys(round)).unwrap();
+            let threads = figure(&house, "andon_worker_threads");
+            assert!(
+                (workers..=3).contains(&(threads as usize)),
+                "{threads} of {workers}"
+            );
+            let planned = figure(&house, "andon_memory_planned_bytes");
+            assert!(planned <= f64::from(64 << 20), "{planned}");
+            // Counters go on, and so does the work.
+            while jobs() <= before {
+                thread::yield_now();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    wait_for(&house, "andon_worker_threads", WORKERS[50 % 4] as f64);
+    assert_eq!(figure(&house, "andon_memory_planned_bytes"), 0.0);
+}
+
+#[test]
+fn work_of_before_a_reload_still_has_its_thread_and_a_larger_pool_helps_at_once() {
+    let house = House::with("workers = 1");
+    let (first, second) = (
+        house.put_gate("first.trick"),
+        house.put_gate("second.trick"),
+    );
+    let mut busy = house.client();
+    busy.ask("GET", &trick_target("first.trick"), &[]);
+    first.wait_until_begun();
+
+    reload(&house, "workers = 1\nmax_wait = \"60s\"").unwrap();
+    let mut waiting = house.client();
+    waiting.ask("GET", &trick_target("second.trick"), &[]);
+    wait_for(&house, "andon_queue_length", 1.0);
+    assert_eq!(figure(&house, "andon_pixel_jobs"), 1.0);
+    assert_eq!(figure(&house, "andon_worker_threads"), 1.0);
+    assert!(!second.has_begun());
+
+    reload(&house, "workers = 2\nmax_wait = \"60s\"").unwrap();
+    second.wait_until_begun();
+    assert_eq!(figure(&house, "andon_pixel_jobs"), 2.0);
+    reload(&house, "workers = 1\nmax_wait = \"60s\"").unwrap();
+    first.release();
+    second.release();
+    for client in [&mut busy, &mut waiting] {
+        assert_eq!(client.reply("GET").status, 200);
+    }
+    wait_for(&house, "andon_worker_threads", 1.0);
+    assert_eq!(house.get("/small_light(dw=60)/a.jpg").status, 200);
+}
+
 #[test]
 fn a_configuration_that_cannot_work_changes_nothing() {
     let house = House::with("[small_light.patterns]\ntiny = \"dw=40\"\n");
     let parse = |text| Config::parse(text, house.folder.path());
+    let threads = figure(&house, "andon_worker_threads");
     for wrong in [
         parse("wokers = 3"),
         parse("[[origin]]\nfs.root = \"nowhere\""),
-        parse("listen = [\"unix:no/such/folder.sock\"]\n[[origin]]\nfs.root = \"root\""),
+        parse(
+            "workers = 7\nlisten = [\"unix:no/such/folder.sock\"]\n[[origin]]\nfs.root = \"root\"",
+        ),
     ] {
         assert!(!reload_with(&house, wrong).unwrap_err().is_empty());
         assert_eq!(house.get("/small_light(p=tiny)/a.jpg").size(), (40, 30));
+        assert_eq!(figure(&house, "andon_worker_threads"), threads);
     }
     let figures = house.get("/metrics").text();
     assert!(
@@ -126,7 +229,7 @@ fn addresses_come_and_go_and_those_that_stay_are_not_touched() {
     );
     assert_eq!(leaves.rest(), b"", "an idle connection ends");
     let gone = (0..2000).any(|_| {
-        thread::sleep(std::time::Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
         !path("b.sock").exists()
     });
     assert!(gone, "the socket's file is removed");
@@ -168,7 +271,7 @@ fn another_size_of_the_cache_keeps_what_fits() {
     // Too small for anything: what there is leaves.
     reload(&house, &keys("1KiB", "4KiB")).unwrap();
     let empty = (0..2000).any(|_| {
-        thread::sleep(std::time::Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
         let figures = house.get("/metrics").text();
         ["memory", "disk"]
             .iter()

@@ -40,21 +40,21 @@ impl Budget {
     }
 
     pub(super) fn free(self) -> u64 {
-        self.total - self.used
+        self.total.saturating_sub(self.used)
     }
 
     pub(super) fn fits(self, bytes: u64) -> bool {
         bytes <= self.free()
     }
 
-    /// Takes them, if they fit.
-    #[must_use]
-    pub(super) fn take(&mut self, bytes: u64) -> bool {
-        let fits = self.fits(bytes);
-        if fits {
-            self.used += bytes;
-        }
-        fits
+    /// Takes them; whether they fit is asked before.
+    pub(super) fn take(&mut self, bytes: u64) {
+        self.used = self.used.saturating_add(bytes);
+    }
+
+    /// Another total. What is taken stays taken, even if it is more than that.
+    pub(super) fn resize(&mut self, total: u64) {
+        self.total = total;
     }
 
     pub(super) fn give_back(&mut self, bytes: u64) {
@@ -97,14 +97,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_takes_nothing() {
+    fn what_is_taken_is_free_again_when_it_is_given_back() {
         let mut budget = Budget::new(10);
-        assert!(budget.take(6));
-        assert!(!budget.take(5));
-        assert_eq!(budget.used(), 6);
+        budget.take(6);
+        assert!(budget.fits(4) && !budget.fits(5));
+        assert_eq!((budget.used(), budget.free()), (6, 4));
         budget.give_back(6);
-        assert!(budget.take(10));
+        assert!(budget.fits(10));
         assert!(budget.could_ever_hold(10) && !budget.could_ever_hold(11));
+    }
+
+    #[test]
+    fn a_smaller_total_takes_nothing_away_and_lets_nothing_in_until_it_fits() {
+        let mut budget = Budget::new(10);
+        budget.take(6);
+        budget.resize(5);
+        assert_eq!((budget.used(), budget.free()), (6, 0));
+        assert!(!budget.fits(1));
+        budget.give_back(6);
+        assert!(budget.fits(5) && !budget.fits(6));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::Work;
+use super::queue::Price;
+
 /// A source's and a result's format.
 pub(crate) type Kind = (&'static str, &'static str);
 
@@ -22,6 +25,18 @@ impl Calibration {
         // A kind that was never seen is taken to be as far off as all others.
         let ratio = self.kinds.get(&kind).unwrap_or(&self.all).factor();
         nanoseconds(nanos.max(LEAST_NANOS) as f64 * ratio)
+    }
+
+    /// What a piece of work will take here.
+    pub(super) fn price(&self, work: &Work) -> Price {
+        let time = self.time(work.kind, work.nanos);
+        // As large a part of the time as the plan says.
+        let share = work.decode_nanos as f64 / work.nanos.max(1) as f64;
+        Price {
+            time,
+            decode: time.mul_f64(share.min(1.0)),
+            bytes: work.peak_bytes,
+        }
     }
 
     /// How long work on a file of so many bytes will take, before anything else is known of it.

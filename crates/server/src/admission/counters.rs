@@ -17,6 +17,8 @@ pub struct Gauges {
     pub budget_used: u64,
     /// As much of them as there may be.
     pub budget_total: u64,
+    /// Pixel threads that there are.
+    pub threads: usize,
     /// Since the start.
     pub counters: Counters,
 }

@@ -4,14 +4,19 @@
 //! then fetched and planned elsewhere, in the fetcher's slots, and the work [runs](Admission::run) on one
 //! of a fixed number of pixel threads, one job each at a time. Both steps may refuse, at once and with the
 //! time after which to come back. `queue` holds the rules, `budget` and `cgroup` the memory, `calibration`
-//! what a plan's cost means on this machine.
+//! what a plan's cost means on this machine. All of it outlives a reload of the configuration, which may
+//! [resize](Admission::resize) it.
 //!
 //! A job whose request is dropped leaves the queue, or is asked to stop if it runs already. A panic in a
 //! job costs that job, not the thread.
 
+#[cfg(test)]
+mod batches;
 mod budget;
 mod calibration;
 mod cgroup;
+#[cfg(test)]
+mod closed_loop;
 mod company;
 mod counters;
 mod queue;
@@ -30,12 +35,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use andon_cache::Key;
 use andon_pixels::{Cores, Decoded, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
 use self::company::Company;
-use self::queue::{Now, Price, Queue, Rules};
+use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::together::Member;
 use crate::config::Config;
 use crate::error::Error;
@@ -50,15 +56,13 @@ pub(crate) use self::wanted::Wanted;
 #[derive(Debug)]
 pub(crate) struct Admission {
     hall: Arc<Hall>,
-    /// The largest source file that may wait, in bytes.
-    most_source_bytes: u64,
 }
 
 /// A request was let in: its work is expected.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     hall: Arc<Hall>,
-    guess: Duration,
+    turn: Turn,
     used: bool,
 }
 
@@ -67,6 +71,8 @@ pub(crate) struct Ticket {
 pub(crate) struct Work {
     kind: Kind,
     nanos: u64,
+    /// The part of them that decoding takes.
+    decode_nanos: u64,
     /// Beside the source, whose bytes are counted where they are held.
     peak_bytes: u64,
     source_bytes: u64,
@@ -77,7 +83,12 @@ pub(crate) struct Work {
 pub struct Rejection {
     /// Why.
     pub cause: Cause,
-    /// Whole seconds after which the line should be gone.
+    /// How long the request would have waited, as far as anybody knows; for [`Cause::Deadline`], its work
+    /// included.
+    pub wait: Duration,
+    /// The longest that it might have been; nothing for [`Cause::Count`].
+    pub limit: Duration,
+    /// Whole seconds after which the queue should be gone.
     pub retry_after: u32,
 }
 
@@ -87,46 +98,60 @@ impl Admission {
     /// # Errors
     /// When the system gives no more threads.
     pub(crate) fn start(config: &Config, shares: Shares) -> io::Result<Self> {
-        let rules = Rules {
-            threads: config.workers(),
-            most_waiting: config.queue,
-            max_wait: config.max_wait.0,
-        };
         let admission = Self {
-            hall: Arc::new(Hall::new(rules, shares.pixels, config.lend_idle)),
-            most_source_bytes: shares.sources,
+            hall: Arc::new(Hall::new(rules(config), shares, config.lend_idle)),
         };
-        for number in 0..rules.threads {
-            let hall = admission.hall.clone();
-            thread::Builder::new()
-                .name(format!("pixel-{number}"))
-                .spawn(move || hall.work())?;
-        }
+        let threads = config.workers();
+        Hall::start_threads(&admission.hall, &mut admission.hall.lock(), threads)?;
         Ok(admission)
     }
 
-    /// Lets a request in that will work on files of so many bytes (0: not known yet) and has to be ready
-    /// by `deadline`. Costs next to nothing, so that a refusal does.
+    /// Another configuration for what is running. New threads begin at once; those that are too many end
+    /// after the job they are at. Whatever was admitted is done, and what was learnt is kept.
+    ///
+    /// # Errors
+    /// When the system gives no more threads; then everything stays as it was.
+    pub(crate) fn resize(&self, config: &Config, shares: Shares) -> io::Result<()> {
+        let mut state = self.hall.lock();
+        Hall::start_threads(&self.hall, &mut state, config.workers())?;
+        state.queue.resize(rules(config), shares.pixels);
+        state.most_source_bytes = shares.sources;
+        state.lends = config.lend_idle;
+        drop(state);
+        self.hall.changed.notify_all();
+        Ok(())
+    }
+
+    /// Admits a request that will work on files of so many bytes (0: not known yet) and has to be ready
+    /// by `deadline`. `source` names the very bytes, if other requests may begin with them, too. Costs next
+    /// to nothing, so that a rejection does.
     ///
     /// # Errors
     /// `Refused`; `Pixels(Limit)` for files that are larger than the memory's share for files.
-    pub(crate) fn enter(&self, bytes: u64, deadline: Instant) -> Result<Ticket, Error> {
+    pub(crate) fn enter(
+        &self,
+        bytes: u64,
+        source: Option<Key>,
+        deadline: Instant,
+    ) -> Result<Ticket, Error> {
         let now = self.hall.now();
         let deadline = self.hall.time_of(deadline);
         let mut state = self.hall.lock();
-        if bytes > self.most_source_bytes {
+        let most = state.most_source_bytes;
+        if bytes > most {
             state.counters.refused_memory += 1;
-            return Err(over_budget(bytes, self.most_source_bytes));
+            return Err(over_budget(bytes, most));
         }
         let guess = state.calibration.guess(bytes);
-        if let Err(cause) = state.queue.expect(now, guess, deadline) {
-            return Err(state.refuse(cause, now));
-        }
+        let turn = match state.queue.expect(now, guess, deadline, source) {
+            Ok(turn) => turn,
+            Err(refusal) => return Err(state.refuse(refusal)),
+        };
         state.counters.admitted += 1;
         drop(state);
         Ok(Ticket {
             hall: self.hall.clone(),
-            guess,
+            turn,
             used: false,
         })
     }
@@ -208,6 +233,7 @@ impl Admission {
             predicted_wait: state.queue.backlog(now),
             budget_used: state.queue.budget().used(),
             budget_total: state.queue.budget().total(),
+            threads: state.threads,
             counters: state.counters,
         }
     }
@@ -224,7 +250,7 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.used {
             let mut state = self.hall.lock();
-            state.queue.forget(self.guess);
+            state.queue.forget(self.turn);
             state.counters.dropped += 1;
         }
     }
@@ -236,6 +262,7 @@ impl Work {
         Self {
             kind: (plan.info().format, plan.format()),
             nanos: plan.cost().nanos,
+            decode_nanos: plan.decode_nanos(),
             peak_bytes: plan.peak_bytes().saturating_sub(plan.holding().file),
             source_bytes,
         }
@@ -244,12 +271,19 @@ impl Work {
 
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.cause {
-            Cause::Count => "too many requests are waiting already",
-            Cause::Wait => "the work that is waiting already would take too long",
-            Cause::Deadline => "there is too much to do to be ready in time",
-        })?;
-        write!(f, "; try again in {} s", self.retry_after)
+        let (wait, limit) = (self.wait.as_secs_f64(), self.limit.as_secs_f64());
+        match self.cause {
+            Cause::Count => write!(f, "overloaded: the queue is full")?,
+            Cause::Wait => write!(
+                f,
+                "overloaded: the predicted queueing delay is {wait:.1} s, the limit is {limit:.1} s"
+            )?,
+            Cause::Deadline => write!(
+                f,
+                "overloaded: the image would be ready in {wait:.1} s, the request times out in {limit:.1} s"
+            )?,
+        }
+        write!(f, "; retry in {} s", self.retry_after)
     }
 }
 
@@ -268,7 +302,6 @@ impl Cause {
 /// What requests and pixel threads share.
 struct Hall {
     began: Instant,
-    lends: bool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -277,7 +310,12 @@ struct State {
     queue: Queue<Job>,
     calibration: Calibration,
     counters: Counters,
-    /// Pixel threads with nothing to do.
+    /// The largest source file that may wait, in bytes.
+    most_source_bytes: u64,
+    lends: bool,
+    /// Pixel threads that there are: more than configured, for a while after that was changed.
+    threads: usize,
+    /// Those with nothing to do.
     idle: usize,
     /// Parts of running jobs that idle threads were woken for; never more than there are of those.
     lent: VecDeque<Task>,
@@ -308,20 +346,35 @@ enum Outcome {
 }
 
 impl Hall {
-    fn new(rules: Rules, bytes: u64, lends: bool) -> Self {
+    fn new(rules: Rules, shares: Shares, lends: bool) -> Self {
         Self {
             began: Instant::now(),
-            lends,
             state: Mutex::new(State {
-                queue: Queue::new(rules, bytes),
+                queue: Queue::new(rules, shares.pixels),
                 calibration: Calibration::default(),
                 counters: Counters::default(),
+                most_source_bytes: shares.sources,
+                lends,
+                threads: 0,
                 idle: 0,
                 lent: VecDeque::new(),
                 closed: false,
             }),
             changed: Condvar::new(),
         }
+    }
+
+    /// Starts those that are missing of so many pixel threads. They look at the state, and may end again,
+    /// when the lock is given back.
+    fn start_threads(hall: &Arc<Self>, state: &mut State, wanted: usize) -> io::Result<()> {
+        for number in state.threads..wanted {
+            let working = hall.clone();
+            thread::Builder::new()
+                .name(format!("pixel-{number}"))
+                .spawn(move || working.work())?;
+            state.threads += 1;
+        }
+        Ok(())
     }
 
     fn join(&self, mut ticket: Ticket, job: Job) -> Result<u64, Error> {
@@ -331,17 +384,17 @@ impl Hall {
         let total = state.queue.budget().total();
         ticket.used = true;
         if !state.queue.budget().could_ever_hold(work.peak_bytes) {
-            state.queue.forget(ticket.guess);
+            state.queue.forget(ticket.turn);
             state.counters.refused_memory += 1;
             return Err(over_budget(work.peak_bytes, total));
         }
-        let price = Price {
-            time: state.calibration.time(work.kind, work.nanos),
-            bytes: work.peak_bytes,
-        };
+        let price = state.calibration.price(&work);
         let deadline = self.time_of(deadline);
-        let joined = state.queue.join(now, ticket.guess, price, deadline, job);
-        let id = joined.map_err(|cause| state.refuse(cause, now))?;
+        let turn = ticket.turn;
+        let joined = state
+            .queue
+            .join(now, turn, price, deadline, job, Job::joins);
+        let id = joined.map_err(|refusal| state.refuse(refusal))?;
         drop(state);
         self.changed.notify_one();
         Ok(id)
@@ -364,12 +417,20 @@ impl Hall {
             if let Some(task) = state.lent.pop_front() {
                 return Some(Next::Part(task));
             }
+            if state.threads > state.queue.threads() {
+                state.threads -= 1;
+                drop(state);
+                // Whatever woke this thread is for another one.
+                self.changed.notify_all();
+                return None;
+            }
             let now = self.now();
             if let Some(taken) = state.queue.next(now) {
                 let along = state.along(now, &taken);
                 return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
             if state.closed && state.queue.waiting() == 0 {
+                state.threads -= 1;
                 return None;
             }
             state.idle += 1;
@@ -477,6 +538,12 @@ enum Next {
 type Taken = (u64, Job);
 
 impl Job {
+    /// Can one decode serve both?
+    fn joins(&self, other: &Self) -> bool {
+        let both = self.opening.as_ref().zip(other.opening.as_ref());
+        both.is_some_and(|(one, other)| one.joins(other))
+    }
+
     fn member(&self) -> Option<Member<'_>> {
         Some(Member {
             opening: self.opening.as_ref()?,
@@ -489,11 +556,8 @@ impl Job {
 /// load every picture has one thread.
 impl Cores for Hall {
     fn lend(&self, task: Task) -> Option<Task> {
-        if !self.lends {
-            return Some(task);
-        }
         let mut state = self.lock();
-        if state.queue.waiting() > 0 || state.lent.len() >= state.idle {
+        if !state.lends || state.queue.waiting() > 0 || state.lent.len() >= state.idle {
             return Some(task);
         }
         state.lent.push_back(task);
@@ -522,17 +586,23 @@ impl State {
             }
             company = larger;
             taken += bytes;
-            let nanos = job.work.nanos.saturating_sub(own.plan.decode_nanos());
-            let time = calibration.time(job.work.kind, nanos);
-            Some(Price { time, bytes })
+            let Price { time, decode, .. } = calibration.price(&job.work);
+            Some(Price {
+                time: time.saturating_sub(decode),
+                decode: Duration::ZERO,
+                bytes,
+            })
         })
     }
 
-    fn refuse(&mut self, cause: Cause, now: Now) -> Error {
+    fn refuse(&mut self, refusal: Refusal) -> Error {
+        let Refusal { cause, wait, limit } = refusal;
         self.counters.refused(cause);
-        let seconds = self.queue.backlog(now).as_secs_f64().ceil();
+        let seconds = wait.as_secs_f64().ceil();
         Error::Refused(Rejection {
             cause,
+            wait,
+            limit,
             retry_after: (seconds as u32).clamp(1, LONGEST_RETRY),
         })
     }
@@ -567,6 +637,15 @@ impl Drop for Withdraw<'_> {
         // Whoever stood in its way may go on.
         self.hall.changed.notify_all();
         drop(job);
+    }
+}
+
+fn rules(config: &Config) -> Rules {
+    Rules {
+        threads: config.workers(),
+        most_waiting: config.queue,
+        target_wait: config.target_wait.0,
+        max_wait: config.max_wait.0,
     }
 }
 

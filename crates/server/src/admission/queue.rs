@@ -1,102 +1,138 @@
-//! Who is let in and who is next: arithmetic on a clock that is handed in, without threads or sockets.
+//! Which requests are admitted and which job is next: arithmetic on a clock that is handed in, without
+//! threads or sockets.
 //!
-//! A request passes three times. [`Queue::expect`] lets it in or refuses it before its file is read, by a
-//! guess of its work. [`Queue::join`] puts it in line once its plan is known, [`Queue::next`] takes it out
-//! for a pixel thread.
+//! A request passes three times. [`Queue::expect`] admits or rejects it before its file is read, by an
+//! estimate of its work. [`Queue::join`] puts its job into the queue once the plan is known, [`Queue::next`]
+//! takes it out for a worker thread.
 //!
-//! **Order.** A job's turn is its arrival plus [`AGEING`] times its predicted time, at most `max_wait`:
-//! light work overtakes heavy, but nothing that arrives later than that much after a job can overtake it.
+//! **Order.** A job's turn is its arrival plus [`AGEING`] times its predicted time, at most
+//! [`MOST_AGEING`]: light work overtakes heavy, but nothing that arrives later than that much after a job
+//! can overtake it.
 //!
-//! **Length.** What counts is the predicted wait, not the number of jobs. A burst may wait `max_wait`. A
-//! line that has not been empty for [`BURST`] is no burst but overload; then a wait of [`STANDING`] jobs is
-//! enough to keep every thread busy, and more would only make everybody late.
+//! **Admission.** A request is rejected for its predicted queueing delay at its own turn, never for how
+//! many others there are or what they are like. Up to `max_wait` everything is admitted while there are
+//! few ([`Rules::always_admitted`]), so that a wrong prediction cannot reject what clients that wait for
+//! their replies ask for, and for the first [`BURST`] of a longer queue. After that it is overload, and
+//! the limit is `target_wait`: more would only make everybody late.
 //!
-//! **Company.** Jobs that can use what another one makes first go along with it, out of their turn: what
-//! they save is more than they make others wait. What they take is given back when the last of them is
-//! done: they share it. See [`Queue::along`].
+//! **Shared decodes.** Jobs that can use one decode form a batch, whose decode counts once. A request
+//! that may join a batch is always admitted: it costs little, and its turn has been paid for. Members are
+//! taken out of the queue together, out of their turn. What they hold is given back when the last of them
+//! is done. See [`Queue::along`].
 //!
 //! **Memory.** A job starts when its planned peak fits into what is left of the budget. Jobs that fit may
-//! pass one that does not, for [`PASSING`] of `max_wait`; then nothing starts until it fits.
+//! pass one that does not, for [`PASSING`]; then nothing starts until it fits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+use andon_cache::Key;
 
 use super::budget::Budget;
 
 /// Time since the server started.
 pub(super) type Now = Duration;
 
-/// The line, what is on its way to it, and what has left it for a thread.
+/// The queue, the requests that are on their way to it, and the jobs that have left it for a thread.
 #[derive(Debug)]
 pub(super) struct Queue<J> {
     rules: Rules,
     budget: Budget,
-    expected: Expected,
+    expected: BTreeMap<Turn, Expected>,
     waiting: BTreeMap<Turn, Waiting<J>>,
     running: Vec<Running>,
     next_id: u64,
-    /// Since when the line has not been empty.
-    standing: Option<Now>,
-    /// The first in line that does not fit into memory, and since when it could have started otherwise.
+    /// Since when the predicted wait has been above the target; it counts until it is a fraction of it.
+    over_target: Option<Now>,
+    /// The first in the queue that does not fit into memory, and since when it could have started
+    /// otherwise.
     blocked: Option<(Turn, Now)>,
-    /// A running mean of the predicted times of what joined, in seconds.
-    mean: f64,
 }
 
-/// What does not change while a server runs.
+/// What the configuration says. A reload may change all of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// Pixel threads.
+    /// Worker threads.
     pub(super) threads: usize,
-    /// Most requests that are let in beside those that run: a backstop.
+    /// Most requests that are admitted beside those that run: a backstop.
     pub(super) most_waiting: usize,
-    /// The longest predicted wait.
+    /// The longest predicted wait under lasting overload.
+    pub(super) target_wait: Duration,
+    /// The longest predicted wait at all.
     pub(super) max_wait: Duration,
 }
 
 /// What is known of a job before it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
-    /// Its predicted time on one thread.
+    /// Its predicted time on one thread, alone.
     pub(super) time: Duration,
+    /// The part of it that a batch needs once.
+    pub(super) decode: Duration,
     /// The most bytes it plans to hold.
     pub(super) bytes: u64,
 }
 
-/// Why a request is not let in.
+/// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// As many wait as may (`queue`).
     Count,
-    /// The predicted wait is too long (`max_wait`).
+    /// The predicted wait is too long (`target_wait`, `max_wait`).
     Wait,
     /// It would not be ready by its deadline.
     Deadline,
 }
 
-/// Requests that were let in and are not in line yet.
-#[derive(Clone, Copy, Debug, Default)]
-struct Expected {
-    count: usize,
-    time: Duration,
+/// A request that is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) cause: Cause,
+    /// How long it would have waited: at its own turn, or behind all others for [`Cause::Count`].
+    pub(super) wait: Duration,
+    /// What it would have had to be below; for [`Cause::Count`], nothing.
+    pub(super) limit: Duration,
 }
 
 /// When it is whose turn; ids tell equals apart, the earlier one first.
-type Turn = (Now, u64);
+pub(super) type Turn = (Now, u64);
+
+/// A request that was admitted and whose job is not in the queue yet.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    time: Duration,
+    source: Option<Key>,
+}
 
 #[derive(Debug)]
 struct Waiting<J> {
     price: Price,
+    source: Option<Key>,
+    /// The id of the job that was the first of its batch: its own, mostly.
+    batch: u64,
+    /// Does the batch's decode count here? It does for the member whose turn is first.
+    decodes: bool,
     job: J,
 }
 
 #[derive(Debug)]
 struct Running {
     id: u64,
-    /// Whom it goes along with: itself, mostly.
+    /// The job that it went along with: itself, mostly.
     company: u64,
     began: Now,
     price: Price,
+}
+
+impl Rules {
+    /// Requests that are admitted whatever the predicted wait is, up to `max_wait`: those of so many
+    /// clients that wait for each reply. Predictions are wrong now and then, above all those of a server
+    /// that was just started; so few jobs are not overload in any case.
+    pub(super) fn always_admitted(&self) -> usize {
+        self.threads
+            .saturating_mul(CLIENTS_PER_THREAD)
+            .max(CLIENTS_AT_LEAST)
+    }
 }
 
 impl<J> Queue<J> {
@@ -104,58 +140,100 @@ impl<J> Queue<J> {
         Self {
             rules,
             budget: Budget::new(bytes),
-            expected: Expected::default(),
+            expected: BTreeMap::new(),
             waiting: BTreeMap::new(),
             running: Vec::new(),
             next_id: 0,
-            standing: None,
+            over_target: None,
             blocked: None,
-            mean: 0.0,
         }
     }
 
-    /// Lets a request in whose work is guessed to take `guess`, or tells why not. Whoever is let in either
-    /// joins or is [forgotten](Self::forget).
-    pub(super) fn expect(&mut self, now: Now, guess: Duration, deadline: Now) -> Result<(), Cause> {
-        let let_in = self.expected.count + self.waiting.len();
+    /// Other rules and another budget from now on; what was admitted stays.
+    pub(super) fn resize(&mut self, rules: Rules, bytes: u64) {
+        self.rules = rules;
+        self.budget.resize(bytes);
+    }
+
+    /// Admits a request whose work is estimated as `guess`, or tells why not. `source` names the very bytes
+    /// that it begins with, if others may begin with them, too. What is admitted either joins or is
+    /// [forgotten](Self::forget).
+    pub(super) fn expect(
+        &mut self,
+        now: Now,
+        guess: Duration,
+        deadline: Now,
+        source: Option<Key>,
+    ) -> Result<Turn, Refusal> {
+        let admitted = self.expected.len() + self.waiting.len();
         let free = self.rules.threads.saturating_sub(self.running.len());
-        if let_in >= self.rules.most_waiting.saturating_add(free) {
-            return Err(Cause::Count);
+        if admitted >= self.rules.most_waiting.saturating_add(free) {
+            return Err(Refusal {
+                cause: Cause::Count,
+                wait: self.backlog(now),
+                limit: Duration::ZERO,
+            });
         }
-        let ahead = self.ahead(now, self.turn(now, guess)) + self.expected.time;
-        self.check(now, guess, ahead, deadline)?;
-        self.expected.count += 1;
-        self.expected.time += guess;
-        Ok(())
+        let mut expected = Expected {
+            time: guess,
+            source,
+        };
+        let turn = (self.turn(now, guess), self.next_id);
+        if self.may_share(source) {
+            expected.time = guess.mul_f64(WITHOUT_DECODE);
+        } else {
+            self.check(now, guess, turn, deadline)?;
+        }
+        self.next_id += 1;
+        self.expected.insert(turn, expected);
+        self.watch(now);
+        Ok(turn)
     }
 
-    /// Somebody who was let in with this guess will not join.
-    pub(super) fn forget(&mut self, guess: Duration) {
-        self.expected.count = self.expected.count.saturating_sub(1);
-        self.expected.time = self.expected.time.saturating_sub(guess);
+    /// A request that was admitted for this turn will not join.
+    pub(super) fn forget(&mut self, turn: Turn) {
+        self.expected.remove(&turn);
     }
 
-    /// Puts a job in line that was let in, or tells why its price is too high after all. `guess` is the
-    /// one it was let in with; it is forgotten either way.
+    /// Puts the job of a request into the queue that was admitted for the turn `expected`, or tells why its
+    /// price is too high after all; the former turn is forgotten either way. `joins` tells whether two
+    /// jobs can use one decode.
     ///
     /// A job that plans with more bytes than the whole budget never gets here.
     pub(super) fn join(
         &mut self,
         now: Now,
-        guess: Duration,
+        expected: Turn,
         price: Price,
         deadline: Now,
         job: J,
-    ) -> Result<u64, Cause> {
-        self.forget(guess);
-        let turn = (self.turn(now, price.time), self.next_id);
-        self.check(now, price.time, self.ahead(now, turn.0), deadline)?;
-        self.next_id += 1;
-        let seconds = price.time.as_secs_f64();
-        self.mean += (seconds - self.mean) * MEAN_WEIGHT;
-        self.waiting.insert(turn, Waiting { price, job });
-        self.standing.get_or_insert(now);
-        Ok(turn.1)
+        joins: impl Fn(&J, &J) -> bool,
+    ) -> Result<u64, Refusal> {
+        let source = self.expected.remove(&expected).and_then(|it| it.source);
+        let id = expected.1;
+        let turn = (self.turn(now, price.time), id);
+        let batch = self
+            .waiting
+            .values()
+            .find(|other| joins(&other.job, &job))
+            .map(|other| other.batch)
+            .filter(|batch| self.members(*batch) <= MOST_ALONG);
+        if batch.is_none() {
+            self.check(now, price.time, turn, deadline)?;
+        }
+        let waiting = Waiting {
+            price,
+            source,
+            batch: batch.unwrap_or(id),
+            decodes: true,
+            job,
+        };
+        self.waiting.insert(turn, waiting);
+        if let Some(batch) = batch {
+            self.settle(batch);
+        }
+        self.watch(now);
+        Ok(id)
     }
 
     /// The job whose turn it is, if it fits into memory: its id and itself. It runs from now on.
@@ -169,58 +247,58 @@ impl<J> Queue<J> {
                 _ => now,
             };
             self.blocked = Some((first, since));
-            if now.saturating_sub(since) >= self.rules.max_wait.mul_f64(PASSING) {
+            if now.saturating_sub(since) >= PASSING {
                 return None;
             }
             *self.waiting.keys().find(|turn| self.fits(**turn))?
         };
-        let Waiting { price, job } = self.waiting.remove(&turn)?;
-        if !self.budget.take(price.bytes) {
-            return None;
-        }
+        let Waiting {
+            price, batch, job, ..
+        } = self.waiting.remove(&turn)?;
+        self.budget.take(price.bytes);
         self.running.push(Running {
             id: turn.1,
             company: turn.1,
             began: now,
             price,
         });
-        self.note_emptiness();
+        self.settle(batch);
+        self.watch(now);
         Some((turn.1, job))
     }
 
-    /// Takes out of the line, in turn, whoever goes along with the job `first` that was just taken. `price`
-    /// tells what a job then takes of so many bytes that are free, or that it does not belong with it or
-    /// does not fit. They run from now on.
+    /// Takes out of the queue, in turn, the jobs that go along with the job `first` that was just taken.
+    /// `price` tells what a job then takes of so many bytes that are free, or that it does not belong with
+    /// it or does not fit. They run from now on.
     pub(super) fn along(
         &mut self,
         now: Now,
         first: u64,
         mut price: impl FnMut(&J, u64) -> Option<Price>,
     ) -> Vec<(u64, J)> {
-        let mut along = Vec::new();
         let mut turns = Vec::new();
         for (turn, waiting) in &self.waiting {
             if turns.len() == MOST_ALONG {
                 break;
             }
-            if let Some(price) = price(&waiting.job, self.budget.free())
-                && self.budget.take(price.bytes)
-            {
+            if let Some(price) = price(&waiting.job, self.budget.free()) {
+                self.budget.take(price.bytes);
                 turns.push((*turn, price));
             }
         }
+        let mut along = Vec::new();
         for (turn, price) in turns {
-            if let Some(Waiting { job, .. }) = self.waiting.remove(&turn) {
+            if let Some(Waiting { batch, job, .. }) = self.waiting.remove(&turn) {
                 self.running.push(Running {
                     id: turn.1,
                     company: first,
                     began: now,
                     price,
                 });
+                self.settle(batch);
                 along.push((turn.1, job));
             }
         }
-        self.note_emptiness();
         along
     }
 
@@ -239,15 +317,14 @@ impl<J> Queue<J> {
     /// Takes a job out that no thread has begun.
     pub(super) fn withdraw(&mut self, id: u64) -> Option<J> {
         let turn = *self.waiting.keys().find(|turn| turn.1 == id)?;
-        let job = self.waiting.remove(&turn).map(|waiting| waiting.job);
-        self.note_emptiness();
-        job
+        let Waiting { batch, job, .. } = self.waiting.remove(&turn)?;
+        self.settle(batch);
+        Some(job)
     }
 
     /// How long somebody would wait who lets everybody go first.
     pub(super) fn backlog(&self, now: Now) -> Duration {
-        let everybody = self.ahead(now, Now::MAX) + self.expected.time;
-        everybody / self.divisor()
+        self.ahead(now, LAST) / self.divisor()
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -262,65 +339,98 @@ impl<J> Queue<J> {
         self.budget
     }
 
-    /// Pixel threads.
+    /// Worker threads, as configured.
     pub(super) fn threads(&self) -> usize {
         self.rules.threads
     }
 
     fn turn(&self, now: Now, time: Duration) -> Now {
-        now + time.saturating_mul(AGEING).min(self.rules.max_wait)
+        now + time.saturating_mul(AGEING).min(MOST_AGEING)
     }
 
-    /// The predicted work of everybody whose turn is not after `turn`, and of what runs.
-    fn ahead(&self, now: Now, turn: Now) -> Duration {
-        let waiting = self.waiting.range(..=(turn, u64::MAX));
-        let waiting: Duration = waiting.map(|(_, waiting)| waiting.price.time).sum();
-        let running: Duration = self
+    /// The predicted work of everybody whose turn is before `turn`, and what is left of what runs.
+    fn ahead(&self, now: Now, turn: Turn) -> Duration {
+        let expected = self.expected.range(..turn).map(|(_, it)| it.time);
+        let waiting = self.waiting.range(..turn).map(|(_, it)| it.time());
+        let running = self
             .running
             .iter()
-            .map(|job| job.price.time.saturating_sub(now.saturating_sub(job.began)))
-            .sum();
-        waiting + running
+            .map(|job| job.price.time.saturating_sub(now.saturating_sub(job.began)));
+        expected.chain(waiting).chain(running).sum()
     }
 
-    fn check(&self, now: Now, time: Duration, ahead: Duration, deadline: Now) -> Result<(), Cause> {
+    fn check(&self, now: Now, time: Duration, turn: Turn, deadline: Now) -> Result<(), Refusal> {
+        let ahead = self.ahead(now, turn);
         // An idle machine tries everything: only so a wrong prediction is ever found out.
         if ahead.is_zero() {
             return Ok(());
         }
         let wait = ahead / self.divisor();
-        if wait > self.bound(now) {
-            Err(Cause::Wait)
+        let limit = self.limit(now);
+        if wait > limit {
+            Err(Refusal {
+                cause: Cause::Wait,
+                wait,
+                limit,
+            })
         } else if now + wait + time > deadline {
-            Err(Cause::Deadline)
+            Err(Refusal {
+                cause: Cause::Deadline,
+                wait: wait + time,
+                limit: deadline.saturating_sub(now),
+            })
         } else {
             Ok(())
         }
     }
 
-    /// The longest wait right now.
-    fn bound(&self, now: Now) -> Duration {
-        let longest = self.rules.max_wait;
-        match self.standing {
-            Some(since) if now.saturating_sub(since) > BURST => {
-                Duration::from_secs_f64(self.mean * STANDING)
-                    .max(longest / LEAST_STANDING)
-                    .min(longest)
-            }
-            _ => longest,
+    /// The longest wait that is admitted right now.
+    fn limit(&self, now: Now) -> Duration {
+        let admitted = self.expected.len() + self.waiting.len() + self.running.len();
+        let is_burst = |since: Now| now.saturating_sub(since) <= BURST;
+        if admitted < self.rules.always_admitted() || self.over_target.is_none_or(is_burst) {
+            self.rules.max_wait
+        } else {
+            self.rules.target_wait.min(self.rules.max_wait)
         }
     }
 
+    /// Notes since when the queue has been longer than it should be for long.
+    fn watch(&mut self, now: Now) {
+        let backlog = self.backlog(now);
+        if backlog > self.rules.target_wait {
+            self.over_target.get_or_insert(now);
+        } else if backlog < self.rules.target_wait.mul_f64(RECOVERED) {
+            self.over_target = None;
+        }
+    }
+
+    /// Is there a batch, or may there be one soon, that this source's next job could belong to?
+    fn may_share(&self, source: Option<Key>) -> bool {
+        let expected = self.expected.values().map(|it| it.source);
+        let waiting = self.waiting.values().map(|it| it.source);
+        let same = expected.chain(waiting).filter(|other| *other == source);
+        source.is_some() && (1..=MOST_ALONG).contains(&same.count())
+    }
+
+    fn members(&self, batch: u64) -> usize {
+        let all = self.waiting.values();
+        all.filter(|it| it.batch == batch).count()
+    }
+
+    /// Members have come or gone: the decode counts for the first.
+    fn settle(&mut self, batch: u64) {
+        let members = self.waiting.values_mut().filter(|it| it.batch == batch);
+        for (index, member) in members.enumerate() {
+            member.decodes = index == 0;
+        }
+    }
+
+    /// A job that was admitted under a larger budget than there is now runs alone.
     fn fits(&self, turn: Turn) -> bool {
-        self.waiting
-            .get(&turn)
-            .is_some_and(|waiting| self.budget.fits(waiting.price.bytes))
-    }
-
-    fn note_emptiness(&mut self) {
-        if self.waiting.is_empty() {
-            self.standing = None;
-        }
+        let fits = |bytes| self.budget.fits(bytes) || self.budget.used() == 0;
+        let waiting = self.waiting.get(&turn);
+        waiting.is_some_and(|waiting| fits(waiting.price.bytes))
     }
 
     /// What a time is divided by that all of them share.
@@ -329,28 +439,45 @@ impl<J> Queue<J> {
     }
 }
 
+impl<J> Waiting<J> {
+    /// What it adds to the time of the others.
+    fn time(&self) -> Duration {
+        match self.decodes {
+            true => self.price.time,
+            false => self.price.time.saturating_sub(self.price.decode),
+        }
+    }
+}
+
+/// Behind everybody.
+const LAST: Turn = (Now::MAX, u64::MAX);
+
 /// How many times its own time a job lets lighter ones go first.
 const AGEING: u32 = 4;
 
-/// How long a line may stand before it is taken for overload: long enough for a page full of pictures to
-/// ask for all of them.
+/// It never lets them go first for longer than this.
+const MOST_AGEING: Duration = Duration::from_secs(2);
+
+/// How long a queue may be longer than the target before it is taken for overload: long enough for a page
+/// full of pictures to ask for all of them.
 const BURST: Duration = Duration::from_millis(100);
 
-/// Jobs of mean length that a standing line may be long, per thread: enough to keep all of them busy, and
-/// short enough that under overload the slowest hundredth takes about as long as at 80 % load. The price
-/// at 80 %, with two threads and random arrivals: one request in five hundred is refused in the simulation,
-/// one in fifty where the machine pauses now and then.
-const STANDING: f64 = 8.0;
+/// Overload has ended when the predicted wait is below this part of the target: a queue that swings around
+/// the target is no new burst each time.
+const RECOVERED: f64 = 0.25;
 
-/// This part of `max_wait` a standing line may always be long.
-const LEAST_STANDING: u32 = 32;
+/// Clients per thread that are always admitted, one request each at a time.
+const CLIENTS_PER_THREAD: usize = 32;
 
-/// The part of `max_wait` for which others may pass a job that waits for memory.
-const PASSING: f64 = 0.25;
+/// However few threads there are.
+const CLIENTS_AT_LEAST: usize = 64;
+
+/// How long others may pass a job that waits for memory.
+const PASSING: Duration = Duration::from_millis(500);
 
 /// Jobs that may go along with another one: as many as a page has sizes of one picture. Others wait for
 /// the thread meanwhile.
 const MOST_ALONG: usize = 15;
 
-/// Weight of one job in the running mean.
-const MEAN_WEIGHT: f64 = 0.05;
+/// The part of a picture's work that is left without its decode, before its plan is known.
+const WITHOUT_DECODE: f64 = 0.25;

@@ -36,13 +36,14 @@ fn work(peak_bytes: u64) -> Work {
     Work {
         kind: ("jpeg", "jpeg"),
         nanos: 1000,
+        decode_nanos: 0,
         peak_bytes,
         source_bytes: 10,
     }
 }
 
 fn enter(admission: &Admission) -> Ticket {
-    admission.enter(10, later()).unwrap()
+    admission.enter(10, None, later()).unwrap()
 }
 
 #[tokio::test]
@@ -66,7 +67,7 @@ async fn a_job_runs_and_its_place_is_free_again() {
 async fn one_more_than_threads_and_queue_is_refused() {
     let admission = admission(2, 3);
     let tickets: Vec<_> = (0..5).map(|_| enter(&admission)).collect();
-    let refused = admission.enter(10, later()).unwrap_err();
+    let refused = admission.enter(10, None, later()).unwrap_err();
     assert!(
         matches!(refused, Error::Refused(rejection) if rejection.cause == Cause::Count),
         "{refused:?}"
@@ -98,7 +99,7 @@ async fn a_panic_costs_the_job_and_not_the_thread() {
 async fn what_is_larger_than_all_the_memory_is_refused_with_the_limits_name() {
     let admission = admission(1, 0);
     for refused in [
-        admission.enter(101, later()).map(drop),
+        admission.enter(101, None, later()).map(drop),
         admission
             .run(enter(&admission), work(1001), wanted(), |_| Ok(()))
             .await,
@@ -137,7 +138,7 @@ async fn a_withdrawn_job_leaves_the_queue_and_a_running_one_is_told() {
     has_begun.recv().unwrap();
     let soon = tokio::time::timeout(Duration::ZERO, &mut waiting).await;
     assert!(soon.is_err());
-    assert!(admission.enter(10, later()).is_err());
+    assert!(admission.enter(10, None, later()).is_err());
 
     drop(waiting);
     let _its_place_is_free = enter(&admission);
@@ -173,12 +174,12 @@ async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn the_time_to_come_back_is_that_of_the_backlog() {
+async fn the_time_to_come_back_is_that_of_the_predicted_wait() {
     let admission = admission(1, 64);
     let (release, released) = mpsc::channel::<()>();
-    // Ten seconds of work, as far as anybody knows.
+    // Twenty seconds of work, as far as anybody knows.
     let heavy = Work {
-        nanos: 10_000_000_000,
+        nanos: 20_000_000_000,
         ..work(1)
     };
     let (begun, has_begun) = mpsc::channel();
@@ -190,16 +191,101 @@ async fn the_time_to_come_back_is_that_of_the_backlog() {
     }));
     let soon = tokio::time::timeout(Duration::ZERO, &mut running).await;
     assert!(soon.is_err());
-    // While it waits, what is lighter would pass it.
     has_begun.recv().unwrap();
-    let refused = admission.enter(10, later()).unwrap_err();
+    let refused = admission.enter(10, None, later()).unwrap_err();
     let Error::Refused(rejection) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(rejection.cause, Cause::Wait);
-    assert!((2..=10).contains(&rejection.retry_after), "{rejection}");
+    assert_eq!(rejection.limit, Config::default().max_wait.0);
+    assert!((11..=20).contains(&rejection.retry_after), "{rejection}");
     assert_eq!(refused.retry_after(), Some(rejection.retry_after));
+    let sentence = format!(
+        "overloaded: the predicted queueing delay is {:.1} s, the limit is 10.0 s; retry in {} s",
+        rejection.wait.as_secs_f64(),
+        rejection.retry_after
+    );
+    assert_eq!(refused.public(), sentence);
     release.send(()).unwrap();
+}
+
+/// Waits until so many pixel threads are there: those that are too many end when they are free.
+async fn until_threads(admission: &Admission, threads: usize) {
+    let patience = later();
+    while admission.gauges().threads != threads {
+        assert!(Instant::now() < patience, "{:?}", admission.gauges());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn threads_come_and_go_with_the_configuration_and_no_job_is_lost() {
+    let admission = Arc::new(admission(1, 1024));
+    let mut tasks = tokio::task::JoinSet::new();
+    for round in 0..60 {
+        for _ in 0..4 {
+            let admission = admission.clone();
+            tasks.spawn(async move {
+                let ticket = enter(&admission);
+                let job = move |_: &dyn Cores| {
+                    thread::sleep(Duration::from_micros(300));
+                    Ok(round)
+                };
+                admission.run(ticket, work(1), wanted(), job).await
+            });
+        }
+        tokio::task::yield_now().await;
+        let config = Config {
+            workers: [4, 1, 3, 2][round % 4],
+            ..Config::default()
+        };
+        let shares = Shares {
+            cache: 0,
+            sources: 100,
+            pixels: 1000 + round as u64,
+        };
+        admission.resize(&config, shares).unwrap();
+        let gauges = admission.gauges();
+        assert!(gauges.threads >= config.workers, "{gauges:?}");
+        assert_eq!(gauges.budget_total, 1000 + round as u64);
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap().unwrap();
+    }
+    until_threads(&admission, 2).await;
+    let gauges = admission.gauges();
+    assert_eq!((gauges.counters.done, gauges.budget_used), (240, 0));
+}
+
+#[tokio::test]
+async fn what_was_learnt_outlives_a_resize() {
+    let admission = admission(1, 8);
+    let slow = Work {
+        nanos: 1_000_000,
+        ..work(1)
+    };
+    for _ in 0..3 {
+        let job = |_: &dyn Cores| {
+            thread::sleep(Duration::from_millis(20));
+            Ok(())
+        };
+        let ticket = enter(&admission);
+        admission.run(ticket, slow, wanted(), job).await.unwrap();
+    }
+    let learnt = admission.hall.lock().calibration.price(&slow).time;
+    assert!(learnt > Duration::from_millis(19), "{learnt:?}");
+    let shares = Shares {
+        cache: 0,
+        sources: 50,
+        pixels: 500,
+    };
+    admission.resize(&Config::default(), shares).unwrap();
+    let kept = admission.hall.lock().calibration.price(&slow).time;
+    assert_eq!(kept, learnt);
+    assert!(
+        admission.enter(51, None, later()).is_err(),
+        "a smaller share"
+    );
 }
 
 #[tokio::test]
@@ -244,47 +330,6 @@ async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
     );
     go.send(()).unwrap();
     busy.await.unwrap();
-}
-
-#[test]
-fn company_is_taken_along_in_turn_as_far_as_it_fits_and_nobody_else() {
-    let rules = Rules {
-        threads: 1,
-        most_waiting: 100,
-        max_wait: Duration::from_secs(60),
-    };
-    let mut queue = Queue::new(rules, 1000);
-    let (now, guess, deadline) = (Duration::ZERO, Duration::ZERO, Duration::from_secs(600));
-    for (name, millis, bytes) in [
-        ("a1", 1, 400),
-        ("a4", 4, 400),
-        ("b2", 2, 100),
-        ("a3", 3, 900),
-        ("a5", 5, 100),
-    ] {
-        queue.expect(now, guess, deadline).unwrap();
-        let time = Duration::from_millis(millis);
-        let price = Price { time, bytes };
-        queue
-            .join(now, guess, price, deadline, (name, price))
-            .unwrap();
-    }
-    let (first, (name, _)) = queue.next(now).unwrap();
-    assert_eq!(name, "a1");
-    let along = queue.along(now, first, |(name, price), free| {
-        (name.starts_with('a') && price.bytes <= free).then_some(*price)
-    });
-    let names: Vec<_> = along.iter().map(|(_, (name, _))| *name).collect();
-    assert_eq!(names, ["a4", "a5"], "a3 does not fit beside a1");
-    assert_eq!((queue.budget().used(), queue.running()), (900, 3));
-    assert_eq!(queue.waiting(), 2);
-    // What they share is there until the last of them is done, whoever that is.
-    for id in [along[0].0, first] {
-        queue.done(id);
-        assert_eq!(queue.budget().used(), 900);
-    }
-    queue.done(along[1].0);
-    assert_eq!((queue.budget().used(), queue.running()), (0, 0));
 }
 
 #[tokio::test]

@@ -58,7 +58,9 @@ pub struct Config {
     pub workers: usize,
     /// Do pixel threads with nothing to do help with a large picture?
     pub lend_idle: bool,
-    /// The longest wait for a pixel thread that is predicted and still let in; after that, 503.
+    /// The longest predicted queueing delay under lasting overload; longer ones are answered with 503.
+    pub target_wait: Span,
+    /// The longest predicted queueing delay at all: of a burst, and of a few clients with slow images.
     pub max_wait: Span,
     /// Requests that may wait for one, whatever their predicted wait; one more is answered with 503.
     pub queue: usize,
@@ -120,7 +122,8 @@ impl Default for Config {
             socket_mode: SocketMode::default(),
             workers: 0,
             lend_idle: true,
-            max_wait: Span(Duration::from_secs(2)),
+            target_wait: Span(Duration::from_millis(500)),
+            max_wait: Span(Duration::from_secs(10)),
             queue: 1024,
             memory_budget: Bytes(0),
             background: Background::default(),
@@ -205,10 +208,15 @@ impl Config {
                 "there is no `[[origin]]`: name at least one, such as prefix = \"/\" and fs.root = \"photos\"",
             ));
         }
-        if self.max_wait.0.is_zero() || self.max_wait.0 > LONGEST_WAIT {
-            return Err(ConfigError::new(
-                "`max_wait` must be more than 0 and at most an hour: \"2s\" is a good value",
-            ));
+        for (key, span, good) in [
+            ("target_wait", self.target_wait, "500ms"),
+            ("max_wait", self.max_wait, "10s"),
+        ] {
+            if span.0.is_zero() || span.0 > LONGEST_WAIT {
+                return Err(ConfigError::new(format!(
+                    "`{key}` must be more than 0 and at most an hour: \"{good}\" is a good value"
+                )));
+            }
         }
         if (1..LEAST_BUDGET).contains(&self.memory_budget.0) {
             return Err(ConfigError::new(format!(
@@ -452,6 +460,7 @@ mod tests {
             "listen = [\"8080\"]",
             "listen = [\"unix:\"]",
             "workers = 100000",
+            "target_wait = \"0s\"",
             "max_wait = \"0s\"",
             "max_wait = 2",
             "memory_budget = \"1MiB\"",

@@ -36,8 +36,8 @@ pub(crate) struct Maker {
     pub(crate) engine: Engine,
     pub(crate) codecs: &'static [&'static dyn Codec],
     pub(crate) fetcher: Fetcher,
-    pub(crate) shelf: Shelf,
-    pub(crate) admission: Admission,
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
     /// For one answer, waiting included.
     pub(crate) patience: Duration,

@@ -46,27 +46,30 @@ pub(crate) struct Uploads {
 }
 
 impl Uploads {
-    /// Opens the folder of materials once more and compiles the dialect.
+    /// Opens the folder of materials once more and compiles the dialect. The room for bodies is that of the
+    /// uploads `before` a reload, as large as it is until [`Uploads::resize`].
     ///
     /// # Errors
     /// Naming what cannot be opened or compiled.
-    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+    pub(crate) fn new(config: &Config, before: Option<&Self>) -> Result<Self, ConfigError> {
         let mut plain = config.clone();
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
-        let shares = Shares::of(config);
         Ok(Self {
             allow: config.upload.allow,
             most_bytes: config.limits.source_bytes.0,
             patience: config.timeouts.body.0,
-            room: Held::new(
-                (shares.sources / 2).max(config.limits.source_bytes.0.min(shares.sources)),
-            ),
+            room: before.map_or_else(|| Held::new(room(config)), |before| before.room.clone()),
             dialects: plain.dialects()?,
             materials: Arc::new(MaterialFolder::open(
                 config.small_light.material_dir.as_deref(),
             )?),
         })
+    }
+
+    /// Gives the room for bodies the size of this configuration.
+    pub(crate) fn resize(&self, config: &Config) {
+        self.room.resize(room(config));
     }
 
     /// What a request wants made of its body.
@@ -140,6 +143,12 @@ impl Uploads {
         }
         Ok(())
     }
+}
+
+/// Bytes that bodies may come to.
+fn room(config: &Config) -> u64 {
+    let shares = Shares::of(config);
+    (shares.sources / 2).max(config.limits.source_bytes.0.min(shares.sources))
 }
 
 impl App {
@@ -216,7 +225,7 @@ impl App {
         let Received { bytes, holds, .. } = received;
         let source = Bytes::from(bytes);
         let bytes = source.len() as u64;
-        let ticket = self.maker.admission.enter(bytes, deadline)?;
+        let ticket = self.maker.admission.enter(bytes, None, deadline)?;
         let (plan, materials) = self.upload_plan(wish.clone(), source.clone()).await?;
         let plan = Arc::new(plan);
         let opening = Opening {

@@ -3,7 +3,7 @@
 use super::Exposition;
 use crate::admission::Gauges;
 
-/// Its counters begin anew with a reload, as counters may.
+/// Reloads do not begin anew.
 pub(super) fn write(out: &mut Exposition, now: &Gauges) {
     for (name, help, value) in [
         (
@@ -17,8 +17,13 @@ pub(super) fn write(out: &mut Exposition, now: &Gauges) {
             now.running as f64,
         ),
         (
+            "andon_worker_threads",
+            "Threads that work on images.",
+            now.threads as f64,
+        ),
+        (
             "andon_predicted_wait_seconds",
-            "How long a request would wait that lets all others go first.",
+            "Predicted queueing delay of a new lowest-priority request.",
             now.predicted_wait.as_secs_f64(),
         ),
         (

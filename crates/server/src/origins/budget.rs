@@ -1,11 +1,9 @@
 //! What one fetch may take: time, and bytes that are held meanwhile.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use crate::error::Error;
+use crate::permits::{Permit, Permits};
 
 /// What one fetch may take.
 #[derive(Clone, Debug)]
@@ -18,34 +16,27 @@ pub struct Budget {
 
 /// A ceiling on the bytes of sources that are held at a time, by all requests together.
 #[derive(Clone, Debug)]
-pub struct Held {
-    room: Arc<Semaphore>,
-    most: u32,
-}
+pub struct Held(Permits);
 
 /// The right to hold so many bytes.
 #[derive(Debug)]
-pub struct Hold(OwnedSemaphorePermit);
+pub struct Hold(Permit);
 
 impl Held {
     /// Room for this many bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
-        let most = kibibytes(bytes);
-        Self {
-            room: Arc::new(Semaphore::new(most as usize)),
-            most,
-        }
+        Self(Permits::new(kibibytes(bytes)))
+    }
+
+    /// Room for this many bytes from now on; whoever holds some keeps them.
+    pub fn resize(&self, bytes: u64) {
+        self.0.resize(kibibytes(bytes));
     }
 
     /// Waits until so many bytes may be held; whoever wants more than there is takes all.
-    ///
-    /// # Errors
-    /// `Busy`, if there will never be room again.
-    pub async fn take(&self, bytes: u64) -> Result<Hold, Error> {
-        let share = kibibytes(bytes).min(self.most);
-        let permit = self.room.clone().acquire_many_owned(share).await;
-        permit.map(Hold).map_err(|_| Error::Busy)
+    pub async fn take(&self, bytes: u64) -> Hold {
+        Hold(self.0.acquire(kibibytes(bytes)).await)
     }
 
     /// Takes so many bytes if there is room for them right now.
@@ -53,9 +44,8 @@ impl Held {
     /// # Errors
     /// `Busy`, if there is not.
     pub fn try_take(&self, bytes: u64) -> Result<Hold, Error> {
-        let share = kibibytes(bytes).min(self.most);
-        let permit = self.room.clone().try_acquire_many_owned(share);
-        permit.map(Hold).map_err(|_| Error::Busy)
+        let permit = self.0.try_acquire(kibibytes(bytes));
+        permit.map(Hold).ok_or(Error::Busy)
     }
 }
 
@@ -63,7 +53,7 @@ impl Hold {
     /// How many bytes may be held.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        (self.0.num_permits() as u64) << 10
+        (self.0.count() as u64) << 10
     }
 
     /// Takes another one's room of the same ceiling in.
@@ -73,19 +63,14 @@ impl Hold {
 
     /// Gives back what is over `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
-        let over = self
-            .0
-            .num_permits()
-            .saturating_sub(kibibytes(bytes) as usize);
-        drop(self.0.split(over));
+        let kept = kibibytes(bytes) as usize;
+        self.0.give_back(self.0.count().saturating_sub(kept));
     }
 }
 
-/// Semaphores count in 32 bits: whole KiB reach far enough.
+/// Permits are counted in 32 bits: whole KiB reach far enough.
 fn kibibytes(bytes: u64) -> u32 {
-    u32::try_from(bytes.div_ceil(1024))
-        .unwrap_or(u32::MAX)
-        .min(u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX))
+    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -97,18 +82,18 @@ mod tests {
     #[tokio::test]
     async fn no_more_is_held_than_the_ceiling() {
         let held = Held::new(10 << 10);
-        let first = held.take(8 << 10).await.unwrap();
+        let first = held.take(8 << 10).await;
         let second = tokio::time::timeout(Duration::ZERO, held.take(8 << 10)).await;
         assert!(second.is_err(), "8 KiB and 8 KiB of 10");
         drop(first);
-        held.take(8 << 10).await.unwrap();
+        held.take(8 << 10).await;
     }
 
     #[tokio::test]
     async fn what_turned_out_not_to_be_needed_is_there_for_others() {
         let held = Held::new(10 << 10);
-        let mut first = held.take(u64::MAX).await.unwrap();
+        let mut first = held.take(u64::MAX).await;
         first.shrink_to(2 << 10);
-        held.take(8 << 10).await.unwrap();
+        held.take(8 << 10).await;
     }
 }

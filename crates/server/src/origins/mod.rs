@@ -23,10 +23,11 @@ pub use source::{Fetched, Source, SourceValidators};
 pub use trouble::{Detour, Late, Trouble};
 
 use self::http::HttpOrigin;
-use self::http::client::Rules;
+use self::http::client::{Client, Rules};
 use self::s3::S3Origin;
 use crate::config::{ConfigError, FsConfig, Keeper, OriginConfig, RemoteConfig};
 use crate::error::Error;
+use crate::permits::Permits;
 
 /// All origins, longest prefix first.
 #[derive(Debug)]
@@ -65,17 +66,30 @@ struct Folder {
 }
 
 impl Origins {
-    /// Opens every origin; no source is larger than `most_bytes`.
+    /// Opens every origin; no source is larger than `most_bytes`. Slots for requests are those of the same
+    /// prefix `before` a reload, as many as there are until [`Origins::resize`].
     ///
     /// # Errors
     /// Naming the origin that cannot be opened.
-    pub fn open(configs: &[OriginConfig], most_bytes: u64) -> Result<Self, ConfigError> {
+    pub fn open(
+        configs: &[OriginConfig],
+        most_bytes: u64,
+        before: Option<&Self>,
+    ) -> Result<Self, ConfigError> {
         let mut origins = configs
             .iter()
-            .map(|config| Origin::open(config, most_bytes))
+            .map(|config| Origin::open(config, most_bytes, before))
             .collect::<Result<Vec<_>, _>>()?;
         origins.sort_by_key(|origin| std::cmp::Reverse(origin.prefix.len()));
         Ok(Self(origins))
+    }
+
+    /// Gives the slots of every origin the number of this configuration.
+    pub(crate) fn resize(&self) {
+        self.0
+            .iter()
+            .filter_map(Origin::client)
+            .for_each(Client::resize);
     }
 
     /// Is what `source` names asked for over a network, by [`Origins::fetch`] alone?
@@ -112,11 +126,7 @@ impl Origins {
         self.0.iter().map(|origin| Reading {
             name: format!("/{}", origin.prefix),
             figures: &origin.figures,
-            line: match &origin.kept {
-                Kept::Folder(_) => None,
-                Kept::Http(http) => Some(http.line()),
-                Kept::S3(s3) => Some(s3.line()),
-            },
+            line: origin.client().map(Client::line),
         })
     }
 
@@ -164,25 +174,39 @@ impl Origins {
 }
 
 impl Origin {
-    fn open(config: &OriginConfig, most_bytes: u64) -> Result<Self, ConfigError> {
+    fn open(
+        config: &OriginConfig,
+        most_bytes: u64,
+        before: Option<&Origins>,
+    ) -> Result<Self, ConfigError> {
         let wrong =
             |what: String| ConfigError::new(format!("the origin \"{}\": {what}", config.prefix));
+        let prefix = config.prefix.trim_matches('/');
+        let former = before.and_then(|before| before.0.iter().find(|it| it.prefix == prefix));
+        let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
         let kept = match &config.keeper {
             Keeper::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
-            Keeper::Http(http, remote) => {
-                HttpOrigin::new(http, &remote.allow, rules(remote, most_bytes))
-                    .map(Kept::Http)
-                    .map_err(wrong)?
-            }
-            Keeper::S3(s3, remote) => S3Origin::new(s3, &remote.allow, rules(remote, most_bytes))
+            Keeper::Http(http, remote) => HttpOrigin::new(http, &remote.allow, rules(remote))
+                .map(Kept::Http)
+                .map_err(wrong)?,
+            Keeper::S3(s3, remote) => S3Origin::new(s3, &remote.allow, rules(remote))
                 .map(Kept::S3)
                 .map_err(wrong)?,
         };
         Ok(Self {
-            prefix: config.prefix.trim_matches('/').to_owned(),
+            prefix: prefix.to_owned(),
             kept,
             figures: Arc::default(),
         })
+    }
+
+    /// What asks for it over a network, if it is kept there.
+    fn client(&self) -> Option<&Client> {
+        match &self.kept {
+            Kept::Folder(_) => None,
+            Kept::Http(http) => Some(http.client()),
+            Kept::S3(s3) => Some(s3.client()),
+        }
     }
 }
 
@@ -220,7 +244,7 @@ impl Folder {
             return Ok(Fetched::NotModified(Freshness::default()));
         }
         let most_bytes = self.most_bytes;
-        let hold = budget.held.take(file.identity.size.min(most_bytes)).await?;
+        let hold = budget.held.take(file.identity.size.min(most_bytes)).await;
         let bytes = waiting(move || file.read(most_bytes)).await?;
         Ok(Fetched::Body(Source {
             bytes: bytes.into(),
@@ -233,10 +257,12 @@ impl Folder {
     }
 }
 
-fn rules(config: &RemoteConfig, most_bytes: u64) -> Rules {
+fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rules {
+    let fetches = config.fetches();
     Rules {
         timeouts: config.timeouts,
-        fetches: config.fetches(),
+        fetches,
+        slots: former.map_or_else(|| Permits::of(fetches), |former| former.slots().clone()),
         most_bytes: config
             .max_bytes
             .map_or(most_bytes, |own| own.0.min(most_bytes)),
@@ -288,7 +314,8 @@ mod tests {
             prefix: prefix.to_owned(),
             ..OriginConfig::folder(house.path().join(folder))
         };
-        let origins = Origins::open(&[origin("/", "all"), origin("/i/", "icons")], 100).unwrap();
+        let origins =
+            Origins::open(&[origin("/", "all"), origin("/i/", "icons")], 100, None).unwrap();
         let text = |source: &str| match origins.entry(source) {
             Ok(Entry::File(file)) => String::from_utf8(file.read(100).unwrap()).unwrap(),
             other => format!("{other:?}"),
@@ -300,7 +327,8 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error = Origins::open(&[OriginConfig::folder("/no/such/folder")], 100).unwrap_err();
+        let error =
+            Origins::open(&[OriginConfig::folder("/no/such/folder")], 100, None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cannot serve /no/such/folder: there is no such folder"

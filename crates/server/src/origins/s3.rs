@@ -20,7 +20,6 @@ use object_store::signer::Signer;
 use url::Url;
 
 use super::budget::Budget;
-use super::figures::Line;
 use super::http::client::{Ask, Client, Rules};
 use super::http::{below, client, from_env};
 use super::private_net::Cidr;
@@ -68,9 +67,8 @@ impl S3Origin {
         })
     }
 
-    /// How busy it is.
-    pub(crate) fn line(&self) -> Line {
-        self.client.line()
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
     }
 
     /// Asks for the object at `path` below the folder, percent-decoded already.

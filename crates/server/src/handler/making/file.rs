@@ -18,7 +18,7 @@ impl Maker {
     /// A file of a folder as it is: in pieces, unless it is small.
     pub(in crate::handler) async fn serve(&self, found: Found) -> Result<Served, Error> {
         if found.size() <= MOST_WHOLE {
-            let _hold = self.fetcher.hold(found.size_to_read()).await?;
+            let _hold = self.fetcher.hold(found.size_to_read()).await;
             let (found, read) = self.read(found).await?;
             return Ok(Served {
                 media_type: media_type::of(self.codecs, &found.path, &read.source),

@@ -35,7 +35,7 @@ impl Maker {
         found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let hold = self.fetcher.hold(found.size_to_read()).await?;
+        let hold = self.fetcher.hold(found.size_to_read()).await;
         let (found, read) = self.read(found).await?;
         stages.push(("fetch", order.began.elapsed()));
         // Somebody else's pages would run in our name; their pictures cannot.
@@ -60,16 +60,17 @@ impl Maker {
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         // Before anything is read: whoever finds no place must cost next to nothing.
-        let ticket = self.admission.enter(found.size(), order.deadline)?;
+        let source = Some(found.source_key());
+        let ticket = self.admission.enter(found.size(), source, order.deadline)?;
         let found = self.shelf.fill(found, &self.fetcher).await?;
-        let hold = self.fetcher.hold(found.size_to_read()).await?;
+        let hold = self.fetcher.hold(found.size_to_read()).await;
         let (found, read, plan) = self.read_and_plan(found, &order.asked.wish).await?;
         stages.push(("fetch", order.began.elapsed()));
 
         let work = Work::of(&plan, found.size());
         let plan = Arc::new(plan);
         let opening = Opening {
-            source: Some(found.source_key()),
+            source,
             bytes: read.source.clone(),
             plan: plan.clone(),
             engine: self.engine.clone(),

@@ -25,7 +25,7 @@ pub(super) async fn whole(
         return Err(too_large(length, most));
     }
     // All at once: bodies that took their room piece by piece could wait for one another for ever.
-    let mut hold = held.take(declared.unwrap_or(most)).await?;
+    let mut hold = held.take(declared.unwrap_or(most)).await;
     let mut bytes = BytesMut::with_capacity(declared.map_or(0, |length| length as usize));
     loop {
         let frame = timeout(idle, body.frame())

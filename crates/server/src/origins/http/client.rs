@@ -14,7 +14,6 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
@@ -28,22 +27,24 @@ use crate::origins::figures::Line;
 use crate::origins::freshness::Freshness;
 use crate::origins::source::{Fetched, Source, SourceValidators};
 use crate::origins::trouble::{Late, Trouble};
+use crate::permits::Permits;
 
 /// The client of one origin.
 #[derive(Debug)]
 pub(crate) struct Client {
     http: legacy::Client<Connector, Empty<Bytes>>,
     rules: Rules,
-    slots: Semaphore,
     retries: AtomicU64,
 }
 
 /// What one origin may be asked, and for how long.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
     /// Requests at a time.
     pub(crate) fetches: usize,
+    /// As many slots, once they have been resized: those of an origin outlive a reload.
+    pub(crate) slots: Permits,
     pub(crate) most_bytes: u64,
     pub(crate) redirects: u32,
     pub(crate) retries: u32,
@@ -73,16 +74,25 @@ impl Client {
         Self {
             http,
             rules,
-            slots: Semaphore::new(rules.fetches),
             retries: AtomicU64::new(0),
         }
+    }
+
+    /// What its requests take, one each.
+    pub(crate) fn slots(&self) -> &Permits {
+        &self.rules.slots
+    }
+
+    /// Gives the slots the number of this configuration.
+    pub(crate) fn resize(&self) {
+        self.rules.slots.resize_to(self.rules.fetches);
     }
 
     /// How busy it is.
     pub(crate) fn line(&self) -> Line {
         let slots = self.rules.fetches;
         Line {
-            busy: slots.saturating_sub(self.slots.available_permits()),
+            busy: slots.saturating_sub(self.rules.slots.available()),
             slots,
             retries: self.retries.load(Ordering::Relaxed),
         }
@@ -97,7 +107,7 @@ impl Client {
         let total = self.rules.timeouts.total.0;
         let until = (began + total).min(budget.deadline.into());
         let answer = timeout_at(until, async {
-            let _slot = self.slots.acquire().await.map_err(|_| Error::Busy)?;
+            let _slot = self.rules.slots.acquire(1).await;
             let (reply, secure) = self.reply(ask).await?;
             self.read(ask, reply, secure, budget).await
         });

@@ -19,7 +19,6 @@ use url::Url;
 use self::client::{Ask, Client, Rules};
 use self::connect::{Connector, SystemNames};
 use super::budget::Budget;
-use super::figures::Line;
 use super::private_net::{Cidr, Guard};
 use super::source::{Fetched, SourceValidators};
 use crate::config::HttpConfig;
@@ -51,9 +50,8 @@ impl HttpOrigin {
         })
     }
 
-    /// How busy it is.
-    pub(crate) fn line(&self) -> Line {
-        self.client.line()
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
     }
 
     /// Asks for the source at `path` below the base, percent-decoded already.

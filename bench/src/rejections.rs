@@ -1,0 +1,259 @@
+//! Clients that wait for each reply before they ask again, on many distinct photographs: none of them is to be
+//! rejected, by a server that was just started or later.
+//!
+//! Every request is another one, so that no cache can answer.
+
+mod photographs;
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use serde::Serialize;
+
+use crate::goals::{self, Goal, Strictness};
+use crate::http::client::Connection;
+use crate::http::server::{Keeping, Server};
+use crate::photos::Folder;
+use crate::stats::quantile;
+use crate::{proc, raw};
+use photographs::Photographs;
+
+/// Options of `./dev bench rejections`.
+#[derive(Args)]
+pub(crate) struct RejectionsArgs {
+    /// Seconds of each load: one on a fresh server, and one more on the same.
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Connections per core.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 32])]
+    connections: Vec<usize>,
+    /// Worker threads of the server.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
+    workers: Vec<usize>,
+    /// Five seconds each, on a quarter of the photographs: a first look, not a result to publish.
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
+}
+
+/// All that was measured, as it is saved.
+#[derive(Serialize)]
+pub(crate) struct Run {
+    machine: raw::Machine,
+    seconds: u64,
+    photographs: Photographs,
+    cases: Vec<Case>,
+    pub(crate) goals: Vec<Goal>,
+}
+
+/// One server under one number of connections.
+#[derive(Serialize)]
+struct Case {
+    workers: usize,
+    connections_per_core: usize,
+    connections: usize,
+    fresh: Load,
+    warm: Load,
+    /// The server's largest resident memory.
+    peak_bytes: u64,
+}
+
+/// What a load came to. All times are in milliseconds.
+#[derive(Serialize)]
+struct Load {
+    requests: usize,
+    rejected: usize,
+    /// What the first rejection said.
+    rejection: Option<String>,
+    /// Replies that are neither a picture nor a rejection.
+    others: usize,
+    per_second: f64,
+    latency: Times,
+    /// Waiting for a worker thread, as `Server-Timing` has it.
+    queued: Times,
+}
+
+#[derive(Serialize)]
+struct Times {
+    p50_ms: f64,
+    p99_ms: f64,
+    longest_ms: f64,
+}
+
+/// Measures, prints, hands the numbers back.
+pub(crate) fn run(args: &RejectionsArgs, photos: &Folder) -> Result<Run> {
+    let machine = raw::Machine::here()?;
+    let (seconds, count) = if args.quick {
+        (5, PHOTOGRAPHS / 4)
+    } else {
+        (args.seconds, PHOTOGRAPHS)
+    };
+    let photographs = Photographs::make(photos, count)?;
+    let mut cases = Vec::new();
+    for workers in &args.workers {
+        for connections in &args.connections {
+            let time = Duration::from_secs(seconds);
+            let case = Case::measure(&photographs, *workers, *connections, time)?;
+            case.print();
+            cases.push(case);
+        }
+    }
+    let goals = goals(&cases);
+    goals::print(&goals);
+    Ok(Run {
+        machine,
+        seconds,
+        photographs,
+        cases,
+        goals,
+    })
+}
+
+fn goals(cases: &[Case]) -> Vec<Goal> {
+    let loads = || cases.iter().flat_map(|case| [&case.fresh, &case.warm]);
+    let rejected: usize = loads().map(|load| load.rejected).sum();
+    let others: usize = loads().map(|load| load.others).sum();
+    let fewest = loads().map(|load| load.requests).min().unwrap_or(0);
+    vec![
+        Goal::at_most("rejections", rejected as f64, 0.0, "replies"),
+        Goal::at_most("neither picture nor 503", others as f64, 0.0, "replies"),
+        Goal::at_least("requests in each load", fewest as f64, 1.0, "requests"),
+    ]
+}
+
+impl Case {
+    fn measure(
+        photographs: &Photographs,
+        workers: usize,
+        connections_per_core: usize,
+        time: Duration,
+    ) -> Result<Self> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let connections = connections_per_core * cores;
+        let keys = format!("workers = {workers}");
+        let server = Server::configured(&photographs.path, Keeping::Default, &keys)?;
+        let next = AtomicUsize::new(0);
+        let fresh = load(&server, photographs, &next, connections, time)?;
+        let warm = load(&server, photographs, &next, connections, time)?;
+        let asked = next.into_inner();
+        ensure!(
+            asked <= photographs.requests(),
+            "after {} requests the cache could answer; make --seconds fewer",
+            photographs.requests()
+        );
+        let peak_bytes = proc::status_bytes(&server.pid().to_string(), "VmHWM")?;
+        server.stop()?;
+        Ok(Self {
+            workers,
+            connections_per_core,
+            connections,
+            fresh,
+            warm,
+            peak_bytes,
+        })
+    }
+
+    fn print(&self) {
+        for (name, load) in [("fresh", &self.fresh), ("warm", &self.warm)] {
+            println!(
+                "{} worker(s), {:3} connections, {name:5} {:5} requests, {:.1}/s, {} rejected, {} others; latency p50 {:.0} ms, p99 {:.0} ms; queued p50 {:.0} ms, p99 {:.0} ms, at most {:.0} ms",
+                self.workers,
+                self.connections,
+                load.requests,
+                load.per_second,
+                load.rejected,
+                load.others,
+                load.latency.p50_ms,
+                load.latency.p99_ms,
+                load.queued.p50_ms,
+                load.queued.p99_ms,
+                load.queued.longest_ms
+            );
+            if let Some(rejection) = &load.rejection {
+                println!("  {rejection}");
+            }
+        }
+    }
+}
+
+/// What all clients have seen.
+#[derive(Default)]
+struct Seen {
+    latencies: Vec<f64>,
+    queued: Vec<f64>,
+    rejected: usize,
+    rejection: Option<String>,
+    others: usize,
+}
+
+fn load(
+    server: &Server,
+    photographs: &Photographs,
+    next: &AtomicUsize,
+    connections: usize,
+    time: Duration,
+) -> Result<Load> {
+    let start = Instant::now();
+    let seen = Mutex::new(Seen::default());
+    let client = || -> Result<()> {
+        let mut connection = Connection::open(server)?;
+        while start.elapsed() < time {
+            let url = photographs.url(next.fetch_add(1, Ordering::Relaxed));
+            let asked = Instant::now();
+            let reply = connection.ask(&url)?;
+            let took = asked.elapsed().as_secs_f64() * 1e3;
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            match reply.status {
+                200 => {
+                    seen.latencies.push(took);
+                    seen.queued.push(reply.queued_ms());
+                }
+                503 => {
+                    seen.rejected += 1;
+                    let text = || String::from_utf8_lossy(&reply.body).trim().to_owned();
+                    seen.rejection.get_or_insert_with(text);
+                }
+                _ => seen.others += 1,
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..connections).map(|_| scope.spawn(client)).collect();
+        clients.into_iter().try_for_each(|client| {
+            client
+                .join()
+                .unwrap_or_else(|_| bail!("a client thread panicked"))
+        })
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Load {
+        requests: seen.latencies.len() + seen.rejected + seen.others,
+        rejected: seen.rejected,
+        rejection: seen.rejection,
+        others: seen.others,
+        per_second: seen.latencies.len() as f64 / seconds,
+        latency: Times::of(&seen.latencies),
+        queued: Times::of(&seen.queued),
+    })
+}
+
+impl Times {
+    fn of(times: &[f64]) -> Self {
+        Self {
+            p50_ms: quantile(times, 0.5),
+            p99_ms: quantile(times, 0.99),
+            longest_ms: quantile(times, 1.0),
+        }
+    }
+}
+
+/// Distinct ones.
+const PHOTOGRAPHS: usize = 96;

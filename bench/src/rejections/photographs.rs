@@ -1,0 +1,133 @@
+//! Many distinct photographs, made from a few: every size from 1 to 20 megapixels, one in six of the largest,
+//! half of them progressive. The same photographs give the same files every time.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use andon_pixels::{Never, NoMaterials};
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::engines::engine;
+use crate::photos::Folder;
+
+/// A folder of them beside this program: what was made once is not made again.
+#[derive(Serialize)]
+pub(super) struct Photographs {
+    #[serde(skip)]
+    pub(super) path: PathBuf,
+    #[serde(skip)]
+    pub(super) names: Vec<String>,
+    /// Of each, in the order of the names.
+    megapixels: Vec<f64>,
+    bytes: u64,
+}
+
+impl Photographs {
+    /// So many.
+    pub(super) fn make(photos: &Folder, count: usize) -> Result<Self> {
+        let path = env::current_exe()?.with_file_name("bench-photographs");
+        fs::create_dir_all(&path)?;
+        let mut made = Self {
+            path,
+            names: Vec::new(),
+            megapixels: Vec::new(),
+            bytes: 0,
+        };
+        for number in 0..count {
+            made.add(photos, number)?;
+        }
+        Ok(made)
+    }
+
+    fn add(&mut self, photos: &Folder, number: usize) -> Result<()> {
+        let photo = &photos.names[number % photos.names.len()];
+        let original = photos.read(photo)?;
+        let engine = engine();
+        let info = engine.probe(&original)?;
+        let megapixels = megapixels(number);
+        let pixels = f64::from(info.width) * f64::from(info.height);
+        let scale = (megapixels * 1e6 / pixels).sqrt();
+        let side = |length: u32| (f64::from(length) * scale).ceil();
+        let progressive = if number % 4 < 2 { "" } else { ",progressive" };
+        let recipe = format!(
+            "fit:{}x{},enlarge,as:jpeg,q:{}{progressive}",
+            side(info.width),
+            side(info.height),
+            80 + number % 13
+        );
+        let name = format!("{number:03}-{megapixels}-{photo}");
+        let file = self.path.join(&name);
+        if !file.is_file() {
+            let plan = engine.plan(&recipe.parse()?, &original)?;
+            let rendered = engine.run(&plan, &original, &NoMaterials, &Never)?;
+            let body = rendered.body.context("a picture of another size")?;
+            // Whole or not at all, whenever this is interrupted.
+            let unfinished = file.with_extension("unfinished");
+            fs::write(&unfinished, body).with_context(|| name.clone())?;
+            fs::rename(&unfinished, &file)?;
+        }
+        self.bytes += fs::metadata(&file)?.len();
+        self.megapixels.push(megapixels);
+        self.names.push(name);
+        Ok(())
+    }
+
+    /// The request of this number: each photograph in turn, another width in each round, and another quality
+    /// once all were asked for in all widths.
+    pub(super) fn url(&self, number: usize) -> String {
+        let (photo, round) = (number % self.names.len(), number / self.names.len());
+        let width = WIDTHS[(photo + round) % WIDTHS.len()];
+        let quality = 60 + round / WIDTHS.len() % QUALITIES;
+        let name = &self.names[photo];
+        format!("/small_light(dw={width},q={quality},of=jpg)/{name}")
+    }
+
+    /// How many requests differ.
+    pub(super) fn requests(&self) -> usize {
+        self.names.len() * WIDTHS.len() * QUALITIES
+    }
+}
+
+/// One in six is large; the others are spread evenly below.
+fn megapixels(number: usize) -> f64 {
+    match number % 6 {
+        0 => 20.0,
+        _ => 1.0 + (number * 7 % 24) as f64 / 2.0,
+    }
+}
+
+/// What a page's `srcset` asks for.
+const WIDTHS: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
+
+const QUALITIES: usize = 35;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_request_is_like_another_until_all_were_made() {
+        let photographs = Photographs {
+            path: PathBuf::new(),
+            names: (0..96).map(|number| format!("{number}.jpg")).collect(),
+            megapixels: Vec::new(),
+            bytes: 0,
+        };
+        let requests = photographs.requests();
+        let urls: HashSet<_> = (0..requests)
+            .map(|number| photographs.url(number))
+            .collect();
+        assert_eq!(urls.len(), 96 * 7 * 35);
+    }
+
+    #[test]
+    fn one_in_six_is_large_and_none_is_smaller_than_a_megapixel() {
+        let all: Vec<_> = (0..96).map(megapixels).collect();
+        assert_eq!(all.iter().filter(|one| **one >= 20.0).count(), 16);
+        assert!(all.iter().all(|one| (1.0..=20.0).contains(one)));
+    }
+}
