@@ -20,6 +20,46 @@ use crate::negotiation::Negotiation;
 use crate::purge::Token;
 use crate::resolver::Resolver;
 
+/// Everything that a configuration names and that may be missing or wrong although its text is sound:
+/// folders, keys, certificates, tokens. A server starts with it, and `config check` goes no other way.
+struct Opened {
+    resolver: Resolver,
+    uploads: Uploads,
+    token: Option<Token>,
+}
+
+impl Opened {
+    /// What outlives a reload is taken over from the app `before` it.
+    fn of(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+        before: Option<&App>,
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        for listen in config.listen.iter().chain(&config.metrics.listen) {
+            listen.check()?;
+        }
+        Ok(Self {
+            resolver: Resolver::after(
+                config,
+                codecs,
+                before.map(|app| &*app.maker.resolver),
+            )?,
+            uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
+            token: config.admin.secret()?.as_deref().map(Token::new),
+        })
+    }
+}
+
+/// Refuses a configuration for everything a server with it would refuse to start for, but for addresses
+/// that are taken.
+///
+/// # Errors
+/// Naming what is wrong.
+pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
+    Opened::of(config, codecs, None).map(drop)
+}
+
 /// Everything an answer needs.
 pub(crate) struct App {
     pub(crate) maker: Arc<Maker>,
@@ -50,15 +90,16 @@ impl App {
         metrics: Arc<Metrics>,
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
+        let Opened {
+            resolver,
+            uploads,
+            token,
+        } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
         let former = before.map(|app| &*app.maker);
         let patience = config.timeouts.request.0;
         let maker = Maker {
-            resolver: Arc::new(Resolver::after(
-                config,
-                codecs,
-                former.map(|maker| &*maker.resolver),
-            )?),
+            resolver: Arc::new(resolver),
             engine: Engine::new(codecs, config.limits.pixels()),
             codecs,
             fetcher: former.map_or_else(
@@ -86,9 +127,9 @@ impl App {
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
             targets: Targets::default(),
             cors: Cors::new(&config.cors),
-            token: config.admin.secret()?.as_deref().map(Token::new),
+            token,
             log: AccessLog::new(config.log, metrics.clone()),
-            uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
+            uploads,
             metrics,
             metrics_allow: config.metrics.allow,
             patience,

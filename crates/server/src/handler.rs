@@ -7,6 +7,7 @@ pub(crate) mod making;
 mod recent;
 pub(crate) mod upload;
 mod visit;
+mod welcome;
 
 use std::time::{Duration, Instant};
 
@@ -125,6 +126,11 @@ impl App {
             .understand(target, &head.headers, maker, negotiation)?;
         visit.wishes(&known.asked.wish, known.recipe.as_ref());
 
+        // With options in the query every path is an image's, and this one is nobody's.
+        let wish = &known.asked.wish;
+        if wish.transformed && !wish.strict && !known.is_remote && maker.resolver.is_root(wish) {
+            return self.welcome(&head.headers).await;
+        }
         // Files in folders are the system's to keep in memory; everything else is ours.
         let mut reply = if known.asked.wish.transformed || known.is_remote {
             self.result(&known, &head.headers, deadline, visit).await?
@@ -148,6 +154,7 @@ impl App {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);
+                response::add_notes(reply.headers_mut(), &known.asked.wish.notes);
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
@@ -176,7 +183,12 @@ impl App {
         let began = Instant::now();
         let (maker, asked) = (&self.maker, &known.asked);
         let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
-        let found = maker.open(&asked.wish).await?;
+        let found = match maker.open(&asked.wish).await {
+            Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.wish) => {
+                return self.welcome(headers).await;
+            }
+            found => found?,
+        };
         let mut reply = if found.validators.unchanged(headers) {
             response::not_modified(&found.validators)
         } else {
@@ -186,6 +198,7 @@ impl App {
             response::set_timing(&mut reply, visit.stages());
             reply
         };
+        response::add_notes(reply.headers_mut(), &asked.wish.notes);
         if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
             response::set_cache_control(&mut reply, &text);
         }
@@ -219,7 +232,7 @@ impl App {
         };
         let selector = order.selector(tag_of)?;
         let purged = self.maker.results.purge(selector).await;
-        Ok(response::purged(purged.survives_restart))
+        Ok(response::purged(purged))
     }
 }
 

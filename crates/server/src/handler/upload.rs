@@ -88,14 +88,16 @@ impl Uploads {
             [(name, text)] if name == "recipe" => recipe_wish(text),
             [(name, text)] if name == "small_light" => self.small_light_wish(text),
             _ => Err(Error::Upload(
-                "name what is wanted exactly once: ?recipe=fit:250x250,as:webp, \
-                 ?small_light=dw=250,dh=250 or an Andon-Recipe header"
+                "give exactly one of ?recipe=fit:250x250,as:webp, ?small_light=dw=250,dh=250 \
+                 or the Andon-Recipe header"
                     .to_owned(),
             )),
         }
     }
 
     fn small_light_wish(&self, options: &str) -> Result<Wish, Error> {
+        // They are decoded already, and the dialect decodes once more.
+        let options = options.replace('%', "%25");
         let wish = self
             .dialects
             .wish(&format!("/small_light({options})/{SOURCE}"))
@@ -161,6 +163,7 @@ impl App {
         let reply = match self.rendered(&request, &mut body, peer, &mut visit).await {
             Ok(reply) => reply,
             Err(error) => {
+                visit.is_upload();
                 let mut reply = visit.failed(&error);
                 if matches!(error, Error::PostOnly(_)) {
                     reply
@@ -191,6 +194,13 @@ impl App {
         target(request.uri())?;
         if !self.uploads.allow.reaches(peer) {
             return Err(Error::NoUploads);
+        }
+        if is_form(request.headers()) {
+            return Err(Error::Upload(
+                "the body is a multipart form; send the image itself as the body, for example with \
+                 curl --data-binary @photo.jpg"
+                    .to_owned(),
+            ));
         }
         let mut wish = self.uploads.wish(request)?;
         negotiation::without_accept(&mut wish.recipe);
@@ -265,6 +275,7 @@ impl App {
         if let Some(plan) = plan {
             response::set_plan(&mut reply, &plan);
         }
+        response::add_notes(reply.headers_mut(), &wish.notes);
         Ok(reply)
     }
 
@@ -373,6 +384,15 @@ fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     }
     reply
 }
+
+/// Is the body a form with a file in it, as browsers and `curl -F` send it?
+fn is_form(headers: &HeaderMap) -> bool {
+    let named = headers.get(header::CONTENT_TYPE);
+    let named = named.and_then(|value| value.as_bytes().get(..MULTIPART.len()));
+    named.is_some_and(|beginning| beginning.eq_ignore_ascii_case(MULTIPART))
+}
+
+const MULTIPART: &[u8] = b"multipart/";
 
 /// As forms are encoded: `+` is a space.
 fn decoded(text: &str) -> Result<String, Error> {
