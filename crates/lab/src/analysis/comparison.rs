@@ -12,7 +12,7 @@ use super::verdict::{Question, Verdict};
 use super::work::WorkJudgement;
 use crate::record::{Arm, Run};
 use crate::scenario::Metric;
-use crate::stats::{LogRatios, holm, median};
+use crate::stats::{Adjusted, LogRatios, holm, median};
 
 /// A comparison.
 #[derive(Clone, Debug, Serialize)]
@@ -92,16 +92,17 @@ fn compare(
 
     let mut comparisons = Vec::new();
     for (at, (metric, ratios)) in ratios.iter().enumerate() {
+        let tests = (difference[at].factor, sameness[at].factor);
         let estimate = |ratios: &LogRatios| Estimate {
-            adjusted_p: difference[at],
-            adjusted_sameness_p: sameness[at],
-            ..Estimate::of(ratios, within, looks)
+            adjusted_p: difference[at].p,
+            adjusted_sameness_p: sameness[at].p,
+            ..Estimate::of(ratios, within, looks, tests)
         };
         let question = Question {
             metric: *metric,
             ratios: ratios.as_ref(),
-            difference_p: difference[at],
-            sameness_p: sameness[at],
+            difference: difference[at],
+            sameness: sameness[at],
             within,
             looks,
             min_pairs: design.pairs.min,
@@ -127,7 +128,8 @@ fn compare(
             },
             verdict: objection.clone().unwrap_or_else(|| question.answer()),
             estimate: ratios.as_ref().map(estimate),
-            with_discarded: with_discarded.map(|ratios| Estimate::of(&ratios, within, looks)),
+            with_discarded: with_discarded
+                .map(|ratios| Estimate::of(&ratios, within, looks, tests)),
             stability: Stability::of(*metric, &counting),
         });
     }
@@ -135,13 +137,17 @@ fn compare(
 }
 
 /// A p for each metric: the first (primary) as given, the others adjusted among themselves.
-fn adjusted(ratios: &[(Metric, Option<LogRatios>)], p: impl Fn(&LogRatios) -> f64) -> Vec<f64> {
+fn adjusted(
+    ratios: &[(Metric, Option<LogRatios>)],
+    p: impl Fn(&LogRatios) -> f64,
+) -> Vec<Adjusted> {
     let raw: Vec<f64> = ratios
         .iter()
         .map(|(_, ratios)| ratios.as_ref().map_or(1.0, &p))
         .collect();
     let secondary = holm(raw.get(1..).unwrap_or_default());
-    raw.into_iter().take(1).chain(secondary).collect()
+    let primary = raw.into_iter().take(1).map(|p| Adjusted { p, factor: 1 });
+    primary.chain(secondary).collect()
 }
 
 fn name(run: &Run, contrast: Contrast) -> String {

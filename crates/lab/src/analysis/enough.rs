@@ -52,7 +52,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
     if all(&|it| it.tried >= most.saturating_mul(2)) {
         return Some(Enough::TooManyTries);
     }
-    let confidence = Looks::of(design).each(0.95);
+    let confidence = Looks::of(design).each(0.95, 1);
     let half_width = |it: &Progress| Some(LogRatios::new(&it.values)?.half_width(confidence));
     let precise = |it: &Progress| {
         it.counting >= design.pairs.min

@@ -10,7 +10,13 @@ use crate::scenario::{Design, Order};
 
 /// The number of looks at which a run may end; at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Looks(u32);
+pub(super) struct Looks {
+    count: u32,
+    /// Pairs of the first and of the last one, and between two of them.
+    first: u32,
+    last: u32,
+    round: u32,
+}
 
 impl Looks {
     /// Those that a design allows: from the least pairs to the most, a whole round apart.
@@ -18,28 +24,40 @@ impl Looks {
         let pairs = &design.pairs;
         let round = round(design.order);
         match design.order {
-            Order::Sequential => Self(1),
+            Order::Sequential => Self::between(pairs.min, pairs.min, round),
             Order::AbbaRandom | Order::PairsRandom => {
-                let first = pairs.min.div_ceil(round);
-                let last = pairs.max.max(pairs.min).div_ceil(round);
-                Self(last - first + 1)
+                Self::between(pairs.min, pairs.max.max(pairs.min), round)
             }
         }
     }
 
-    /// How many.
-    pub(super) fn count(self) -> u32 {
-        self.0
+    fn between(first: u32, last: u32, round: u32) -> Self {
+        Self {
+            count: last.div_ceil(round) - first.div_ceil(round) + 1,
+            first,
+            last,
+            round,
+        }
     }
 
-    /// The confidence of each look that gives all of them together this one.
-    pub(super) fn each(self, together: f64) -> f64 {
-        1.0 - (1.0 - together) / f64::from(self.0)
+    /// Those of the same design if it allowed so many pairs.
+    pub(super) fn up_to(self, pairs: u32) -> Self {
+        Self::between(self.first, self.last.max(pairs), self.round)
+    }
+
+    /// How many.
+    pub(super) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The confidence of each look that gives all of them together this one, of `tests` tests at once.
+    pub(super) fn each(self, together: f64, tests: u32) -> f64 {
+        1.0 - (1.0 - together) / f64::from(self.count) / f64::from(tests.max(1))
     }
 
     /// A p value of one look, as it counts when there are several.
     pub(super) fn together(self, p: f64) -> f64 {
-        (p * f64::from(self.0)).min(1.0)
+        (p * f64::from(self.count)).min(1.0)
     }
 }
 
@@ -82,15 +100,17 @@ mod tests {
         assert_eq!(looks(Order::AbbaRandom, 6, 6), 1);
         assert_eq!(looks(Order::AbbaRandom, 10, 6), 1);
         assert_eq!(looks(Order::Sequential, 6, 20), 1);
-        let one = Looks(1);
-        assert_eq!((one.each(0.95), one.together(0.04)), (0.95, 0.04));
+        let one = Looks::between(6, 6, 2);
+        assert_eq!((one.each(0.95, 1), one.together(0.04)), (0.95, 0.04));
     }
 
     #[test]
     fn the_error_is_shared_out_evenly() {
-        let eight = Looks(8);
-        assert!((eight.each(0.95) - 0.993_75).abs() < 1e-12);
+        let eight = Looks::between(6, 20, 2);
+        assert!((eight.each(0.95, 1) - 0.993_75).abs() < 1e-12);
+        assert!((eight.each(0.95, 5) - 0.998_75).abs() < 1e-12);
         assert!((eight.together(0.005) - 0.04).abs() < 1e-12);
         assert_eq!(eight.together(0.5), 1.0);
+        assert_eq!((eight.up_to(12), eight.up_to(40).count()), (eight, 18));
     }
 }

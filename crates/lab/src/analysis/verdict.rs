@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::looks::Looks;
 use crate::scenario::Metric;
-use crate::stats::{LogRatios, pairs_until_a_verdict};
+use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 
 /// What can be said. "No difference" is not among it: sameness is shown within a bound, or is not shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,8 +67,8 @@ pub(super) struct Question<'a> {
     /// `None` below two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
     /// p of a difference and of sameness over all looks, adjusted where the metric is a secondary one.
-    pub(super) difference_p: f64,
-    pub(super) sameness_p: f64,
+    pub(super) difference: Adjusted,
+    pub(super) sameness: Adjusted,
     pub(super) within: f64,
     pub(super) looks: Looks,
     pub(super) min_pairs: u32,
@@ -84,8 +84,8 @@ impl Question<'_> {
         if (ratios.count() as u32) < self.min_pairs {
             return self.undecided();
         }
-        let differs = self.difference_p < 0.05;
-        if self.sameness_p < 0.05 {
+        let differs = self.difference.p < 0.05;
+        if self.sameness.p < 0.05 {
             let tiny = differs.then(|| ratios.mean().exp_m1());
             let within = self.within;
             return Verdict::Same { within, tiny };
@@ -107,8 +107,13 @@ impl Question<'_> {
         let projected = match self.ratios {
             Some(ratios) => {
                 let (mean, deviation) = (ratios.mean(), ratios.deviation());
-                let error = 1.0 - self.looks.each(0.95);
-                pairs_until_a_verdict(mean, deviation, self.within, error, ratios.count())
+                // What a design with so many pairs would ask of its intervals.
+                let errors = |pairs: usize| {
+                    let looks = self.looks.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
+                    let error = |it: Adjusted| 1.0 - looks.each(0.95, it.factor);
+                    (error(self.difference), error(self.sameness))
+                };
+                pairs_until_a_verdict(mean, deviation, self.within, errors, ratios.count())
                     .and_then(|pairs| u32::try_from(pairs).ok())
             }
             None => Some(self.min_pairs),
@@ -117,7 +122,7 @@ impl Question<'_> {
         Verdict::Undecided {
             half_width: self
                 .ratios
-                .map(|ratios| ratios.half_width(self.looks.each(0.95))),
+                .map(|ratios| ratios.half_width(self.looks.each(0.95, self.difference.factor))),
             within: self.within,
             more_pairs,
             seconds: more_pairs
@@ -236,6 +241,10 @@ mod tests {
         LogRatios::new(&pairs).unwrap()
     }
 
+    fn alone(p: f64) -> Adjusted {
+        Adjusted { p, factor: 1 }
+    }
+
     fn one_look() -> Looks {
         Looks::of(&Design {
             order: Order::Sequential,
@@ -247,8 +256,8 @@ mod tests {
         Question {
             metric,
             ratios: Some(ratios),
-            difference_p: ratios.p_value(),
-            sameness_p: ratios.sameness_p(0.03),
+            difference: alone(ratios.p_value()),
+            sameness: alone(ratios.sameness_p(0.03)),
             within: 0.03,
             looks: one_look(),
             min_pairs: 6,
@@ -298,6 +307,54 @@ mod tests {
         );
     }
 
+    /// The forecast's own number of pairs, if mean and deviation stay, has the verdict that it promises; one pair
+    /// less has not. By the same looks and tests as a verdict then.
+    #[test]
+    fn a_forecast_of_so_many_pairs_keeps_its_promise() {
+        for (factor, mean) in [(1, 0.0), (5, 0.0), (1, 0.08), (5, 0.08)] {
+            let verdict = |pairs: u32, max: u32| {
+                let ratios = ratios(mean, 0.10, pairs);
+                let design = Design {
+                    order: Order::PairsRandom,
+                    pairs: crate::scenario::Pairs {
+                        min: 6,
+                        max,
+                        ..Default::default()
+                    },
+                    ..Design::default()
+                };
+                let looks = Looks::of(&design);
+                let adjusted = |p: f64| Adjusted {
+                    p: looks.together(p) * f64::from(factor),
+                    factor,
+                };
+                Question {
+                    metric: Metric::Throughput,
+                    ratios: Some(&ratios),
+                    difference: adjusted(ratios.p_value()),
+                    sameness: adjusted(ratios.sameness_p(0.03)),
+                    within: 0.03,
+                    looks,
+                    min_pairs: 6,
+                    seconds_per_pair: None,
+                }
+                .answer()
+            };
+            let Verdict::Undecided {
+                more_pairs: Some(more),
+                ..
+            } = verdict(8, 20)
+            else {
+                panic!("{}", verdict(8, 20));
+            };
+            let enough = 8 + more;
+            let then = verdict(enough, enough.max(20));
+            assert_ne!(then.word(), "UNDECIDED", "{factor} {mean}: {enough}");
+            let sooner = verdict(enough - 1, (enough - 1).max(20));
+            assert_eq!(sooner.word(), "UNDECIDED", "{factor} {mean}: {enough}");
+        }
+    }
+
     #[test]
     fn fewer_pairs_than_planned_decide_nothing() {
         let verdict = ask(Metric::Throughput, &ratios(0.5, 0.01, 3));
@@ -316,8 +373,8 @@ mod tests {
         let nothing = Question {
             metric: Metric::Throughput,
             ratios: None,
-            difference_p: 1.0,
-            sameness_p: 1.0,
+            difference: alone(1.0),
+            sameness: alone(1.0),
             within: 0.03,
             looks: one_look(),
             min_pairs: 6,
