@@ -6,6 +6,7 @@
 
 mod block;
 mod discard;
+mod expected;
 mod limits;
 mod moment;
 mod visit;
@@ -20,12 +21,15 @@ use std::time::{Duration, Instant};
 use crate::analysis::{Enough, Slot, enough, order};
 use crate::launch::{Guard, LaunchError, Launched, program_file};
 use crate::load::{self, Progress};
-use crate::record::{Arm, Block, Folder, FolderError, Header, Kind, Machine, Pass, Run, SCHEMA};
+use crate::record::{
+    Arm, Block, Folder, FolderError, Header, Kind, Machine, Pass, Purpose, Run, SCHEMA,
+};
 use crate::scenario::{Address, Fresh, Order, Scenario, ScenarioError};
 use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
+pub use expected::Expected;
 pub use limits::ClientLimits;
 pub use moment::utc;
 pub use visit::Visit;
@@ -169,6 +173,7 @@ pub fn header(scenario: &Scenario, program: &str) -> Result<Header, ScenarioErro
     Ok(Header {
         schema: SCHEMA,
         program: program.to_owned(),
+        purpose: Purpose::Comparison,
         started: utc(std::time::SystemTime::now()),
         scenario: scenario.clone(),
         programs: variants

@@ -23,6 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use endpoint::Endpoint;
+pub(crate) use endpoint::reason;
 pub use error::LaunchError;
 pub use guard::{Guard, stand};
 pub use running::{describe, running};

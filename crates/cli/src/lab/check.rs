@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let state = if fine { "ok" } else { "FAILED" };
         text += &format!("{state:7} {name}: {} replies", block.load.completed);
         if failures.all() > 0 {
-            text += &format!(", {failures:?}");
+            text += &format!(", failed: {failures}");
         }
         text += &block
             .failure

@@ -9,7 +9,7 @@ use std::time::Instant;
 use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::load::Window;
 use andon_lab::past::Past;
-use andon_lab::record::{Folder, Header, Kept, Kind, Run};
+use andon_lab::record::{Folder, Header, Kept, Kind, Purpose, Run};
 use andon_lab::scenario::{BodyCheck, Mode, Seconds, WarmupRule, urls};
 use anyhow::{Context, bail};
 
@@ -95,6 +95,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let header = Header {
         variants: vec![running::variant(&args.url)],
         programs: vec![String::new()],
+        purpose: Purpose::Observation,
         ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
     };
     let who = running::who(&endpoint);

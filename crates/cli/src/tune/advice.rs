@@ -22,6 +22,8 @@ pub(super) struct Advice {
     slower: Vec<String>,
     /// Names of which nothing is known for certain yet.
     open: Vec<String>,
+    /// Names that could not be compared, with why: which URLs failed, who disturbed.
+    failed: Vec<(String, String)>,
 }
 
 /// A candidate that was faster once.
@@ -80,6 +82,7 @@ impl Advice {
             }
             Verdict::Same { .. } => self.same.push(candidate.name.clone()),
             Verdict::Slower => self.slower.push(candidate.name.clone()),
+            Verdict::Invalid { why } => self.failed.push((candidate.name.clone(), why.clone())),
             _ => self.open.push(candidate.name.clone()),
         }
     }
@@ -119,7 +122,7 @@ impl Advice {
         let mut text = String::new();
         if !self.recommended.is_empty() {
             text += &format!("Recommended beside {told}:\n\n{}\n", self.config(None)?);
-        } else if self.open.is_empty() && !self.same.is_empty() {
+        } else if self.open.is_empty() && self.failed.is_empty() && !self.same.is_empty() {
             let others = if self.slower.is_empty() {
                 ""
             } else {
@@ -142,6 +145,9 @@ impl Advice {
         }
         if !self.slower.is_empty() {
             text += &format!("SLOWER: {}.\n", self.slower.join(", "));
+        }
+        for (name, why) in &self.failed {
+            text += &format!("Not comparable, so left {AS_IT_IS}: {name}: {why}.\n");
         }
         if !self.open.is_empty() {
             text += &format!(
@@ -251,7 +257,9 @@ mod tests {
             within: 0.03,
             tiny: None,
         };
-        let invalid = Verdict::Invalid { why: String::new() };
+        let invalid = Verdict::Invalid {
+            why: "4 of 80 requests failed: /cut.jpg (4: status 415, expected 200)".into(),
+        };
         let mut advice = Advice::default();
         for (count, verdict, ratio) in [
             (1, &Verdict::Faster, 1.1),
@@ -272,7 +280,8 @@ mod tests {
             "Faster too, not taken: workers = 3  ×1.2",
             "SAME within ±3 %: workers = 4.",
             "SLOWER: workers = 5.",
-            "workers = 6, workers = 2, which was faster once (×1.3)",
+            "workers = 6: 4 of 80 requests failed: /cut.jpg (4: status 415, expected 200).",
+            "workers = 2, which was faster once (×1.3)",
         ] {
             assert!(said.contains(line), "{line}: {said}");
         }

@@ -1,5 +1,7 @@
 //! Why a comparison may not be concluded from, however clear its figures.
 
+use std::collections::BTreeMap;
+
 use super::pairs::{Contrast, Pair};
 use super::verdict::Verdict;
 use super::work::WorkJudgement;
@@ -28,7 +30,8 @@ pub(super) fn invalid(
         let all = baseline + other;
         (all > 0).then(|| {
             format!(
-                "{all} of {sent} requests failed ({baseline} with the baseline, {other} with it)"
+                "{all} of {sent} requests failed ({baseline} with the baseline, {other} with it): {}",
+                failing(pairs)
             )
         })
     };
@@ -45,6 +48,39 @@ pub(super) fn invalid(
     let why = no_start().or_else(failed).or_else(different)?;
     Some(Verdict::Invalid { why })
 }
+
+/// The URLs that failed most, with why: `/a.jpg (12: status 415, expected 200)`.
+fn failing(pairs: &[Pair<'_>]) -> String {
+    let mut urls: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+    let blocks = pairs.iter().filter(|pair| pair.counts());
+    for url in blocks.flat_map(|pair| pair.baseline.load.urls.iter().chain(&pair.other.load.urls)) {
+        let (count, why) = urls.entry(&url.url).or_default();
+        *count += url.failures;
+        if why.is_empty() {
+            *why = url.reason.as_deref().unwrap_or_default();
+        }
+    }
+    let mut urls: Vec<_> = urls
+        .into_iter()
+        .filter(|(_, (count, _))| *count > 0)
+        .collect();
+    urls.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    let told = urls
+        .iter()
+        .take(MOST_FAILING)
+        .map(|(url, (count, why))| match *why {
+            "" => format!("{url} ({count})"),
+            why => format!("{url} ({count}: {why})"),
+        });
+    let mut told: Vec<String> = told.collect();
+    if urls.len() > MOST_FAILING {
+        told.push(format!("and {} more URLs", urls.len() - MOST_FAILING));
+    }
+    told.join(", ")
+}
+
+/// More of them would push everything else off the screen.
+const MOST_FAILING: usize = 4;
 
 /// The first witness, of the variant or of the baseline, that says no.
 pub(super) fn not_exercised(run: &Run, contrast: Contrast, pairs: &[Pair<'_>]) -> Option<Verdict> {
@@ -117,8 +153,15 @@ mod tests {
             .find(|b| b.arm == Arm::Variant)
             .expect("ran");
         block.load.failures.timeout = 3;
+        let mut failed = block.load.urls[0].clone();
+        failed.failures = 3;
+        failed.reason = Some("no whole reply within 30s".into());
+        block.load.urls[0] = failed;
         let text = primary(&run).verdict.to_string();
         assert!(text.contains("3 of ") && text.contains("failed"), "{text}");
+        let url = &run.blocks[0].load.urls[0].url;
+        let named = format!("{url} (3: no whole reply within 30s)");
+        assert!(text.ends_with(&named), "{text}");
     }
 
     #[test]

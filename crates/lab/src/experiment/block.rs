@@ -144,6 +144,7 @@ impl Going<'_> {
         block.server = samples.server(from, to);
         block.system = samples.system(from, to);
         block.noise = samples.noise(from, to, Probe::default());
+        block.foreign = samples.foreign(from, to);
         block.timeline = samples.ticks();
         let witnesses = witnesses.into_inner();
         if let Ok(witnesses) = witnesses {

@@ -51,6 +51,9 @@ impl Visit<'_> {
         &self,
         limits: &mut ClientLimits,
     ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
+        // Otherwise every request would fail, and what was measured were the client's own attempts.
+        let patience = self.load.timeout.duration();
+        (self.endpoint.accepts(patience)).map_err(load::Error::Unreachable)?;
         let threads = ClientThreads::default();
         let roots = launch::running(self.endpoint);
         let mut block = Block::new(self.index, self.index, self.arm(), self.variant);
@@ -108,6 +111,7 @@ impl Visit<'_> {
                 after: spin(),
             },
         );
+        block.foreign = samples.foreign(from, to);
         block.timeline = samples.ticks();
         block.warmup = driven.warmup;
         block.client = driven.client;

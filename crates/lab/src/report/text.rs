@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::outcome::{Outcome, Tone};
 use super::table::harmless;
-use super::{Format, Material, ab, trust, units};
+use super::{Format, Material, ab, result, trust, units};
 use crate::analysis::{Finding, Role, Severity};
+use crate::record::Purpose;
 
 pub(super) const FORMAT: Format = Format {
     name: "text",
@@ -16,12 +17,15 @@ pub(super) const FORMAT: Format = Format {
 
 fn print(material: &Material<'_>) -> String {
     let mut out = format!("{}\n", name(material));
+    let _ = writeln!(out, "{}", harmless(&result::sentence(material)));
     for line in head(material) {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
-    verdicts(&mut out, material);
-    out.push('\n');
+    if material.run.header.purpose == Purpose::Comparison {
+        verdicts(&mut out, material);
+        out.push('\n');
+    }
     for table in ab::tables(material) {
         out += &table.text();
         out.push('\n');

@@ -12,10 +12,11 @@ use crate::scenario::{Design, Order};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Looks {
     count: u32,
-    /// Pairs of the first and of the last one, and between two of them.
+    /// Pairs of the first and of the last one, and between two of them; a round of none is a run that ends only when
+    /// all of it has run.
     first: u32,
     last: u32,
-    round: u32,
+    round: Option<u32>,
 }
 
 impl Looks {
@@ -24,16 +25,18 @@ impl Looks {
         let pairs = &design.pairs;
         let round = round(design.order);
         match design.order {
-            Order::Sequential => Self::between(pairs.min, pairs.min, round),
+            Order::Sequential => Self::between(pairs.min, pairs.min, None),
             Order::AbbaRandom | Order::PairsRandom => {
-                Self::between(pairs.min, pairs.max.max(pairs.min), round)
+                Self::between(pairs.min, pairs.max.max(pairs.min), Some(round))
             }
         }
     }
 
-    fn between(first: u32, last: u32, round: u32) -> Self {
+    fn between(first: u32, last: u32, round: Option<u32>) -> Self {
         Self {
-            count: last.div_ceil(round) - first.div_ceil(round) + 1,
+            count: round.map_or(1, |round| {
+                last.div_ceil(round) - first.div_ceil(round) + 1
+            }),
             first,
             last,
             round,
@@ -100,13 +103,13 @@ mod tests {
         assert_eq!(looks(Order::AbbaRandom, 6, 6), 1);
         assert_eq!(looks(Order::AbbaRandom, 10, 6), 1);
         assert_eq!(looks(Order::Sequential, 6, 20), 1);
-        let one = Looks::between(6, 6, 2);
+        let one = Looks::between(6, 6, Some(2));
         assert_eq!((one.each(0.95, 1), one.together(0.04)), (0.95, 0.04));
     }
 
     #[test]
     fn the_error_is_shared_out_evenly() {
-        let eight = Looks::between(6, 20, 2);
+        let eight = Looks::between(6, 20, Some(2));
         assert!((eight.each(0.95, 1) - 0.993_75).abs() < 1e-12);
         assert!((eight.each(0.95, 5) - 0.998_75).abs() < 1e-12);
         assert!((eight.together(0.005) - 0.04).abs() < 1e-12);
