@@ -121,5 +121,5 @@ Examples:
   andon lab syscalls http://127.0.0.1:8080/a.jpg
   andon lab report runs/sendfile --as html -o sendfile.html
 
-Exit codes: 0 fine, 1 regression (gate, nothing else), 2 undecided (gate; run with --strict), 3 invalid, not exercised or nothing
+Exit codes: 0 fine, 1 regression (gate, nothing else), 2 undecided (gate; run with --strict), 3 invalid, switch inactive or nothing
 to judge, 4 not understood (command line, scenario, a name or folder that is not there), 5 a server did not start,\nor nothing listens at its address.";

@@ -396,7 +396,7 @@ fn a_server_that_waits_for_delayed_acknowledgements_is_told_from_a_slow_one() {
     server.kill().expect("ends");
     server.wait().expect("ended");
     assert!(
-        said.out.contains("critical delayed-ack: ") || said.out.contains("GRAVE delayed-ack: "),
+        said.out.contains("critical delayed-ack: "),
         "{}{}",
         said.out,
         said.err

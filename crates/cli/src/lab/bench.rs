@@ -52,7 +52,7 @@ pub(super) struct Args {
     /// A new connection for each request
     #[arg(long)]
     close: bool,
-    /// Keep connections, as is the default: for fingers that know ab
+    /// Accepted for ab compatibility; keep-alive is the default
     #[arg(short = 'k', long, conflicts_with = "close")]
     keepalive: bool,
     /// HTTP/2 (without TLS)
@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
     #[arg(long = "as", value_name = "FORMAT")]
     format: Option<String>,
-    /// Keep the run in this new folder
+    /// Save the run in this new folder
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }

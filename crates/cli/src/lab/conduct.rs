@@ -112,11 +112,18 @@ fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Resu
 
 /// The exit code that the verdicts ask for.
 fn code(analysis: &Analysis, strict: bool) -> ExitCode {
-    let any = |wanted: fn(&Verdict) -> bool| analysis.primary().any(|it| wanted(&it.verdict));
+    let any = |wanted: fn(&Verdict) -> bool| {
+        // Where there is one variant only, it was compared with itself.
+        let mut itself = analysis
+            .comparisons
+            .iter()
+            .filter(|_| analysis.primary().next().is_none());
+        analysis.primary().any(|it| wanted(&it.verdict)) || itself.any(|it| wanted(&it.verdict))
+    };
     if any(|verdict| {
         matches!(
             verdict,
-            Verdict::Invalid { .. } | Verdict::NotExercised { .. }
+            Verdict::Invalid { .. } | Verdict::SwitchInactive { .. }
         )
     }) {
         ExitCode::from(INVALID)

@@ -28,7 +28,7 @@ use crate::print::print;
 pub(super) struct Args {
     /// The run's folder
     run: PathBuf,
-    /// Rules instead of the scenario's: 'primary slower than 5%', 'any INVALID', 'any NOT EXERCISED',
+    /// Rules instead of the scenario's: 'primary slower than 5%', 'any INVALID', 'any SWITCH INACTIVE',
     /// 'any UNDECIDED'
     #[arg(long, value_name = "RULE")]
     fail: Vec<String>,
@@ -142,7 +142,7 @@ impl Judged {
             .any(|rule| matches!(rule, Rule::Undecided));
         match compared.0 {
             Verdict::Invalid { .. } => (INVALID, "INVALID"),
-            Verdict::NotExercised { .. } => (INVALID, "INVALID"),
+            Verdict::SwitchInactive { .. } => (INVALID, "INVALID"),
             Verdict::Undecided { .. } if self.allow_undecided && !forbidden => (0, "allowed"),
             Verdict::Undecided { .. } => (UNDECIDED, "UNDECIDED"),
             _ => (0, "passed"),
@@ -168,7 +168,7 @@ type Compared<'a> = (&'a Verdict, Metric, Option<f64>);
 enum Rule {
     Slower(Share),
     Invalid,
-    NotExercised,
+    SwitchInactive,
     Undecided,
 }
 
@@ -176,14 +176,15 @@ impl Rule {
     fn parse(text: &str) -> anyhow::Result<Self> {
         Ok(match text.trim() {
             "any INVALID" => Self::Invalid,
-            "any NOT EXERCISED" => Self::NotExercised,
+            // The second is what scenarios said before the verdict was renamed, those of saved runs included.
+            "any SWITCH INACTIVE" | "any NOT EXERCISED" => Self::SwitchInactive,
             "any UNDECIDED" => Self::Undecided,
             other => match other.strip_prefix("primary slower than ").map(Share::parse) {
                 Some(Ok(share)) => Self::Slower(share),
                 Some(Err(why)) => bail!("gate: {why}"),
                 None => bail!(
                     "`{other}` is no rule of a gate: write `primary slower than 5%`, `any INVALID`, \
-                     `any NOT EXERCISED` or `any UNDECIDED`"
+                     `any SWITCH INACTIVE` or `any UNDECIDED`"
                 ),
             },
         })
@@ -194,7 +195,7 @@ impl Rule {
         let Self::Slower(share) = self else {
             return false;
         };
-        let worse = matches!(verdict, Verdict::Slower | Verdict::Dearer);
+        let worse = matches!(verdict, Verdict::Slower | Verdict::More { .. });
         let ratio = ratio.unwrap_or(1.0);
         let loss = if metric.more_is_better() {
             1.0 / ratio
@@ -213,8 +214,8 @@ Examples:
   andon lab gate runs/today --baseline release-1.4 --store ci/baselines
   andon lab run s.toml -o runs/today && andon lab gate runs/today --baseline runs/monday
 
-Exit codes: 0 passed, 1 regression (where a rule says so), 2 undecided (unless --allow-undecided), 3 invalid, not
-exercised or nothing to judge, 4 not understood: a rule, a baseline, a folder that is not there.";
+Exit codes: 0 passed, 1 regression (where a rule says so), 2 undecided (unless --allow-undecided), 3 invalid, switch
+inactive or nothing to judge, 4 not understood: a rule, a baseline, a folder that is not there.";
 
 #[cfg(test)]
 mod tests {
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_is_no_comparison_at_all_never_passes_whatever_the_rules() {
-        let inactive = Verdict::NotExercised {
+        let inactive = Verdict::SwitchInactive {
             witness: String::new(),
             seen: String::new(),
             blocks: 1,

@@ -31,8 +31,9 @@ enum Shown {
 struct State {
     /// The variant whose turn it is.
     name: String,
-    /// Blocks that have ended, those of pairs that run again included.
+    /// Blocks that have ended, and those of them that count.
     ended: u32,
+    counting: u32,
     /// When the last line was printed.
     told: Option<Instant>,
 }
@@ -96,6 +97,7 @@ impl Progress {
 
     fn ended(&self, state: &mut State, block: &Block) {
         state.ended += 1;
+        state.counting += u32::from(block.counts());
         if let Some(why) = lost(block) {
             let line = format!("block {}: {why}; its pair runs again", block.index + 1);
             match &self.shown {
@@ -111,10 +113,10 @@ impl Progress {
             let (least, most) = self.expected.blocks;
             let so_far = self.begun.elapsed().as_secs_f64();
             let each = so_far / f64::from(state.ended);
-            let left = |blocks: u32| each * f64::from(blocks.saturating_sub(state.ended));
+            let left = |blocks: u32| each * f64::from(blocks.saturating_sub(state.counting));
             eprintln!(
-                "block {} of {}: {}: {rate:.0} replies/s; {} so far, {} to go",
-                state.ended,
+                "{} of {} blocks; {}: {rate:.0} replies/s; {} so far, {} to go",
+                state.counting,
                 range(&least.to_string(), &most.to_string()),
                 state.name,
                 time(so_far),

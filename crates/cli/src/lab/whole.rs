@@ -37,7 +37,7 @@ impl Whole {
         Ok(whole)
     }
 
-    /// Reads a kept run and judges it.
+    /// Reads a saved run and judges it.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let (folder, run) = Folder::read(path)?;
         let whole = Self::new(run, folder.kept()?);

@@ -4,7 +4,7 @@ use andon_lab::analysis::{Comparison, Verdict};
 use andon_lab::report::between;
 use toml::{Table, Value};
 
-use super::trial::{AS_IT_IS, Candidate, Trial};
+use super::trial::{CURRENT, Candidate, Trial};
 use crate::lab::whole::Whole;
 
 /// What is known so far. Every candidate that may be recommended is in one of these.
@@ -37,12 +37,12 @@ impl Advice {
     /// Takes a trial in, and tells it.
     pub(super) fn add(&mut self, trial: &Trial, whole: &Whole) -> String {
         let mut text = format!(
-            "{} (replies per second beside the configuration as it is)\n",
+            "{} (replies per second compared with the current settings)\n",
             trial.question
         );
         if let Some(floor) = &whole.analysis.noise_floor {
             text += &format!(
-                "  noise floor: effects below ±{:.1} % cannot be told from nothing\n",
+                "  noise floor: differences under ±{:.1} % are within the noise\n",
                 floor.half_width * 100.0
             );
         }
@@ -121,7 +121,7 @@ impl Advice {
     pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
         let mut text = String::new();
         if !self.recommended.is_empty() {
-            text += &format!("Recommended beside {told}:\n\n{}\n", self.config(None)?);
+            text += &format!("Recommended for {told}:\n\n{}\n", self.config(None)?);
         } else if self.open.is_empty() && self.failed.is_empty() && !self.same.is_empty() {
             let others = if self.slower.is_empty() {
                 ""
@@ -147,11 +147,11 @@ impl Advice {
             text += &format!("SLOWER: {}.\n", self.slower.join(", "));
         }
         for (name, why) in &self.failed {
-            text += &format!("Not comparable, so left {AS_IT_IS}: {name}: {why}.\n");
+            text += &format!("Not comparable, so left at the {CURRENT}: {name}: {why}.\n");
         }
         if !self.open.is_empty() {
             text += &format!(
-                "Not decided, so left {AS_IT_IS}: {} (give it more time, or a calmer machine).\n",
+                "Not decided, so left at the {CURRENT}: {} (give it more time, or a calmer machine).\n",
                 self.open.join(", ")
             );
         }
@@ -185,7 +185,7 @@ fn line(comparison: &Comparison) -> String {
 fn figures(comparison: &Comparison) -> String {
     let sound = !matches!(
         comparison.verdict,
-        Verdict::Invalid { .. } | Verdict::NotExercised { .. }
+        Verdict::Invalid { .. } | Verdict::SwitchInactive { .. }
     );
     match comparison.estimate.filter(|_| sound) {
         Some(it) => format!(

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::discards::Discards;
 use super::estimate::{Estimate, Stability};
-use super::looks::Looks;
-use super::objection::{invalid, not_exercised};
+use super::interim::InterimAnalyses;
+use super::objection::{invalid, switch_inactive};
 use super::pairs::{Contrast, Pair, contrasts, pairs, values};
 use super::summary::again_name;
 use super::verdict::{Question, Verdict};
@@ -31,7 +31,7 @@ pub struct Comparison {
     pub role: Role,
     /// The verdict.
     pub verdict: Verdict,
-    /// The figures, also where the verdict is INVALID or NOT EXERCISED; `None` below two pairs.
+    /// The figures, also where the verdict is INVALID or SWITCH INACTIVE; `None` below two pairs.
     pub estimate: Option<Estimate>,
     /// The same with discarded blocks; `None` if none was discarded.
     pub with_discarded: Option<Estimate>,
@@ -57,7 +57,7 @@ pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec
         // What a server says when it does not start explains more than the number of pairs lost.
         let objection = invalid(contrast, &pairs, work)
             .or_else(|| too_many.clone())
-            .or_else(|| not_exercised(run, contrast, &pairs));
+            .or_else(|| switch_inactive(run, contrast, &pairs));
         compare(run, contrast, &pairs, objection)
     };
     contrasts(run).into_iter().flat_map(of_contrast).collect()
@@ -85,9 +85,11 @@ fn compare(
         .map(|metric| (metric, LogRatios::new(&values(metric, &counting))))
         .filter(|(metric, ratios)| *metric == design.primary || ratios.is_some())
         .collect();
-    let (within, looks) = (design.same_within.0, Looks::of(design));
-    let difference = adjusted(&ratios, |ratios| looks.together(ratios.p_value()));
-    let sameness = adjusted(&ratios, |ratios| looks.together(ratios.sameness_p(within)));
+    let (within, interim) = (design.same_within.0, InterimAnalyses::of(design));
+    let difference = adjusted(&ratios, |ratios| interim.together(ratios.p_value()));
+    let sameness = adjusted(&ratios, |ratios| {
+        interim.together(ratios.sameness_p(within))
+    });
     let lengths: Vec<f64> = counting.iter().map(Pair::seconds).collect();
 
     let mut comparisons = Vec::new();
@@ -96,7 +98,7 @@ fn compare(
         let estimate = |ratios: &LogRatios| Estimate {
             adjusted_p: difference[at].p,
             adjusted_sameness_p: sameness[at].p,
-            ..Estimate::of(ratios, within, looks, tests)
+            ..Estimate::of(ratios, within, interim, tests)
         };
         let question = Question {
             metric: *metric,
@@ -104,7 +106,7 @@ fn compare(
             difference: difference[at],
             sameness: sameness[at],
             within,
-            looks,
+            interim,
             min_pairs: design.pairs.min,
             seconds_per_pair: median(&lengths).filter(|seconds| *seconds > 0.0),
         };
@@ -129,7 +131,7 @@ fn compare(
             verdict: objection.clone().unwrap_or_else(|| question.answer()),
             estimate: ratios.as_ref().map(estimate),
             with_discarded: with_discarded
-                .map(|ratios| Estimate::of(&ratios, within, looks, tests)),
+                .map(|ratios| Estimate::of(&ratios, within, interim, tests)),
             stability: Stability::of(*metric, &counting),
         });
     }
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_is_cheaper_or_dearer() {
+    fn of_a_resource_a_variant_uses_more_or_less() {
         let mut run = run_with_rate(1.0);
         run.header.scenario.design.primary = Metric::CpuSPerRequest;
         for block in &mut run.blocks {
@@ -200,7 +202,7 @@ mod tests {
                 block.server.user_seconds *= 0.7;
             }
         }
-        assert_eq!(primary(&run).verdict, Verdict::Cheaper);
+        assert_eq!(primary(&run).verdict.word(), "LESS CPU");
     }
 
     #[test]

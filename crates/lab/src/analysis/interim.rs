@@ -1,16 +1,16 @@
-//! How often a run may end, and what that costs.
+//! Interim analyses: how often a run may end, and what that costs.
 //!
 //! Whoever looks at an interval eight times and stops when it pleases has eight chances to be wrong. So the error of
-//! 5 % is shared out evenly over all looks that the design allows, fixed before the first block: the interval is wider
-//! at each of them, and holds at all of them together. Whichever look ends the run, for whatever reason, its interval
+//! 5 % is shared out evenly over all interim analyses that the design allows, fixed before the first block: the interval is wider
+//! at each of them, and holds at all of them together. Whichever analysis ends the run, for whatever reason, its interval
 //! then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A design with a fixed
-//! number of pairs has one look and pays nothing.
+//! number of pairs has one analysis and pays nothing.
 
 use crate::scenario::{Design, Order};
 
-/// The number of looks at which a run may end; at least one.
+/// The number of interim analyses at which a run may end; at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Looks {
+pub(super) struct InterimAnalyses {
     count: u32,
     /// Pairs of the first and of the last one, and between two of them; a round of none is a run that ends only when
     /// all of it has run.
@@ -19,7 +19,7 @@ pub(super) struct Looks {
     round: Option<u32>,
 }
 
-impl Looks {
+impl InterimAnalyses {
     /// Those that a design allows: from the least pairs to the most, a whole round apart.
     pub(super) fn of(design: &Design) -> Self {
         let pairs = &design.pairs;
@@ -34,9 +34,7 @@ impl Looks {
 
     fn between(first: u32, last: u32, round: Option<u32>) -> Self {
         Self {
-            count: round.map_or(1, |round| {
-                last.div_ceil(round) - first.div_ceil(round) + 1
-            }),
+            count: round.map_or(1, |round| last.div_ceil(round) - first.div_ceil(round) + 1),
             first,
             last,
             round,
@@ -53,12 +51,12 @@ impl Looks {
         self.count
     }
 
-    /// The confidence of each look that gives all of them together this one, of `tests` tests at once.
+    /// The confidence of each analysis that gives all of them together this one, of `tests` tests at once.
     pub(super) fn each(self, together: f64, tests: u32) -> f64 {
         1.0 - (1.0 - together) / f64::from(self.count) / f64::from(tests.max(1))
     }
 
-    /// A p value of one look, as it counts when there are several.
+    /// A p value of one analysis, as it counts when there are several.
     pub(super) fn together(self, p: f64) -> f64 {
         (p * f64::from(self.count)).min(1.0)
     }
@@ -77,13 +75,13 @@ mod tests {
     use super::*;
     use crate::scenario::Pairs;
 
-    fn looks(order: Order, min: u32, max: u32) -> u32 {
+    fn count(order: Order, min: u32, max: u32) -> u32 {
         let pairs = Pairs {
             min,
             max,
             ..Pairs::default()
         };
-        Looks::of(&Design {
+        InterimAnalyses::of(&Design {
             order,
             pairs,
             ..Design::default()
@@ -93,23 +91,23 @@ mod tests {
 
     #[test]
     fn a_run_may_end_after_every_round_from_the_least_to_the_most_pairs() {
-        assert_eq!(looks(Order::AbbaRandom, 6, 20), 8);
-        assert_eq!(looks(Order::AbbaRandom, 7, 11), 3);
-        assert_eq!(looks(Order::PairsRandom, 6, 20), 15);
+        assert_eq!(count(Order::AbbaRandom, 6, 20), 8);
+        assert_eq!(count(Order::AbbaRandom, 7, 11), 3);
+        assert_eq!(count(Order::PairsRandom, 6, 20), 15);
     }
 
     #[test]
-    fn a_fixed_number_of_pairs_is_one_look() {
-        assert_eq!(looks(Order::AbbaRandom, 6, 6), 1);
-        assert_eq!(looks(Order::AbbaRandom, 10, 6), 1);
-        assert_eq!(looks(Order::Sequential, 6, 20), 1);
-        let one = Looks::between(6, 6, Some(2));
+    fn a_fixed_number_of_pairs_is_one_analysis() {
+        assert_eq!(count(Order::AbbaRandom, 6, 6), 1);
+        assert_eq!(count(Order::AbbaRandom, 10, 6), 1);
+        assert_eq!(count(Order::Sequential, 6, 20), 1);
+        let one = InterimAnalyses::between(6, 6, Some(2));
         assert_eq!((one.each(0.95, 1), one.together(0.04)), (0.95, 0.04));
     }
 
     #[test]
     fn the_error_is_shared_out_evenly() {
-        let eight = Looks::between(6, 20, Some(2));
+        let eight = InterimAnalyses::between(6, 20, Some(2));
         assert!((eight.each(0.95, 1) - 0.993_75).abs() < 1e-12);
         assert!((eight.each(0.95, 5) - 0.998_75).abs() < 1e-12);
         assert!((eight.together(0.005) - 0.04).abs() < 1e-12);

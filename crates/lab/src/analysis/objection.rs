@@ -83,7 +83,11 @@ fn failing(pairs: &[Pair<'_>]) -> String {
 const MOST_FAILING: usize = 4;
 
 /// The first witness, of the variant or of the baseline, that says no.
-pub(super) fn not_exercised(run: &Run, contrast: Contrast, pairs: &[Pair<'_>]) -> Option<Verdict> {
+pub(super) fn switch_inactive(
+    run: &Run,
+    contrast: Contrast,
+    pairs: &[Pair<'_>],
+) -> Option<Verdict> {
     let counting = || pairs.iter().filter(|pair| pair.counts());
     let passes = |variant: u32| {
         let of_variant = run
@@ -102,7 +106,7 @@ fn first_no(readings: &[&Vec<Reading>]) -> Option<Verdict> {
     let all = || readings.iter().flat_map(|of_block| of_block.iter());
     let no = all().find(|reading| reading.holds == Some(false))?;
     let same = || all().filter(|it| it.witness == no.witness);
-    Some(Verdict::NotExercised {
+    Some(Verdict::SwitchInactive {
         witness: no.witness.clone(),
         seen: no.seen.clone(),
         blocks: same().filter(|it| it.holds == Some(false)).count() as u32,
@@ -196,7 +200,7 @@ mod tests {
         }
         let text = primary(&run).verdict.to_string();
         assert!(
-            text.starts_with("NOT EXERCISED: buffer_grown_total > 0, but saw 0"),
+            text.starts_with("SWITCH INACTIVE: buffer_grown_total > 0, but saw 0"),
             "{text}"
         );
         for block in &mut run.blocks {
@@ -224,6 +228,6 @@ mod tests {
                 holds: Some(false),
             }],
         });
-        assert_eq!(primary(&run).verdict.word(), "NOT EXERCISED");
+        assert_eq!(primary(&run).verdict.word(), "SWITCH INACTIVE");
     }
 }

@@ -44,12 +44,12 @@ pub struct Finding {
     pub advice: &'static str,
 }
 
-/// How much a finding matters; the gravest first.
+/// How much a finding matters; the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The figures do not mean what they seem to mean.
-    Grave,
+    Critical,
     /// They may mislead.
     Warning,
     /// Good to know when reading them.
@@ -93,7 +93,7 @@ pub const ALL: &[SelfCheck] = &[
     late_samples::CHECK,
 ];
 
-/// Everything that the checks find, the gravest first.
+/// Everything that the checks find, the most severe first.
 pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
     let evidence = Evidence { run, analysis };
     let mut all: Vec<Finding> = ALL
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_come_first() {
+    fn the_most_severe_come_first() {
         let run = fixture::run(2, 10, |block| {
             block.noise.clock_step = 1.0;
             block.client.busy = 0.99;

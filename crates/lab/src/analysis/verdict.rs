@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::looks::Looks;
+use super::interim::InterimAnalyses;
 use crate::scenario::Metric;
 use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 
@@ -16,10 +16,16 @@ pub enum Verdict {
     Faster,
     /// The variant is slower.
     Slower,
-    /// It costs less.
-    Cheaper,
-    /// It costs more.
-    Dearer,
+    /// It uses less.
+    Less {
+        /// Of what.
+        of: Resource,
+    },
+    /// It uses more.
+    More {
+        /// Of what.
+        of: Resource,
+    },
     /// The 90 % interval lies within the bound.
     Same {
         /// The bound, a share.
@@ -49,7 +55,7 @@ pub enum Verdict {
         why: String,
     },
     /// The switch did not reach the server, so nothing was compared.
-    NotExercised {
+    SwitchInactive {
         /// The witness, as in the scenario.
         witness: String,
         /// What it saw instead.
@@ -61,16 +67,35 @@ pub enum Verdict {
     },
 }
 
+/// What a server uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// CPU time.
+    Cpu,
+    /// Memory.
+    Memory,
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpu => "CPU",
+            Self::Memory => "memory",
+        })
+    }
+}
+
 /// What a verdict is made from, once work and witnesses are in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
     /// `None` below two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
-    /// p of a difference and of sameness over all looks, adjusted where the metric is a secondary one.
+    /// p of a difference and of sameness over all interim analyses, adjusted where the metric is a secondary one.
     pub(super) difference: Adjusted,
     pub(super) sameness: Adjusted,
     pub(super) within: f64,
-    pub(super) looks: Looks,
+    pub(super) interim: InterimAnalyses,
     pub(super) min_pairs: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
@@ -94,12 +119,7 @@ impl Question<'_> {
             return self.undecided();
         }
         let better = (ratios.mean() > 0.0) == self.metric.more_is_better();
-        match (self.metric.is_cost(), better) {
-            (false, true) => Verdict::Faster,
-            (false, false) => Verdict::Slower,
-            (true, true) => Verdict::Cheaper,
-            (true, false) => Verdict::Dearer,
-        }
+        Verdict::certain(self.metric, better)
     }
 
     fn undecided(&self) -> Verdict {
@@ -109,8 +129,8 @@ impl Question<'_> {
                 let (mean, deviation) = (ratios.mean(), ratios.deviation());
                 // What a design with so many pairs would ask of its intervals.
                 let errors = |pairs: usize| {
-                    let looks = self.looks.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
-                    let error = |it: Adjusted| 1.0 - looks.each(0.95, it.factor);
+                    let interim = self.interim.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
+                    let error = |it: Adjusted| 1.0 - interim.each(0.95, it.factor);
                     (error(self.difference), error(self.sameness))
                 };
                 pairs_until_a_verdict(mean, deviation, self.within, errors, ratios.count())
@@ -122,7 +142,7 @@ impl Question<'_> {
         Verdict::Undecided {
             half_width: self
                 .ratios
-                .map(|ratios| ratios.half_width(self.looks.each(0.95, self.difference.factor))),
+                .map(|ratios| ratios.half_width(self.interim.each(0.95, self.difference.factor))),
             within: self.within,
             more_pairs,
             seconds: more_pairs
@@ -134,18 +154,34 @@ impl Question<'_> {
 }
 
 impl Verdict {
-    /// Its word: `FASTER`, `NOT EXERCISED`…
+    /// A certain difference by this metric, for the better or the worse.
+    pub(crate) fn certain(metric: Metric, better: bool) -> Self {
+        match (metric.resource(), better) {
+            (None, true) => Self::Faster,
+            (None, false) => Self::Slower,
+            (Some(of), true) => Self::Less { of },
+            (Some(of), false) => Self::More { of },
+        }
+    }
+
+    /// Its word: `FASTER`, `SWITCH INACTIVE`…
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Faster => "FASTER",
             Self::Slower => "SLOWER",
-            Self::Cheaper => "CHEAPER",
-            Self::Dearer => "DEARER",
+            Self::Less { of: Resource::Cpu } => "LESS CPU",
+            Self::Less {
+                of: Resource::Memory,
+            } => "LESS MEMORY",
+            Self::More { of: Resource::Cpu } => "MORE CPU",
+            Self::More {
+                of: Resource::Memory,
+            } => "MORE MEMORY",
             Self::Same { .. } => "SAME",
             Self::Undecided { .. } => "UNDECIDED",
             Self::Invalid { .. } => "INVALID",
-            Self::NotExercised { .. } => "NOT EXERCISED",
+            Self::SwitchInactive { .. } => "SWITCH INACTIVE",
         }
     }
 }
@@ -155,7 +191,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;
         match self {
-            Self::Faster | Self::Slower | Self::Cheaper | Self::Dearer => Ok(()),
+            Self::Faster | Self::Slower | Self::Less { .. } | Self::More { .. } => Ok(()),
             Self::Same { within, tiny } => {
                 write!(f, " within ±{}", percent(*within))?;
                 match tiny {
@@ -176,7 +212,7 @@ impl fmt::Display for Verdict {
                     (Some(half), None) => {
                         write!(
                             f,
-                            ": known to ±{} only, asked ±{}",
+                            ": interval ±{}, target ±{}",
                             percent(*half),
                             percent(*within)
                         )?;
@@ -192,7 +228,7 @@ impl fmt::Display for Verdict {
                 }
             }
             Self::Invalid { why } => write!(f, ": {why}"),
-            Self::NotExercised {
+            Self::SwitchInactive {
                 witness,
                 seen,
                 blocks,
@@ -245,8 +281,8 @@ mod tests {
         Adjusted { p, factor: 1 }
     }
 
-    fn one_look() -> Looks {
-        Looks::of(&Design {
+    fn one_analysis() -> InterimAnalyses {
+        InterimAnalyses::of(&Design {
             order: Order::Sequential,
             ..Design::default()
         })
@@ -259,7 +295,7 @@ mod tests {
             difference: alone(ratios.p_value()),
             sameness: alone(ratios.sameness_p(0.03)),
             within: 0.03,
-            looks: one_look(),
+            interim: one_analysis(),
             min_pairs: 6,
             seconds_per_pair: Some(20.0),
         }
@@ -271,10 +307,10 @@ mod tests {
         let more = ratios(0.10, 0.02, 10);
         assert_eq!(ask(Metric::Throughput, &more), Verdict::Faster);
         assert_eq!(ask(Metric::P99, &more), Verdict::Slower);
-        assert_eq!(ask(Metric::CpuSPerRequest, &more), Verdict::Dearer);
+        assert_eq!(ask(Metric::CpuSPerRequest, &more).word(), "MORE CPU");
         let less = ratios(-0.10, 0.02, 10);
         assert_eq!(ask(Metric::Throughput, &less), Verdict::Slower);
-        assert_eq!(ask(Metric::Rss, &less), Verdict::Cheaper);
+        assert_eq!(ask(Metric::Rss, &less).word(), "LESS MEMORY");
     }
 
     #[test]
@@ -308,7 +344,7 @@ mod tests {
     }
 
     /// The forecast's own number of pairs, if mean and deviation stay, has the verdict that it promises; one pair
-    /// less has not. By the same looks and tests as a verdict then.
+    /// less has not. By the same analyses and tests as a verdict then.
     #[test]
     fn a_forecast_of_so_many_pairs_keeps_its_promise() {
         for (factor, mean) in [(1, 0.0), (5, 0.0), (1, 0.08), (5, 0.08)] {
@@ -323,9 +359,9 @@ mod tests {
                     },
                     ..Design::default()
                 };
-                let looks = Looks::of(&design);
+                let interim = InterimAnalyses::of(&design);
                 let adjusted = |p: f64| Adjusted {
-                    p: looks.together(p) * f64::from(factor),
+                    p: interim.together(p) * f64::from(factor),
                     factor,
                 };
                 Question {
@@ -334,7 +370,7 @@ mod tests {
                     difference: adjusted(ratios.p_value()),
                     sameness: adjusted(ratios.sameness_p(0.03)),
                     within: 0.03,
-                    looks,
+                    interim,
                     min_pairs: 6,
                     seconds_per_pair: None,
                 }
@@ -376,7 +412,7 @@ mod tests {
             difference: alone(1.0),
             sameness: alone(1.0),
             within: 0.03,
-            looks: one_look(),
+            interim: one_analysis(),
             min_pairs: 6,
             seconds_per_pair: None,
         };

@@ -3,9 +3,8 @@
 use super::outcome::quotable;
 use super::units;
 use super::{Material, ab};
-use crate::analysis::{Comparison, Verdict};
+use crate::analysis::{Comparison, Role, Verdict};
 use crate::record::Purpose;
-use crate::scenario::Metric;
 
 /// What came of the run.
 pub(super) fn sentence(material: &Material<'_>) -> String {
@@ -40,12 +39,11 @@ fn compared(it: &Comparison) -> String {
             units::count(estimate.pairs, "pair")
         )
     });
-    let what = resource(it.metric);
     match &it.verdict {
         Verdict::Faster => format!("{name} is faster than {baseline}{figures}."),
         Verdict::Slower => format!("{name} is slower than {baseline}{figures}."),
-        Verdict::Cheaper => format!("{name} needs less {what} than {baseline}{figures}."),
-        Verdict::Dearer => format!("{name} needs more {what} than {baseline}{figures}."),
+        Verdict::Less { of } => format!("{name} uses less {of} than {baseline}{figures}."),
+        Verdict::More { of } => format!("{name} uses more {of} than {baseline}{figures}."),
         Verdict::Same { within, .. } => {
             let within = units::percent(*within);
             format!("{name} and {baseline} are the same within ±{within}{figures}.")
@@ -56,7 +54,7 @@ fn compared(it: &Comparison) -> String {
         Verdict::Invalid { why } => {
             format!("No result for {name} compared with {baseline}: {why}.")
         }
-        Verdict::NotExercised { witness, seen, .. } => format!(
+        Verdict::SwitchInactive { witness, seen, .. } => format!(
             "No result for {name} compared with {baseline}: its switch was inactive ({witness}, but saw {seen})."
         ),
     }
@@ -64,16 +62,15 @@ fn compared(it: &Comparison) -> String {
 
 /// `b is faster (×1.93)`.
 fn short(it: &Comparison) -> String {
-    let what = resource(it.metric);
     let word = match &it.verdict {
         Verdict::Faster => "is faster".to_owned(),
         Verdict::Slower => "is slower".to_owned(),
-        Verdict::Cheaper => format!("needs less {what}"),
-        Verdict::Dearer => format!("needs more {what}"),
+        Verdict::Less { of } => format!("uses less {of}"),
+        Verdict::More { of } => format!("uses more {of}"),
         Verdict::Same { within, .. } => format!("is the same within ±{}", units::percent(*within)),
         Verdict::Undecided { .. } => "is undecided".to_owned(),
         Verdict::Invalid { .. } => "is invalid".to_owned(),
-        Verdict::NotExercised { .. } => "had an inactive switch".to_owned(),
+        Verdict::SwitchInactive { .. } => "had an inactive switch".to_owned(),
     };
     match quotable(it) {
         Some(estimate) => format!("{} {word} ({})", it.name, units::ratio(estimate.ratio)),
@@ -81,14 +78,13 @@ fn short(it: &Comparison) -> String {
     }
 }
 
-fn resource(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Rss => "memory",
-        _ => "CPU",
-    }
-}
-
+/// One variant, which may have been compared with itself.
 fn alone(material: &Material<'_>) -> String {
+    let comparisons = material.analysis.comparisons.iter();
+    let mut broken = comparisons.filter(|it| quotable(it).is_none());
+    if let Some(it) = broken.find(|it| it.role == Role::Primary) {
+        return compared(it);
+    }
     match &material.analysis.noise_floor {
         Some(floor) => format!(
             "One variant ran, so nothing was compared; differences under ±{} would be within the noise.",

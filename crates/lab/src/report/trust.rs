@@ -25,7 +25,7 @@ fn pairs(material: &Material<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     lines.push(match &analysis.noise_floor {
         Some(floor) => format!(
-            "Noise floor: the baseline against itself {} {}: effects below ±{} cannot be told from nothing{}",
+            "Noise floor: the baseline against itself {} {}: differences under ±{} are within the noise{}",
             units::ratio(floor.ratio),
             units::interval(floor.interval.low, floor.interval.high),
             units::percent(floor.half_width),
@@ -95,9 +95,9 @@ fn work(material: &Material<'_>) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = vec![match different.len() {
-        0 => format!("Same work: all of {} replies", judged.len()),
+        0 => format!("Response equivalence: all of {} replies", judged.len()),
         some => format!(
-            "Same work: {some} of {} replies differ or are wrong",
+            "Response equivalence: {some} of {} replies differ or are wrong",
             judged.len()
         ),
     }];

@@ -25,7 +25,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         let gap = subject.median(|block| gap(block))?;
         let latency = subject.median(|block| Some(block.load.service.quantile(0.5)))?;
         Some(Remark {
-            severity: Severity::Grave,
+            severity: Severity::Critical,
             sentence: format!(
                 "{}: the body comes {:.0} ms after its head, of {:.0} ms for the whole reply: that is TCP's timer (Nagle's \
                  algorithm on the server waits for an acknowledgement that the client delays), not work.",

@@ -19,7 +19,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         return Vec::new();
     }
     vec![Remark {
-        severity: Severity::Grave,
+        severity: Severity::Critical,
         sentence: format!(
             "The load is {:.0} requests per second whatever the server does: equal throughput says only that \
              both kept up.",

@@ -89,7 +89,9 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     }
     out.push_str("</div>\n");
     if !others.is_empty() {
-        out.push_str("<div class=\"wide\"><table>\n<caption>Beside them</caption>\n<thead><tr>");
+        out.push_str(
+            "<div class=\"wide\"><table>\n<caption>Secondary metrics</caption>\n<thead><tr>",
+        );
         for head in [
             "compared",
             "metric",
