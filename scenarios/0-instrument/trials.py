@@ -89,7 +89,7 @@ def trial(kind, number):
         "pairs": estimate and estimate["pairs"],
         "deviation": estimate and estimate["deviation"],
         "discards": analysis["discards"],
-        "looks": analysis["looks"],
+        "interim_analyses": analysis["interim_analyses"],
         "seconds": seconds,
     }
 

@@ -9,6 +9,7 @@ mod gate;
 pub(crate) mod interrupt;
 mod noise;
 mod null;
+mod progress;
 mod quick;
 mod replay;
 mod report;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 
 use andon_lab::experiment::Error;
 use andon_lab::launch::{Guard, stand};
+use andon_lab::load;
 use andon_lab::record::FolderError;
 
 /// Compare servers, or one server's settings, and say which is faster, by how much, how sure
@@ -76,6 +78,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 
 /// What came of a command that could not do what it was asked. Never [`REGRESSION`]: nothing was found to be slower.
 fn code(error: &anyhow::Error) -> u8 {
+    if let Some(load::Error::Unreachable(_)) = error.downcast_ref() {
+        return NOT_STARTED;
+    }
     match error.downcast_ref::<Error>() {
         Some(Error::Start { .. }) => NOT_STARTED,
         Some(Error::Folder(FolderError::NotKept { .. })) => INVALID,
@@ -116,5 +121,5 @@ Examples:
   andon lab syscalls http://127.0.0.1:8080/a.jpg
   andon lab report runs/sendfile --as html -o sendfile.html
 
-Exit codes: 0 fine, 1 regression (gate, nothing else), 2 undecided (--strict), 3 invalid, not exercised or nothing
-to judge, 4 not understood (command line, scenario, a name or folder that is not there), 5 a server did not start.";
+Exit codes: 0 fine, 1 regression (gate, nothing else), 2 undecided (gate; run with --strict), 3 invalid, switch inactive or nothing
+to judge, 4 not understood (command line, scenario, a name or folder that is not there), 5 a server did not start,\nor nothing listens at its address.";

@@ -26,7 +26,7 @@ use trial::{CONFIRM, Effort, Trial};
 
 /// Try the few settings that matter on this machine, and recommend a configuration with the evidence
 ///
-/// Compares the configuration as it is with other numbers of pixel threads (one less than cores leaves headroom),
+/// Compares the current settings with other numbers of pixel threads (one less than cores leaves headroom),
 /// with the cache's tiers, and with clients that do not keep their connections: this very binary, started anew for
 /// each block, interleaved as `andon lab run` does it. What is faster is measured once more before it is
 /// recommended; what is the same within ±3 % is said to be so. The configuration is printed; nothing is written but
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// A few minutes: shorter blocks, fewer pairs, fewer candidates
     #[arg(long)]
     quick: bool,
-    /// Stop after about this time, second looks included, with what is known: 90s, 10m
+    /// Stop after about this time, confirming runs included, with what is known: 90s, 10m
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     budget: Option<Seconds>,
     /// Keep the runs in this new folder [default: lab-tune-DATE]

@@ -261,3 +261,144 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     let said = lab(here, &format!("{list} --rate 20")).out;
     assert_eq!(row(&said, "Complete requests"), 3.0);
 }
+
+/// The address of a port that nobody listens on.
+fn dead() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
+    listener.local_addr().expect("bound").to_string()
+}
+
+#[test]
+fn a_port_where_nobody_listens_refuses_the_connection_and_is_no_busy_client() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = dead();
+    std::fs::write(folder.path().join("urls.txt"), "/a\n").expect("writes");
+    for words in [
+        format!("bench http://{address}/ -n 50"),
+        format!("bench http://{address}/ -c 1,4 -z 1s"),
+        format!("replay urls.txt http://{address} --rate 100"),
+    ] {
+        let said = lab(folder.path(), &words).ending(5);
+        assert_eq!(said.out, "", "{words}");
+        let expected = format!("cannot connect to {address}: connection refused");
+        assert!(said.err.contains(&expected), "{words}: {}", said.err);
+    }
+    let socket = format!("bench unix:{}/none.sock -n 5", folder.path().display());
+    let said = lab(folder.path(), &socket).ending(5);
+    assert!(
+        said.err.contains("none.sock: no such file or directory"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn bench_begins_with_rate_latencies_errors_and_cpu_per_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}", server.address);
+    let said = lab(folder.path(), &format!("bench {url}/a.txt -n 2000 -c 2")).ending(0);
+    let first: Vec<&str> = said.out.lines().take(6).collect();
+    let starts = [
+        "Requests per second  ",
+        "Latency, median (p50)  ",
+        "Latency, p99  ",
+        "Errors                  0 of 2000 requests",
+        "Server CPU per request  ",
+    ];
+    for (line, start) in first.iter().zip(starts) {
+        assert!(line.starts_with(start), "{start}: {}", said.out);
+    }
+    assert_eq!(first[5], "", "{}", said.out);
+    assert!(!first[4].contains('–'), "{}", said.out);
+    let failing = lab(folder.path(), &format!("bench {url}/none.jpg -n 40 -c 2")).ending(3);
+    let errors = failing.out.lines().nth(3).expect("a line");
+    assert_eq!(
+        errors,
+        "Errors                  40 (status 40) of 40 requests, most of them /none.jpg: status 404, expected 200"
+    );
+    let levels = lab(folder.path(), &format!("bench {url}/a.txt -n 2000 -c 1,2")).ending(0);
+    assert!(
+        levels
+            .out
+            .lines()
+            .next()
+            .is_some_and(|line| line.contains("of 2 levels, -c ")),
+        "{}",
+        levels.out
+    );
+}
+
+/// Nothing is said that the command itself makes so: no pairs, a rate that was asked for, bodies that nobody knows.
+#[test]
+fn bench_and_replay_do_not_object_to_what_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}", server.address);
+    std::fs::write(folder.path().join("urls.txt"), "/a.txt\n").expect("writes");
+    for words in [
+        format!("bench {url}/a.txt -n 300 -c 1,2 --as json"),
+        format!("bench {url}/a.txt -n 300 -c 2 -R 300 --as json"),
+        format!("replay urls.txt {url} --rate 100 --as json"),
+    ] {
+        let said = lab(folder.path(), &words).ending(0);
+        let report: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
+        let names = report["analysis"]["findings"].as_array().expect("findings");
+        for finding in names {
+            let name = finding["name"].as_str().unwrap_or_default();
+            let by_design = [
+                "one-order",
+                "fixed-rate",
+                "undecoded",
+                "load-windows",
+                "lower-cpu",
+            ];
+            assert!(!by_design.contains(&name), "{words}: {finding}");
+        }
+    }
+    let text = lab(folder.path(), &format!("bench {url}/a.txt -n 50 --as text")).out;
+    for word in ["Verdicts", "Noise floor", "Discards"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}
+
+const TWO_WRITES: &str = r#"
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"#;
+
+/// Python's server writes head and body one after the other and leaves Nagle's algorithm on.
+#[test]
+fn a_server_that_waits_for_delayed_acknowledgements_is_told_from_a_slow_one() {
+    use std::io::{BufRead, BufReader};
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut server = std::process::Command::new("/usr/bin/python3")
+        .args(["-c", TWO_WRITES])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Python is there");
+    let mut port = String::new();
+    let out = server.stdout.take().expect("its output");
+    BufReader::new(out).read_line(&mut port).expect("its port");
+    let url = format!("http://127.0.0.1:{}/", port.trim());
+    let said = lab(folder.path(), &format!("bench {url} -n 60 -c 2"));
+    server.kill().expect("ends");
+    server.wait().expect("ended");
+    assert!(
+        said.out.contains("critical delayed-ack: "),
+        "{}{}",
+        said.out,
+        said.err
+    );
+}

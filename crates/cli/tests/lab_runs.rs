@@ -1,4 +1,4 @@
-//! Kept runs: compared, saved as baselines, held against each other.
+//! Saved runs: compared with each other, and with baselines.
 
 mod common;
 
@@ -31,7 +31,7 @@ discard = {{ steal = "> 100%", foreign_cpu = "> 100%", probe = "> 10000%" }}
 }
 
 #[test]
-fn a_later_run_is_held_against_a_saved_baseline_and_a_great_loss_is_a_regression() {
+fn a_later_run_is_compared_with_a_saved_baseline_and_a_great_loss_is_a_regression() {
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path();
     ran(here, "monday", 100, 2);
@@ -39,7 +39,12 @@ fn a_later_run_is_held_against_a_saved_baseline_and_a_great_loss_is_a_regression
     ran(here, "today", 3000, 2);
 
     let said = lab(here, "diff monday today").ending(0).out;
-    for part in ["not interleaved", "spin probe", "variant.env.WORK", "100"] {
+    for part in [
+        "not interleaved",
+        "CPU calibration",
+        "variant.env.WORK",
+        "100",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(
@@ -69,14 +74,39 @@ fn a_later_run_is_held_against_a_saved_baseline_and_a_great_loss_is_a_regression
         "gate today --baseline monday",
     ] {
         let judged = lab(here, words);
-        let expected = if judged.out.contains("SLOWER") { 1 } else { 0 };
+        let expected = if judged.out.contains("SLOWER") { 1 } else { 2 };
         let judged = judged.ending(expected).out;
-        assert!(judged.contains("held against hashing, "), "{judged}");
+        assert!(judged.contains("compared with hashing, "), "{judged}");
     }
     let itself = lab(here, "gate monday");
     assert!(itself.err.contains("nothing was compared"));
     let unknown = lab(here, "gate today --baseline friday");
     assert!(unknown.err.contains("there are hashing ("));
+}
+
+#[test]
+fn an_undecided_run_passes_no_gate_unless_that_is_allowed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path();
+    write_server(here);
+    // One pair decides nothing, however much slower the second server is.
+    let quick = "quick -e WORK=100,9000 -c 2 --block 200ms --warmup 50ms --pairs 1 --no-aa -o run";
+    let said = lab(
+        here,
+        &format!("{quick} -- python3 server.py {{host}} {{port}}"),
+    );
+    assert!(said.out.contains("UNDECIDED"), "{}{}", said.out, said.err);
+    let judged = lab(here, "gate run --no-baseline").ending(2).out;
+    assert!(
+        judged.starts_with("UNDECIDED  WORK=9000 / WORK=100: "),
+        "{judged}"
+    );
+    let allowed = lab(here, "gate run --no-baseline --allow-undecided").ending(0);
+    assert!(
+        allowed.out.starts_with("allowed ") && !allowed.out.contains("passed"),
+        "{}",
+        allowed.out
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod enough;
 mod estimate;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod looks;
+mod interim;
 mod metric;
 mod objection;
 mod order;
@@ -35,7 +35,7 @@ pub use pairs::Pair;
 pub(crate) use pairs::{Contrast, contrasts, pairs};
 pub use self_checks::{Finding, Severity};
 pub use summary::{MetricSummary, Summary};
-pub use verdict::Verdict;
+pub use verdict::{Resource, Verdict};
 pub use work::WorkJudgement;
 
 use crate::record::{Arm, Run};
@@ -51,10 +51,10 @@ pub struct Analysis {
     /// What the A/A arm tells about this machine today; `None` without one, or with fewer than two pairs.
     pub noise_floor: Option<NoiseFloor>,
     /// At so many points the run could have ended; intervals and verdicts hold over all of them together.
-    pub looks: u32,
+    pub interim_analyses: u32,
     /// Pairs that do not count.
     pub discards: Discards,
-    /// Mistakes and weaknesses of the experiment, the gravest first.
+    /// Mistakes and weaknesses of the experiment, the most severe first.
     pub findings: Vec<Finding>,
 }
 
@@ -63,7 +63,7 @@ pub struct Analysis {
 pub struct NoiseFloor {
     /// Its ratio to itself.
     pub ratio: f64,
-    /// 95 % interval of that ratio, over all looks.
+    /// 95 % interval of that ratio, over all interim analyses.
     pub interval: Interval,
     /// Half of the interval's width, a share: effects below it cannot be told from nothing.
     pub half_width: f64,
@@ -89,7 +89,7 @@ pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
         summaries: summary::all(run),
         noise_floor: noise_floor(&comparisons),
         comparisons,
-        looks: looks::Looks::of(&run.header.scenario.design).count(),
+        interim_analyses: interim::InterimAnalyses::of(&run.header.scenario.design).count(),
         discards,
         findings: Vec::new(),
     };

@@ -1,9 +1,9 @@
-//! Two kept runs compared: what was different about them, and what can be said about their figures although they
+//! Two saved runs compared: what was different about them, and what can be said about their figures although they
 //! were not interleaved.
 //!
 //! Blocks of two runs have no neighbours, so that whatever changed on the machine meanwhile looks like an effect.
-//! Three things keep that honest. Every interval is widened by what the machine itself changed by, as its spin
-//! probe tells. Where both runs measured the same baseline, variants are compared by their ratios to it, which
+//! Three things keep that honest. Every interval is widened by what the machine itself changed by, as its CPU
+//! calibration tells. Where both runs measured the same baseline, variants are compared by their ratios to it, which
 //! were interleaved. And runs that asked for something else, or ran elsewhere, get no verdict.
 
 mod difference;
@@ -26,7 +26,7 @@ pub use figures::{Figure, How};
 pub struct Between {
     /// Seconds from the start of the old run to that of the new one; `None` if a date cannot be read.
     pub seconds_apart: Option<f64>,
-    /// The new run's spin probe through the old one's: above one, the machine itself was slower.
+    /// The new run's CPU calibration through the old one's: above one, the machine itself was slower.
     pub probe: Option<f64>,
     /// What differs about their set-ups.
     pub differences: Vec<Difference>,

@@ -6,26 +6,30 @@
 
 mod block;
 mod discard;
+mod expected;
 mod limits;
 mod moment;
 mod visit;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::analysis::{Enough, Slot, enough, order};
-use crate::launch::{Guard, LaunchError, Launched};
+use crate::launch::{Guard, LaunchError, Launched, program_file};
 use crate::load::{self, Progress};
-use crate::record::{Arm, Block, Folder, FolderError, Header, Kind, Machine, Pass, Run, SCHEMA};
+use crate::record::{
+    Arm, Block, Folder, FolderError, Header, Kind, Machine, Pass, Purpose, Run, SCHEMA,
+};
 use crate::scenario::{Address, Fresh, Order, Scenario, ScenarioError};
 use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
+pub use expected::Expected;
 pub use limits::ClientLimits;
 pub use moment::utc;
 pub use visit::Visit;
@@ -169,6 +173,7 @@ pub fn header(scenario: &Scenario, program: &str) -> Result<Header, ScenarioErro
     Ok(Header {
         schema: SCHEMA,
         program: program.to_owned(),
+        purpose: Purpose::Comparison,
         started: utc(std::time::SystemTime::now()),
         scenario: scenario.clone(),
         programs: variants
@@ -324,19 +329,9 @@ impl<'a> Going<'a> {
 
 /// BLAKE3 of the variant's program file; empty where it cannot be found or read.
 fn program_hash(scenario: &Scenario, variant: &Variant) -> String {
-    let Some(program) = variant.cmd.first() else {
-        return String::new();
-    };
-    let found = if program.contains('/') {
-        Some(scenario.path(program))
-    } else {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(program))
-            .find(|file| file.is_file())
-    };
-    found
-        .and_then(|file: PathBuf| fs::read(Path::new(&file)).ok())
+    (variant.cmd.first())
+        .and_then(|program| program_file(scenario, program))
+        .and_then(|file| fs::read(file).ok())
         .map_or_else(String::new, |bytes| {
             blake3::hash(&bytes).to_hex().to_string()
         })

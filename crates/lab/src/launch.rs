@@ -16,13 +16,14 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub use endpoint::Endpoint;
+pub(crate) use endpoint::reason;
 pub use error::LaunchError;
 pub use guard::{Guard, stand};
 pub use running::{describe, running};
@@ -108,12 +109,14 @@ impl Launched {
         let output = output_of(&folder);
         let made = fs::create_dir(&work).and_then(|()| File::create(&output));
         made.map_err(|error| LaunchError::new(format!("{}: {error}", work.display())))?;
+        let own = own_program(&folder)
+            .map_err(|error| LaunchError::new(format!("{}: {error}", folder.path().display())))?;
 
         let address = endpoint(&server.addr, &work)?;
         let values = values(scenario, variant, &address, &work);
         let fill = |text: &str| placeholders::fill(text, &values).into_owned();
         work::furnish(scenario, variant, &work, &values)?;
-        let env = environment(scenario, variant, &values, padding);
+        let env = environment(scenario, variant, &values, &own, padding);
         hook("before", &fill(&server.before), &work, &env)?;
         if let Some(listener) = address.listeners().first() {
             let owner = endpoint::owner(*listener);
@@ -436,17 +439,42 @@ fn values(
     values
 }
 
+/// Makes a folder in which the name `andon` means the program that runs: a build that is measured is the one that was
+/// called, whatever other one is installed.
+fn own_program(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
+    let own = folder.path().join("own");
+    fs::create_dir(&own)?;
+    std::os::unix::fs::symlink(env::current_exe()?, own.join(OWN_NAME))?;
+    Ok(own)
+}
+
+/// The file of a program as a server's command names it, if it can be found.
+pub(crate) fn program_file(scenario: &Scenario, program: &str) -> Option<PathBuf> {
+    if program == OWN_NAME {
+        return env::current_exe().ok();
+    }
+    if program.contains('/') {
+        return Some(scenario.path(program));
+    }
+    env::split_paths(&env::var_os("PATH").unwrap_or_default())
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+/// `own` comes first in PATH, unless the scenario sets that itself.
 fn environment(
     scenario: &Scenario,
     variant: &Variant,
     values: &BTreeMap<String, String>,
+    own: &Path,
     padding: usize,
 ) -> BTreeMap<String, String> {
     let inherited = scenario.server.inherit.iter().map(String::as_str);
     let mut env: BTreeMap<String, String> = inherited
-        .chain(["PATH"])
         .filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)))
         .collect();
+    let path = env::var("PATH").unwrap_or_else(|_| USUAL_PATH.to_owned());
+    env.insert("PATH".into(), format!("{}:{path}", own.display()));
     for (name, value) in &variant.env {
         env.insert(name.clone(), placeholders::fill(value, values).into_owned());
     }
@@ -493,6 +521,12 @@ fn hook(
         String::from_utf8_lossy(&text).trim()
     )))
 }
+
+/// What scenarios call this program.
+const OWN_NAME: &str = "andon";
+
+/// Where programs are if nobody says.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Time between two looks at a server that is starting or ending.
 const POLL: Duration = Duration::from_millis(5);

@@ -12,13 +12,13 @@
 //! - [`scenario`] reads a TOML file; [`variant`] expands its matrix.
 //! - [`launch`] starts a server in its own work directory, waits until it is ready and is ours, reaps its tree.
 //! - [`load`] is the client: one worker loop, paced by a `Pacer`, ended by a `Stop`.
-//! - [`past`] reads access logs and kept runs, for the client to ask the same again.
+//! - [`past`] reads access logs and saved runs, for the client to ask the same again.
 //! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls and instructions in passes of
 //!   their own.
 //! - [`bodies`] judges whether replies are the same work; [`witness`] whether a toggle took effect.
 //! - [`experiment`] puts them together, block by block; [`record`] is what it writes down.
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
-//! - [`between`] compares two kept runs, which were not interleaved.
+//! - [`between`] compares two saved runs, which were not interleaved.
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
 
 #![forbid(unsafe_code)]

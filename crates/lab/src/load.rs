@@ -167,6 +167,9 @@ pub enum Error {
     /// A list of CPUs that cannot be read, or that this process may not use.
     #[error("{0}")]
     Cpus(String),
+    /// Nobody answers there at all.
+    #[error("cannot connect to {0}")]
+    Unreachable(io::Error),
     /// The client's own threads or files.
     #[error("the client could not start: {0}")]
     Client(io::Error),
@@ -309,7 +312,7 @@ impl Client {
         tell: &mpsc::Sender<()>,
         enlist: &ClientThreads,
     ) -> io::Result<()> {
-        enlist.enlist();
+        let _enlisted = enlist.enlist();
         cpus::stay_on(&self.cpus)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -1,4 +1,4 @@
-//! What was once asked of a server, and when: access logs and kept runs, to be asked again.
+//! What was once asked of a server, and when: access logs and saved runs, to be asked again.
 
 mod line;
 
@@ -83,7 +83,7 @@ impl Past {
         Ok(past)
     }
 
-    /// What a kept run's variant was asked in its first block that counts. Blocks keep a sample of single
+    /// What a saved run's variant was asked in its first block that counts. Blocks keep a sample of single
     /// replies: where it holds all of them, times are exact; otherwise they are those of the block's slices, and
     /// URLs are drawn by how often each was asked.
     #[must_use]

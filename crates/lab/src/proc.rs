@@ -51,6 +51,13 @@ impl Stat {
     }
 }
 
+/// A process's short name, and its [`Stat`].
+pub(crate) fn named(pid: Pid) -> Option<(String, Stat)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let name = text.split_once('(')?.1.rsplit_once(") ")?.0;
+    Some((name.to_owned(), Stat::parse(&text)?))
+}
+
 /// The processes below one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Descendants {

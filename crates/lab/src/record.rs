@@ -17,9 +17,9 @@ mod load;
 mod machine;
 mod pass;
 
-pub use block::{Arm, Block, Noise, Phase, PhaseKind, Probe, Reading, Warmup};
+pub use block::{Arm, Block, ForeignProcess, Noise, Phase, PhaseKind, Probe, Reading, Warmup};
 pub use folder::{Folder, FolderError, Kind};
-pub use header::{Header, SCHEMA};
+pub use header::{Header, Purpose, SCHEMA};
 pub use kept::{Decoded, Findings, Kept, Likeness};
 pub use latencies::Latencies;
 pub use load::{

@@ -11,6 +11,7 @@ mod csv;
 #[cfg(test)]
 mod fixture;
 mod hdr;
+pub mod headline;
 mod html;
 mod jmeter;
 mod json;
@@ -20,6 +21,7 @@ mod markdown;
 mod material;
 mod outcome;
 mod prometheus;
+mod result;
 mod sar;
 mod strace;
 mod table;

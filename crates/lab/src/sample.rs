@@ -2,6 +2,7 @@
 //! measured window. From the samples come the server's cost, the system's load, the signals of disturbance and
 //! the timeline.
 
+mod foreign;
 mod machine;
 mod probe;
 mod samples;
@@ -9,7 +10,7 @@ mod system;
 mod tree;
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -18,37 +19,59 @@ use crate::proc::{self, Pid};
 pub use probe::spin;
 pub use samples::Samples;
 
+use foreign::Scan;
 use samples::Sample;
 use system::System;
 use tree::Tree;
 
 /// The threads of the client, so that its own cost is known.
 #[derive(Clone, Debug, Default)]
-pub struct ClientThreads(Arc<Mutex<Vec<Pid>>>);
+pub struct ClientThreads(Arc<Mutex<Threads>>);
+
+#[derive(Debug, Default)]
+struct Threads {
+    running: Vec<Pid>,
+    /// CPU seconds of those that have ended: they are in no file of /proc any more.
+    ended: f64,
+}
+
+/// A thread's place among the client's; dropped by the thread itself when it ends.
+#[derive(Debug)]
+#[must_use]
+pub struct Enlisted {
+    threads: ClientThreads,
+    thread: Pid,
+}
 
 impl ClientThreads {
-    /// Adds the calling thread.
-    pub fn enlist(&self) {
+    /// Adds the calling thread, until what is returned is dropped.
+    pub fn enlist(&self) -> Enlisted {
         let thread = rustix::thread::gettid().as_raw_pid();
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(thread);
+        self.threads().running.push(thread);
+        Enlisted {
+            threads: self.clone(),
+            thread,
+        }
     }
 
-    /// CPU seconds that they have used by now.
+    /// CPU seconds that they have used by now, ended ones included.
     pub(crate) fn cpu_seconds(&self) -> f64 {
-        self.ids()
-            .into_iter()
-            .filter_map(proc::thread_seconds)
-            .sum()
+        let threads = self.threads();
+        let running = threads.running.iter();
+        let running = running.filter_map(|thread| proc::thread_seconds(*thread));
+        threads.ended + running.sum::<f64>()
     }
 
-    fn ids(&self) -> Vec<Pid> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Enlisted {
+    fn drop(&mut self) {
+        let mut threads = self.threads.threads();
+        threads.ended += proc::thread_seconds(self.thread).unwrap_or(0.0);
+        threads.running.retain(|thread| *thread != self.thread);
     }
 }
 
@@ -119,6 +142,7 @@ fn run(
     let mut system = System::open();
     let mut tree = server.map(Tree::new);
     let mut samples = Samples::new(every.as_secs_f64());
+    let mut scanned = 0.0;
     let mut take = |whole: bool, due: Option<Instant>| {
         let now = Instant::now();
         let mut sample = Sample {
@@ -126,12 +150,17 @@ fn run(
             late: due.map(|due| now.saturating_duration_since(due).as_secs_f64()),
             ..Sample::default()
         };
-        system.read(&client.ids(), &mut sample);
+        system.read(client.cpu_seconds(), &mut sample);
         if let Some(tree) = &mut tree {
             tree.read(whole, &mut sample);
         }
         let at = sample.at;
         samples.push(sample);
+        if due.is_none() || at - scanned >= SCAN_EACH {
+            let known = tree.as_ref().map(Tree::members).unwrap_or_default();
+            samples.scan(Scan::read(at, &known));
+            scanned = at;
+        }
         at
     };
     take(true, None);
@@ -158,6 +187,9 @@ fn run(
 
 /// Every so many samples the threads are asked one by one, which costs more than all the rest.
 const WHOLE_EACH: u64 = 5;
+
+/// Seconds between two looks at all processes of the machine.
+const SCAN_EACH: f64 = 1.0;
 
 /// Below this, sampling itself would be a load.
 const SHORTEST: Duration = Duration::from_millis(10);

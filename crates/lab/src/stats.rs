@@ -22,7 +22,7 @@ mod student;
 mod theil_sen;
 
 pub use apart::LogApart;
-pub use holm::holm;
+pub use holm::{Adjusted, holm};
 pub use load_average::{Decay, undecayed};
 pub use normal::normal_cdf;
 pub use paired::{Interval, LogRatios};

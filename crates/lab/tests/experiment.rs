@@ -125,7 +125,7 @@ fn other_replies_are_not_the_same_work() {
 }
 
 #[test]
-fn a_witness_that_does_not_hold_means_not_exercised() {
+fn a_witness_that_does_not_hold_means_an_inactive_switch() {
     let folder = tempfile::tempdir().expect("a folder");
     let finished = experiment(
         folder.path(),
@@ -133,7 +133,7 @@ fn a_witness_that_does_not_hold_means_not_exercised() {
          [[variant]]\nname = \"b\"\nenv = { WORK = \"10\" }\nwitness = [{ maps = \"libgomp-that-is-not-there\" }]\n",
     )
     .expect("runs");
-    assert!(matches!(verdict(&finished), Verdict::NotExercised { .. }));
+    assert!(matches!(verdict(&finished), Verdict::SwitchInactive { .. }));
 }
 
 #[test]

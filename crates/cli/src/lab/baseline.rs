@@ -1,4 +1,4 @@
-//! `andon lab baseline`: runs that later ones are held against, one per name and machine.
+//! `andon lab baseline`: runs that later ones are compared with, one per name and machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use super::whole::{Whole, colour, format};
 use crate::print::print;
 
-/// Save a run as the baseline of its scenario on this kind of machine; `andon lab gate` holds later runs against it
+/// Save a run as the baseline of its scenario on this kind of machine; `andon lab gate` compares later runs with it
 ///
 /// A baseline is a copy of the run's folder, kept by name (the scenario's, unless you give one) and machine
 /// (processor, number of CPUs, memory): figures of another machine say nothing here.
@@ -92,7 +92,7 @@ impl Save {
         let counting = run.blocks.iter().filter(|block| block.counts()).count();
         if counting < 2 {
             bail!(
-                "{}: only {counting} of its blocks counts, which nothing can be held against",
+                "{}: only {counting} of its blocks counts, which nothing can be compared with",
                 self.run.display()
             );
         }

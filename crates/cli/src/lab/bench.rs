@@ -10,7 +10,7 @@ use std::time::Instant;
 use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::launch::Endpoint;
 use andon_lab::load::{Asked, Window};
-use andon_lab::record::{Folder, Header, Kept, Kind, Run};
+use andon_lab::record::{Folder, Header, Kept, Kind, Purpose, Run};
 use andon_lab::scenario::{HttpVersion, Mode, Scenario, Seconds, WarmupRule};
 use andon_lab::variant::Variant;
 use bytes::Bytes;
@@ -20,8 +20,9 @@ use super::whole::{Whole, colour, format};
 use super::{PROGRAM, interrupt};
 use crate::print::print;
 
-/// Ask a running server, and print what ab prints, and what it does not
+/// Load-test a running server (an ab replacement that also reports server CPU and memory)
 ///
+/// Rate, latency, errors and CPU per request come first, everything else follows.
 /// The server's processor time and memory are shown too if its processes can be found by their listening socket,
 /// which needs their user's rights, or root's. Several levels of connections are tried upwards and then
 /// downwards again, and shown as rate and latency against connections.
@@ -51,7 +52,7 @@ pub(super) struct Args {
     /// A new connection for each request
     #[arg(long)]
     close: bool,
-    /// Keep connections, as is the default: for fingers that know ab
+    /// Accepted for ab compatibility; keep-alive is the default
     #[arg(short = 'k', long, conflicts_with = "close")]
     keepalive: bool,
     /// HTTP/2 (without TLS)
@@ -63,7 +64,7 @@ pub(super) struct Args {
     /// text, ab, levels, jmeter, json, csv, html… [default: ab; levels, if there are several]
     #[arg(long = "as", value_name = "FORMAT")]
     format: Option<String>,
-    /// Keep the run in this new folder
+    /// Save the run in this new folder
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
@@ -78,6 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let header = Header {
         variants: variants(&args.url, &levels),
         programs: vec![String::new(); levels.len()],
+        purpose: Purpose::Observation,
         ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
     };
     let who = running::who(&endpoint);
@@ -112,6 +114,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut printed = whole.print(format, colour())?;
     if ["ab", "levels", "text"].contains(&format.name) {
+        let headline = whole.headline(&who);
+        printed.splice(..0, format!("{headline}\n").into_bytes());
         printed.extend(format!("\nServer processes: {who}\n").into_bytes());
     }
     print(&printed)?;

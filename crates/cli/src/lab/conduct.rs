@@ -1,17 +1,17 @@
-//! Runs an experiment with a progress bar, then judges, writes its reports, and prints the verdicts.
+//! Runs an experiment and shows how far it has come, then judges, writes its reports, and prints the verdicts.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use andon_lab::analysis::{Analysis, Verdict};
-use andon_lab::experiment::{self, End, Event, Experiment, Finished};
+use andon_lab::experiment::{self, End, Experiment, Finished};
 use andon_lab::scenario::{Scenario, Seconds};
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
 
+use super::progress::Progress;
 use super::whole::{Whole, colour, format};
 use super::{INVALID, PROGRAM, UNDECIDED, guard, interrupt};
 use crate::print::print;
@@ -62,7 +62,7 @@ pub(crate) struct Task {
     /// A new one.
     pub(crate) folder: PathBuf,
     pub(crate) budget: Option<Duration>,
-    /// No progress bar.
+    /// Nothing is said meanwhile.
     pub(crate) quiet: bool,
     /// Ends it early when set.
     pub(crate) cancel: Arc<AtomicBool>,
@@ -70,7 +70,7 @@ pub(crate) struct Task {
 
 /// Runs it, judges it, and writes its reports.
 pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, Whole)> {
-    let bar = Bar::new(task.quiet);
+    let progress = Progress::start(&task.scenario, task.budget, task.quiet);
     let finished = experiment::run(&Experiment {
         scenario: task.scenario,
         guard: guard(),
@@ -78,9 +78,9 @@ pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, Whole)> {
         program: PROGRAM.to_owned(),
         budget: task.budget,
         cancel: task.cancel,
-        watch: &|event| bar.show(event),
+        watch: &|event| progress.show(event),
     });
-    bar.finish();
+    progress.finish();
     let finished = finished?;
     let whole = Whole::ended(&finished.folder)?;
     for name in KEPT {
@@ -112,11 +112,18 @@ fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Resu
 
 /// The exit code that the verdicts ask for.
 fn code(analysis: &Analysis, strict: bool) -> ExitCode {
-    let any = |wanted: fn(&Verdict) -> bool| analysis.primary().any(|it| wanted(&it.verdict));
+    let any = |wanted: fn(&Verdict) -> bool| {
+        // Where there is one variant only, it was compared with itself.
+        let mut itself = analysis
+            .comparisons
+            .iter()
+            .filter(|_| analysis.primary().next().is_none());
+        analysis.primary().any(|it| wanted(&it.verdict)) || itself.any(|it| wanted(&it.verdict))
+    };
     if any(|verdict| {
         matches!(
             verdict,
-            Verdict::Invalid { .. } | Verdict::NotExercised { .. }
+            Verdict::Invalid { .. } | Verdict::SwitchInactive { .. }
         )
     }) {
         ExitCode::from(INVALID)
@@ -135,73 +142,4 @@ pub(crate) fn default_folder(name: &str) -> PathBuf {
     let now = experiment::utc(SystemTime::now()).replace(':', "");
     let name = if name.is_empty() { "run" } else { name };
     Path::new(&format!("lab-{name}-{now}")).to_owned()
-}
-
-/// The progress bar; hidden where there is no terminal.
-struct Bar {
-    bar: ProgressBar,
-    what: Mutex<String>,
-}
-
-impl Bar {
-    fn new(quiet: bool) -> Self {
-        let bar = if quiet {
-            ProgressBar::hidden()
-        } else {
-            ProgressBar::new(0)
-        };
-        let style = ProgressStyle::with_template(
-            "{spinner} block {pos} of at most {len}, {elapsed}  {msg}",
-        );
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self {
-            bar,
-            what: Mutex::default(),
-        }
-    }
-
-    fn show(&self, event: Event<'_>) {
-        match event {
-            Event::Begins { name, done, .. } => {
-                self.bar.set_length(done.1.into());
-                self.bar.set_position(done.0.into());
-                self.bar.set_message(format!("{name}: starts"));
-                if let Ok(mut what) = self.what.lock() {
-                    name.clone_into(&mut what);
-                }
-            }
-            Event::Load(progress) => {
-                let what = self
-                    .what
-                    .lock()
-                    .map(|what| what.clone())
-                    .unwrap_or_default();
-                let phase = if progress.measuring {
-                    format!("{:.0} %", progress.done * 100.0)
-                } else {
-                    "warms up".to_owned()
-                };
-                self.bar
-                    .set_message(format!("{what}: {phase}, {:.0} replies/s", progress.rate));
-            }
-            Event::Counts { name } => self
-                .bar
-                .set_message(format!("{name}: counts, apart from all timing")),
-            Event::Ended(block) => {
-                if let Some(why) = block.discarded.as_ref().or(block.failure.as_ref()) {
-                    self.bar.println(format!(
-                        "block {}: {why}; its pair runs again",
-                        block.index + 1
-                    ));
-                }
-            }
-        }
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
 }

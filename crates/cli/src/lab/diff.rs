@@ -1,4 +1,4 @@
-//! `andon lab diff`: two kept runs, and what can honestly be said about them.
+//! `andon lab diff`: two saved runs, and what can honestly be said about them.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,10 +13,10 @@ use anyhow::bail;
 use super::{INVALID, UNDECIDED};
 use crate::print::print;
 
-/// Compare two kept runs: what differs about them, the figures with intervals, verdicts
+/// Compare two saved runs: what differs about them, the figures with intervals, verdicts
 ///
 /// Runs made at different times were not interleaved, so that whatever changed on the machine meanwhile looks
-/// like an effect. Intervals are therefore widened by what the machine changed by, as its spin probe tells;
+/// like an effect. Intervals are therefore widened by what the machine changed by, as its CPU calibration tells;
 /// variants are also compared by their ratio to a baseline that both runs measured; and runs that asked for
 /// something else, or ran on another machine, get no verdict. Interleaved in one run is always better.
 #[derive(clap::Args)]

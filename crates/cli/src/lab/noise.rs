@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         relative(&rates) * 100.0,
     );
     text += &format!(
-        "the spin probe varies by {:.2} % (SD)\n\n",
+        "the CPU calibration varies by {:.2} % (SD)\n\n",
         relative(&spins) * 100.0
     );
     text += "effect   pairs to detect it   pairs to show that it is not there\n";

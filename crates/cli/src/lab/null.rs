@@ -12,7 +12,7 @@ use anyhow::Context;
 use super::interrupt;
 use crate::print::print;
 
-/// Answer every request with the same bytes, doing nothing: what a client reaches here is its own limit
+/// Serve a fixed response, to measure the load generator's own ceiling
 ///
 /// Runs until Ctrl-C. Any path, any header; requests without a body only. Connections are kept unless
 /// the client wants them closed.

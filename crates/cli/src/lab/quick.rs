@@ -153,7 +153,7 @@ fn entry(path: &str) -> UrlEntry {
 fn variants(args: &Args) -> anyhow::Result<Vec<VariantEntry>> {
     let Some(env) = &args.env else {
         return Ok(vec![VariantEntry {
-            name: "as it is".to_owned(),
+            name: "current settings".to_owned(),
             ..VariantEntry::default()
         }]);
     };
@@ -189,7 +189,7 @@ So ended that question for a resizer with GraphicsMagick (all threads beside one
 
   omp-unset / omp-1  throughput         ×0.888 [0.856, 0.922]  6 pairs  SLOWER
   omp-unset / omp-1  p50                ×1.131 [1.105, 1.157]  6 pairs  SLOWER
-  omp-unset / omp-1  cpu_s_per_request  ×1.123 [1.083, 1.166]  6 pairs  DEARER
+  omp-unset / omp-1  cpu_s_per_request  ×1.123 [1.083, 1.166]  6 pairs  MORE CPU
 ";
 
 const AFTER: &str = "\

@@ -1,4 +1,4 @@
-//! `andon lab replay`: what was asked once, asked again at the same times.
+//! `andon lab replay`: requests of the past, sent again with their timing.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use andon_lab::experiment::{self, ClientLimits, Error, Visit};
 use andon_lab::load::Window;
 use andon_lab::past::Past;
-use andon_lab::record::{Folder, Header, Kept, Kind, Run};
+use andon_lab::record::{Folder, Header, Kept, Kind, Purpose, Run};
 use andon_lab::scenario::{BodyCheck, Mode, Seconds, WarmupRule, urls};
 use anyhow::{Context, bail};
 
@@ -18,10 +18,10 @@ use super::whole::{Whole, colour, format};
 use super::{INVALID, PROGRAM, interrupt};
 use crate::print::print;
 
-/// Ask a running server what a log, a kept run or a list says, at the times that it says
+/// Replay an access log, a saved run or a URL list with its original timing
 ///
 /// SOURCE is an access log (Andon's as text or JSON, or the common or combined format of Apache and nginx), the
-/// folder of a kept run, or a list of URLs with --rate. Requests are sent when they are due, whatever the server
+/// folder of a saved run, or a list of URLs with --rate. Requests are sent when they are due, whatever the server
 /// does, and latency counts from then. Logs tell neither headers nor bodies: only GET and HEAD are asked again,
 /// conditions and ranges are not; a reply is good if it has the status of then, and where the server of then was
 /// too busy or broken, 200.
@@ -41,10 +41,10 @@ pub(super) struct Args {
     /// Only so much of the source's time, from its start
     #[arg(long = "for", value_name = "TIME", value_parser = Seconds::parse)]
     time: Option<Seconds>,
-    /// The variant of a kept run [default: its first]
+    /// The variant of a saved run [default: its first]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// At most so many connections; who is due while all are taken waits
+    /// Maximum concurrent connections; further requests wait
     #[arg(short, long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
     /// Header for all requests, `name: value`; may be given more than once
@@ -56,7 +56,7 @@ pub(super) struct Args {
     /// text, ab, jmeter, json, csv, html…
     #[arg(long = "as", value_name = "FORMAT", default_value = "ab")]
     format: String,
-    /// Keep the run in this new folder
+    /// Save the run in this new folder
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
@@ -95,6 +95,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let header = Header {
         variants: vec![running::variant(&args.url)],
         programs: vec![String::new()],
+        purpose: Purpose::Observation,
         ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
     };
     let who = running::who(&endpoint);
@@ -166,7 +167,7 @@ fn past(args: &Args) -> anyhow::Result<Past> {
         eprintln!("{count} left out: {why}");
     }
     if past.requests.is_empty() {
-        bail!("{source}: nothing in it can be asked again (a list of URLs needs --rate)");
+        bail!("no replayable requests in {source}; for a plain URL list, add --rate");
     }
     Ok(past)
 }

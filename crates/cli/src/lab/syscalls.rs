@@ -21,8 +21,8 @@ use crate::print::print;
 ///
 /// WHAT is a scenario, whose variants are started one after the other, or the URL of a server that already runs
 /// (its processes are watched meanwhile; that needs root's rights, or their user's for strace). Several URLs or
-/// variants stand side by side, with what differs between them. Start-up, connections and what the server does
-/// anyway are taken off.
+/// variants stand side by side, with what differs between them. Start-up, connection set-up and idle
+/// activity are subtracted.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {

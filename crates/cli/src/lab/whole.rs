@@ -6,7 +6,7 @@ use andon_lab::analysis::{Analysis, analyse};
 use andon_lab::bodies::{Judged, judge};
 use andon_lab::experiment::Error;
 use andon_lab::record::{Folder, FolderError, Kept, Run};
-use andon_lab::report::{self, Format, Material};
+use andon_lab::report::{self, Format, Material, headline};
 use anyhow::{anyhow, bail};
 
 /// A run, judged.
@@ -37,7 +37,7 @@ impl Whole {
         Ok(whole)
     }
 
-    /// Reads a kept run and judges it.
+    /// Reads a saved run and judges it.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let (folder, run) = Folder::read(path)?;
         let whole = Self::new(run, folder.kept()?);
@@ -50,14 +50,24 @@ impl Whole {
 
     /// Prints it in a format.
     pub(super) fn print(&self, format: &Format, colour: bool) -> anyhow::Result<Vec<u8>> {
-        let material = Material {
+        let material = self.material(colour);
+        (format.print)(&material).map_err(|why| anyhow!("{}: {why}", format.name))
+    }
+
+    /// What a load test is asked for first; `server`: what is known about its processes.
+    pub(super) fn headline(&self, server: &str) -> String {
+        let lines = headline::lines(&self.material(false), server);
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn material(&self, colour: bool) -> Material<'_> {
+        Material {
             run: &self.run,
             analysis: &self.analysis,
             judged: &self.judged,
             bodies: &self.kept.bodies,
             colour,
-        };
-        (format.print)(&material).map_err(|why| anyhow!("{}: {why}", format.name))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use andon_lab::analysis::{Comparison, Verdict};
 use andon_lab::report::between;
 use toml::{Table, Value};
 
-use super::trial::{AS_IT_IS, Candidate, Trial};
+use super::trial::{CURRENT, Candidate, Trial};
 use crate::lab::whole::Whole;
 
 /// What is known so far. Every candidate that may be recommended is in one of these.
@@ -22,6 +22,8 @@ pub(super) struct Advice {
     slower: Vec<String>,
     /// Names of which nothing is known for certain yet.
     open: Vec<String>,
+    /// Names that could not be compared, with why: which URLs failed, who disturbed.
+    failed: Vec<(String, String)>,
 }
 
 /// A candidate that was faster once.
@@ -35,12 +37,12 @@ impl Advice {
     /// Takes a trial in, and tells it.
     pub(super) fn add(&mut self, trial: &Trial, whole: &Whole) -> String {
         let mut text = format!(
-            "{} (replies per second beside the configuration as it is)\n",
+            "{} (replies per second compared with the current settings)\n",
             trial.question
         );
         if let Some(floor) = &whole.analysis.noise_floor {
             text += &format!(
-                "  noise floor: effects below ±{:.1} % cannot be told from nothing\n",
+                "  noise floor: differences under ±{:.1} % are within the noise\n",
                 floor.half_width * 100.0
             );
         }
@@ -80,6 +82,7 @@ impl Advice {
             }
             Verdict::Same { .. } => self.same.push(candidate.name.clone()),
             Verdict::Slower => self.slower.push(candidate.name.clone()),
+            Verdict::Invalid { why } => self.failed.push((candidate.name.clone(), why.clone())),
             _ => self.open.push(candidate.name.clone()),
         }
     }
@@ -118,8 +121,8 @@ impl Advice {
     pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
         let mut text = String::new();
         if !self.recommended.is_empty() {
-            text += &format!("Recommended beside {told}:\n\n{}\n", self.config(None)?);
-        } else if self.open.is_empty() && !self.same.is_empty() {
+            text += &format!("Recommended for {told}:\n\n{}\n", self.config(None)?);
+        } else if self.open.is_empty() && self.failed.is_empty() && !self.same.is_empty() {
             let others = if self.slower.is_empty() {
                 ""
             } else {
@@ -143,9 +146,12 @@ impl Advice {
         if !self.slower.is_empty() {
             text += &format!("SLOWER: {}.\n", self.slower.join(", "));
         }
+        for (name, why) in &self.failed {
+            text += &format!("Not comparable, so left at the {CURRENT}: {name}: {why}.\n");
+        }
         if !self.open.is_empty() {
             text += &format!(
-                "Not decided, so left {AS_IT_IS}: {} (give it more time, or a calmer machine).\n",
+                "Not decided, so left at the {CURRENT}: {} (give it more time, or a calmer machine).\n",
                 self.open.join(", ")
             );
         }
@@ -179,7 +185,7 @@ fn line(comparison: &Comparison) -> String {
 fn figures(comparison: &Comparison) -> String {
     let sound = !matches!(
         comparison.verdict,
-        Verdict::Invalid { .. } | Verdict::NotExercised { .. }
+        Verdict::Invalid { .. } | Verdict::SwitchInactive { .. }
     );
     match comparison.estimate.filter(|_| sound) {
         Some(it) => format!(
@@ -251,7 +257,9 @@ mod tests {
             within: 0.03,
             tiny: None,
         };
-        let invalid = Verdict::Invalid { why: String::new() };
+        let invalid = Verdict::Invalid {
+            why: "4 of 80 requests failed: /cut.jpg (4: status 415, expected 200)".into(),
+        };
         let mut advice = Advice::default();
         for (count, verdict, ratio) in [
             (1, &Verdict::Faster, 1.1),
@@ -272,7 +280,8 @@ mod tests {
             "Faster too, not taken: workers = 3  ×1.2",
             "SAME within ±3 %: workers = 4.",
             "SLOWER: workers = 5.",
-            "workers = 6, workers = 2, which was faster once (×1.3)",
+            "workers = 6: 4 of 80 requests failed: /cut.jpg (4: status 415, expected 200).",
+            "workers = 2, which was faster once (×1.3)",
         ] {
             assert!(said.contains(line), "{line}: {said}");
         }

@@ -1,4 +1,4 @@
-//! The experiments: each compares the configuration as it is with a few others, on this very binary.
+//! The experiments: each compares the current settings with a few others, on this very binary.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct Trial {
     pub(super) candidates: Vec<Candidate>,
 }
 
-/// What is tried instead of the configuration as it is.
+/// What is tried instead of the current settings.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) name: String,
@@ -158,7 +158,7 @@ impl Trial {
         self.cold && !effort.quick && self.name != CONFIRM
     }
 
-    /// The configuration as it is against one that won, with another seed.
+    /// The current settings against one that won, with another seed.
     pub(super) fn confirming(&self, won: &Candidate) -> Self {
         Self {
             name: CONFIRM,
@@ -226,7 +226,7 @@ impl Trial {
                 ..VariantEntry::default()
             }
         };
-        scenario.variant = vec![variant(AS_IT_IS, &BTreeMap::new())];
+        scenario.variant = vec![variant(CURRENT, &BTreeMap::new())];
         scenario
             .variant
             .extend(self.candidates.iter().map(|it| variant(&it.name, &it.set)));
@@ -262,7 +262,7 @@ impl Trial {
 pub(super) const CONFIRM: &str = "confirm";
 
 /// The baseline of all of them.
-pub(super) const AS_IT_IS: &str = "as it is";
+pub(super) const CURRENT: &str = "current settings";
 
 /// What clients say that keep their connections.
 const KEEP: &str = "keep-alive";

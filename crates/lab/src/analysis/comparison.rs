@@ -4,15 +4,15 @@ use serde::Serialize;
 
 use super::discards::Discards;
 use super::estimate::{Estimate, Stability};
-use super::looks::Looks;
-use super::objection::{invalid, not_exercised};
+use super::interim::InterimAnalyses;
+use super::objection::{invalid, switch_inactive};
 use super::pairs::{Contrast, Pair, contrasts, pairs, values};
 use super::summary::again_name;
 use super::verdict::{Question, Verdict};
 use super::work::WorkJudgement;
 use crate::record::{Arm, Run};
 use crate::scenario::Metric;
-use crate::stats::{LogRatios, holm, median};
+use crate::stats::{Adjusted, LogRatios, holm, median};
 
 /// A comparison.
 #[derive(Clone, Debug, Serialize)]
@@ -31,7 +31,7 @@ pub struct Comparison {
     pub role: Role,
     /// The verdict.
     pub verdict: Verdict,
-    /// The figures, also where the verdict is INVALID or NOT EXERCISED; `None` below two pairs.
+    /// The figures, also where the verdict is INVALID or SWITCH INACTIVE; `None` below two pairs.
     pub estimate: Option<Estimate>,
     /// The same with discarded blocks; `None` if none was discarded.
     pub with_discarded: Option<Estimate>,
@@ -57,7 +57,7 @@ pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec
         // What a server says when it does not start explains more than the number of pairs lost.
         let objection = invalid(contrast, &pairs, work)
             .or_else(|| too_many.clone())
-            .or_else(|| not_exercised(run, contrast, &pairs));
+            .or_else(|| switch_inactive(run, contrast, &pairs));
         compare(run, contrast, &pairs, objection)
     };
     contrasts(run).into_iter().flat_map(of_contrast).collect()
@@ -85,25 +85,28 @@ fn compare(
         .map(|metric| (metric, LogRatios::new(&values(metric, &counting))))
         .filter(|(metric, ratios)| *metric == design.primary || ratios.is_some())
         .collect();
-    let (within, looks) = (design.same_within.0, Looks::of(design));
-    let difference = adjusted(&ratios, |ratios| looks.together(ratios.p_value()));
-    let sameness = adjusted(&ratios, |ratios| looks.together(ratios.sameness_p(within)));
+    let (within, interim) = (design.same_within.0, InterimAnalyses::of(design));
+    let difference = adjusted(&ratios, |ratios| interim.together(ratios.p_value()));
+    let sameness = adjusted(&ratios, |ratios| {
+        interim.together(ratios.sameness_p(within))
+    });
     let lengths: Vec<f64> = counting.iter().map(Pair::seconds).collect();
 
     let mut comparisons = Vec::new();
     for (at, (metric, ratios)) in ratios.iter().enumerate() {
+        let tests = (difference[at].factor, sameness[at].factor);
         let estimate = |ratios: &LogRatios| Estimate {
-            adjusted_p: difference[at],
-            adjusted_sameness_p: sameness[at],
-            ..Estimate::of(ratios, within, looks)
+            adjusted_p: difference[at].p,
+            adjusted_sameness_p: sameness[at].p,
+            ..Estimate::of(ratios, within, interim, tests)
         };
         let question = Question {
             metric: *metric,
             ratios: ratios.as_ref(),
-            difference_p: difference[at],
-            sameness_p: sameness[at],
+            difference: difference[at],
+            sameness: sameness[at],
             within,
-            looks,
+            interim,
             min_pairs: design.pairs.min,
             seconds_per_pair: median(&lengths).filter(|seconds| *seconds > 0.0),
         };
@@ -127,7 +130,8 @@ fn compare(
             },
             verdict: objection.clone().unwrap_or_else(|| question.answer()),
             estimate: ratios.as_ref().map(estimate),
-            with_discarded: with_discarded.map(|ratios| Estimate::of(&ratios, within, looks)),
+            with_discarded: with_discarded
+                .map(|ratios| Estimate::of(&ratios, within, interim, tests)),
             stability: Stability::of(*metric, &counting),
         });
     }
@@ -135,13 +139,17 @@ fn compare(
 }
 
 /// A p for each metric: the first (primary) as given, the others adjusted among themselves.
-fn adjusted(ratios: &[(Metric, Option<LogRatios>)], p: impl Fn(&LogRatios) -> f64) -> Vec<f64> {
+fn adjusted(
+    ratios: &[(Metric, Option<LogRatios>)],
+    p: impl Fn(&LogRatios) -> f64,
+) -> Vec<Adjusted> {
     let raw: Vec<f64> = ratios
         .iter()
         .map(|(_, ratios)| ratios.as_ref().map_or(1.0, &p))
         .collect();
     let secondary = holm(raw.get(1..).unwrap_or_default());
-    raw.into_iter().take(1).chain(secondary).collect()
+    let primary = raw.into_iter().take(1).map(|p| Adjusted { p, factor: 1 });
+    primary.chain(secondary).collect()
 }
 
 fn name(run: &Run, contrast: Contrast) -> String {
@@ -186,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_is_cheaper_or_dearer() {
+    fn of_a_resource_a_variant_uses_more_or_less() {
         let mut run = run_with_rate(1.0);
         run.header.scenario.design.primary = Metric::CpuSPerRequest;
         for block in &mut run.blocks {
@@ -194,7 +202,7 @@ mod tests {
                 block.server.user_seconds *= 0.7;
             }
         }
-        assert_eq!(primary(&run).verdict, Verdict::Cheaper);
+        assert_eq!(primary(&run).verdict.word(), "LESS CPU");
     }
 
     #[test]

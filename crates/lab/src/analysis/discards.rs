@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::pairs::{contrasts, pairs};
-use crate::record::Run;
+use crate::record::{Block, ForeignProcess, Run};
 
 /// A larger share of pairs lost than this makes the whole run invalid.
 pub const TOO_MANY_DISCARDED: f64 = 0.30;
@@ -19,6 +19,9 @@ pub struct Discards {
     pub failed: u32,
     /// Reasons for discarding, each with how many blocks it met.
     pub reasons: Vec<(String, u32)>,
+    /// Who used the CPU meanwhile that was neither the server nor the laboratory: shares of all CPUs, the mean over
+    /// the disturbed blocks.
+    pub disturbers: Vec<ForeignProcess>,
 }
 
 impl Discards {
@@ -41,6 +44,8 @@ impl Discards {
                 None => all.reasons.push((reason.clone(), 1)),
             }
         }
+        let disturbed = run.blocks.iter().filter(|block| block.discarded.is_some());
+        all.disturbers = disturbers(&disturbed.collect::<Vec<_>>());
         all
     }
 
@@ -54,22 +59,85 @@ impl Discards {
     #[must_use]
     pub fn too_many(&self) -> Option<String> {
         (self.share() > TOO_MANY_DISCARDED).then(|| {
-            format!(
+            let mut why = format!(
                 "{} of {} pairs do not count ({} disturbed, {} failed): more than {:.0} %",
                 self.discarded + self.failed,
                 self.tried,
                 self.discarded,
                 self.failed,
                 TOO_MANY_DISCARDED * 100.0
-            )
+            );
+            if let Some(by) = self.by() {
+                why += &format!("; disturbed by {by} of all CPUs");
+            }
+            why
         })
     }
+
+    /// Who disturbed, in words: `rustc 41 %, python3 12 %`.
+    #[must_use]
+    pub fn by(&self) -> Option<String> {
+        let named: Vec<String> = self.disturbers.iter().map(ToString::to_string).collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
 }
+
+fn disturbers(blocks: &[&Block]) -> Vec<ForeignProcess> {
+    let mut all: Vec<ForeignProcess> = Vec::new();
+    for one in blocks.iter().flat_map(|block| &block.foreign) {
+        match all.iter_mut().find(|known| known.name == one.name) {
+            Some(known) => {
+                known.share += one.share;
+                known.count = known.count.max(one.count);
+            }
+            None => all.push(one.clone()),
+        }
+    }
+    for it in &mut all {
+        it.share /= blocks.len() as f64;
+    }
+    all.retain(|it| it.share >= LEAST_NAMED);
+    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all.truncate(MOST_DISTURBERS);
+    all
+}
+
+/// A smaller share, on average, is not what disturbed.
+const LEAST_NAMED: f64 = 0.01;
+
+/// More names than these say no more.
+const MOST_DISTURBERS: usize = 3;
 
 #[cfg(test)]
 mod tests {
     use super::super::fixture;
     use super::*;
+
+    #[test]
+    fn who_disturbed_is_named_with_the_mean_share_over_the_disturbed_blocks() {
+        let mut run = fixture::run(2, 6, |_| {});
+        for (at, block) in run.blocks.iter_mut().enumerate() {
+            let share = if at == 0 { 0.5 } else { 0.1 };
+            block.foreign = vec![ForeignProcess {
+                name: "rustc".into(),
+                count: 2,
+                share,
+            }];
+            if at < 2 {
+                block.discarded = Some("foreign CPU > 10 %".into());
+            }
+        }
+        let discards = Discards::of(&run);
+        assert_eq!(discards.by().as_deref(), Some("rustc (2) 30 %"));
+        run.blocks
+            .iter_mut()
+            .for_each(|block| block.discarded = Some("foreign CPU > 10 %".into()));
+        let why = Discards::of(&run).too_many().expect("all of them");
+        assert!(
+            why.ends_with("disturbed by rustc (2) 12 % of all CPUs"),
+            "{why}"
+        );
+    }
 
     #[test]
     fn a_third_of_all_pairs_is_too_many_and_a_quarter_is_not() {

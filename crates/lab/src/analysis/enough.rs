@@ -2,11 +2,11 @@
 //! small finds effects that are not there.
 //!
 //! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be. So it is the
-//! interval over all looks that has to be narrow ([`super::looks`]), which holds whichever of them ends the run.
+//! interval over all interim analyses that has to be narrow ([`super::interim`]), which holds whichever of them ends the run.
 
 use serde::Serialize;
 
-use super::looks::{Looks, round};
+use super::interim::{InterimAnalyses, round};
 use super::pairs::{Contrast, contrasts, pairs, values};
 use crate::record::{Arm, Run};
 use crate::scenario::Order;
@@ -52,7 +52,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
     if all(&|it| it.tried >= most.saturating_mul(2)) {
         return Some(Enough::TooManyTries);
     }
-    let confidence = Looks::of(design).each(0.95);
+    let confidence = InterimAnalyses::of(design).each(0.95, 1);
     let half_width = |it: &Progress| Some(LogRatios::new(&it.values)?.half_width(confidence));
     let precise = |it: &Progress| {
         it.counting >= design.pairs.min

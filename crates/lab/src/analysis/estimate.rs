@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::looks::Looks;
+use super::interim::InterimAnalyses;
 use super::pairs::{Pair, values};
 use super::summary::longest_wait;
 use crate::scenario::Metric;
@@ -17,7 +17,8 @@ pub struct Estimate {
     pub pairs: u32,
     /// Geometric mean of the pairs' ratios.
     pub ratio: f64,
-    /// Student's t on logarithms of ratios, two-sided; over all looks at which the run could have ended.
+    /// Student's t on logarithms of ratios, two-sided; over all interim analyses at which the run could have ended, and of a
+    /// secondary metric over all of them (Holm).
     pub interval_95: Interval,
     /// The same; inside of the bounds, sameness is shown.
     pub interval_90: Interval,
@@ -29,7 +30,7 @@ pub struct Estimate {
     pub p: f64,
     /// p of two one-sided tests of "the ratio lies beyond the bound", not adjusted.
     pub sameness_p: f64,
-    /// `p` adjusted for the number of looks, and of secondary metrics; below 0.05, a difference is shown.
+    /// `p` adjusted for the number of interim analyses, and of secondary metrics; below 0.05, a difference is shown.
     pub adjusted_p: f64,
     /// `sameness_p`, likewise; below 0.05, sameness is shown.
     pub adjusted_sameness_p: f64,
@@ -54,8 +55,14 @@ pub struct Stability {
 }
 
 impl Estimate {
-    /// Adjusted for looks only.
-    pub(super) fn of(ratios: &LogRatios, within: f64, looks: Looks) -> Self {
+    /// Intervals and p as the verdict takes them: over all interim analyses, and among so many tests of a difference and of
+    /// sameness.
+    pub(super) fn of(
+        ratios: &LogRatios,
+        within: f64,
+        interim: InterimAnalyses,
+        (differences, samenesses): (u32, u32),
+    ) -> Self {
         let signed_rank_p = signed_rank_p(ratios.differences());
         let robust = hodges_lehmann(ratios.differences(), 0.95);
         let hodges_lehmann = HodgesLehmann {
@@ -68,7 +75,8 @@ impl Estimate {
             confidence: robust.map_or(0.0, |it| it.confidence),
         };
         let (p, sameness_p) = (ratios.p_value(), ratios.sameness_p(within));
-        let interval_95 = ratios.interval(looks.each(0.95));
+        let confidence = interim.each(0.95, differences);
+        let interval_95 = ratios.interval(confidence);
         // Below six pairs signed ranks cannot reach 5 %, which is no contradiction.
         let able = ratios.count() >= 6;
         let contradicts = p.min(signed_rank_p) < 0.05 && p.max(signed_rank_p) > 0.10;
@@ -77,13 +85,13 @@ impl Estimate {
             pairs: ratios.count() as u32,
             ratio: ratios.ratio(),
             interval_95,
-            interval_90: ratios.interval(looks.each(0.90)),
-            half_width: ratios.half_width(looks.each(0.95)),
+            interval_90: ratios.interval(interim.each(0.90, samenesses)),
+            half_width: ratios.half_width(confidence),
             deviation: ratios.deviation(),
             p,
             sameness_p,
-            adjusted_p: looks.together(p),
-            adjusted_sameness_p: looks.together(sameness_p),
+            adjusted_p: (interim.together(p) * f64::from(differences)).min(1.0),
+            adjusted_sameness_p: (interim.together(sameness_p) * f64::from(samenesses)).min(1.0),
             signed_rank_p,
             hodges_lehmann,
             disagree: able && (contradicts || outside),
@@ -125,7 +133,12 @@ mod tests {
             .collect();
         pairs.push((1.0, 0.3));
         let ratios = LogRatios::new(&pairs).expect("fourteen pairs");
-        let estimate = Estimate::of(&ratios, 0.03, Looks::of(&Design::default()));
+        let estimate = Estimate::of(
+            &ratios,
+            0.03,
+            InterimAnalyses::of(&Design::default()),
+            (1, 1),
+        );
         assert!(
             estimate.p > 0.10 && estimate.signed_rank_p < 0.05,
             "{estimate:?}"

@@ -49,6 +49,7 @@ pub(crate) fn run(variants: u32, pairs: u32, mut change: impl FnMut(&mut Block))
         header: Header {
             schema: SCHEMA,
             program: "andon 0.0.0".into(),
+            purpose: Default::default(),
             started: "2015-03-13T00:00:00Z".into(),
             scenario,
             variants: (0..variants).map(variant).collect(),
@@ -149,6 +150,7 @@ pub(crate) fn block_of(completed: u64) -> Block {
             clock_resolution: 1e-9,
             ..Noise::default()
         },
+        foreign: Vec::new(),
         witnesses: Vec::new(),
         discarded: None,
         failure: None,
@@ -190,6 +192,7 @@ pub(crate) fn set_rate(block: &mut Block, rate: f64) {
         failures: 0,
         bytes_body: load.bytes_body,
         total: latencies,
+        reason: None,
     }];
     // The same share of the machine is used all the time.
     block.server.user_seconds *= seconds / before;

@@ -1,5 +1,6 @@
 //! What each metric is: how to read it from a block, which direction is better.
 
+use super::verdict::Resource;
 use crate::record::Block;
 use crate::scenario::Metric;
 
@@ -46,10 +47,14 @@ impl Metric {
         self == Self::Throughput
     }
 
-    /// Is it a cost (cheaper, dearer) rather than a speed (faster, slower)?
+    /// What it is a use of, of which there is more or less; `None` for speeds, which are faster or slower.
     #[must_use]
-    pub fn is_cost(self) -> bool {
-        matches!(self, Self::CpuSPerRequest | Self::Rss)
+    pub fn resource(self) -> Option<Resource> {
+        match self {
+            Self::CpuSPerRequest => Some(Resource::Cpu),
+            Self::Rss => Some(Resource::Memory),
+            Self::Throughput | Self::P50 | Self::P90 | Self::P99 => None,
+        }
     }
 
     /// The share of requests that a quantile does not exceed; `None` for other metrics.

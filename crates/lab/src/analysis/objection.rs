@@ -1,5 +1,7 @@
 //! Why a comparison may not be concluded from, however clear its figures.
 
+use std::collections::BTreeMap;
+
 use super::pairs::{Contrast, Pair};
 use super::verdict::Verdict;
 use super::work::WorkJudgement;
@@ -28,7 +30,8 @@ pub(super) fn invalid(
         let all = baseline + other;
         (all > 0).then(|| {
             format!(
-                "{all} of {sent} requests failed ({baseline} with the baseline, {other} with it)"
+                "{all} of {sent} requests failed ({baseline} with the baseline, {other} with it): {}",
+                failing(pairs)
             )
         })
     };
@@ -46,8 +49,45 @@ pub(super) fn invalid(
     Some(Verdict::Invalid { why })
 }
 
+/// The URLs that failed most, with why: `/a.jpg (12: status 415, expected 200)`.
+fn failing(pairs: &[Pair<'_>]) -> String {
+    let mut urls: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+    let blocks = pairs.iter().filter(|pair| pair.counts());
+    for url in blocks.flat_map(|pair| pair.baseline.load.urls.iter().chain(&pair.other.load.urls)) {
+        let (count, why) = urls.entry(&url.url).or_default();
+        *count += url.failures;
+        if why.is_empty() {
+            *why = url.reason.as_deref().unwrap_or_default();
+        }
+    }
+    let mut urls: Vec<_> = urls
+        .into_iter()
+        .filter(|(_, (count, _))| *count > 0)
+        .collect();
+    urls.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    let told = urls
+        .iter()
+        .take(MOST_FAILING)
+        .map(|(url, (count, why))| match *why {
+            "" => format!("{url} ({count})"),
+            why => format!("{url} ({count}: {why})"),
+        });
+    let mut told: Vec<String> = told.collect();
+    if urls.len() > MOST_FAILING {
+        told.push(format!("and {} more URLs", urls.len() - MOST_FAILING));
+    }
+    told.join(", ")
+}
+
+/// More of them would push everything else off the screen.
+const MOST_FAILING: usize = 4;
+
 /// The first witness, of the variant or of the baseline, that says no.
-pub(super) fn not_exercised(run: &Run, contrast: Contrast, pairs: &[Pair<'_>]) -> Option<Verdict> {
+pub(super) fn switch_inactive(
+    run: &Run,
+    contrast: Contrast,
+    pairs: &[Pair<'_>],
+) -> Option<Verdict> {
     let counting = || pairs.iter().filter(|pair| pair.counts());
     let passes = |variant: u32| {
         let of_variant = run
@@ -66,7 +106,7 @@ fn first_no(readings: &[&Vec<Reading>]) -> Option<Verdict> {
     let all = || readings.iter().flat_map(|of_block| of_block.iter());
     let no = all().find(|reading| reading.holds == Some(false))?;
     let same = || all().filter(|it| it.witness == no.witness);
-    Some(Verdict::NotExercised {
+    Some(Verdict::SwitchInactive {
         witness: no.witness.clone(),
         seen: no.seen.clone(),
         blocks: same().filter(|it| it.holds == Some(false)).count() as u32,
@@ -117,8 +157,15 @@ mod tests {
             .find(|b| b.arm == Arm::Variant)
             .expect("ran");
         block.load.failures.timeout = 3;
+        let mut failed = block.load.urls[0].clone();
+        failed.failures = 3;
+        failed.reason = Some("no whole reply within 30s".into());
+        block.load.urls[0] = failed;
         let text = primary(&run).verdict.to_string();
         assert!(text.contains("3 of ") && text.contains("failed"), "{text}");
+        let url = &run.blocks[0].load.urls[0].url;
+        let named = format!("{url} (3: no whole reply within 30s)");
+        assert!(text.ends_with(&named), "{text}");
     }
 
     #[test]
@@ -153,7 +200,7 @@ mod tests {
         }
         let text = primary(&run).verdict.to_string();
         assert!(
-            text.starts_with("NOT EXERCISED: buffer_grown_total > 0, but saw 0"),
+            text.starts_with("SWITCH INACTIVE: buffer_grown_total > 0, but saw 0"),
             "{text}"
         );
         for block in &mut run.blocks {
@@ -181,6 +228,6 @@ mod tests {
                 holds: Some(false),
             }],
         });
-        assert_eq!(primary(&run).verdict.word(), "NOT EXERCISED");
+        assert_eq!(primary(&run).verdict.word(), "SWITCH INACTIVE");
     }
 }

@@ -1,6 +1,6 @@
 //! Pairs of neighbouring blocks: the only ones that are compared with each other.
 
-use crate::record::{Arm, Block, Phase, Run};
+use crate::record::{Arm, Block, Phase, Purpose, Run};
 use crate::scenario::Metric;
 
 /// A baseline block and the one that ran next to it.
@@ -39,8 +39,11 @@ pub(crate) struct Contrast {
     pub(crate) variant: u32,
 }
 
-/// Every variant but the first, then the A/A arm where it is wanted or has run.
+/// Every variant but the first, then the A/A arm where it is wanted or has run; nothing where no verdict is drawn.
 pub(crate) fn contrasts(run: &Run) -> Vec<Contrast> {
+    if run.header.purpose == Purpose::Observation {
+        return Vec::new();
+    }
     let arm = Arm::Variant;
     let mut all: Vec<_> = (1..run.header.variants.len() as u32)
         .map(|variant| Contrast { arm, variant })

@@ -5,6 +5,7 @@ mod aa_suspect;
 mod client_saturation;
 mod clock_resolution;
 mod clock_step;
+mod delayed_ack;
 mod disagreement;
 mod fixed_rate;
 mod late_samples;
@@ -27,7 +28,7 @@ mod unsteady;
 use serde::Serialize;
 
 use super::{Analysis, Summary};
-use crate::record::{Arm, Block, Run};
+use crate::record::{Arm, Block, Purpose, Run};
 use crate::stats::median;
 
 /// A mistake or weakness of the experiment.
@@ -43,12 +44,12 @@ pub struct Finding {
     pub advice: &'static str,
 }
 
-/// How much a finding matters; the gravest first.
+/// How much a finding matters; the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The figures do not mean what they seem to mean.
-    Grave,
+    Critical,
     /// They may mislead.
     Warning,
     /// Good to know when reading them.
@@ -83,6 +84,7 @@ pub const ALL: &[SelfCheck] = &[
     client_saturation::CHECK,
     tail_samples::CHECK,
     clock_resolution::CHECK,
+    delayed_ack::CHECK,
     clock_step::CHECK,
     load_windows::CHECK,
     lower_cpu::CHECK,
@@ -91,7 +93,7 @@ pub const ALL: &[SelfCheck] = &[
     late_samples::CHECK,
 ];
 
-/// Everything that the checks find, the gravest first.
+/// Everything that the checks find, the most severe first.
 pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
     let evidence = Evidence { run, analysis };
     let mut all: Vec<Finding> = ALL
@@ -161,8 +163,17 @@ impl<'a> Evidence<'a> {
             .collect()
     }
 
-    /// The baseline beside each other variant.
+    /// Was the run made without anything being compared? Then it owes nothing to a comparison.
+    fn observes(&self) -> bool {
+        self.run.header.purpose == Purpose::Observation
+    }
+
+    /// The baseline with each other variant. Levels of connections of one server are not compared: that their CPU use and
+    /// their windows differ is what was asked for.
     fn versus_baseline(&self) -> Vec<(Subject<'a>, Subject<'a>)> {
+        if self.observes() {
+            return Vec::new();
+        }
         let (baselines, others): (Vec<_>, Vec<_>) = self
             .subjects()
             .into_iter()
@@ -252,6 +263,34 @@ mod tests {
         );
     }
 
+    /// `bench -c 1,10 -R 200` and `replay`: no pairs, a rate that was asked for, bodies that nobody can know, levels
+    /// that differ.
+    #[test]
+    fn what_a_command_makes_inevitable_is_not_held_against_it() {
+        let mut run = fixture::run(2, 1, |block| {
+            if block.variant == 1 {
+                fixture::set_rate(block, 150.0);
+            }
+        });
+        run.blocks.retain(|block| block.arm != Arm::Again);
+        for (at, block) in run.blocks.iter_mut().enumerate() {
+            block.pair = at as u32;
+        }
+        run.header.scenario.load.mode = crate::scenario::Mode::Open;
+        run.header.scenario.load.rate = 200.0;
+        run.header.scenario.check.body = crate::scenario::BodyCheck::None;
+        let found = |run: &Run| -> Vec<&str> {
+            let found = analyse(run, &[]).findings;
+            found.into_iter().map(|finding| finding.name).collect()
+        };
+        let compared = found(&run);
+        for name in ["one-order", "fixed-rate", "undecoded"] {
+            assert!(compared.contains(&name), "{name}: {compared:?}");
+        }
+        run.header.purpose = Purpose::Observation;
+        assert_eq!(found(&run), Vec::<&str>::new());
+    }
+
     #[test]
     fn names_are_unique() {
         let names: BTreeSet<_> = ALL.iter().map(|check| check.name).collect();
@@ -260,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_come_first() {
+    fn the_most_severe_come_first() {
         let run = fixture::run(2, 10, |block| {
             block.noise.clock_step = 1.0;
             block.client.busy = 0.99;

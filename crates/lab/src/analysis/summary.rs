@@ -192,21 +192,8 @@ fn metrics(blocks: &[&Block]) -> Vec<MetricSummary> {
 
 fn failures(blocks: &[&Block]) -> Failures {
     let mut all = Failures::default();
-    for Failures {
-        connect,
-        timeout,
-        cut,
-        status,
-        media_type,
-        length,
-    } in blocks.iter().map(|block| block.load.failures)
-    {
-        all.connect += connect;
-        all.timeout += timeout;
-        all.cut += cut;
-        all.status += status;
-        all.media_type += media_type;
-        all.length += length;
+    for block in blocks {
+        all += block.load.failures;
     }
     all
 }
@@ -232,6 +219,7 @@ fn urls(blocks: &[&Block]) -> Vec<UrlResult> {
                     sum.failures += url.failures;
                     sum.bytes_body += url.bytes_body;
                     sum.total.add(&url.total);
+                    sum.reason = sum.reason.take().or_else(|| url.reason.clone());
                 }
                 None => all.push(url.clone()),
             }

@@ -95,7 +95,7 @@ fn nor_are_they_on_a_machine_too_restless_for_a_narrow_interval() {
 
 #[test]
 fn the_interval_holds_the_truth_whichever_look_ended_the_run() {
-    // At 1.2 to 2 % of noise runs end at all looks, early ones by luck.
+    // At 1.2 to 2 % of noise runs end at every interim analysis, at early ones by luck.
     for (noise, wild) in [(0.008, 0.0), (0.012, 0.0), (0.016, 0.0), (0.012, 0.1)] {
         let world = World {
             factor: 0.97,

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::looks::Looks;
+use super::interim::InterimAnalyses;
 use crate::scenario::Metric;
-use crate::stats::{LogRatios, pairs_until_a_verdict};
+use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 
 /// What can be said. "No difference" is not among it: sameness is shown within a bound, or is not shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,10 +16,16 @@ pub enum Verdict {
     Faster,
     /// The variant is slower.
     Slower,
-    /// It costs less.
-    Cheaper,
-    /// It costs more.
-    Dearer,
+    /// It uses less.
+    Less {
+        /// Of what.
+        of: Resource,
+    },
+    /// It uses more.
+    More {
+        /// Of what.
+        of: Resource,
+    },
     /// The 90 % interval lies within the bound.
     Same {
         /// The bound, a share.
@@ -49,7 +55,7 @@ pub enum Verdict {
         why: String,
     },
     /// The switch did not reach the server, so nothing was compared.
-    NotExercised {
+    SwitchInactive {
         /// The witness, as in the scenario.
         witness: String,
         /// What it saw instead.
@@ -61,16 +67,35 @@ pub enum Verdict {
     },
 }
 
+/// What a server uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// CPU time.
+    Cpu,
+    /// Memory.
+    Memory,
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpu => "CPU",
+            Self::Memory => "memory",
+        })
+    }
+}
+
 /// What a verdict is made from, once work and witnesses are in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
     /// `None` below two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
-    /// p of a difference and of sameness over all looks, adjusted where the metric is a secondary one.
-    pub(super) difference_p: f64,
-    pub(super) sameness_p: f64,
+    /// p of a difference and of sameness over all interim analyses, adjusted where the metric is a secondary one.
+    pub(super) difference: Adjusted,
+    pub(super) sameness: Adjusted,
     pub(super) within: f64,
-    pub(super) looks: Looks,
+    pub(super) interim: InterimAnalyses,
     pub(super) min_pairs: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
@@ -84,8 +109,8 @@ impl Question<'_> {
         if (ratios.count() as u32) < self.min_pairs {
             return self.undecided();
         }
-        let differs = self.difference_p < 0.05;
-        if self.sameness_p < 0.05 {
+        let differs = self.difference.p < 0.05;
+        if self.sameness.p < 0.05 {
             let tiny = differs.then(|| ratios.mean().exp_m1());
             let within = self.within;
             return Verdict::Same { within, tiny };
@@ -94,12 +119,7 @@ impl Question<'_> {
             return self.undecided();
         }
         let better = (ratios.mean() > 0.0) == self.metric.more_is_better();
-        match (self.metric.is_cost(), better) {
-            (false, true) => Verdict::Faster,
-            (false, false) => Verdict::Slower,
-            (true, true) => Verdict::Cheaper,
-            (true, false) => Verdict::Dearer,
-        }
+        Verdict::certain(self.metric, better)
     }
 
     fn undecided(&self) -> Verdict {
@@ -107,8 +127,13 @@ impl Question<'_> {
         let projected = match self.ratios {
             Some(ratios) => {
                 let (mean, deviation) = (ratios.mean(), ratios.deviation());
-                let error = 1.0 - self.looks.each(0.95);
-                pairs_until_a_verdict(mean, deviation, self.within, error, ratios.count())
+                // What a design with so many pairs would ask of its intervals.
+                let errors = |pairs: usize| {
+                    let interim = self.interim.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
+                    let error = |it: Adjusted| 1.0 - interim.each(0.95, it.factor);
+                    (error(self.difference), error(self.sameness))
+                };
+                pairs_until_a_verdict(mean, deviation, self.within, errors, ratios.count())
                     .and_then(|pairs| u32::try_from(pairs).ok())
             }
             None => Some(self.min_pairs),
@@ -117,7 +142,7 @@ impl Question<'_> {
         Verdict::Undecided {
             half_width: self
                 .ratios
-                .map(|ratios| ratios.half_width(self.looks.each(0.95))),
+                .map(|ratios| ratios.half_width(self.interim.each(0.95, self.difference.factor))),
             within: self.within,
             more_pairs,
             seconds: more_pairs
@@ -129,18 +154,34 @@ impl Question<'_> {
 }
 
 impl Verdict {
-    /// Its word: `FASTER`, `NOT EXERCISED`…
+    /// A certain difference by this metric, for the better or the worse.
+    pub(crate) fn certain(metric: Metric, better: bool) -> Self {
+        match (metric.resource(), better) {
+            (None, true) => Self::Faster,
+            (None, false) => Self::Slower,
+            (Some(of), true) => Self::Less { of },
+            (Some(of), false) => Self::More { of },
+        }
+    }
+
+    /// Its word: `FASTER`, `SWITCH INACTIVE`…
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Faster => "FASTER",
             Self::Slower => "SLOWER",
-            Self::Cheaper => "CHEAPER",
-            Self::Dearer => "DEARER",
+            Self::Less { of: Resource::Cpu } => "LESS CPU",
+            Self::Less {
+                of: Resource::Memory,
+            } => "LESS MEMORY",
+            Self::More { of: Resource::Cpu } => "MORE CPU",
+            Self::More {
+                of: Resource::Memory,
+            } => "MORE MEMORY",
             Self::Same { .. } => "SAME",
             Self::Undecided { .. } => "UNDECIDED",
             Self::Invalid { .. } => "INVALID",
-            Self::NotExercised { .. } => "NOT EXERCISED",
+            Self::SwitchInactive { .. } => "SWITCH INACTIVE",
         }
     }
 }
@@ -150,7 +191,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;
         match self {
-            Self::Faster | Self::Slower | Self::Cheaper | Self::Dearer => Ok(()),
+            Self::Faster | Self::Slower | Self::Less { .. } | Self::More { .. } => Ok(()),
             Self::Same { within, tiny } => {
                 write!(f, " within ±{}", percent(*within))?;
                 match tiny {
@@ -171,7 +212,7 @@ impl fmt::Display for Verdict {
                     (Some(half), None) => {
                         write!(
                             f,
-                            ": known to ±{} only, asked ±{}",
+                            ": interval ±{}, target ±{}",
                             percent(*half),
                             percent(*within)
                         )?;
@@ -187,7 +228,7 @@ impl fmt::Display for Verdict {
                 }
             }
             Self::Invalid { why } => write!(f, ": {why}"),
-            Self::NotExercised {
+            Self::SwitchInactive {
                 witness,
                 seen,
                 blocks,
@@ -236,8 +277,12 @@ mod tests {
         LogRatios::new(&pairs).unwrap()
     }
 
-    fn one_look() -> Looks {
-        Looks::of(&Design {
+    fn alone(p: f64) -> Adjusted {
+        Adjusted { p, factor: 1 }
+    }
+
+    fn one_analysis() -> InterimAnalyses {
+        InterimAnalyses::of(&Design {
             order: Order::Sequential,
             ..Design::default()
         })
@@ -247,10 +292,10 @@ mod tests {
         Question {
             metric,
             ratios: Some(ratios),
-            difference_p: ratios.p_value(),
-            sameness_p: ratios.sameness_p(0.03),
+            difference: alone(ratios.p_value()),
+            sameness: alone(ratios.sameness_p(0.03)),
             within: 0.03,
-            looks: one_look(),
+            interim: one_analysis(),
             min_pairs: 6,
             seconds_per_pair: Some(20.0),
         }
@@ -262,10 +307,10 @@ mod tests {
         let more = ratios(0.10, 0.02, 10);
         assert_eq!(ask(Metric::Throughput, &more), Verdict::Faster);
         assert_eq!(ask(Metric::P99, &more), Verdict::Slower);
-        assert_eq!(ask(Metric::CpuSPerRequest, &more), Verdict::Dearer);
+        assert_eq!(ask(Metric::CpuSPerRequest, &more).word(), "MORE CPU");
         let less = ratios(-0.10, 0.02, 10);
         assert_eq!(ask(Metric::Throughput, &less), Verdict::Slower);
-        assert_eq!(ask(Metric::Rss, &less), Verdict::Cheaper);
+        assert_eq!(ask(Metric::Rss, &less).word(), "LESS MEMORY");
     }
 
     #[test]
@@ -298,6 +343,54 @@ mod tests {
         );
     }
 
+    /// The forecast's own number of pairs, if mean and deviation stay, has the verdict that it promises; one pair
+    /// less has not. By the same analyses and tests as a verdict then.
+    #[test]
+    fn a_forecast_of_so_many_pairs_keeps_its_promise() {
+        for (factor, mean) in [(1, 0.0), (5, 0.0), (1, 0.08), (5, 0.08)] {
+            let verdict = |pairs: u32, max: u32| {
+                let ratios = ratios(mean, 0.10, pairs);
+                let design = Design {
+                    order: Order::PairsRandom,
+                    pairs: crate::scenario::Pairs {
+                        min: 6,
+                        max,
+                        ..Default::default()
+                    },
+                    ..Design::default()
+                };
+                let interim = InterimAnalyses::of(&design);
+                let adjusted = |p: f64| Adjusted {
+                    p: interim.together(p) * f64::from(factor),
+                    factor,
+                };
+                Question {
+                    metric: Metric::Throughput,
+                    ratios: Some(&ratios),
+                    difference: adjusted(ratios.p_value()),
+                    sameness: adjusted(ratios.sameness_p(0.03)),
+                    within: 0.03,
+                    interim,
+                    min_pairs: 6,
+                    seconds_per_pair: None,
+                }
+                .answer()
+            };
+            let Verdict::Undecided {
+                more_pairs: Some(more),
+                ..
+            } = verdict(8, 20)
+            else {
+                panic!("{}", verdict(8, 20));
+            };
+            let enough = 8 + more;
+            let then = verdict(enough, enough.max(20));
+            assert_ne!(then.word(), "UNDECIDED", "{factor} {mean}: {enough}");
+            let sooner = verdict(enough - 1, (enough - 1).max(20));
+            assert_eq!(sooner.word(), "UNDECIDED", "{factor} {mean}: {enough}");
+        }
+    }
+
     #[test]
     fn fewer_pairs_than_planned_decide_nothing() {
         let verdict = ask(Metric::Throughput, &ratios(0.5, 0.01, 3));
@@ -316,10 +409,10 @@ mod tests {
         let nothing = Question {
             metric: Metric::Throughput,
             ratios: None,
-            difference_p: 1.0,
-            sameness_p: 1.0,
+            difference: alone(1.0),
+            sameness: alone(1.0),
             within: 0.03,
-            looks: one_look(),
+            interim: one_analysis(),
             min_pairs: 6,
             seconds_per_pair: None,
         };

@@ -179,12 +179,7 @@ impl Question<'_> {
             return self.undecided(Some(interval));
         }
         let better = (interval.low > 1.0) == metric.more_is_better();
-        match (metric.is_cost(), better) {
-            (false, true) => Verdict::Faster,
-            (false, false) => Verdict::Slower,
-            (true, true) => Verdict::Cheaper,
-            (true, false) => Verdict::Dearer,
-        }
+        Verdict::certain(metric, better)
     }
 
     fn undecided(&self, interval: Option<Interval>) -> Verdict {

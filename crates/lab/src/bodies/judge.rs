@@ -12,7 +12,7 @@ use crate::scenario::{BodyCheck, Expect, SizeCheck};
 pub struct Judged {
     /// One per variant and URL, the baseline's own too (broken pictures, wrong sizes).
     pub work: Vec<WorkJudgement>,
-    /// The most frequent reply of each variant and URL, for contact sheets: variant, URL's index, reply.
+    /// The most frequent reply of each variant and URL, for response previews: variant, URL's index, reply.
     pub typical: Vec<(u32, u32, Reply)>,
     /// What was found about the bodies that this took.
     pub findings: Findings,

@@ -52,7 +52,7 @@ impl Picture {
             .collect()
     }
 
-    /// The picture made to fit a square, as a PNG file: for contact sheets.
+    /// The picture made to fit a square, as a PNG file: for response previews.
     ///
     /// # Errors
     /// Why `body` could not be read or written.

@@ -10,7 +10,7 @@ use crate::analysis::Slot;
 use crate::launch::{LaunchError, Launched};
 use crate::load::{self, Asked, Drive, Driven, Endpoint, Window};
 use crate::record::{Block, Phase, PhaseKind, Probe};
-use crate::sample::{ClientThreads, Sampler, Watched, spin};
+use crate::sample::{ClientThreads, Sampler, Samples, Watched, spin};
 use crate::scenario::{Fresh, Load, Scenario, Seconds, placeholders};
 use crate::stats::Random;
 use crate::variant::Variant;
@@ -136,30 +136,12 @@ impl Going<'_> {
         });
         let samples = sampler.finish();
         let driven = driven?;
-        let edges = edges.into_inner().unwrap_or_default();
-        let (from, to) = match edges[..] {
-            [from, to] => (from, to),
-            _ => (self.at(driven.opened), self.at(driven.closed)),
-        };
-        block.server = samples.server(from, to);
-        block.system = samples.system(from, to);
-        block.noise = samples.noise(from, to, Probe::default());
-        block.timeline = samples.ticks();
+        measured(block, &driven, &samples, edges, &|moment| self.at(moment));
         let witnesses = witnesses.into_inner();
         if let Ok(witnesses) = witnesses {
             block.witnesses = witnesses.readings(server, &block.server);
         }
-        self.note(block, driven)
-    }
-
-    /// Takes over what the client saw.
-    fn note(&mut self, block: &mut Block, driven: Driven) -> Result<(), Error> {
-        self.phase(block, PhaseKind::Ramp, driven.began, driven.ramped);
-        self.phase(block, PhaseKind::Warmup, driven.ramped, driven.opened);
-        self.phase(block, PhaseKind::Measure, driven.opened, driven.closed);
         self.folder.keep(&driven.bodies)?;
-        block.warmup = driven.warmup;
-        block.client = driven.client;
         block.load = driven.result;
         if block.load.completed + block.load.failures.all() == 0 {
             block.failure =
@@ -184,6 +166,37 @@ impl Going<'_> {
             from: self.at(from),
             to: self.at(to),
         });
+    }
+}
+
+/// Takes over what was seen of the measured window, but for its result. `edges`: when it opened and closed by the
+/// sampler's marks; `at`: a moment as seconds since the run began.
+pub(super) fn measured(
+    block: &mut Block,
+    driven: &Driven,
+    samples: &Samples,
+    edges: Mutex<Vec<f64>>,
+    at: &dyn Fn(Instant) -> f64,
+) {
+    // A short window may have no other samples than those at its edges.
+    let (from, to) = match edges.into_inner().unwrap_or_default()[..] {
+        [from, to] => (from, to),
+        _ => (at(driven.opened), at(driven.closed)),
+    };
+    block.server = samples.server(from, to);
+    block.system = samples.system(from, to);
+    block.noise = samples.noise(from, to, block.noise.probe);
+    block.foreign = samples.foreign(from, to);
+    block.timeline = samples.ticks();
+    block.warmup = driven.warmup;
+    block.client = driven.client;
+    for (kind, from, to) in [
+        (PhaseKind::Ramp, driven.began, driven.ramped),
+        (PhaseKind::Warmup, driven.ramped, driven.opened),
+        (PhaseKind::Measure, driven.opened, driven.closed),
+    ] {
+        let (from, to) = (at(from), at(to));
+        block.phases.push(Phase { kind, from, to });
     }
 }
 

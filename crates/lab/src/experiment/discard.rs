@@ -56,6 +56,7 @@ mod tests {
             header: crate::record::Header {
                 schema: 1,
                 program: String::new(),
+                purpose: Default::default(),
                 started: String::new(),
                 scenario: scenario.expect("a scenario"),
                 variants: Vec::new(),

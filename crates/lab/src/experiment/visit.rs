@@ -8,10 +8,10 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::ClientLimits;
-use super::block::push;
+use super::block::{measured, push};
 use crate::launch;
 use crate::load::{self, Asked, Drive, Endpoint, Progress, Script, Window};
-use crate::record::{Arm, Block, Phase, PhaseKind, Probe};
+use crate::record::{Arm, Block, Probe};
 use crate::sample::{ClientThreads, Sampler, Watched, spin};
 use crate::scenario::{Load, Scenario};
 
@@ -51,6 +51,9 @@ impl Visit<'_> {
         &self,
         limits: &mut ClientLimits,
     ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
+        // Otherwise every request would fail, and what was measured were the client's own attempts.
+        let patience = self.load.timeout.duration();
+        (self.endpoint.accepts(patience)).map_err(load::Error::Unreachable)?;
         let threads = ClientThreads::default();
         let roots = launch::running(self.endpoint);
         let mut block = Block::new(self.index, self.index, self.arm(), self.variant);
@@ -84,33 +87,12 @@ impl Visit<'_> {
         };
         let samples = sampler.finish();
         let driven = driven?;
-        let at = |moment: Instant| moment.saturating_duration_since(self.origin).as_secs_f64();
-        // A short window may have no other samples than those at its edges.
-        let (from, to) = match edges.into_inner().unwrap_or_default()[..] {
-            [from, to] => (from, to),
-            _ => (at(driven.opened), at(driven.closed)),
+        block.noise.probe = Probe {
+            before,
+            after: spin(),
         };
-        for (kind, from, to) in [
-            (PhaseKind::Ramp, driven.began, driven.ramped),
-            (PhaseKind::Warmup, driven.ramped, driven.opened),
-            (PhaseKind::Measure, driven.opened, driven.closed),
-        ] {
-            let (from, to) = (at(from), at(to));
-            block.phases.push(Phase { kind, from, to });
-        }
-        block.server = samples.server(from, to);
-        block.system = samples.system(from, to);
-        block.noise = samples.noise(
-            from,
-            to,
-            Probe {
-                before,
-                after: spin(),
-            },
-        );
-        block.timeline = samples.ticks();
-        block.warmup = driven.warmup;
-        block.client = driven.client;
+        let at = |moment: Instant| moment.saturating_duration_since(self.origin).as_secs_f64();
+        measured(&mut block, &driven, &samples, edges, &at);
         block.load = driven.result;
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
             block.client.ceiling = limits.of(self.load, self.endpoint, body)?;

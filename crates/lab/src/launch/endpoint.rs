@@ -62,6 +62,16 @@ impl Endpoint {
         status.ok_or_else(|| io::Error::other("no HTTP reply"))
     }
 
+    /// Connects once and closes again: an error says why nobody can be asked there.
+    ///
+    /// # Errors
+    /// What the kernel says, with the address: `127.0.0.1:9: connection refused`.
+    pub fn accepts(&self, patience: Duration) -> io::Result<()> {
+        self.connect(patience)
+            .map(drop)
+            .map_err(|error| io::Error::new(error.kind(), format!("{self}: {}", reason(&error))))
+    }
+
     /// The body of a small reply, e.g. `/metrics`.
     pub(crate) fn fetch(&self, path: &str, patience: Duration) -> io::Result<String> {
         let mut stream = self.connect(patience)?;
@@ -94,6 +104,15 @@ impl Endpoint {
             }
         })
     }
+}
+
+/// An error of the kernel without its number: `connection refused`.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Either kind of connection.

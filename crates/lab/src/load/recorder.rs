@@ -44,8 +44,8 @@ impl Turn {
 pub(super) enum Outcome {
     /// A whole reply; its body lies beside it.
     Replied(Head),
-    /// None.
-    Failed(Trouble),
+    /// None, and why not.
+    Failed(Trouble, String),
 }
 
 /// Why there is no whole reply.
@@ -175,7 +175,7 @@ impl Recorder {
         let mut sums = self.sums();
         let known = match &outcome {
             Outcome::Replied(head) => Some(sums.replies.know(turn.url, head, body)),
-            Outcome::Failed(_) => None,
+            Outcome::Failed(..) => None,
         };
         let trouble = self.trouble(&sums, turn.url, &outcome, body);
         if trouble.is_none() {
@@ -209,26 +209,44 @@ impl Recorder {
         }
     }
 
-    /// Which failure this is, if it is one.
-    fn trouble(&self, sums: &Sums, url: usize, outcome: &Outcome, body: &[u8]) -> Option<Count> {
+    /// Which failure this is, if it is one, and why.
+    fn trouble(
+        &self,
+        sums: &Sums,
+        url: usize,
+        outcome: &Outcome,
+        body: &[u8],
+    ) -> Option<(Count, String)> {
         let head = match outcome {
-            Outcome::Failed(Trouble::Connect) => return Some(|failures| &mut failures.connect),
-            Outcome::Failed(Trouble::Timeout) => return Some(|failures| &mut failures.timeout),
-            Outcome::Failed(Trouble::Cut) => return Some(|failures| &mut failures.cut),
+            Outcome::Failed(trouble, why) => {
+                let count: Count = match trouble {
+                    Trouble::Connect => |failures| &mut failures.connect,
+                    Trouble::Timeout => |failures| &mut failures.timeout,
+                    Trouble::Cut => |failures| &mut failures.cut,
+                };
+                return Some((count, why.clone()));
+            }
             Outcome::Replied(head) => head,
         };
         let status = match self.expected[url] {
             0 => head.status < 400,
             expected => head.status == expected,
         };
+        let (wanted, length) = (&self.check.media_type, body.len() as u64);
+        let first = sums.replies.first_length(url);
         if !status {
-            Some(|failures| &mut failures.status)
-        } else if !self.check.media_type.is_empty() && head.media_type != self.check.media_type {
-            Some(|failures| &mut failures.media_type)
-        } else if self.check.body == BodyCheck::Length
-            && sums.replies.first_length(url) != Some(body.len() as u64)
-        {
-            Some(|failures| &mut failures.length)
+            let expected = match self.expected[url] {
+                0 => "below 400".to_owned(),
+                expected => expected.to_string(),
+            };
+            let why = format!("status {}, expected {expected}", head.status);
+            Some((|failures| &mut failures.status, why))
+        } else if !wanted.is_empty() && head.media_type != *wanted {
+            let why = format!("type {}, expected {wanted}", head.media_type);
+            Some((|failures| &mut failures.media_type, why))
+        } else if self.check.body == BodyCheck::Length && first != Some(length) {
+            let why = format!("{length} B, first {} B", first.unwrap_or(0));
+            Some((|failures| &mut failures.length, why))
         } else {
             None
         }
@@ -275,8 +293,9 @@ impl Sums {
         ended: Instant,
         outcome: &Outcome,
         length: u64,
-        trouble: Option<Count>,
+        trouble: Option<(Count, String)>,
     ) {
+        let good = trouble.is_none();
         let total = ended.saturating_duration_since(turn.due);
         let at = ended.saturating_duration_since(opened);
         let result = &mut self.result;
@@ -296,30 +315,31 @@ impl Sums {
         result
             .send_lag
             .record(turn.started.saturating_duration_since(turn.due));
-        if let Some(count) = trouble {
+        let url = result.urls.get_mut(turn.url);
+        if let Some((count, why)) = trouble {
             *count(&mut result.failures) += 1;
+            if let Some(url) = url {
+                url.failures += 1;
+                url.reason.get_or_insert(why);
+            }
         } else {
             result.completed += 1;
             result.total.record(total);
-        }
-        match result.urls.get_mut(turn.url) {
-            Some(url) if trouble.is_some() => url.failures += 1,
-            Some(url) => {
+            if let Some(url) = url {
                 url.completed += 1;
                 url.bytes_body += length;
                 url.total.record(total);
             }
-            None => {}
         }
         let since = self.last_reply[turn.connection].unwrap_or(opened);
         let used = &mut result.per_connection[turn.connection];
-        used.completed += u64::from(trouble.is_none());
+        used.completed += u64::from(good);
         used.longest_wait = used
             .longest_wait
             .max(ended.saturating_duration_since(since).as_secs_f64());
         self.last_reply[turn.connection] = Some(ended);
-        self.point(turn.url, at, total, trouble.is_none());
-        self.bin(at, total, trouble.is_none());
+        self.point(turn.url, at, total, good);
+        self.bin(at, total, good);
     }
 
     /// Keeps every `stride`th reply; whenever there are too many, every second of them goes.

@@ -11,7 +11,8 @@ use super::pacer::Pacer;
 use super::recorder::{Outcome, Recorder, Trouble, Turn};
 use super::sequence::Sequence;
 use super::stop::{Next, Stop};
-use crate::scenario::HttpVersion;
+use crate::launch::reason;
+use crate::scenario::{HttpVersion, Seconds};
 
 /// What all connections of a block share.
 pub(super) struct Shared {
@@ -66,9 +67,15 @@ pub(super) async fn work(
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(_) => Outcome::Failed(Trouble::Timeout),
+            Err(_) => Outcome::Failed(
+                Trouble::Timeout,
+                format!(
+                    "no whole reply within {}",
+                    Seconds(shared.timeout.as_secs_f64())
+                ),
+            ),
         };
-        let failed = matches!(outcome, Outcome::Failed(_));
+        let failed = matches!(outcome, Outcome::Failed(..));
         if failed || !shared.keepalive {
             connection = None;
         }
@@ -99,18 +106,22 @@ async fn exchange(
             }
             // The server may close a kept connection at any time, also while we write: that is no failure.
             Err(_) if prepared.repeatable() && body.is_empty() => {}
-            Err(_) => return Outcome::Failed(Trouble::Cut),
+            Err(error) => return Outcome::Failed(Trouble::Cut, error.to_string()),
         }
     }
-    let Ok(mut opened) = open(shared, turn).await else {
-        return Outcome::Failed(Trouble::Connect);
+    let mut opened = match open(shared, turn).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            let why = format!("{}: {}", shared.endpoint, reason(&error));
+            return Outcome::Failed(Trouble::Connect, why);
+        }
     };
     match ask(&mut opened, prepared, body).await {
         Ok(head) => {
             *connection = Some(opened);
             Outcome::Replied(head)
         }
-        Err(_) => Outcome::Failed(Trouble::Cut),
+        Err(error) => Outcome::Failed(Trouble::Cut, error.to_string()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! One block: a server's life from start to end, with one measured window in it. The unit of all statistics.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{ClientCost, LoadResult, ServerCost, SystemLoad, Tick};
@@ -33,6 +35,9 @@ pub struct Block {
     pub timeline: Vec<Tick>,
     /// Signals of disturbance.
     pub noise: Noise,
+    /// Who else used the CPU in the measured window, the busiest first; those with a hundredth of it or more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<ForeignProcess>,
     /// What each of the variant's witnesses read, in the order of the scenario.
     pub witnesses: Vec<Reading>,
     /// Why this block does not count, by a signal declared beforehand. Never by its result.
@@ -59,6 +64,7 @@ impl Block {
             system: SystemLoad::default(),
             timeline: Vec::new(),
             noise: Noise::default(),
+            foreign: Vec::new(),
             witnesses: Vec::new(),
             discarded: None,
             failure: None,
@@ -147,6 +153,28 @@ pub struct Noise {
     pub clock_step: f64,
     /// Shortest step of the clock that latencies are taken with, in seconds.
     pub clock_resolution: f64,
+}
+
+/// Processes of one name that belong neither to the server nor to the laboratory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForeignProcess {
+    /// Their short name, as `ps` and `top` show it.
+    pub name: String,
+    /// How many there were.
+    pub count: u32,
+    /// Their share of all CPUs, 0 to 1.
+    pub share: f64,
+}
+
+/// `rustc 61 %`, `python3 (4) 12 %`.
+impl fmt::Display for ForeignProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if self.count > 1 {
+            write!(f, " ({})", self.count)?;
+        }
+        write!(f, " {:.0} %", self.share * 100.0)
+    }
 }
 
 /// A fixed piece of work on every CPU at once, before and after the block: turbo, heat and neighbours in one

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::kept::Finding;
-use super::{Findings, Header, Kept, Run, SCHEMA};
+use super::{Block, Findings, Header, Kept, Run, SCHEMA};
 
 /// A run's folder on disk.
 #[derive(Clone, Debug)]
@@ -129,9 +129,11 @@ impl Folder {
                 ),
             });
         }
+        let mut blocks: Vec<Block> = folder.entries(Kind::Block.file())?;
+        blocks.iter_mut().for_each(forget_negative_times);
         let run = Run {
             header,
-            blocks: folder.entries(Kind::Block.file())?,
+            blocks,
             passes: folder.entries(Kind::Pass.file())?,
         };
         Ok((folder, run))
@@ -277,3 +279,10 @@ fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
 const HEADER: &str = "run.json";
 const BODIES: &str = "bodies";
 const JUDGED: &str = "judged.jsonl";
+/// Runs recorded before 22 November 2026, 12:00 UTC, lost the CPU time of client threads that had ended before the window
+/// closed, and hold less than nothing instead: it is not known.
+fn forget_negative_times(block: &mut Block) {
+    if block.client.cpu_seconds < 0.0 {
+        (block.client.cpu_seconds, block.client.busy) = (f64::NAN, f64::NAN);
+    }
+}

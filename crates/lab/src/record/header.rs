@@ -9,6 +9,23 @@ use crate::variant::Variant;
 /// The version of the files that this code writes and reads.
 pub const SCHEMA: u32 = 1;
 
+/// What a run was made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To compare variants, by blocks that are repeated in turns.
+    #[default]
+    Comparison,
+    /// To see what one server does under a load (`bench`, `replay`): nothing is repeated, and no verdict drawn.
+    Observation,
+}
+
+impl Purpose {
+    fn is_comparison(&self) -> bool {
+        *self == Self::Comparison
+    }
+}
+
 /// The head of a run, written before its first block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
@@ -16,6 +33,9 @@ pub struct Header {
     pub schema: u32,
     /// The program that wrote it, e.g. `andon 0.1.0`.
     pub program: String,
+    /// What it was made for.
+    #[serde(default, skip_serializing_if = "Purpose::is_comparison")]
+    pub purpose: Purpose,
     /// When it began, UTC, RFC 3339 to the second.
     pub started: String,
     /// The experiment as it was read, defaults filled in.

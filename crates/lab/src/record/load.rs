@@ -1,5 +1,7 @@
 //! What the client saw in one block's measured window.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::Latencies;
@@ -69,7 +71,45 @@ impl Failures {
     /// All kinds together.
     #[must_use]
     pub fn all(&self) -> u64 {
-        self.connect + self.timeout + self.cut + self.status + self.media_type + self.length
+        self.kinds().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Each kind with its name in reports.
+    fn kinds(&self) -> [(&'static str, u64); 6] {
+        [
+            ("connect", self.connect),
+            ("timeout", self.timeout),
+            ("cut", self.cut),
+            ("status", self.status),
+            ("type", self.media_type),
+            ("length", self.length),
+        ]
+    }
+}
+
+/// `3 (timeout 1, status 2)`.
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.all())?;
+        let kinds = self.kinds().into_iter().filter(|(_, count)| *count > 0);
+        let kinds: Vec<String> = kinds
+            .map(|(kind, count)| format!("{kind} {count}"))
+            .collect();
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        write!(f, " ({})", kinds.join(", "))
+    }
+}
+
+impl std::ops::AddAssign for Failures {
+    fn add_assign(&mut self, more: Self) {
+        self.connect += more.connect;
+        self.timeout += more.timeout;
+        self.cut += more.cut;
+        self.status += more.status;
+        self.media_type += more.media_type;
+        self.length += more.length;
     }
 }
 
@@ -86,6 +126,9 @@ pub struct UrlResult {
     pub bytes_body: u64,
     /// As `LoadResult::total`.
     pub total: Latencies,
+    /// Why its first failure was one: `connection refused`, `status 415, expected 200`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// One connection's share: shows starved ones.

@@ -87,7 +87,7 @@ const ROWS: &[Row] = &[
         None,
     ),
     ("Complete requests", |it| it.completed.to_string(), None),
-    ("Failed requests", |it| failed(it), None),
+    ("Failed requests", |it| it.failures.to_string(), None),
     ("Sends missed", |it| it.missed_sends.to_string(), None),
     ("Distinct bodies", |it| it.distinct_bodies.to_string(), None),
     (
@@ -242,30 +242,20 @@ fn served_within(material: &Material<'_>) -> Table {
     table
 }
 
-fn failed(it: &Summary) -> String {
-    let all = it.failures.all();
-    if all == 0 {
-        return "0".to_owned();
-    }
-    let kinds = [
-        ("connect", it.failures.connect),
-        ("timeout", it.failures.timeout),
-        ("cut", it.failures.cut),
-        ("status", it.failures.status),
-        ("type", it.failures.media_type),
-        ("length", it.failures.length),
-    ];
-    let kinds = kinds.iter().filter(|(_, count)| *count > 0);
-    let kinds: Vec<String> = kinds
-        .map(|(kind, count)| format!("{kind} {count}"))
-        .collect();
-    format!("{all} ({})", kinds.join(", "))
-}
-
 /// In milliseconds, or a dash with fewer than ten requests beyond.
 pub(super) fn quantile(times: &Latencies, share: f64) -> String {
-    let beyond = times.count() as f64 * (1.0 - share);
-    fixed((beyond > 9.999).then(|| ms(times.quantile(share))), 2)
+    fixed(stands(times, share).then(|| ms(times.quantile(share))), 2)
+}
+
+/// Do ten requests lie beyond this quantile? With fewer it is chance.
+pub(super) fn stands(times: &Latencies, share: f64) -> bool {
+    times.count() as f64 * (1.0 - share) > 9.999
+}
+
+/// The variant, or level of connections, with the highest rate.
+pub(super) fn fastest<'a>(material: &Material<'a>) -> Option<&'a Summary> {
+    let measured = material.variants().filter(|it| rate(it).is_some());
+    measured.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
 }
 
 /// Good replies per second, all windows together.
@@ -277,7 +267,8 @@ fn per_second(it: &Summary, count: f64) -> Option<f64> {
     (it.seconds > 0.0).then(|| count / it.seconds)
 }
 
-fn cpu(it: &Summary) -> Option<f64> {
+/// Seconds of the server per good reply, if its processes were seen.
+pub(super) fn cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0 && it.server.known()).then(|| it.server.cpu_seconds() / it.completed as f64)
 }
 

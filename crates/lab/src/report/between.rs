@@ -24,11 +24,11 @@ impl Between {
         }
         lines.push(match self.probe {
             Some(probe) => format!(
-                "The spin probe, a fixed piece of work, took {} as long in the new run: intervals of plain figures are \
+                "The CPU calibration, a fixed piece of work, took {} as long in the new run: intervals of plain figures are \
                  widened by that on both sides.",
                 units::ratio(probe)
             ),
-            None => "Without spin probes in both runs nobody knows how much the machine itself changed.".to_owned(),
+            None => "Without a CPU calibration in both runs nobody knows how much the machine itself changed.".to_owned(),
         });
         if let Some(why) = &self.obstacle {
             lines.push(format!("No verdict: {why}."));
@@ -116,7 +116,7 @@ pub fn verdict(verdict: &Verdict) -> String {
             within,
             ..
         } => format!(
-            "UNDECIDED: known to ±{} only, asked ±{}",
+            "UNDECIDED: interval ±{}, target ±{}",
             units::percent(*half),
             units::percent(*within)
         ),

@@ -1,6 +1,6 @@
 //! One line per block, discarded and failed ones too, for spreadsheets and R.
 
-use super::material::{arm, fate};
+use super::material::{arm, status};
 use super::table::harmless;
 use super::{Format, Material};
 use crate::record::Block;
@@ -21,7 +21,7 @@ const COLUMNS: &[Column] = &[
     ("attempt", |_, it| it.attempt.to_string()),
     ("arm", |_, it| arm(it.arm).to_owned()),
     ("variant", |m, it| m.name(it).to_owned()),
-    ("fate", |_, it| fate(it)),
+    ("status", |_, it| status(it)),
     ("window_s", |_, it| float(it.load.seconds)),
     ("sent", |_, it| it.load.sent.to_string()),
     ("completed", |_, it| it.load.completed.to_string()),

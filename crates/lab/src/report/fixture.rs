@@ -151,6 +151,7 @@ fn url_result(url: u32, completed: u64, times: &Latencies) -> UrlResult {
         failures: 0,
         bytes_body: completed * 12_000,
         total: times.clone(),
+        reason: None,
     }
 }
 

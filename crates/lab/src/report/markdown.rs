@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::outcome::Outcome;
 use super::table::markdown;
-use super::{Format, Material, Table, ab, jmeter, sar, strace, text, trust};
+use super::{Format, Material, Table, ab, jmeter, result, sar, strace, text, trust};
 
 pub(super) const FORMAT: Format = Format {
     name: "md",
@@ -15,6 +15,7 @@ pub(super) const FORMAT: Format = Format {
 
 fn print(material: &Material<'_>) -> String {
     let mut out = format!("## {}\n\n", markdown(&text::name(material)));
+    let _ = writeln!(out, "**{}**\n", markdown(&result::sentence(material)));
     for line in text::head(material) {
         let _ = writeln!(out, "{}\n", markdown(&line));
     }

@@ -18,7 +18,7 @@ pub struct Material<'a> {
     pub analysis: &'a Analysis,
     /// Whether the replies are the same work.
     pub judged: &'a Judged,
-    /// Distinct bodies by their hash; the contact sheet shows those that are here.
+    /// Distinct bodies by their hash; the response previews show those that are here.
     pub bodies: &'a BTreeMap<String, Bytes>,
     /// Text for a terminal that knows colours (ANSI)? Other formats have no use for it.
     pub colour: bool,
@@ -77,7 +77,7 @@ pub(super) fn window_start(block: &Block) -> Option<f64> {
 }
 
 /// `kept`, `discarded: …` or `failed: …`.
-pub(super) fn fate(block: &Block) -> String {
+pub(super) fn status(block: &Block) -> String {
     match (&block.failure, &block.discarded) {
         (Some(why), _) => format!("failed: {why}"),
         (None, Some(why)) => format!("discarded: {why}"),

@@ -86,11 +86,11 @@ impl Outcome {
 impl Tone {
     pub(super) fn of(verdict: &Verdict) -> Self {
         match verdict {
-            Verdict::Faster | Verdict::Cheaper => Self::Good,
-            Verdict::Slower | Verdict::Dearer => Self::Bad,
+            Verdict::Faster | Verdict::Less { .. } => Self::Good,
+            Verdict::Slower | Verdict::More { .. } => Self::Bad,
             Verdict::Same { .. } => Self::Calm,
             Verdict::Undecided { .. } => Self::Unsure,
-            Verdict::Invalid { .. } | Verdict::NotExercised { .. } => Self::Broken,
+            Verdict::Invalid { .. } | Verdict::SwitchInactive { .. } => Self::Broken,
         }
     }
 

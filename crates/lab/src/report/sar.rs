@@ -1,6 +1,6 @@
 //! What the machine did in each block's window, in the words of sar, with what server and client had of it.
 
-use super::material::fate;
+use super::material::status;
 use super::units::fixed;
 use super::{Format, Material, Table};
 use crate::record::{Block, SystemLoad};
@@ -50,7 +50,7 @@ pub(super) fn blocks(material: &Material<'_>) -> Table {
         .figures(["block"])
         .words(["variant"])
         .figures(HEADS)
-        .words(["fate"]);
+        .words(["status"]);
     for block in &material.run.blocks {
         let mut row = vec![block.index.to_string(), material.name(block).to_owned()];
         if block.failure.is_none() {
@@ -58,7 +58,7 @@ pub(super) fn blocks(material: &Material<'_>) -> Table {
             row.extend(server(block));
         }
         row.resize(table.columns.len() - 1, String::new());
-        row.push(fate(block));
+        row.push(status(block));
         table.row(row);
     }
     table.note(LOAD_AVERAGE);

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::outcome::{Outcome, Tone};
 use super::table::harmless;
-use super::{Format, Material, ab, trust, units};
+use super::{Format, Material, ab, result, trust, units};
 use crate::analysis::{Finding, Role, Severity};
+use crate::record::Purpose;
 
 pub(super) const FORMAT: Format = Format {
     name: "text",
@@ -16,12 +17,15 @@ pub(super) const FORMAT: Format = Format {
 
 fn print(material: &Material<'_>) -> String {
     let mut out = format!("{}\n", name(material));
+    let _ = writeln!(out, "{}", harmless(&result::sentence(material)));
     for line in head(material) {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
-    verdicts(&mut out, material);
-    out.push('\n');
+    if material.run.header.purpose == Purpose::Comparison {
+        verdicts(&mut out, material);
+        out.push('\n');
+    }
     for table in ab::tables(material) {
         out += &table.text();
         out.push('\n');
@@ -91,18 +95,18 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     let (interval, pairs) = (width(|it| &it.interval), width(|it| &it.pairs));
     let ranks = width(|it| &it.ranks);
     let mut primary = true;
-    let looks = match material.analysis.looks {
+    let interim = match material.analysis.interim_analyses {
         1 => String::new(),
-        looks => format!(" that holds over all of {looks} looks"),
+        count => format!(", adjusted for {count} interim analyses"),
     };
     let _ = writeln!(
         out,
-        "Verdicts (ratio to the baseline, 95 % interval{looks}, pairs, p of signed ranks)"
+        "Verdicts (ratio to the baseline, 95 % interval{interim}, pairs, p of signed ranks)"
     );
     for it in &outcomes {
         if primary && it.role == Role::Secondary {
             primary = false;
-            out.push_str("Beside them (p values adjusted for their number)\n");
+            out.push_str("Secondary metrics (intervals and p values adjusted for their number)\n");
         }
         let start = format!(
             "  {:who$}  {:metric$}  {:ratio$} {:interval$}  {:>pairs$}  {:>ranks$}  ",
@@ -152,7 +156,7 @@ fn missing(out: &mut String, material: &Material<'_>) {
 /// A severity as a word.
 pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
-        Severity::Grave => "GRAVE",
+        Severity::Critical => "critical",
         Severity::Warning => "warning",
         Severity::Note => "note",
     }
@@ -161,7 +165,7 @@ pub(super) fn severity(severity: Severity) -> &'static str {
 /// How a finding sounds.
 pub(super) fn tone(finding: &Finding) -> Tone {
     match finding.severity {
-        Severity::Grave => Tone::Bad,
+        Severity::Critical => Tone::Bad,
         Severity::Warning => Tone::Unsure,
         Severity::Note => Tone::Calm,
     }

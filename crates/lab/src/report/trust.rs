@@ -5,14 +5,27 @@ use std::fmt::Write as _;
 use super::outcome::quotable;
 use super::table::harmless;
 use super::{Material, units};
+use crate::record::Purpose;
 
 /// A sentence each; those that go into detail are indented.
 pub(super) fn lines(material: &Material<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if material.run.header.purpose == Purpose::Comparison {
+        lines.extend(pairs(material));
+    }
+    lines.extend(failures(material));
+    lines.extend(stability(material));
+    lines.extend(work(material));
+    lines
+}
+
+/// What the pairs say about the machine.
+fn pairs(material: &Material<'_>) -> Vec<String> {
     let analysis = material.analysis;
     let mut lines = Vec::new();
     lines.push(match &analysis.noise_floor {
         Some(floor) => format!(
-            "Noise floor: the baseline against itself {} {}: effects below ±{} cannot be told from nothing{}",
+            "Noise floor: the baseline against itself {} {}: differences under ±{} are within the noise{}",
             units::ratio(floor.ratio),
             units::interval(floor.interval.low, floor.interval.high),
             units::percent(floor.half_width),
@@ -39,6 +52,9 @@ pub(super) fn lines(material: &Material<'_>) -> Vec<String> {
             units::count(*blocks, "block")
         );
     }
+    if let Some(by) = discards.by() {
+        let _ = write!(line, "; by {} of all CPUs", harmless(&by));
+    }
     lines.push(line);
     let with_discarded = analysis.primary().filter_map(|it| {
         let with = quotable(it).and(it.with_discarded.as_ref())?;
@@ -51,9 +67,6 @@ pub(super) fn lines(material: &Material<'_>) -> Vec<String> {
         ))
     });
     lines.extend(with_discarded);
-    lines.extend(failures(material));
-    lines.extend(stability(material));
-    lines.extend(work(material));
     lines
 }
 
@@ -82,9 +95,9 @@ fn work(material: &Material<'_>) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = vec![match different.len() {
-        0 => format!("Same work: all of {} replies", judged.len()),
+        0 => format!("Response equivalence: all of {} replies", judged.len()),
         some => format!(
-            "Same work: {some} of {} replies differ or are wrong",
+            "Response equivalence: {some} of {} replies differ or are wrong",
             judged.len()
         ),
     }];

@@ -1,4 +1,4 @@
-//! The spin probe: the same piece of work on every CPU at once. Turbo, heat and neighbours in one number.
+//! The CPU calibration: the same piece of work on every CPU at once. Turbo, heat and neighbours in one number.
 
 use std::hint::black_box;
 use std::sync::Barrier;

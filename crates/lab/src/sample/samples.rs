@@ -1,6 +1,7 @@
 //! Samples, and what a window of them says.
 
-use crate::record::{Noise, Probe, ServerCost, SystemLoad, Tick};
+use super::foreign::{self, Scan};
+use crate::record::{ForeignProcess, Noise, Probe, ServerCost, SystemLoad, Tick};
 
 /// Everything read at one moment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,8 +36,12 @@ macro_rules! totals {
                 Self { $($field: self.$field + (later.$field - self.$field) * share,)* }
             }
 
+            /// What was added since then. The kernel takes a little of some counters back now and then (idle and
+            /// waiting for disks, times of other processors): that is nothing used, and never less.
             fn since(&self, earlier: &Self) -> Self {
-                Self { $($field: self.$field - earlier.$field,)* }
+                let used = Self { $($field: (self.$field - earlier.$field).max(0.0),)* };
+                // A clock may be set back.
+                Self { wall: self.wall - earlier.wall, ..used }
             }
         }
     };
@@ -74,6 +79,7 @@ totals! {
 pub struct Samples {
     every: f64,
     samples: Vec<Sample>,
+    scans: Vec<Scan>,
 }
 
 impl Samples {
@@ -81,6 +87,7 @@ impl Samples {
         Self {
             every,
             samples: Vec::new(),
+            scans: Vec::new(),
         }
     }
 
@@ -160,6 +167,18 @@ impl Samples {
             clock_step: used.wall - (to - from),
             clock_resolution: super::system::clock_resolution(),
         }
+    }
+
+    pub(super) fn scan(&mut self, scan: Scan) {
+        self.scans.push(scan);
+    }
+
+    /// Who else used the CPU, the busiest first.
+    #[must_use]
+    pub fn foreign(&self, from: f64, to: f64) -> Vec<ForeignProcess> {
+        let inside = |scan: &&Scan| scan.at >= from && scan.at <= to;
+        let scans: Vec<&Scan> = self.scans.iter().filter(inside).collect();
+        foreign::between(&scans, self.used(from, to).all)
     }
 
     /// CPU seconds of the client's threads.

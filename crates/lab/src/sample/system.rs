@@ -1,12 +1,11 @@
 //! What /proc says about the machine and about this process.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::samples::Sample;
-use crate::proc::{self, Pid, Stat};
+use crate::proc::Stat;
 
 /// The machine's files, kept open: reading again is a third of the work.
 pub(super) struct System {
@@ -15,8 +14,6 @@ pub(super) struct System {
     pressure: Option<File>,
     snmp: Option<File>,
     own: Option<File>,
-    /// CPU seconds of each thread of the client, as last seen: one that has ended keeps its own.
-    client: HashMap<Pid, f64>,
     text: Vec<u8>,
 }
 
@@ -28,12 +25,12 @@ impl System {
             pressure: File::open("/proc/pressure/cpu").ok(),
             snmp: File::open("/proc/net/snmp").ok(),
             own: File::open("/proc/self/stat").ok(),
-            client: HashMap::new(),
             text: Vec::new(),
         }
     }
 
-    pub(super) fn read(&mut self, client: &[Pid], sample: &mut Sample) {
+    /// `client`: CPU seconds of the client's threads.
+    pub(super) fn read(&mut self, client: f64, sample: &mut Sample) {
         if let Some(text) = text(&mut self.text, self.stat.as_ref()) {
             stat(text, sample);
         }
@@ -54,12 +51,7 @@ impl System {
         if let Some(own) = text(&mut self.text, self.own.as_ref()).and_then(Stat::parse) {
             totals.own = (own.user + own.system) as f64 * tick();
         }
-        for thread in client {
-            if let Some(seconds) = proc::thread_seconds(*thread) {
-                self.client.insert(*thread, seconds);
-            }
-        }
-        totals.client = self.client.values().sum();
+        totals.client = client;
     }
 }
 

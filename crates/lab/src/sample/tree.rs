@@ -24,6 +24,8 @@ pub(super) struct Tree {
     storage: Growing,
     /// Run-queue wait in nanoseconds and context switches of every thread ever seen, as last seen.
     threads: HashMap<(Pid, Pid), (u64, u64)>,
+    /// Its processes, as last seen.
+    members: Vec<Pid>,
 }
 
 /// One look at all members.
@@ -48,7 +50,17 @@ impl Tree {
             faults: Growing::default(),
             storage: Growing::default(),
             threads: HashMap::new(),
+            members: Vec::new(),
         }
+    }
+
+    /// The processes that are known to be the server's, and its guard.
+    pub(super) fn members(&self) -> Vec<Pid> {
+        let guard = match &self.watched {
+            Watched::Below(guard) => Some(*guard),
+            Watched::Running(_) => None,
+        };
+        self.members.iter().copied().chain(guard).collect()
     }
 
     /// Reads it; with `whole` also what has to be asked of each thread.
@@ -85,6 +97,7 @@ impl Tree {
             .map(|(wait, _)| *wait as f64 / 1e9)
             .sum();
         totals.server_switches = self.threads.values().map(|(_, count)| *count as f64).sum();
+        self.members = sum.pids;
     }
 
     /// Parents before their children: what ends in between is missed, not counted twice, and noticed.

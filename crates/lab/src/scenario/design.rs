@@ -186,7 +186,7 @@ impl From<Above> for String {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gate {
-    /// Sentences: `primary slower than 5%`, `any INVALID`, `any NOT EXERCISED`, `any UNDECIDED`.
+    /// Sentences: `primary slower than 5%`, `any INVALID`, `any SWITCH INACTIVE`, `any UNDECIDED`.
     pub fail: Vec<String>,
 }
 

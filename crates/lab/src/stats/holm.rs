@@ -1,16 +1,25 @@
 //! Several questions at once: Holm's step-down adjustment keeps the chance of any false alarm at 5 %.
 
-/// Adjusted p-values, in the order of the given ones.
+/// A p-value among several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adjusted {
+    /// As it counts among all of them.
+    pub p: f64,
+    /// What its own p-value is multiplied by: its interval has 1 − 0.05 / `factor` confidence.
+    pub factor: u32,
+}
+
+/// The given p-values adjusted, in their order.
 #[must_use]
-pub fn holm(p_values: &[f64]) -> Vec<f64> {
+pub fn holm(p_values: &[f64]) -> Vec<Adjusted> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
-    let mut adjusted = vec![1.0; p_values.len()];
+    let mut adjusted = vec![Adjusted { p: 1.0, factor: 1 }; p_values.len()];
     let mut largest: f64 = 0.0;
     for (rank, &at) in order.iter().enumerate() {
-        let factor = (p_values.len() - rank) as f64;
-        largest = largest.max((p_values[at] * factor).min(1.0));
-        adjusted[at] = largest;
+        let factor = (p_values.len() - rank) as u32;
+        largest = largest.max((p_values[at] * f64::from(factor)).min(1.0));
+        adjusted[at] = Adjusted { p: largest, factor };
     }
     adjusted
 }
@@ -24,13 +33,16 @@ mod tests {
         let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
         let expected = [0.03, 0.06, 0.06, 0.02];
         for (got, want) in adjusted.iter().zip(expected) {
-            assert!((got - want).abs() < 1e-12, "{adjusted:?}");
+            assert!((got.p - want).abs() < 1e-12, "{adjusted:?}");
         }
+        let factors: Vec<u32> = adjusted.iter().map(|it| it.factor).collect();
+        assert_eq!(factors, [3, 1, 2, 4]);
     }
 
     #[test]
     fn nothing_exceeds_one_and_nothing_gives_nothing() {
-        assert_eq!(holm(&[0.7, 0.9]), [1.0, 1.0]);
+        let both: Vec<f64> = holm(&[0.7, 0.9]).iter().map(|it| it.p).collect();
+        assert_eq!(both, [1.0, 1.0]);
         assert!(holm(&[]).is_empty());
     }
 }

@@ -39,18 +39,21 @@ pub fn pairs_for_half_width(deviation: f64, half_width: f64) -> Option<usize> {
 }
 
 /// Pairs with which a verdict would fall, if mean and standard deviation of ln(b/a) stayed as they are: at an error of
-/// 0.05 a 95 % interval without one, or a 90 % interval within a factor of 1 + `within`. At least `from` + 1.
+/// 0.05 a 95 % interval without one, or a 90 % interval within a factor of 1 + `within`. The errors of a difference and
+/// of sameness are those of a design with so many pairs: one that allows more may be analysed more often, and each
+/// analysis then has less of the error. At least `from` + 1.
 #[must_use]
 pub fn pairs_until_a_verdict(
     mean: f64,
     deviation: f64,
     within: f64,
-    error: f64,
+    errors: impl Fn(usize) -> (f64, f64),
     from: usize,
 ) -> Option<usize> {
     first_from((from + 1).max(2), |pairs| {
-        error_times_t(deviation, pairs, 1.0 - error / 2.0) < mean.abs()
-            || mean.abs() + error_times_t(deviation, pairs, 1.0 - error) <= within.ln_1p()
+        let (difference, sameness) = errors(pairs);
+        error_times_t(deviation, pairs, 1.0 - difference / 2.0) < mean.abs()
+            || mean.abs() + error_times_t(deviation, pairs, 1.0 - sameness) <= within.ln_1p()
     })
 }
 
@@ -137,13 +140,21 @@ mod tests {
 
     #[test]
     fn a_verdict_comes_sooner_for_a_clear_effect_and_for_a_clear_sameness() {
-        let clear = pairs_until_a_verdict(0.10, 0.05, 0.03, 0.05, 2).unwrap();
-        let none = pairs_until_a_verdict(0.0, 0.05, 0.03, 0.05, 2).unwrap();
-        let on_the_bound = pairs_until_a_verdict(0.03, 0.05, 0.03, 0.05, 2).unwrap();
+        let plain = |_| (0.05, 0.05);
+        let clear = pairs_until_a_verdict(0.10, 0.05, 0.03, plain, 2).unwrap();
+        let none = pairs_until_a_verdict(0.0, 0.05, 0.03, plain, 2).unwrap();
+        let on_the_bound = pairs_until_a_verdict(0.03, 0.05, 0.03, plain, 2).unwrap();
         assert!(
             clear < none && none < on_the_bound,
             "{clear} {none} {on_the_bound}"
         );
-        assert!(pairs_until_a_verdict(0.10, 0.05, 0.03, 0.05, 50) == Some(51));
+        assert!(pairs_until_a_verdict(0.10, 0.05, 0.03, plain, 50) == Some(51));
+    }
+
+    #[test]
+    fn an_error_that_is_shared_out_over_more_analyses_takes_more_pairs() {
+        let shared = |pairs: usize| (0.05 / pairs as f64, 0.05 / pairs as f64);
+        let alone = pairs_until_a_verdict(0.0, 0.05, 0.03, |_| (0.05, 0.05), 2).unwrap();
+        assert!(pairs_until_a_verdict(0.0, 0.05, 0.03, shared, 2).unwrap() > alone * 2);
     }
 }

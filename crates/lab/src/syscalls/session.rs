@@ -154,8 +154,7 @@ impl Session {
         let failures = driven.result.failures;
         if failures.all() > 0 {
             return Err(format!(
-                "{} of {requests} requests failed while it counted ({failures:?})",
-                failures.all()
+                "{failures} of {requests} requests failed while it counted"
             ));
         }
         Ok(driven.result.total.mean())

@@ -11,7 +11,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     let suspect = evidence.analysis.noise_floor.filter(|floor| floor.suspect);
     let remark = suspect.map(|floor| Remark {
-        severity: Severity::Grave,
+        severity: Severity::Critical,
         sentence: format!(
             "The baseline differs from itself: x{:.3} [{:.3}, {:.3}]. By chance alone this happens in one run \
              of twenty.",

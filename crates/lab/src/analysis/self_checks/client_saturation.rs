@@ -33,7 +33,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
             )
         };
         Some(Remark {
-            severity: Severity::Grave,
+            severity: Severity::Critical,
             sentence: format!("{}: {seen}: it may be what limits.", subject.name()),
             advice: "give the client more threads or CPUs of its own, or ask for larger work",
         })

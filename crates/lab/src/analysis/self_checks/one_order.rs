@@ -25,7 +25,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if run.header.scenario.design.order == Order::Sequential {
         remarks.push(Remark {
-            severity: Severity::Grave,
+            severity: Severity::Critical,
             sentence: "All blocks of a variant ran before the next one's: an 8 % drift of the machine over \
                        such a run makes 88 % of all comparisons of equal variants \"significant\"."
                 .into(),
@@ -34,7 +34,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     }
     if fewest < 2 {
         remarks.push(Remark {
-            severity: Severity::Grave,
+            severity: Severity::Critical,
             sentence: format!(
                 "{} of blocks counts: one run per variant says nothing about how much another one \
                  would differ.",

@@ -18,7 +18,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         let inside = overlap(block) > ALLOWED * length(block, PhaseKind::Measure);
         (share > ALLOWED).then(|| Remark {
             severity: if inside {
-                Severity::Grave
+                Severity::Critical
             } else {
                 Severity::Note
             },
@@ -95,7 +95,7 @@ mod tests {
     fn a_run_of_0_94_seconds_in_a_ramp_of_0_9_is_grave() {
         let run = with_phases([(PhaseKind::Ramp, 0.0, 0.9), (PhaseKind::Measure, 0.0, 0.94)]);
         assert!(sentence(&CHECK, &run).contains("ramp-up of 0.90 s is 96 % of a run of 0.94 s"));
-        assert_eq!(found(&CHECK, &run)[0].severity, Severity::Grave);
+        assert_eq!(found(&CHECK, &run)[0].severity, Severity::Critical);
     }
 
     #[test]

@@ -14,11 +14,11 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 };
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
-    use Verdict::{Cheaper, Dearer, Faster, Slower};
+    use Verdict::{Faster, Less, More, Slower};
     let decided = evidence
         .analysis
         .primary()
-        .filter(|it| matches!(it.verdict, Faster | Slower | Cheaper | Dearer))
+        .filter(|it| matches!(it.verdict, Faster | Slower | Less { .. } | More { .. }))
         .filter_map(|it| Some((it, it.estimate?)));
     decided
         .filter(|(_, estimate)| estimate.ratio.ln().abs() < SMALL)

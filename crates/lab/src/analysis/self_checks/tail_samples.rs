@@ -21,7 +21,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         let (subject, smallest) = blocks.min_by_key(|(_, block)| block.load.total.count())?;
         let left = beyond(smallest, share);
         (left < BEYOND).then(|| Remark {
-            severity: if metric == primary { Severity::Grave } else { Severity::Note },
+            severity: if metric == primary { Severity::Critical } else { Severity::Note },
             sentence: format!(
                 "{} is left out where fewer than {BEYOND:.0} requests lie beyond it: a block of {} has {} \
                  requests, {left:.1} beyond.",
@@ -51,7 +51,7 @@ mod tests {
         assert!(sentence(&CHECK, &run).contains("500 requests, 5.0 beyond"));
         assert_eq!(found(&CHECK, &run)[0].severity, Severity::Note);
         run.header.scenario.design.primary = Metric::P99;
-        assert_eq!(found(&CHECK, &run)[0].severity, Severity::Grave);
+        assert_eq!(found(&CHECK, &run)[0].severity, Severity::Critical);
         assert!(found(&CHECK, &fixture::run(1, 4, |_| {})).is_empty());
     }
 }

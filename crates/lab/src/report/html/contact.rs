@@ -59,7 +59,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         );
     }
     Some(Figure {
-        title: "Contact sheet",
+        title: "Response previews",
         caption,
         legend: Vec::new(),
         body: sheet.definitions() + &body,

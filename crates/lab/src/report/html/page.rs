@@ -6,8 +6,9 @@ use super::figure::Figure;
 use super::{
     boxes, contact, forest, heat, levels, percentiles, scatter, slopes, syscalls, timeline,
 };
+use crate::record::Purpose;
 use crate::report::outcome::Outcome;
-use crate::report::{Material, ab, jmeter, sar, strace, text, trust};
+use crate::report::{Material, ab, jmeter, result, sar, strace, text, trust};
 
 /// All figures in the order of the page. Each is left out where there is nothing to show.
 const FIGURES: &[fn(&Material<'_>) -> Option<Figure>] = &[
@@ -35,11 +36,19 @@ pub(super) fn print(material: &Material<'_>) -> String {
     let _ = writeln!(out, "<title>{} – lab report</title>", escape(&name));
     let _ = writeln!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>");
     let _ = writeln!(out, "<h1>{}</h1>", escape(&name));
+    let _ = writeln!(
+        out,
+        "<p class=\"result\">{}</p>",
+        escape(&result::sentence(material))
+    );
     for line in text::head(material) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(&line));
     }
-    verdicts(&mut out, material);
     findings(&mut out, material);
+    if material.run.header.purpose == Purpose::Comparison {
+        verdicts(&mut out, material);
+    }
+    missing(&mut out, material);
     if let Some(why) = material.nothing_measured() {
         let _ = writeln!(out, "<p>{why}</p>");
     }
@@ -51,7 +60,7 @@ pub(super) fn print(material: &Material<'_>) -> String {
     out
 }
 
-/// The answer, in cards: readable before anything else, at any width.
+/// The verdicts in cards, readable at any width.
 fn verdicts(out: &mut String, material: &Material<'_>) {
     out.push_str("<section>\n<h2>Verdicts</h2>\n");
     let outcomes = Outcome::all(material.analysis);
@@ -80,7 +89,9 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     }
     out.push_str("</div>\n");
     if !others.is_empty() {
-        out.push_str("<div class=\"wide\"><table>\n<caption>Beside them</caption>\n<thead><tr>");
+        out.push_str(
+            "<div class=\"wide\"><table>\n<caption>Secondary metrics</caption>\n<thead><tr>",
+        );
         for head in [
             "compared",
             "metric",
@@ -118,12 +129,11 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
 }
 
 fn findings(out: &mut String, material: &Material<'_>) {
-    let missing = &material.run.header.machine.missing;
     let findings = &material.analysis.findings;
-    if findings.is_empty() && missing.is_empty() {
+    if findings.is_empty() {
         return;
     }
-    out.push_str("<section>\n<h2>Read this first</h2>\n<ul class=\"findings\">\n");
+    out.push_str("<section>\n<h2>Warnings</h2>\n<ul class=\"findings\">\n");
     for finding in findings {
         let _ = writeln!(
             out,
@@ -135,14 +145,18 @@ fn findings(out: &mut String, material: &Material<'_>) {
             escape(finding.advice)
         );
     }
-    for source in missing {
+    out.push_str("</ul>\n</section>\n");
+}
+
+/// What this machine does not tell; no figure is wrong for it.
+fn missing(out: &mut String, material: &Material<'_>) {
+    for source in &material.run.header.machine.missing {
         let _ = writeln!(
             out,
-            "<li class=\"note\">Not available here: {}</li>",
+            "<p class=\"note\">Not available on this machine: {}</p>",
             escape(source)
         );
     }
-    out.push_str("</ul>\n</section>\n");
 }
 
 fn tables(out: &mut String, material: &Material<'_>) {

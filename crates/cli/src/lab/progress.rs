@@ -1,0 +1,239 @@
+//! How far an experiment has come: a bar on a terminal, lines elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use andon_lab::experiment::{Event, Expected};
+use andon_lab::record::Block;
+use andon_lab::scenario::Scenario;
+use andon_lab::variant::expand;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Shows what happens, on standard error.
+pub(super) struct Progress {
+    shown: Shown,
+    begun: Instant,
+    expected: Expected,
+    state: Mutex<State>,
+}
+
+enum Shown {
+    /// Not at all.
+    Quiet,
+    /// For people who watch.
+    Bar(ProgressBar),
+    /// For files and pipes: a line now and then.
+    Lines,
+}
+
+#[derive(Default)]
+struct State {
+    /// The variant whose turn it is.
+    name: String,
+    /// Blocks that have ended, and those of them that count.
+    ended: u32,
+    counting: u32,
+    /// When the last line was printed.
+    told: Option<Instant>,
+}
+
+impl Progress {
+    /// Says how long it will take.
+    pub(super) fn start(scenario: &Scenario, budget: Option<Duration>, quiet: bool) -> Self {
+        // A scenario whose variants cannot be told does not run, and says why then.
+        let variants = expand(scenario).map_or(1, |variants| variants.len() as u32);
+        let expected = Expected::of(scenario, variants);
+        let shown = if quiet {
+            Shown::Quiet
+        } else {
+            eprintln!("{}: {}", scenario.name, prospect(&expected, budget));
+            if stderr().is_terminal() {
+                Shown::Bar(bar(&expected))
+            } else {
+                Shown::Lines
+            }
+        };
+        Self {
+            shown,
+            begun: Instant::now(),
+            expected,
+            state: Mutex::default(),
+        }
+    }
+
+    pub(super) fn show(&self, event: Event<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Begins { name, done, .. } => {
+                name.clone_into(&mut state.name);
+                if let Shown::Bar(bar) = &self.shown {
+                    bar.set_length(done.1.into());
+                    bar.set_position(done.0.into());
+                    bar.set_message(format!("{name}: starts"));
+                }
+            }
+            Event::Load(progress) => {
+                if let Shown::Bar(bar) = &self.shown {
+                    let phase = if progress.measuring {
+                        format!("{:.0} %", progress.done * 100.0)
+                    } else {
+                        "warm-up".to_owned()
+                    };
+                    let name = &state.name;
+                    bar.set_message(format!("{name}: {phase}, {:.0} replies/s", progress.rate));
+                }
+            }
+            Event::Counts { name } => match &self.shown {
+                Shown::Bar(bar) => {
+                    bar.set_message(format!("{name}: counting pass, apart from all timing"));
+                }
+                Shown::Lines => eprintln!("{name}: counting pass, apart from all timing"),
+                Shown::Quiet => {}
+            },
+            Event::Ended(block) => self.ended(&mut state, block),
+        }
+    }
+
+    fn ended(&self, state: &mut State, block: &Block) {
+        state.ended += 1;
+        state.counting += u32::from(block.counts());
+        if let Some(why) = lost(block) {
+            let line = format!("block {}: {why}; its pair runs again", block.index + 1);
+            match &self.shown {
+                Shown::Bar(bar) => bar.println(line),
+                Shown::Lines => eprintln!("{line}"),
+                Shown::Quiet => {}
+            }
+        }
+        let due = state.told.is_none_or(|told| told.elapsed() >= BETWEEN);
+        if matches!(self.shown, Shown::Lines) && due {
+            state.told = Some(Instant::now());
+            let rate = block.throughput().unwrap_or(0.0);
+            let (least, most) = self.expected.blocks;
+            let so_far = self.begun.elapsed().as_secs_f64();
+            let each = so_far / f64::from(state.ended);
+            let left = |blocks: u32| each * f64::from(blocks.saturating_sub(state.counting));
+            eprintln!(
+                "{} of {} blocks; {}: {rate:.0} replies/s; {} so far, {} to go",
+                state.counting,
+                range(&least.to_string(), &most.to_string()),
+                state.name,
+                time(so_far),
+                range(&time(left(least)), &time(left(most)))
+            );
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Why a block does not count, with who disturbed it.
+fn lost(block: &Block) -> Option<String> {
+    if let Some(why) = &block.failure {
+        return Some(why.clone());
+    }
+    let why = block.discarded.clone()?;
+    let by: Vec<String> = block
+        .foreign
+        .iter()
+        .take(3)
+        .map(ToString::to_string)
+        .collect();
+    Some(match by[..] {
+        [] => why,
+        _ => format!("{why} ({} of all CPUs)", by.join(", ")),
+    })
+}
+
+fn bar(expected: &Expected) -> ProgressBar {
+    let bar = ProgressBar::new(expected.blocks.1.into());
+    let style = ProgressStyle::with_template(
+        "{spinner} block {pos} of at most {len}, {elapsed} so far, at most {eta} to go  {msg}",
+    );
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// `24 to 80 blocks, 2 to 6 min`.
+fn prospect(expected: &Expected, budget: Option<Duration>) -> String {
+    let (least, most) = expected.blocks;
+    let blocks = range(&least.to_string(), &most.to_string());
+    let duration = match expected.seconds() {
+        Some((least, most)) => {
+            let limit = budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+            range(&time(least.min(limit)), &time(most.min(limit)))
+        }
+        None => match budget {
+            Some(budget) => format!("at most {}", time(budget.as_secs_f64())),
+            None => "as long as the server takes for the requests".to_owned(),
+        },
+    };
+    format!("{blocks} blocks, {duration}; it ends as soon as the result is precise enough")
+}
+
+/// `24 to 80`; one of them where they are the same; a common unit once.
+fn range(least: &str, most: &str) -> String {
+    if least == most {
+        return least.to_owned();
+    }
+    match (least.split_once(' '), most.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {most}"),
+        _ => format!("{least} to {most}"),
+    }
+}
+
+/// `45 s`, `3 min`, `1.5 h`.
+fn time(seconds: f64) -> String {
+    match seconds {
+        it if it < 90.0 => format!("{it:.0} s"),
+        it if it < 5400.0 => format!("{:.0} min", it / 60.0),
+        it => format!("{:.1} h", it / 3600.0),
+    }
+}
+
+/// Between two lines.
+const BETWEEN: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prospect_names_blocks_and_time_and_a_budget_shortens_it() {
+        let expected = Expected {
+            blocks: (24, 80),
+            block_seconds: Some((4.0, 9.0)),
+        };
+        let said = prospect(&expected, None);
+        assert!(said.starts_with("24 to 80 blocks, 2 to 12 min; "), "{said}");
+        let said = prospect(&expected, Some(Duration::from_secs(60)));
+        assert!(said.starts_with("24 to 80 blocks, 60 s; "), "{said}");
+        let by_requests = Expected {
+            block_seconds: None,
+            ..expected
+        };
+        let said = prospect(&by_requests, None);
+        assert!(said.contains("as long as the server takes"), "{said}");
+    }
+
+    #[test]
+    fn a_disturbed_block_names_who_disturbed_it() {
+        let mut block = Block::new(2, 1, andon_lab::record::Arm::Variant, 1);
+        block.discarded = Some("foreign CPU > 10 %".into());
+        block.foreign = vec![andon_lab::record::ForeignProcess {
+            name: "rustc".into(),
+            count: 1,
+            share: 0.61,
+        }];
+        let said = lost(&block).expect("it does not count");
+        assert_eq!(said, "foreign CPU > 10 % (rustc 61 % of all CPUs)");
+    }
+}

@@ -1,0 +1,117 @@
+//! Interim analyses: how often a run may end, and what that costs.
+//!
+//! Whoever looks at an interval eight times and stops when it pleases has eight chances to be wrong. So the error of
+//! 5 % is shared out evenly over all interim analyses that the design allows, fixed before the first block: the interval is wider
+//! at each of them, and holds at all of them together. Whichever analysis ends the run, for whatever reason, its interval
+//! then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A design with a fixed
+//! number of pairs has one analysis and pays nothing.
+
+use crate::scenario::{Design, Order};
+
+/// The number of interim analyses at which a run may end; at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InterimAnalyses {
+    count: u32,
+    /// Pairs of the first and of the last one, and between two of them; a round of none is a run that ends only when
+    /// all of it has run.
+    first: u32,
+    last: u32,
+    round: Option<u32>,
+}
+
+impl InterimAnalyses {
+    /// Those that a design allows: from the least pairs to the most, a whole round apart.
+    pub(super) fn of(design: &Design) -> Self {
+        let pairs = &design.pairs;
+        let round = round(design.order);
+        match design.order {
+            Order::Sequential => Self::between(pairs.min, pairs.min, None),
+            Order::AbbaRandom | Order::PairsRandom => {
+                Self::between(pairs.min, pairs.max.max(pairs.min), Some(round))
+            }
+        }
+    }
+
+    fn between(first: u32, last: u32, round: Option<u32>) -> Self {
+        Self {
+            count: round.map_or(1, |round| last.div_ceil(round) - first.div_ceil(round) + 1),
+            first,
+            last,
+            round,
+        }
+    }
+
+    /// Those of the same design if it allowed so many pairs.
+    pub(super) fn up_to(self, pairs: u32) -> Self {
+        Self::between(self.first, self.last.max(pairs), self.round)
+    }
+
+    /// How many.
+    pub(super) fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The confidence of each analysis that gives all of them together this one, of `tests` tests at once.
+    pub(super) fn each(self, together: f64, tests: u32) -> f64 {
+        1.0 - (1.0 - together) / f64::from(self.count) / f64::from(tests.max(1))
+    }
+
+    /// A p value of one analysis, as it counts when there are several.
+    pub(super) fn together(self, p: f64) -> f64 {
+        (p * f64::from(self.count)).min(1.0)
+    }
+}
+
+/// Pairs after which it may end: an ABBA design ends with a whole quad, or the drift that it cancels would stay in.
+pub(super) fn round(order: Order) -> u32 {
+    match order {
+        Order::AbbaRandom => 2,
+        Order::PairsRandom | Order::Sequential => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Pairs;
+
+    fn count(order: Order, min: u32, max: u32) -> u32 {
+        let pairs = Pairs {
+            min,
+            max,
+            ..Pairs::default()
+        };
+        InterimAnalyses::of(&Design {
+            order,
+            pairs,
+            ..Design::default()
+        })
+        .count()
+    }
+
+    #[test]
+    fn a_run_may_end_after_every_round_from_the_least_to_the_most_pairs() {
+        assert_eq!(count(Order::AbbaRandom, 6, 20), 8);
+        assert_eq!(count(Order::AbbaRandom, 7, 11), 3);
+        assert_eq!(count(Order::PairsRandom, 6, 20), 15);
+    }
+
+    #[test]
+    fn a_fixed_number_of_pairs_is_one_analysis() {
+        assert_eq!(count(Order::AbbaRandom, 6, 6), 1);
+        assert_eq!(count(Order::AbbaRandom, 10, 6), 1);
+        assert_eq!(count(Order::Sequential, 6, 20), 1);
+        let one = InterimAnalyses::between(6, 6, Some(2));
+        assert_eq!((one.each(0.95, 1), one.together(0.04)), (0.95, 0.04));
+    }
+
+    #[test]
+    fn the_error_is_shared_out_evenly() {
+        let eight = InterimAnalyses::between(6, 20, Some(2));
+        assert!((eight.each(0.95, 1) - 0.993_75).abs() < 1e-12);
+        assert!((eight.each(0.95, 5) - 0.998_75).abs() < 1e-12);
+        assert!((eight.together(0.005) - 0.04).abs() < 1e-12);
+        assert_eq!(eight.together(0.5), 1.0);
+        assert_eq!((eight.up_to(12), eight.up_to(40).count()), (eight, 18));
+    }
+}

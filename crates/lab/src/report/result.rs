@@ -1,0 +1,112 @@
+//! The result in one sentence, for whoever reads no further.
+
+use super::outcome::quotable;
+use super::units;
+use super::{Material, ab};
+use crate::analysis::{Comparison, Role, Verdict};
+use crate::record::Purpose;
+
+/// What came of the run.
+pub(super) fn sentence(material: &Material<'_>) -> String {
+    let primary: Vec<&Comparison> = material.analysis.primary().collect();
+    match primary[..] {
+        [] if material.run.header.purpose == Purpose::Observation => observed(material),
+        [] => alone(material),
+        [one] => compared(one),
+        [first, ..] => {
+            let told = primary.iter().take(MOST).map(|it| short(it));
+            let mut told: Vec<String> = told.collect();
+            if primary.len() > MOST {
+                told.push(format!("{} more below", primary.len() - MOST));
+            }
+            let (baseline, metric) = (&first.baseline, first.metric.name());
+            format!("Compared with {baseline} by {metric}: {}.", told.join("; "))
+        }
+    }
+}
+
+/// Variants that one sentence holds.
+const MOST: usize = 4;
+
+fn compared(it: &Comparison) -> String {
+    let (name, baseline) = (&it.name, &it.baseline);
+    let figures = quotable(it).map_or_else(String::new, |estimate| {
+        format!(
+            ": {} {} {} (95 % interval, {})",
+            it.metric.name(),
+            units::ratio(estimate.ratio),
+            units::interval(estimate.interval_95.low, estimate.interval_95.high),
+            units::count(estimate.pairs, "pair")
+        )
+    });
+    match &it.verdict {
+        Verdict::Faster => format!("{name} is faster than {baseline}{figures}."),
+        Verdict::Slower => format!("{name} is slower than {baseline}{figures}."),
+        Verdict::Less { of } => format!("{name} uses less {of} than {baseline}{figures}."),
+        Verdict::More { of } => format!("{name} uses more {of} than {baseline}{figures}."),
+        Verdict::Same { within, .. } => {
+            let within = units::percent(*within);
+            format!("{name} and {baseline} are the same within ±{within}{figures}.")
+        }
+        Verdict::Undecided { .. } => {
+            format!("Undecided whether {name} differs from {baseline}{figures}.")
+        }
+        Verdict::Invalid { why } => {
+            format!("No result for {name} compared with {baseline}: {why}.")
+        }
+        Verdict::SwitchInactive { witness, seen, .. } => format!(
+            "No result for {name} compared with {baseline}: its switch was inactive ({witness}, but saw {seen})."
+        ),
+    }
+}
+
+/// `b is faster (×1.93)`.
+fn short(it: &Comparison) -> String {
+    let word = match &it.verdict {
+        Verdict::Faster => "is faster".to_owned(),
+        Verdict::Slower => "is slower".to_owned(),
+        Verdict::Less { of } => format!("uses less {of}"),
+        Verdict::More { of } => format!("uses more {of}"),
+        Verdict::Same { within, .. } => format!("is the same within ±{}", units::percent(*within)),
+        Verdict::Undecided { .. } => "is undecided".to_owned(),
+        Verdict::Invalid { .. } => "is invalid".to_owned(),
+        Verdict::SwitchInactive { .. } => "had an inactive switch".to_owned(),
+    };
+    match quotable(it) {
+        Some(estimate) => format!("{} {word} ({})", it.name, units::ratio(estimate.ratio)),
+        None => format!("{} {word}", it.name),
+    }
+}
+
+/// One variant, which may have been compared with itself.
+fn alone(material: &Material<'_>) -> String {
+    let comparisons = material.analysis.comparisons.iter();
+    let mut broken = comparisons.filter(|it| quotable(it).is_none());
+    if let Some(it) = broken.find(|it| it.role == Role::Primary) {
+        return compared(it);
+    }
+    match &material.analysis.noise_floor {
+        Some(floor) => format!(
+            "One variant ran, so nothing was compared; differences under ±{} would be within the noise.",
+            units::percent(floor.half_width)
+        ),
+        None => "One variant ran, so nothing was compared.".to_owned(),
+    }
+}
+
+fn observed(material: &Material<'_>) -> String {
+    let Some(best) = ab::fastest(material) else {
+        return "Nothing was measured.".to_owned();
+    };
+    let at = match material.variants().count() {
+        1 => "",
+        _ => " at most",
+    };
+    format!(
+        "{} requests per second{at}, median latency {}, {} of {} requests failed.",
+        units::number(ab::rate(best).unwrap_or(0.0)),
+        units::duration(best.total.quantile(0.5)),
+        best.failures.all(),
+        best.sent
+    )
+}

@@ -1,0 +1,117 @@
+//! Who else uses the CPU: every process that is neither the server's nor ours, by name.
+//!
+//! All of /proc is read at the edges of the window and once a second between them, which costs a few milliseconds of one
+//! CPU. What lives shorter than that goes unnamed; it is still part of what
+//! [`Noise::foreign`](crate::record::Noise) counts, which is what decides.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::system::tick;
+use crate::proc::{self, Pid};
+use crate::record::ForeignProcess;
+
+/// Every process at one moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scan {
+    /// Seconds since the run began.
+    pub(super) at: f64,
+    /// By id and start, since ids are used again: the name, and clock ticks used.
+    processes: HashMap<(Pid, u64), (String, u64)>,
+}
+
+impl Scan {
+    /// Reads all processes but this one and `known`.
+    pub(super) fn read(at: f64, known: &[Pid]) -> Self {
+        let own = std::process::id() as Pid;
+        let foreign = proc::all().filter(|pid| *pid != own && !known.contains(pid));
+        let processes = foreign.filter_map(|pid| {
+            let (name, stat) = proc::named(pid)?;
+            Some(((pid, stat.started), (name, stat.user + stat.system)))
+        });
+        Self {
+            at,
+            processes: processes.collect(),
+        }
+    }
+}
+
+/// Who used what between the first and the last of these scans; `all`: the seconds of all CPUs in that time.
+pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
+    let mut first: HashMap<(Pid, u64), u64> = HashMap::new();
+    let mut last: HashMap<(Pid, u64), (&str, u64)> = HashMap::new();
+    for (at, scan) in scans.iter().enumerate() {
+        for (id, (name, ticks)) in &scan.processes {
+            // One that was not there at the beginning has begun since.
+            first.entry(*id).or_insert(if at == 0 { *ticks } else { 0 });
+            last.insert(*id, (name, *ticks));
+        }
+    }
+    let mut names: BTreeMap<&str, (u32, u64)> = BTreeMap::new();
+    for (id, (name, ticks)) in last {
+        let used = ticks.saturating_sub(first.get(&id).copied().unwrap_or(0));
+        if used > 0 {
+            let sum = names.entry(name).or_default();
+            *sum = (sum.0 + 1, sum.1 + used);
+        }
+    }
+    let share = |ticks: u64| {
+        if all > 0.0 {
+            ticks as f64 * tick() / all
+        } else {
+            0.0
+        }
+    };
+    let mut foreign: Vec<ForeignProcess> = (names.into_iter())
+        .map(|(name, (count, ticks))| ForeignProcess {
+            name: name.to_owned(),
+            count,
+            share: share(ticks),
+        })
+        .filter(|it| it.share >= LEAST)
+        .collect();
+    foreign.sort_by(|a, b| b.share.total_cmp(&a.share));
+    foreign.truncate(MOST);
+    foreign
+}
+
+/// A share of all CPUs below which nobody is named.
+const LEAST: f64 = 0.01;
+
+/// Names that are told.
+const MOST: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(at: f64, processes: &[(Pid, &str, u64)]) -> Scan {
+        let processes = processes.iter();
+        Scan {
+            at,
+            processes: processes
+                .map(|(pid, name, ticks)| ((*pid, 7), ((*name).to_owned(), *ticks)))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn whoever_used_the_cpu_is_named_with_its_share_and_whoever_slept_is_not() {
+        let second = (1.0 / tick()).round() as u64;
+        let scans = [
+            scan(0.0, &[(1, "init", 900), (2, "cc1", 50)]),
+            // Begun since, and gone before the end.
+            scan(
+                1.0,
+                &[
+                    (1, "init", 900),
+                    (2, "cc1", 50 + second),
+                    (3, "cc1", second),
+                ],
+            ),
+            scan(2.0, &[(1, "init", 900), (2, "cc1", 50 + second)]),
+        ];
+        let found = between(&scans.iter().collect::<Vec<_>>(), 4.0);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].to_string(), "cc1 (2) 50 %");
+    }
+}
