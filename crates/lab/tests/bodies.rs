@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use andon_codecs::ALL;
 use andon_lab::bodies::{Judged, Picture, judge};
 use andon_lab::record::{
-    Arm, Block, BodySeen, Folder, Header, Kept, Kind, Machine, Reply, Run, SCHEMA, UrlResult,
+    Arm, Block, BodySeen, Folder, Header, Kept, Kind, Machine, Purpose, Reply, Run, SCHEMA,
+    UrlResult,
 };
 use andon_lab::scenario::{Expect, Scenario, SizeCheck};
 use andon_lab::variant::Variant;
@@ -94,6 +95,7 @@ fn ran(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> (Run, Ke
         header: Header {
             schema: SCHEMA,
             program: "test".to_owned(),
+            purpose: Purpose::Comparison,
             started: "2026-01-01T00:00:00Z".to_owned(),
             scenario,
             variants: vec![variant("a"), variant("b")],

@@ -40,11 +40,7 @@ impl Opened {
             listen.check()?;
         }
         Ok(Self {
-            resolver: Resolver::after(
-                config,
-                codecs,
-                before.map(|app| &*app.maker.resolver),
-            )?,
+            resolver: Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?,
             uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
             token: config.admin.secret()?.as_deref().map(Token::new),
         })

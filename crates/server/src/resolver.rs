@@ -92,7 +92,10 @@ impl Resolver {
     ///
     /// # Errors
     /// Naming what cannot be opened or compiled.
-    pub fn new(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<Self, ConfigError> {
+    pub fn new(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+    ) -> Result<Self, ConfigError> {
         Self::after(config, codecs, None)
     }
 
