@@ -272,7 +272,7 @@ fn dead() -> String {
 fn a_port_where_nobody_listens_refuses_the_connection_and_is_no_busy_client() {
     let folder = tempfile::tempdir().expect("a folder");
     let address = dead();
-    std::fs::write(folder.path().join("urls.txt"), "/a\n").expect("writes");
+    fs::write(folder.path().join("urls.txt"), "/a\n").expect("writes");
     for words in [
         format!("bench http://{address}/ -n 50"),
         format!("bench http://{address}/ -c 1,4 -z 1s"),
@@ -335,7 +335,7 @@ fn bench_and_replay_do_not_object_to_what_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = served(folder.path());
     let url = format!("http://{}", server.address);
-    std::fs::write(folder.path().join("urls.txt"), "/a.txt\n").expect("writes");
+    fs::write(folder.path().join("urls.txt"), "/a.txt\n").expect("writes");
     for words in [
         format!("bench {url}/a.txt -n 300 -c 1,2 --as json"),
         format!("bench {url}/a.txt -n 300 -c 2 -R 300 --as json"),
