@@ -54,8 +54,9 @@ impl<'a> Target<'a> {
 /// What a request asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
-    /// The file, relative to the origin's root: percent-decoded exactly once, no leading slash. It may
-    /// be empty, and may hold `..`; the origin decides what it reaches.
+    /// The file, relative to the origin's root: percent-decoded exactly once, without empty and `.`
+    /// segments, `..` resolved. It may be empty; one that would climb out begins with `..`, and no
+    /// origin has it.
     pub source: String,
     /// What is wanted of it.
     pub recipe: Recipe,
@@ -76,7 +77,7 @@ impl Wish {
     /// A path that does not decode.
     pub fn plain_file(raw_path: &str) -> Result<Self, Refusal> {
         Ok(Self {
-            source: relative(&percent::decode(raw_path)?).to_owned(),
+            source: relative(&percent::decode(raw_path)?),
             recipe: Recipe {
                 original: Original::Always,
                 ..Recipe::default()
@@ -89,9 +90,24 @@ impl Wish {
     }
 }
 
-/// A decoded path without its leading slashes.
-pub(crate) fn relative(path: &str) -> &str {
-    path.trim_start_matches('/')
+/// A decoded path as a source is named: every equivalent path (`//a`, `./a`, `b/../a`) becomes the same
+/// text, so that it shares one cache entry. A slash at the end stays: it asks for a folder.
+pub(crate) fn relative(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if kept.last().is_some_and(|last| *last != "..") => {
+                kept.pop();
+            }
+            segment => kept.push(segment),
+        }
+    }
+    let asks_for_folder = matches!(path.rsplit('/').next(), Some("" | "." | ".."));
+    if asks_for_folder && !kept.is_empty() {
+        kept.push("");
+    }
+    kept.join("/")
 }
 
 /// A target that cannot be served, through the client's fault. `Display` is one plain sentence that may

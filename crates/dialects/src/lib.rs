@@ -21,7 +21,7 @@ pub mod small_light;
 
 pub use dialect::{Dialect, Refusal, Target, Wish};
 pub use rewrite::Rewrite;
-pub use small_light::{Compat, SmallLightConfig};
+pub use small_light::{Compat, Mistakes, SmallLightConfig};
 
 use rewrite::Rewriter;
 

@@ -102,6 +102,16 @@ impl Length {
             .contains(&percent)
             .then_some(Self::Percent(percent + 0.0))
     }
+
+    /// To hundredths of a pixel or ten thousandths of a percent, which is less than any picture shows:
+    /// lengths that look alike become one.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        match self {
+            Self::Px(px) => Self::Px((px * 1e2).round() / 1e2),
+            Self::Percent(percent) => Self::Percent((percent * 1e4).round() / 1e4),
+        }
+    }
 }
 
 /// A part of the picture. An absent `x` or `y` is 0; an absent `w` or `h` is the whole side (not what

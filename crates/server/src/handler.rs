@@ -148,6 +148,7 @@ impl App {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);
+                response::add_notes(reply.headers_mut(), &known.asked.wish.notes);
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
@@ -186,6 +187,7 @@ impl App {
             response::set_timing(&mut reply, visit.stages());
             reply
         };
+        response::add_notes(reply.headers_mut(), &asked.wish.notes);
         if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
             response::set_cache_control(&mut reply, &text);
         }

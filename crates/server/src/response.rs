@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
 use crate::body::Body;
@@ -112,6 +112,21 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
+/// `Andon-Note`, one for each note: what was ignored of the URL. Text from the URL is in them, so that
+/// everything but printable ASCII is escaped.
+pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
+    for note in notes.iter().take(MOST_NOTES) {
+        let escape = |char: char| match char {
+            ' '..='~' => char.to_string(),
+            other => other.escape_default().to_string(),
+        };
+        let text: String = note.chars().map(escape).collect();
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.append(NOTE, value);
+        }
+    }
+}
+
 /// `Cache-Status` (RFC 9211).
 pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
     let name = HeaderName::from_static("cache-status");
@@ -152,11 +167,16 @@ fn set_validators(reply: &mut Reply, validators: &Validators) {
     }
 }
 
+const NOTE: HeaderName = HeaderName::from_static("andon-note");
+
+/// More would be read by nobody, and heads have a limit.
+const MOST_NOTES: usize = 8;
+
 /// Bytes that hold most values, so that their text does not grow piece by piece.
 const USUAL_VALUE: usize = 64;
 
 /// Leaves out what cannot be a header's value: no header is worth a failed answer.
-fn set(headers: &mut hyper::HeaderMap, name: HeaderName, value: &str) {
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }

@@ -92,6 +92,52 @@ fn spellings_of_one_wish_share_one_entry_and_other_wishes_do_not() {
 }
 
 #[test]
+fn four_hundred_equivalent_urls_cost_one_transform_and_one_entry() {
+    let house = House::with("[cache]\nfs_fresh = \"1h\"\n");
+    house.put("trip/a.jpg", picture());
+    let widths = ["20", "20.0", "020", "20.0001", "19.99999", "20."];
+    let options = |width: &str| {
+        [
+            format!("small_light(dw={width},q=80)"),
+            format!("small_light(q=80,dw={width})"),
+            format!("small_light%28dw={width},q=80%29"),
+            format!("small_light%28dw%3D{width}%2Cq%3D80%29"),
+            format!("x/small_light(dw={width},,q=80.2,jpeghint=y)"),
+        ]
+    };
+    let paths = [
+        "trip/a.jpg",
+        "/trip/a.jpg",
+        "trip//a.jpg",
+        "./trip/a.jpg",
+        "trip/./a.jpg",
+        "trip/sub/../a.jpg",
+        "none/../trip/a.jpg",
+        "trip/%61.jpg",
+        "%74rip/a%2Ejpg",
+        "trip%2Fa.jpg",
+        "trip/%2e/a.jpg",
+        "trip/sub/%2E%2e/a.jpg",
+        "trip/a.jpg?v=1",
+        "trip/a.jpg?",
+    ];
+    let mut client = house.client();
+    let mut spellings = 0;
+    for width in widths {
+        for options in options(width) {
+            for path in paths {
+                let reply = client.get(&format!("/{options}/{path}"));
+                assert_eq!(reply.status, 200, "/{options}/{path}");
+                assert_eq!(is_hit(&reply), spellings > 0, "/{options}/{path}");
+                spellings += 1;
+            }
+        }
+    }
+    assert_eq!(spellings, 420);
+    assert_eq!(figure(&house, "andon_cache_entries{tier=\"memory\"}"), 1.0);
+}
+
+#[test]
 fn headers_that_are_no_part_of_the_key_change_no_byte() {
     let house = House::new();
     let first = house.get(SMALL);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::options::MAX_TEXT;
+use super::options::{MAX_TEXT, Options};
+use super::{Notes, recipe};
 use crate::ConfigError;
 
 /// How the dialect is configured.
@@ -20,8 +21,20 @@ pub struct SmallLightConfig {
     pub sigma_max: f64,
     /// How far the module's quirks are followed.
     pub compat: Compat,
+    /// What becomes of a request with options that have no meaning. Strictly they are always ignored.
+    pub mistakes: Mistakes,
     /// Named option strings, for `p=name`.
     pub patterns: BTreeMap<String, String>,
+}
+
+/// What becomes of a request with options that have no meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mistakes {
+    /// It is answered without them, and told of them.
+    #[default]
+    Note,
+    /// It is refused.
+    Refuse,
 }
 
 /// How far the module's quirks are followed.
@@ -43,6 +56,7 @@ impl Default for SmallLightConfig {
             radius_max: 10.0,
             sigma_max: 10.0,
             compat: Compat::default(),
+            mistakes: Mistakes::default(),
             patterns: BTreeMap::new(),
         }
     }
@@ -66,6 +80,11 @@ impl SmallLightConfig {
                 // nginx lowers the names of its hashes' keys, but not what it looks up.
                 Compat::Strict => name.to_ascii_lowercase(),
             };
+            if self.compat == Compat::Sane
+                && let Some(mistake) = self.mistake(pattern)
+            {
+                return Err(wrong(mistake));
+            }
             if patterns.insert(reached_by, pattern.clone()).is_some() {
                 return Err(wrong(
                     "another pattern has the same name but for capitals".to_owned(),
@@ -88,5 +107,17 @@ impl SmallLightConfig {
             patterns,
             ..self.clone()
         })
+    }
+
+    /// What is wrong with a pattern's options, whichever request asks for it.
+    fn mistake(&self, pattern: &str) -> Option<String> {
+        let mut notes = Notes::default();
+        let read = Options::from_text(pattern, &mut notes)
+            .and_then(|options| recipe::recipe(&options, self, &mut notes));
+        match read {
+            Err(refusal) => Some(refusal.why),
+            Ok(_) if notes.0.is_empty() => None,
+            Ok(_) => Some(notes.0.join("; ")),
+        }
     }
 }

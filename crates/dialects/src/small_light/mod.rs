@@ -12,7 +12,7 @@ mod path;
 mod recipe;
 mod values;
 
-pub use config::{Compat, SmallLightConfig};
+pub use config::{Compat, Mistakes, SmallLightConfig};
 pub use params::{PARAMETERS, Parameter};
 
 use crate::dialect::{Dialect, Refusal, Target, Wish, shorten_to};
@@ -52,18 +52,30 @@ impl Dialect for SmallLight {
 
     fn wish(&self, target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
         let strict = self.config.compat == Compat::Strict;
-        let given = if self.config.getparam_mode {
-            Given::Query(target.query.unwrap_or_default())
+        let wish = if self.config.getparam_mode {
+            let given = Given::Query(target.query.unwrap_or_default());
+            self.picture(target, given, strict).map(Some)
         } else {
-            match path::option_text(target, strict) {
-                Some(text) => Given::Path(text),
-                None => return path::disguised(target),
+            match path::option_text(target, strict)? {
+                Some(text) => self.picture(target, Given::Path(&text), strict).map(Some),
+                None => path::unclosed(target),
             }
         };
-        match self.picture(target, given, strict) {
-            Ok(wish) => Ok(Some(wish)),
+        match wish {
+            Ok(Some(wish)) if self.config.mistakes == Mistakes::Refuse && !strict => {
+                refuse_noted(target, wish).map(Some)
+            }
+            Ok(wish) => Ok(wish),
             Err(refusal) => Err(Refusal { strict, ..refusal }),
         }
+    }
+}
+
+/// The wish, if nothing in it had to be noted.
+fn refuse_noted(target: &Target<'_>, wish: Wish) -> Result<Wish, Refusal> {
+    match wish.notes.is_empty() {
+        true => Ok(wish),
+        false => Err(Refusal::new(target.path, wish.notes.join("; "))),
     }
 }
 

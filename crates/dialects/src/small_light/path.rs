@@ -1,16 +1,37 @@
 //! Where options and file stand in a target.
 
+use std::borrow::Cow;
+
 use crate::dialect::{Refusal, Target, Wish, relative, shorten};
 use crate::percent;
 
 /// What options follow.
 const OPEN: &str = "small_light(";
 
-/// The text between the first `small_light(` and the next `)`, raw: `%28` is no parenthesis. Strictly the
-/// query is searched too.
-pub(super) fn option_text<'a>(target: &Target<'a>, strict: bool) -> Option<&'a str> {
-    let searched = if strict { target.whole } else { target.path };
-    let (_, rest) = searched.split_once(OPEN)?;
+/// The text between the first `small_light(` and the next `)`. Strictly it is raw, and searched for in
+/// the query too. Otherwise it is decoded, and the parentheses may be encoded as well: PHP's
+/// `rawurlencode` and Python's `quote` write `%28`, JavaScript's `encodeURIComponent` only `%2C` and `%3D`.
+pub(super) fn option_text<'a>(
+    target: &Target<'a>,
+    strict: bool,
+) -> Result<Option<Cow<'a, str>>, Refusal> {
+    if strict {
+        return Ok(between(target.whole).map(Cow::Borrowed));
+    }
+    match between(target.path) {
+        Some(text) if text.contains('%') => Ok(Some(Cow::Owned(percent::decode(text)?))),
+        Some(text) => Ok(Some(Cow::Borrowed(text))),
+        None => {
+            let path = percent::decode(target.path)?;
+            // Without a file behind it, it is a file's own name.
+            let text = file_after(&path, OPEN).and_then(|_| between(&path));
+            Ok(text.map(|text| Cow::Owned(text.to_owned())))
+        }
+    }
+}
+
+fn between(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once(OPEN)?;
     let (text, _) = rest.split_once(')')?;
     Some(text)
 }
@@ -20,7 +41,7 @@ pub(super) fn option_text<'a>(target: &Target<'a>, strict: bool) -> Option<&'a s
 pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String, Refusal> {
     let path = percent::decode(target.path)?;
     if strict && !path.contains(OPEN) {
-        return Ok(relative(&path).to_owned());
+        return Ok(relative(&path));
     }
     let mark = if strict { "small_light" } else { OPEN };
     match file_after(&path, mark) {
@@ -28,7 +49,7 @@ pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String,
         Some((segment, _)) if segment.contains(OPEN) && !segment.contains(')') => {
             Err(Refusal::new(segment, "options may not contain `/`"))
         }
-        Some((_, file)) => Ok(file.to_owned()),
+        Some((_, file)) => Ok(file),
         None => Err(Refusal::new(
             target.path,
             "no file follows the options: it must be `/small_light(…)/file`",
@@ -36,18 +57,18 @@ pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String,
     }
 }
 
-/// A target whose options are percent-encoded: the file, untouched, as upstream. `None` when there is
-/// nothing like options in it.
-pub(super) fn disguised(target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
+/// A target whose options are not closed: the file, untouched, as upstream. `None` when there is nothing
+/// like options in it.
+pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
     let path = percent::decode(target.path)?;
     let Some((segment, file)) = file_after(&path, OPEN) else {
         return Ok(None);
     };
     // The file is decoded already; a `%` in it must not be taken for an escape again.
     let mut wish = Wish::plain_file("")?;
-    wish.source = file.to_owned();
+    wish.source = file;
     wish.notes.push(format!(
-        "`{}` is ignored: its parentheses must not be percent-encoded, and must be closed",
+        "`{}` is ignored: its parenthesis must be closed",
         shorten(segment)
     ));
     Ok(Some(wish))
@@ -55,11 +76,11 @@ pub(super) fn disguised(target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
 
 /// The whole path as a file.
 pub(super) fn whole(target: &Target<'_>) -> Result<String, Refusal> {
-    Ok(relative(&percent::decode(target.path)?).to_owned())
+    Ok(relative(&percent::decode(target.path)?))
 }
 
 /// The last segment that holds `mark` and is followed by something, and what follows it.
-fn file_after<'a>(path: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+fn file_after<'a>(path: &'a str, mark: &str) -> Option<(&'a str, String)> {
     let mut end = path.len();
     while let Some(at) = path[..end].rfind(mark) {
         let start = path[..at].rfind('/').map_or(0, |slash| slash + 1);

@@ -7,7 +7,7 @@ use andon_recipe::{
 
 use super::engine::Engine;
 use super::options::Options;
-use super::values::{Coord, Geometry, colour, float, int};
+use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
 use crate::dialect::{Refusal, shorten};
 
@@ -28,6 +28,7 @@ pub(super) fn recipe(
         notes,
     };
     reader.mention_ignored();
+    reader.mention_misread();
     let flag = |name| engine == Engine::ImageMagick && options.flag(name);
     let loses_metadata = engine != Engine::ImageMagick;
     let mut recipe = Recipe {
@@ -87,6 +88,41 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Values that are read, as the module reads them, but hardly as they were meant.
+    fn mention_misread(&mut self) {
+        for name in NUMBERS {
+            let text = self.options.text(name);
+            let (number, rest) = prefix(text);
+            if !text.is_empty() && rest == text {
+                self.note(name, "no number; it counts as 0");
+            } else if !rest.is_empty() {
+                self.note(name, &format!("read as {number}"));
+            }
+        }
+        for name in LENGTHS {
+            if let Some((number, rest)) = self.options.text(name).split_once('p')
+                && !rest.is_empty()
+            {
+                let percent = float(number);
+                self.note(
+                    name,
+                    &format!("read as {percent} percent; pixels have no unit"),
+                );
+            }
+        }
+        for (name, letters, otherwise) in WORDS {
+            let letter = self.options.text(name).chars().next();
+            if letter.is_some_and(|letter| !letters.contains(letter)) {
+                self.note(name, &format!("not one of {letters}; it counts as {otherwise}"));
+            }
+        }
+        let canvas = (self.options.get("cw"), self.options.get("ch"));
+        if let (Some(_), None) | (None, Some(_)) = canvas {
+            self.notes
+                .add(|| "a canvas needs both cw and ch; it is ignored".to_owned());
+        }
+    }
+
     fn original(&mut self) -> Original {
         match self.options.get("pt") {
             // Only a query can hold an empty value; the module then takes the first case.
@@ -116,7 +152,8 @@ impl Reader<'_, '_> {
     fn length(&mut self, name: &str) -> Option<Length> {
         match Coord::read(self.options.text(name)) {
             Coord::Unset => None,
-            Coord::Given(length) => Some(length),
+            Coord::Given(length) if self.strict() => Some(length),
+            Coord::Given(length) => Some(length.rounded()),
             Coord::Clamped(length) => {
                 self.note(name, &format!("{length} stands for it"));
                 Some(length)
@@ -281,7 +318,10 @@ impl Reader<'_, '_> {
             sigma,
             amount,
             threshold,
-        } = Geometry::read(text);
+        } = match self.strict() {
+            true => Geometry::read(text),
+            false => Geometry::read(text).rounded(),
+        };
         if radius > self.config.radius_max || sigma > self.config.sigma_max {
             let (radius, sigma) = (self.config.radius_max, self.config.sigma_max);
             self.note(
@@ -420,6 +460,23 @@ impl Reader<'_, '_> {
         side(dw).zip(side(dh))
     }
 }
+
+/// Options that are numbers without a unit.
+const NUMBERS: [&str; 8] = ["q", "cw", "ch", "bw", "bh", "ix", "iy", "angle"];
+
+/// Options that are pixels or percent.
+const LENGTHS: [&str; 8] = ["sx", "sy", "sw", "sh", "dx", "dy", "dw", "dh"];
+
+/// Options that go by their first letter: which there are, and which every other one counts as.
+const WORDS: [(&str, &str, char); 7] = [
+    ("da", "lsn", 'n'),
+    ("ds", "sn", 'n'),
+    ("jpeghint", "yn", 'n'),
+    ("rmprof", "yn", 'n'),
+    ("progressive", "yn", 'n'),
+    ("cmyk2rgb", "yn", 'n'),
+    ("autoorient", "yn", 'n'),
+];
 
 /// The most that an effect's amount or threshold may be.
 const MOST: f64 = 1000.0;

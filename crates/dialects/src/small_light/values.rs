@@ -158,6 +158,17 @@ impl Geometry {
             threshold: threshold.max(0.0),
         }
     }
+
+    /// To thousandths, which nobody sees: strengths that look alike become one.
+    pub(super) fn rounded(self) -> Self {
+        let rounded = |value: f64| (value * 1e3).round() / 1e3;
+        Self {
+            radius: rounded(self.radius),
+            sigma: rounded(self.sigma),
+            amount: rounded(self.amount),
+            threshold: rounded(self.threshold),
+        }
+    }
 }
 
 #[cfg(test)]

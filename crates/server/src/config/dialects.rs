@@ -2,7 +2,7 @@
 
 use andon_dialects::{self as dialects, Dialects};
 
-use super::{Compat, Config, ConfigError};
+use super::{Compat, Config, ConfigError, Mistakes};
 
 impl Config {
     /// The dialects that are switched on, compiled.
@@ -29,6 +29,10 @@ impl Config {
                 compat: match small_light.compat {
                     Compat::Sane => dialects::Compat::Sane,
                     Compat::Strict => dialects::Compat::Strict,
+                },
+                mistakes: match small_light.mistakes {
+                    Mistakes::Note => dialects::Mistakes::Note,
+                    Mistakes::Refuse => dialects::Mistakes::Refuse,
                 },
                 patterns: small_light.patterns.clone(),
             },

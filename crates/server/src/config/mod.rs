@@ -40,7 +40,7 @@ pub use metrics::MetricsConfig;
 pub use origin::{FsConfig, Keeper, OriginConfig, RemoteConfig};
 pub use reach::Reach;
 pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
-pub use small_light::{Compat, SmallLightConfig};
+pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use timeouts::Timeouts;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;

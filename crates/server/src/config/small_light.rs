@@ -21,8 +21,21 @@ pub struct SmallLightConfig {
     pub sigma_max: f64,
     /// How far the module's accidents are kept.
     pub compat: Compat,
+    /// What becomes of a request with options that have no meaning.
+    pub mistakes: Mistakes,
     /// Named option strings, for `p=name`.
     pub patterns: BTreeMap<String, String>,
+}
+
+/// What becomes of a request with options that have no meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mistakes {
+    /// It is answered without them, and `Andon-Note` headers name them.
+    #[default]
+    Note,
+    /// It is answered with 400.
+    Refuse,
 }
 
 /// How far the module's accidents are kept.
@@ -45,6 +58,7 @@ impl Default for SmallLightConfig {
             radius_max: 10.0,
             sigma_max: 10.0,
             compat: Compat::Sane,
+            mistakes: Mistakes::Note,
             patterns: BTreeMap::new(),
         }
     }

@@ -8,6 +8,7 @@ use hyper::{HeaderMap, StatusCode};
 
 use crate::caching::{self, ClientSide, Notes};
 use crate::conditional::Validators;
+use crate::negotiation::Asked;
 use crate::response::{self, Reply};
 
 /// The head of replies with an entry.
@@ -25,15 +26,16 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// `negotiated`: the answer depends on `Accept`.
-    pub(super) fn of(entry: &Arc<Entry>, negotiated: bool) -> Self {
+    /// The head of what answers `asked`.
+    pub(super) fn of(entry: &Arc<Entry>, asked: &Asked) -> Self {
         let validators = caching::validators(entry);
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
+            response::add_notes(reply.headers_mut(), &asked.wish.notes);
             if let Some(plan) = &notes.plan {
                 response::set_plan(&mut reply, plan);
             }
-            if negotiated {
+            if asked.negotiated {
                 response::vary(&mut reply, "Accept");
             }
             reply.into_parts().0.headers

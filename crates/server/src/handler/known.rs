@@ -131,7 +131,7 @@ impl Known {
         match &*last {
             Some(head) if head.is_of(entry) => head.clone(),
             _ => {
-                let head = Arc::new(Head::of(entry, self.asked.negotiated));
+                let head = Arc::new(Head::of(entry, &self.asked));
                 *last = Some(head.clone());
                 head
             }

@@ -93,6 +93,8 @@ impl Uploads {
     }
 
     fn small_light_wish(&self, options: &str) -> Result<Wish, Error> {
+        // They are decoded already, and the dialect decodes once more.
+        let options = options.replace('%', "%25");
         let wish = self
             .dialects
             .wish(&format!("/small_light({options})/{SOURCE}"))
@@ -256,6 +258,7 @@ impl App {
         if let Some(plan) = plan {
             response::set_plan(&mut reply, &plan);
         }
+        response::add_notes(reply.headers_mut(), &wish.notes);
         Ok(reply)
     }
 

@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::patience::{Answering, Attention, Patience};
 use super::simple::{Seen, Simple};
+use super::strict::Strict;
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
 pub(super) trait AtOnce: Unpin {
@@ -27,6 +28,7 @@ pub(super) struct Express<S, A> {
     stream: Patience<S>,
     attention: Arc<Attention>,
     at_once: A,
+    strict: Strict,
     /// Requests so far, while all of them came whole, alone and without a body.
     whole: Option<usize>,
     /// hyper waits for a request, and has sent all that it had to.
@@ -53,6 +55,7 @@ where
             stream,
             attention,
             at_once,
+            strict: Strict::default(),
             whole: Some(0),
             quiet: true,
             reply: Reply::default(),
@@ -131,6 +134,7 @@ where
         loop {
             ready!(this.finish(cx))?;
             ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+            this.strict.check(&mut buffer.filled_mut()[before..]);
             if !this.receive(&buffer.filled()[before..]) {
                 return Poll::Ready(Ok(()));
             }

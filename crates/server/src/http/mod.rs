@@ -8,6 +8,7 @@ mod patience;
 mod peer;
 mod sending;
 mod simple;
+mod strict;
 
 pub(crate) use connection::{Guest, Manners, serve};
 pub use crowd::Crowded;

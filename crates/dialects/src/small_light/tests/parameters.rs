@@ -1,7 +1,8 @@
 //! Every parameter by itself, and together with its engine.
 
 use super::{SmallLightConfig, ask, getparam, sane, strict, text, wish};
-use crate::small_light::PARAMETERS;
+use crate::small_light::{Mistakes, PARAMETERS};
+use crate::{Config, Dialects};
 
 #[test]
 fn every_parameter_changes_the_recipe() {
@@ -88,6 +89,75 @@ fn da_and_ds_go_by_their_first_letter() {
     );
     assert_eq!(text(sane(), "dw=1,dh=2,da=x,ds=x"), "exact:1x2");
     assert_eq!(text(sane(), "dw=1,da=s"), "fit:1x", "no box to cover");
+}
+
+#[test]
+fn lengths_and_strengths_that_look_alike_are_one_unless_strict() {
+    for options in [
+        "dw=100",
+        "dw=100.0",
+        "dw=0100",
+        "dw=100.0001",
+        "dw=99.9999",
+        "dw=100.",
+    ] {
+        assert_eq!(text(sane(), options), "fit:100x", "{options}");
+    }
+    assert_eq!(text(sane(), "dw=33.3333333p"), "fit:33.3333%x");
+    assert_eq!(text(sane(), "blur=0x1.00001"), "blur:0x1");
+    assert_eq!(text(strict(), "dw=100.0001"), "fit:100.0001x");
+}
+
+#[test]
+fn what_is_hardly_meant_so_is_noted() {
+    for (options, note) in [
+        ("dww=250", "`dww` is no option"),
+        ("dw=abc", "dw=abc: neither pixels nor percent"),
+        ("dw=300px", "dw=300px: read as 300 percent"),
+        ("p=nope", "there is no pattern `nope`"),
+        ("of=avif", "of=avif: not jpeg"),
+        ("q=high", "q=high: no number"),
+        ("q=80%25", "q=80%: read as 80"),
+        ("cw=10", "needs both cw and ch"),
+        ("dw=1,dh=1,da=cover", "da=cover: not one of lsn"),
+        ("ds=yes", "ds=yes: not one of sn"),
+        ("rmprof=1", "rmprof=1: not one of yn"),
+    ] {
+        let wish = wish(sane(), options);
+        assert!(wish.notes[0].contains(note), "{options}: {:?}", wish.notes);
+        let config = SmallLightConfig {
+            mistakes: Mistakes::Refuse,
+            ..sane()
+        };
+        let refusal = ask(config, &format!("/small_light({options})/a.jpg")).unwrap_err();
+        assert!(refusal.why.contains(note), "{options}: {refusal}");
+        let config = SmallLightConfig {
+            mistakes: Mistakes::Refuse,
+            ..strict()
+        };
+        let target = format!("/small_light({options})/a.jpg");
+        assert!(ask(config, &target).is_ok(), "{options}");
+    }
+    assert!(wish(sane(), "dw=250,dh=25.5p,da=l,ds=n,q=95,jpeghint=y").notes.is_empty());
+}
+
+#[test]
+fn a_pattern_with_a_mistake_in_it_is_refused_unless_strict() {
+    let with = |config: SmallLightConfig, pattern: &str| {
+        let mut config = config;
+        config.patterns = [("m".to_owned(), pattern.to_owned())].into();
+        let config = Config {
+            small_light: config,
+            ..Config::default()
+        };
+        Dialects::new(&config).map(drop)
+    };
+    assert!(with(sane(), "dw=500,dh=500,da=l,q=95,jpeghint=y").is_ok());
+    for pattern in ["dww=500", "dw=abc", "dw=5,of=avif", "dw", "cw=0.5,ch=9"] {
+        let error = with(sane(), pattern).unwrap_err();
+        assert_eq!((error.knob, &*error.value), ("small_light.patterns", "m"));
+        assert!(with(strict(), pattern).is_ok(), "{pattern}");
+    }
 }
 
 #[test]

@@ -53,12 +53,67 @@ fn a_folder_named_small_light_is_a_folder_unless_strict() {
 }
 
 #[test]
-fn encoded_parentheses_mean_the_file_itself() {
-    let wish = ask(sane(), "/small_light%28dw=5%29/a%2520.jpg").unwrap();
+fn encoded_options_are_options_unless_strict() {
+    for target in [
+        "/small_light%28dw=5%2Cq=7%29/a%2520.jpg",
+        "/small_light%28dw%3D5%2Cq%3D7%29/a%2520.jpg",
+        "/small_light(dw%3D5%2cq%3d7)/a%2520.jpg",
+        "/small%5Flight%28dw%3D5%2Cq%3D7%29%2Fa%2520.jpg",
+    ] {
+        let wish = ask(sane(), target).expect(target);
+        assert_eq!(wish.source, "a%20.jpg", "{target}");
+        assert_eq!(wish.recipe.to_string(), "fit:5x,q:7", "{target}");
+        assert!(wish.transformed && wish.notes.is_empty(), "{wish:?}");
+    }
+    let wish = ask(strict(), "/small_light%28dw=5%29/a%2520.jpg").unwrap();
     assert_eq!(wish.source, "a%20.jpg");
     assert_eq!(wish.recipe.to_string(), "original");
     assert!(!wish.transformed);
-    assert_eq!(wish.notes.len(), 1);
+}
+
+#[test]
+fn options_that_are_not_closed_are_ignored_with_a_note() {
+    for target in ["/small_light(dw=5/a.jpg", "/small_light%28dw=5/a.jpg"] {
+        let wish = ask(sane(), target).unwrap();
+        assert_eq!(wish.source, "a.jpg");
+        assert!(!wish.transformed);
+        assert_eq!(wish.notes.len(), 1);
+    }
+    let file = ask(sane(), "/small_light%28x%29.jpg").unwrap();
+    assert_eq!(file.source, "small_light(x).jpg");
+    assert!(file.notes.is_empty());
+}
+
+#[test]
+fn equivalent_paths_are_one_source() {
+    for path in [
+        "trip/a.jpg",
+        "/trip//a.jpg",
+        "./trip/./a.jpg",
+        "x/../trip/a.jpg",
+        "x/y/../../trip/a.jpg",
+        "%74rip/%61.jpg",
+        "trip%2Fa.jpg",
+        "x%2F%2e%2E/trip/a.jpg",
+        "trip/sub/%2e./a.jpg",
+    ] {
+        for config in [sane(), strict()] {
+            let wish = ask(config, &format!("/small_light(dw=5)/{path}")).expect(path);
+            assert_eq!(wish.source, "trip/a.jpg", "{path}");
+        }
+        let plain = ask(sane(), &format!("/{path}")).expect(path);
+        assert_eq!(plain.source, "trip/a.jpg", "{path}");
+    }
+    for (path, source) in [
+        ("/../a.jpg", "../a.jpg"),
+        ("/x/../../a.jpg", "../a.jpg"),
+        ("/trip/", "trip/"),
+        ("/trip/.", "trip/"),
+        ("/trip/sub/..", "trip/"),
+        ("/trip/..", ""),
+    ] {
+        assert_eq!(ask(sane(), path).unwrap().source, source, "{path}");
+    }
 }
 
 #[test]

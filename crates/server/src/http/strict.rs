@@ -1,0 +1,200 @@
+//! Heads of requests that two servers could read in two ways, refused before hyper reads them: lines that
+//! end in a bare LF, and a `Content-Length` beside a `Transfer-Encoding` (RFC 9112, 2.2 and 6.1).
+//!
+//! hyper accepts the first and drops the length of the second unseen. The byte that makes such a head is
+//! replaced by a NUL, which no head may hold: hyper answers 400 in its turn and closes the connection.
+
+/// The bytes of one connection, as far as they have come.
+#[derive(Debug, Default)]
+pub(super) struct Strict {
+    place: Place,
+    /// The beginning of a line whose end has not come yet.
+    line: Vec<u8>,
+    /// Was the last byte of that line a CR?
+    after_cr: bool,
+    framing: Framing,
+}
+
+#[derive(Debug, Default)]
+enum Place {
+    #[default]
+    Head,
+    /// So many bytes of a body are to come.
+    Body(u64),
+    /// No further request of this connection is answered.
+    Over,
+}
+
+/// What the head says about the body, as far as it has come.
+#[derive(Debug, Default)]
+struct Framing {
+    begun: bool,
+    length: Option<u64>,
+    is_coded: bool,
+}
+
+impl Strict {
+    /// Looks at the bytes that have come, and spoils a head that must not be read.
+    pub(super) fn check(&mut self, bytes: &mut [u8]) {
+        let mut from = 0;
+        while from < bytes.len() {
+            match &mut self.place {
+                Place::Over => return,
+                Place::Body(left) => {
+                    let here = (*left).min((bytes.len() - from) as u64);
+                    from += here as usize;
+                    *left -= here;
+                    if *left == 0 {
+                        self.place = Place::Head;
+                    }
+                }
+                Place::Head => match bytes[from..].iter().position(|byte| *byte == b'\n') {
+                    None => return self.keep(&bytes[from..]),
+                    Some(length) => {
+                        let end = from + length;
+                        if !self.take_line(&bytes[from..end]) {
+                            bytes[end] = SPOILT;
+                            self.place = Place::Over;
+                        }
+                        from = end + 1;
+                    }
+                },
+            }
+        }
+    }
+
+    /// The beginning of a line.
+    fn keep(&mut self, part: &[u8]) {
+        let room = LONGEST_LINE.saturating_sub(self.line.len());
+        self.line.extend_from_slice(&part[..part.len().min(room)]);
+        self.after_cr = part.last() == Some(&b'\r');
+    }
+
+    /// The end of a line, up to its LF; false if the head must not be read.
+    fn take_line(&mut self, end: &[u8]) -> bool {
+        let ends_in_cr = match end {
+            [] => self.after_cr,
+            [.., last] => *last == b'\r',
+        };
+        self.after_cr = false;
+        if !ends_in_cr {
+            return false;
+        }
+        if self.line.is_empty() {
+            let line = end.strip_suffix(b"\r").unwrap_or(end);
+            return self.read(line);
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(&end[..end.len().min(LONGEST_LINE)]);
+        let sound = self.read(line.strip_suffix(b"\r").unwrap_or(&line));
+        line.clear();
+        self.line = line;
+        sound
+    }
+
+    /// A line of a head; false if the head must not be read.
+    fn read(&mut self, line: &[u8]) -> bool {
+        let framing = &mut self.framing;
+        if line.is_empty() {
+            // Empty lines before a request mean nothing.
+            if !framing.begun {
+                return true;
+            }
+            let Framing {
+                length, is_coded, ..
+            } = std::mem::take(framing);
+            self.place = match (length, is_coded) {
+                (Some(_), true) => return false,
+                // The reply to it is the connection's last.
+                (None, true) => Place::Over,
+                (Some(1..), false) => Place::Body(length.unwrap_or(0)),
+                (_, false) => Place::Head,
+            };
+            return true;
+        }
+        if !std::mem::replace(&mut framing.begun, true) {
+            return true;
+        }
+        let mut parts = line.splitn(2, |byte| *byte == b':');
+        let name = parts.next().unwrap_or_default();
+        if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            framing.is_coded = true;
+        } else if name.eq_ignore_ascii_case(b"content-length") {
+            let value = parts.next().unwrap_or_default().trim_ascii();
+            let length = str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            match length {
+                Some(length) => framing.length = Some(length),
+                // hyper takes no other length either.
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+/// What no head may hold.
+const SPOILT: u8 = 0;
+
+/// Bytes of a line that came in pieces which are looked at: more than any length has.
+const LONGEST_LINE: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of bytes that are read in pieces of so many.
+    fn checked(bytes: &str, piece: usize) -> String {
+        let mut strict = Strict::default();
+        let mut bytes = bytes.as_bytes().to_vec();
+        for piece in bytes.chunks_mut(piece) {
+            strict.check(piece);
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn is_spoilt(bytes: &str) -> bool {
+        let outcomes = [1, 2, 3, 7, 4096].map(|piece| checked(bytes, piece));
+        assert!(outcomes.iter().all(|one| *one == outcomes[0]), "{bytes:?}");
+        outcomes[0] != bytes
+    }
+
+    #[test]
+    fn sound_requests_are_not_touched_however_they_come() {
+        for bytes in [
+            "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+            "\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n\n\n\nGET / HTTP/1.1\r\n\r\n",
+            "POST / HTTP/1.1\r\ncontent-length:0\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;a\r\n\n\r\n0\r\n\r\n",
+            "POST / HTTP/1.1\r\nX: Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ] {
+            assert!(!is_spoilt(bytes), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_bare_lf_anywhere_in_a_head_spoils_it() {
+        for bytes in [
+            "\nGET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\nHost: h\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: h\n\r\n",
+            "GET / HTTP/1.1\r\nHost: h\r\n\n",
+            "GET / HTTP/1.1\r\nX: a\nY: b\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n\n\nGET / HTTP/1.1\n\r\n",
+        ] {
+            assert!(is_spoilt(bytes), "{bytes:?}");
+            assert_eq!(checked(bytes, 4096).matches('\0').count(), 1, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_beside_a_coding_spoils_the_head_in_either_order() {
+        for bytes in [
+            "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\nCONTENT-LENGTH: 0\r\n\r\n0\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 3x\r\n\r\nabc",
+        ] {
+            assert!(is_spoilt(bytes), "{bytes:?}");
+        }
+    }
+}
