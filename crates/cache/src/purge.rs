@@ -38,6 +38,9 @@ pub struct Ticket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Purged {
+    /// Entries in memory that were removed. Those on disk are dead as well; they are found and removed
+    /// later, and not counted.
+    pub from_memory: u64,
     /// Whether a restart will remember it. If not, the disk is in trouble; it is kept in memory, in
     /// force, and saved as soon as the disk is well again.
     pub survives_restart: bool,

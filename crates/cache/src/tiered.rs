@@ -197,18 +197,25 @@ impl Cache {
     pub async fn purge(&self, selector: Selector) -> Purged {
         let inner = &*self.inner;
         inner.marks.add(selector);
+        let mut from_memory = 0;
         if let Some(memory) = &inner.memory {
             // They are dead already; this gives their memory back.
-            memory.retain(|key, stored| !inner.marks.kill(key, stored));
+            memory.retain(|key, stored| {
+                let dead = inner.marks.kill(key, stored);
+                from_memory += u64::from(dead);
+                !dead
+            });
         }
         match &inner.disk {
             Some(disk) => Purged {
+                from_memory,
                 survives_restart: disk.save_marks().await,
             },
             None => {
                 // Memory is clean, so only results still being made could need the mark.
                 inner.marks.forget(inner.marks.generation());
                 Purged {
+                    from_memory,
                     survives_restart: true,
                 }
             }

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use andon_server::Config;
 use andon_server::config::effective;
 use anyhow::Context;
 use clap::Subcommand;
@@ -22,7 +23,7 @@ enum Command {
     Check(CheckArgs),
 }
 
-/// Validate a file and print all its keys, defaults included
+/// Validate a file as the server would, and print all its keys, defaults included
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 struct CheckArgs {
@@ -36,8 +37,9 @@ Examples:
   andon config check andon.toml
   andon config check /etc/andon/andon.toml >/dev/null && systemctl reload andon
 
-What is printed is a configuration file that means the same. An error names the line, the key, and the \
-nearest known key. Exit codes: 0 it is good, 1 it is not.";
+Prints an equivalent file with all keys. Folders, certificates and environment variables that the file names \
+are looked at as well: what is good here is what `andon serve` starts with, unless an address is taken. An error names \
+the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is not.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Command::Check(check) = &args.command;
@@ -54,5 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         (text, check.file.parent().unwrap_or(Path::new("")))
     };
     let whole = effective(&text, folder).with_context(|| name.to_string())?;
+    let config = Config::parse(&text, folder)?;
+    andon_server::check(&config, andon_codecs::ALL).with_context(|| name.to_string())?;
     print(whole.as_bytes())
 }

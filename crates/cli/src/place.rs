@@ -29,11 +29,8 @@ impl Place {
         };
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
         let background = Background::new(config.background.0, andon_codecs::ALL);
-        Ok((
-            Resolver::new(&config, andon_codecs::ALL)?,
-            engine,
-            background,
-        ))
+        let resolver = Resolver::new(&config, andon_codecs::ALL)?;
+        Ok((resolver, engine, background))
     }
 }
 

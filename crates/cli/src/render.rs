@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use andon_pixels::Never;
-use andon_server::{negotiation, planning};
+use andon_recipe::FormatName;
+use andon_server::{media_type, negotiation, planning};
 use anyhow::Context;
 
 use crate::place::{self, Place};
 use crate::print::print;
 
-/// Make the picture that a URL path asks for, without a server
+/// Make the image that a URL path asks for, without a server
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -18,7 +19,7 @@ pub(crate) struct Args {
     target: String,
     #[command(flatten)]
     place: Place,
-    /// Where to write the picture; - is standard output
+    /// Where to write the image; its extension is the format where the URL names none. - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -36,6 +37,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for note in &wish.notes {
         eprintln!("note: {note}");
     }
+    let promised = format_of(&args.output);
+    if wish.transformed && wish.recipe.output.format.is_none() && !wish.strict {
+        wish.recipe.output.format = promised.and_then(|name| FormatName::new(name).ok());
+    }
     let read = resolver.open(&wish)?.read()?;
     let picture = if wish.transformed {
         let plan = planning::plan(&engine, &wish, &read.source)?;
@@ -45,7 +50,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         None
     };
-    write(&args.output, picture.as_deref().unwrap_or(&read.source))
+    let picture = picture.as_deref().unwrap_or(&read.source);
+    let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(picture));
+    if let (Some(promised), Some(written)) = (promised, written)
+        && promised != written.name()
+    {
+        eprintln!(
+            "warning: {} is written as {}, not {promised}; name the format in the URL (of={promised})",
+            args.output.display(),
+            written.name()
+        );
+    }
+    write(&args.output, picture)
+}
+
+/// The format that a file's extension promises, if it is one that can be written.
+fn format_of(output: &Path) -> Option<&'static str> {
+    let media_type = media_type::by_name(output.to_str()?)?;
+    andon_codecs::ALL
+        .iter()
+        .find(|codec| codec.media_type() == media_type)
+        .map(|codec| codec.name())
 }
 
 fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {

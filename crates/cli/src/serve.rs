@@ -3,21 +3,21 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use andon_server::config::OriginConfig;
+use andon_server::config::{Keeper, OriginConfig};
 use andon_server::{Config, ConfigError, Listen, Server};
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Serve a folder of pictures over HTTP
+/// Serve a folder of images over HTTP
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// The folder to serve; replaces the origins of the configuration [default: the current folder]
     dir: Option<PathBuf>,
-    /// A configuration file
+    /// Configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where to listen: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces
+    /// Address to listen on: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces
     /// the list of the configuration [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Listen>,
@@ -29,9 +29,10 @@ Examples:
   andon serve --config andon.toml
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
 
-Once it listens, one line with its addresses goes to standard output; requests are logged to standard error. \
-SIGHUP reads the configuration again: requests under way end with the old one, and a file that cannot work is \
-refused and changes nothing. SIGTERM or SIGINT stops it after the requests it has accepted are answered; a second one stops it at once.";
+One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
+server listens; requests are logged to standard error. SIGHUP reloads the configuration: requests in progress finish \
+with the old one, and an invalid file is rejected and changes nothing. SIGTERM or SIGINT stops the server after it has \
+answered the requests it accepted; a second signal stops it at once.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = configuration(args)?;
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let mut hang_up = signal(SignalKind::hangup())?;
 
         let server = Server::bind(&config, andon_codecs::ALL).await?;
-        announce(&server)?;
+        announce(&server, &config)?;
         let reloader = server.reloader();
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
@@ -100,10 +101,34 @@ fn configuration(args: &Args) -> Result<Config, ConfigError> {
 }
 
 /// One line, flushed: scripts wait for it.
-fn announce(server: &Server) -> anyhow::Result<()> {
+fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
     let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+    let origins: Vec<String> = config.origin.iter().map(origin).collect();
+    let workers = match config.workers() {
+        1 => "1 worker".to_owned(),
+        many => format!("{many} workers"),
+    };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "listening on {}", addresses.join(" "))
+    writeln!(
+        out,
+        "listening on {} (andon {}, {workers}, {})",
+        addresses.join(" "),
+        env!("CARGO_PKG_VERSION"),
+        origins.join(", ")
+    )
         .and_then(|()| out.flush())
         .context("cannot write to standard output")
+}
+
+/// What is served where: `/ from /home/me/photos`.
+fn origin(origin: &OriginConfig) -> String {
+    let from = match &origin.keeper {
+        Keeper::Fs(fs) => match fs.root.canonicalize() {
+            Ok(root) => root.display().to_string(),
+            Err(_) => fs.root.display().to_string(),
+        },
+        Keeper::Http(http, _) => http.base.0.to_string(),
+        Keeper::S3(s3, _) => format!("s3://{}", s3.bucket),
+    };
+    format!("{} from {from}", origin.prefix)
 }

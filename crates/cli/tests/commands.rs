@@ -4,7 +4,8 @@ mod common;
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use andon_pixels::{Engine, Limits};
 use common::{Served, sample};
@@ -54,6 +55,56 @@ fn render_writes_what_the_server_would_answer() {
     assert_eq!(look(&file), ("webp", 100, 75));
     let printed = andon(["render", target, "--root", root, "-o", "-"]);
     assert_eq!(printed.stdout, file);
+}
+
+#[test]
+fn render_writes_the_format_of_the_files_name_or_warns() {
+    let folder = folder();
+    let root = folder.path().to_str().unwrap();
+    for (target, name, format, warns) in [
+        ("/small_light(dw=10)/a.jpg", "x.png", "png", false),
+        ("/small_light(dw=10)/a.jpg", "x.jpeg", "jpeg", false),
+        ("/small_light(dw=10)/a.jpg", "x.unknown", "jpeg", false),
+        ("/small_light(dw=10,of=webp)/a.jpg", "x.webp", "webp", false),
+        ("/small_light(dw=10,of=webp)/a.jpg", "x.png", "webp", true),
+        ("/a.jpg", "x.png", "jpeg", true),
+    ] {
+        let out = folder.path().join(name);
+        let out = out.to_str().unwrap();
+        let done = andon(["render", target, "--root", root, "-o", out]);
+        let said = text(&done.stderr);
+        assert!(done.status.success(), "{said}");
+        assert_eq!(look(&std::fs::read(out).unwrap()).0, format, "{target} {name}");
+        assert_eq!(said.contains("warning"), warns, "{target} {name}: {said}");
+    }
+}
+
+#[test]
+fn the_start_line_shows_addresses_version_workers_and_roots() {
+    let folder = folder();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_andon"))
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .arg(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let root = folder.path().canonicalize().unwrap().display().to_string();
+    for part in [
+        "listening on http://127.0.0.1:",
+        concat!("andon ", env!("CARGO_PKG_VERSION")),
+        " worker",
+        &format!("/ from {root}"),
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert_eq!(line.matches('\n').count(), 1);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `andon config check`, and SIGHUP.
 
+mod common;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -48,6 +50,107 @@ fn a_wrong_file_is_named_with_its_line_and_the_nearest_key() {
         check(&folder.path().join("none.toml")).status.code(),
         Some(1)
     );
+}
+
+/// What the text of a file does not show, and what both `config check` and `serve` say of it.
+const UNSERVABLE: &[(&str, &str)] = &[
+    ("[[origin]]\nfs.root = \"missing\"\n", "there is no such folder"),
+    ("[[origin]]\nfs.root = \"andon.toml\"\n", "it is not a folder"),
+    ("[small_light]\nmaterial_dir = \"missing\"\n", "material_dir"),
+    ("[admin]\ntoken_env = \"NO_SUCH_TOKEN\"\n", "NO_SUCH_TOKEN"),
+    ("[admin]\ntoken = \"short\"\n", "fewer than 16 bytes"),
+    (
+        "[admin]\ntoken = \"sixteen bytes and more\"\ntoken_env = \"PATH\"\n",
+        "keep one",
+    ),
+    (
+        "[[origin]]\ns3.bucket = \"b\"\ns3.access_key_env = \"PATH\"\n",
+        "together",
+    ),
+    (
+        "[[origin]]\ns3.bucket = \"b\"\ns3.access_key_env = \"NO_SUCH_KEY\"\ns3.secret_key_env = \"PATH\"\n",
+        "NO_SUCH_KEY",
+    ),
+    (
+        "[[origin]]\nhttp.base = \"http://o.test\"\nhttp.user = \"u\"\n",
+        "together",
+    ),
+    (
+        "[[origin]]\nhttp.base = \"http://o.test\"\nhttp.bearer_env = \"NO_SUCH_BEARER\"\n",
+        "NO_SUCH_BEARER",
+    ),
+    (
+        "[[origin]]\nhttp.base = \"https://o.test\"\nhttp.ca = \"missing.pem\"\n",
+        "missing.pem",
+    ),
+    (
+        "[[origin]]\nhttp.base = \"https://o.test\"\nhttp.ca = \"andon.toml\"\n",
+        "andon.toml",
+    ),
+    ("[small_light.patterns]\nm = \"dww=500\"\n", "`dww` is no option"),
+    ("[small_light.patterns]\nm = \"dw=abc\"\n", "dw=abc"),
+    ("[[rewrite]]\nfrom = \"(\"\nto = \"/\"\n", "rewrite.from"),
+    ("listen = [\"unix:missing/a.sock\"]\n", "there is no folder"),
+    ("listen = []\n", "`listen` is empty"),
+    ("origin = []\n", "no `[[origin]]`"),
+];
+
+#[test]
+fn what_a_server_does_not_start_with_is_refused_by_the_check_with_the_same_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("andon.toml");
+    for (keys, words) in UNSERVABLE {
+        let listen = match keys.starts_with("listen") {
+            true => "",
+            false => "listen = [\"127.0.0.1:0\"]\n",
+        };
+        std::fs::write(&file, format!("{listen}{keys}")).unwrap();
+        let checked = check(&file);
+        let served = Command::new(env!("CARGO_BIN_EXE_andon"))
+            .args(["serve", "--config"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        for (command, done) in [("check", checked), ("serve", served)] {
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(done.status.code(), Some(1), "{command}: {keys}");
+            assert!(said.contains(words), "{command}: {keys}: {said}");
+            assert!(done.stdout.is_empty(), "{command}: {keys}");
+        }
+    }
+}
+
+#[test]
+fn the_readmes_configuration_works_as_it_is_printed() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let blocks: Vec<&str> = readme
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let folder = tempfile::tempdir().unwrap();
+        for inside in ["photos", "icons"] {
+            std::fs::create_dir(folder.path().join(inside)).unwrap();
+        }
+        std::fs::copy(common::sample("jpeg/420.jpg"), folder.path().join("photos/a.jpg")).unwrap();
+        std::fs::write(folder.path().join("andon.toml"), block).unwrap();
+        let checked = check(&folder.path().join("andon.toml"));
+        let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+        assert!(checked.status.success(), "{said}");
+        let served = common::Served::start(folder.path(), block);
+        for target in [
+            "/a.jpg",
+            "/resize/w/20/h/20/a.jpg",
+            "/small_light(p=msize)/a.jpg",
+        ] {
+            let reply = served.get(target);
+            assert_eq!(reply.status, 200, "{target}");
+            assert!(!reply.headers.contains_key("andon-note"), "{target}");
+        }
+    }
 }
 
 #[test]

@@ -46,7 +46,8 @@ impl Server {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap();
+        let address = line.strip_prefix("listening on http://").unwrap();
+        let address = address.split(' ').next().unwrap();
         let address = address.parse().unwrap();
         let errors = BufReader::new(child.stderr.take().unwrap());
         let (sender, log) = channel();

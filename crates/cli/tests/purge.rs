@@ -75,6 +75,20 @@ fn what_is_purged_is_made_again_and_nothing_else_is() {
 }
 
 #[test]
+fn a_purge_says_how_many_entries_it_met() {
+    let house = House::new();
+    for target in [SMALL, LARGE, OTHER] {
+        house.served.get(target);
+    }
+    for (source, count) in [("/trip/a.jpg", 2), ("/trip/a.jpg", 0), ("/trip/b.jpg", 1)] {
+        let done = house.purge(&["--source", source], TOKEN);
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        let expected = format!("\"entries_in_memory\":{count},");
+        assert!(said.contains(&expected), "{source}: {said}");
+    }
+}
+
+#[test]
 fn without_the_token_nothing_is_purged() {
     let house = House::new();
     house.served.get(SMALL);

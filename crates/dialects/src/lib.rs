@@ -25,6 +25,9 @@ pub use small_light::{Compat, Mistakes, SmallLightConfig};
 
 use rewrite::Rewriter;
 
+/// The file of all [`Dialects::examples`], with its slash.
+pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
+
 /// Makes a dialect, if the configuration has it switched on.
 pub type Maker = fn(&Config) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 
@@ -81,6 +84,11 @@ impl Dialects {
             rewriter: Rewriter::new(&config.rewrites)?,
             dialects,
         })
+    }
+
+    /// A target in each language, with [`EXAMPLE_SOURCE`] as its file.
+    pub fn examples(&self) -> impl Iterator<Item = &'static str> {
+        self.dialects.iter().map(|dialect| dialect.example())
     }
 
     /// What the target of a request (path and query as received, such as `/a%20b.jpg?x=1`) asks for.

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::{ALL, Config, Dialects, Rewrite, SmallLightConfig, Target};
+use crate::{ALL, Config, EXAMPLE_SOURCE, Dialects, Rewrite, SmallLightConfig, Target};
 
 fn dialects(config: &Config) -> Dialects {
     Dialects::new(config).expect("a configuration")
@@ -12,7 +12,8 @@ fn every_dialect_reads_its_own_example() {
         let dialect = make(&Config::default()).unwrap().expect("on by default");
         let target = Target::new(dialect.example());
         let wish = dialect.wish(&target).unwrap().expect("a wish");
-        assert!(wish.transformed && !wish.source.is_empty(), "{wish:?}");
+        assert_eq!(format!("/{}", wish.source), EXAMPLE_SOURCE);
+        assert!(wish.transformed, "{wish:?}");
         assert!(wish.notes.is_empty(), "{wish:?}");
     }
 }

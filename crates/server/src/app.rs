@@ -20,6 +20,43 @@ use crate::purge::Token;
 use crate::resolver::Resolver;
 use crate::shelf::Shelf;
 
+/// Everything that a configuration names and that may be missing or wrong although its text is sound:
+/// folders, keys, certificates, tokens. A server starts with it, and `config check` goes no other way.
+struct Opened {
+    resolver: Resolver,
+    uploads: Uploads,
+    token: Option<Token>,
+}
+
+impl Opened {
+    fn of(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        for listen in config.listen.iter().chain(&config.metrics.listen) {
+            listen.check()?;
+        }
+        Ok(Self {
+            resolver: Resolver::new(config, codecs)?,
+            uploads: Uploads::new(config)?,
+            token: config.admin.secret()?.as_deref().map(Token::new),
+        })
+    }
+}
+
+/// Refuses a configuration for everything a server with it would refuse to start for, but for addresses
+/// that are taken.
+///
+/// # Errors
+/// Naming what is wrong.
+pub fn check(
+    config: &Config,
+    codecs: &'static [&'static dyn Codec],
+) -> Result<(), ConfigError> {
+    Opened::of(config, codecs).map(drop)
+}
+
 /// Everything an answer needs.
 pub(crate) struct App {
     pub(crate) maker: Arc<Maker>,
@@ -47,10 +84,15 @@ impl App {
         metrics: Arc<Metrics>,
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
+        let Opened {
+            resolver,
+            uploads,
+            token,
+        } = Opened::of(config, codecs)?;
         let shares = Shares::of(config);
         let patience = config.timeouts.request.0;
         let maker = Maker {
-            resolver: Arc::new(Resolver::new(config, codecs)?),
+            resolver: Arc::new(resolver),
             engine: Engine::new(codecs, config.limits.pixels()),
             codecs,
             fetcher: Fetcher::new(&LimitsConfig {
@@ -78,9 +120,9 @@ impl App {
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
             targets: Targets::default(),
             cors: Cors::new(&config.cors),
-            token: config.admin.secret()?.as_deref().map(Token::new),
+            token,
             log: AccessLog::new(config.log, metrics.clone()),
-            uploads: Uploads::new(config)?,
+            uploads,
             metrics,
             metrics_allow: config.metrics.allow,
             patience,

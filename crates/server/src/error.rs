@@ -19,8 +19,8 @@ pub enum Fault {
     Client,
     /// Whoever keeps the pictures.
     Origin,
-    /// Ourselves, or more work than we can carry.
-    Us,
+    /// This server, or more work than it can carry.
+    Server,
 }
 
 /// What went wrong. `Display` is the public sentence: it names the offending value and never a path
@@ -34,6 +34,10 @@ pub enum Error {
     Missing { path: String },
     #[error("the file /{path} may not be read")]
     Forbidden { path: String },
+    #[error("the file /{path} is not served: {why}")]
+    Withheld { path: String, why: Withheld },
+    #[error("{error} ({place})")]
+    At { error: Box<Error>, place: String },
     #[error("the folder is at {to}")]
     Moved { to: String },
     #[error(transparent)]
@@ -50,9 +54,9 @@ pub enum Error {
     Refused(Rejection),
     #[error("the answer was not ready after {:?}; try again later", .0)]
     Late(Duration),
-    #[error("something broke while this picture was worked on; it was written down for us to mend")]
+    #[error("internal error; see the server's log")]
     Panicked,
-    #[error("{0} is not done here; use GET or HEAD")]
+    #[error("method {0} not allowed (allowed: GET, HEAD)")]
     Method(Method),
     #[error(transparent)]
     Shared(#[from] SharedError),
@@ -66,9 +70,9 @@ pub enum Error {
     TargetTooLong { length: usize, limit: usize },
     #[error("{0}")]
     Upload(String),
-    #[error("pictures are not taken from here; the operator may allow it ([upload] allow)")]
+    #[error("uploads are disabled for this client; see `[upload] allow`")]
     NoUploads,
-    #[error("{0} is not done here; POST a picture")]
+    #[error("method {0} not allowed (allowed: POST, with the image as the body)")]
     PostOnly(Method),
     #[error("the picture is over the limit of {limit} bytes")]
     BodyTooLarge { limit: u64 },
@@ -80,6 +84,33 @@ pub enum Error {
     BodyCut,
 }
 
+/// Why a file that is there is not served. Clients are told that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Withheld {
+    /// A part of its path begins with a dot.
+    #[error("a name in its path begins with a dot")]
+    Hidden,
+    /// It is asked for as it is, and is no image.
+    #[error("it is no image; `fs.files = \"all\"` of its origin serves every file")]
+    NoImage,
+    /// A symbolic link leads out of its origin's folder.
+    #[error(
+        "a symbolic link leads out of its origin's folder, or is absolute; \
+         `fs.outside_links = true` allows that"
+    )]
+    OutsideLink,
+}
+
+impl Withheld {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::NoImage => "no_image",
+            Self::OutsideLink => "outside_link",
+        }
+    }
+}
+
 /// An error that several requests are answered with.
 pub type SharedError = Arc<Error>;
 
@@ -88,7 +119,19 @@ impl Error {
     pub(crate) fn root(&self) -> &Self {
         match self {
             Self::Shared(shared) => shared.root(),
+            Self::At { error, .. } => error.root(),
             own => own,
+        }
+    }
+
+    /// The same, with what the log says about where it happened: what no client is told.
+    pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::At { .. } | Self::Shared(_) => self,
+            error => Self::At {
+                error: Box::new(error),
+                place: place(),
+            },
         }
     }
 
@@ -99,6 +142,8 @@ impl Error {
             Self::Wish(_) => (StatusCode::BAD_REQUEST, Fault::Client, "wish"),
             Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "missing"),
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
+            Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
+            Self::At { error, .. } => error.facts(),
             Self::Moved { .. } => (StatusCode::MOVED_PERMANENTLY, Fault::Client, "moved"),
             Self::Pixels(P::Recipe { .. }) => (StatusCode::BAD_REQUEST, Fault::Client, "recipe"),
             Self::Pixels(P::UnknownFormat) => (
@@ -114,26 +159,30 @@ impl Error {
                 Fault::Origin,
                 "unsupported",
             ),
+            // How large the result is to be is in the URL.
+            Self::Pixels(P::Limit { name, .. }) if name.starts_with("result") => {
+                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Client, "limit")
+            }
             Self::Pixels(P::Limit { .. }) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "limit")
             }
             Self::Pixels(P::Interrupted) => {
-                (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "interrupted")
+                (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "interrupted")
             }
             Self::Pixels(P::Internal(_)) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "internal")
+                (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "internal")
             }
             Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
             Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
             Self::Origin(trouble) => (trouble.status(), Fault::Origin, trouble.label()),
-            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "busy"),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "busy"),
             Self::Refused(rejection) => (
                 StatusCode::SERVICE_UNAVAILABLE,
-                Fault::Us,
+                Fault::Server,
                 rejection.cause.label(),
             ),
-            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "late"),
-            Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Us, "panic"),
+            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "late"),
+            Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Shared(shared) => shared.facts(),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
@@ -144,7 +193,7 @@ impl Error {
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "no_uploads"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Crowded(Crowded::House) => {
-                (StatusCode::SERVICE_UNAVAILABLE, Fault::Us, "connections")
+                (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "connections")
             }
             Self::Crowded(Crowded::Client) => (
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -184,6 +233,7 @@ impl Error {
     pub fn public(&self) -> String {
         match self.root() {
             Self::Pixels(andon_pixels::Error::Internal(_)) => Self::Panicked.to_string(),
+            Self::Withheld { path, .. } => Self::Missing { path: path.clone() }.to_string(),
             other => other.to_string(),
         }
     }
@@ -205,7 +255,7 @@ impl Fault {
         match self {
             Self::Client => "client",
             Self::Origin => "origin",
-            Self::Us => "us",
+            Self::Server => "server",
         }
     }
 }

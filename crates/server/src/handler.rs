@@ -7,6 +7,7 @@ pub(crate) mod making;
 mod recent;
 pub(crate) mod upload;
 mod visit;
+mod welcome;
 
 use std::time::{Duration, Instant};
 
@@ -177,7 +178,12 @@ impl App {
         let began = Instant::now();
         let (maker, asked) = (&self.maker, &known.asked);
         let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
-        let found = maker.open(&asked.wish).await?;
+        let found = match maker.open(&asked.wish).await {
+            Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.wish) => {
+                return self.welcome(headers).await;
+            }
+            found => found?,
+        };
         let mut reply = if found.validators.unchanged(headers) {
             response::not_modified(&found.validators)
         } else {
@@ -221,7 +227,7 @@ impl App {
         };
         let selector = order.selector(tag_of)?;
         let purged = self.maker.results.purge(selector).await;
-        Ok(response::purged(purged.survives_restart))
+        Ok(response::purged(purged))
     }
 }
 

@@ -40,6 +40,7 @@ mod server;
 mod shelf;
 
 pub use admission::{Cause, Counters, Gauges, Rejection};
+pub use app::check;
 pub use config::{Config, ConfigError, Listen};
 pub use error::Error;
 pub use http::{Address, Crowded};

@@ -42,7 +42,7 @@ pub fn by_name(path: &str) -> Option<&'static str> {
 pub const UNKNOWN: &str = "application/octet-stream";
 
 /// Bytes that any format is known by.
-const HEAD: usize = 64;
+pub(crate) const HEAD: usize = 64;
 
 const EXTENSIONS: &[(&str, &str)] = &[
     ("avif", "image/avif"),

@@ -1,6 +1,7 @@
 //! What a request target means, and which files it needs: everything about a request but its sockets
 //! and its pixels. Opening and reading may wait for a disk; they belong on a thread that may wait.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,10 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::caching::Revision;
 use crate::conditional::Validators;
-use crate::config::{Config, ConfigError};
-use crate::error::Error;
+use crate::config::{Config, ConfigError, Files};
+use crate::error::{Error, Withheld};
 use crate::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
+use crate::media_type;
 use crate::origins::{
     Budget, Entry, Fetched, Figures, Held, Hold, Identity, OpenFile, Origins, Source,
     SourceValidators, Trouble,
@@ -22,10 +24,11 @@ use crate::origins::{
 use crate::shelf::Shelved;
 
 /// From targets to wishes, and from wishes to files.
-#[derive(Debug)]
 pub struct Resolver {
     revision: Revision,
     dialects: Dialects,
+    /// What counts as an image.
+    codecs: &'static [&'static dyn Codec],
     origins: Origins,
     materials: MaterialFolder,
     most_bytes: u64,
@@ -75,15 +78,28 @@ pub struct Read {
     pub hold: Option<Arc<Hold>>,
 }
 
+/// Codecs have no text of their own.
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver")
+            .field("origins", &self.origins)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Resolver {
     /// Opens every folder of the configuration and compiles its dialects.
     ///
     /// # Errors
     /// Naming what cannot be opened or compiled.
-    pub fn new(config: &Config, codecs: &[&dyn Codec]) -> Result<Self, ConfigError> {
+    pub fn new(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+    ) -> Result<Self, ConfigError> {
         Ok(Self {
             revision: Revision::of(codecs),
             dialects: config.dialects()?,
+            codecs,
             origins: Origins::open(&config.origin, config.limits.source_bytes.0)?,
             materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
             most_bytes: config.limits.source_bytes.0,
@@ -183,16 +199,38 @@ impl Resolver {
         }
     }
 
+    /// Is the root itself asked for, and a folder there?
+    pub(crate) fn is_root(&self, wish: &Wish) -> bool {
+        wish.source.is_empty() && self.origins.figures_of("").is_ok()
+    }
+
+    /// The path and the options of an example, if there is an image in the folder at `/`: a URL that works.
+    pub(crate) fn example(&self) -> (Option<String>, impl Iterator<Item = &'static str>) {
+        let path = self.origins.example(|file| self.is_image(file));
+        (path, self.dialects.examples())
+    }
+
+    fn is_image(&self, file: &OpenFile) -> bool {
+        file.piece(0, media_type::HEAD)
+            .is_ok_and(|head| media_type::is_picture(self.codecs, &head))
+    }
+
     fn open_files(&self, wish: &Wish) -> Result<Found, Error> {
+        let only_images = self.origins.files(&wish.source) == Files::Images;
         let (path, file) = match self.origins.entry(&wish.source)? {
             Entry::File(file) => (wish.source.clone(), file),
-            Entry::Folder if wish.transformed => {
+            Entry::Folder if wish.transformed || only_images => {
                 return Err(Error::Missing {
                     path: wish.source.clone(),
                 });
             }
             Entry::Folder => self.index(&wish.source)?,
         };
+        // Before anything is told of it, its date included.
+        if only_images && !wish.transformed && !self.is_image(&file) {
+            let why = Withheld::NoImage;
+            return Err(Error::Withheld { path, why });
+        }
         let figures = self.origins.figures_of(&path)?;
         let materials = self.materials.open_for(&wish.recipe)?;
         Ok(Found {
@@ -306,6 +344,13 @@ impl Found {
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`.
     pub fn read(&self) -> Result<Read, Error> {
+        self.read_all().map_err(|error| match error {
+            error @ Error::Io(_) => error.at(|| format!("file /{}", self.path)),
+            error => error,
+        })
+    }
+
+    fn read_all(&self) -> Result<Read, Error> {
         let (source, hold) = match &self.content {
             Content::File(file, figures) => {
                 let read = || Ok(file.read(self.most_bytes)?.into());

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
+use andon_cache::Purged;
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -68,9 +69,22 @@ pub(crate) fn healthy() -> Reply {
     reply
 }
 
+/// The page at `/` where nothing else is.
+pub(crate) fn welcome(text: String) -> Reply {
+    let mut reply = with_type(StatusCode::OK, Bytes::from(text), "text/plain; charset=utf-8");
+    set_cache_control(&mut reply, "no-store");
+    reply
+}
+
 /// The answer to a purge; it is in force in any case.
-pub(crate) fn purged(survives_restart: bool) -> Reply {
-    let text = format!("{{\"purged\":true,\"survives_restart\":{survives_restart}}}\n");
+pub(crate) fn purged(purged: Purged) -> Reply {
+    let Purged {
+        from_memory,
+        survives_restart,
+    } = purged;
+    let text = format!(
+        "{{\"purged\":true,\"entries_in_memory\":{from_memory},\"survives_restart\":{survives_restart}}}\n"
+    );
     let mut reply = with_type(StatusCode::OK, Bytes::from(text), "application/json");
     set_cache_control(&mut reply, "no-store");
     reply

@@ -369,11 +369,19 @@ enum Greeting {
 
 /// The next connection.
 async fn accept(listener: &Listener) -> Accepted {
+    let mut failed = false;
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
             // The client left while it waited, or there are no descriptors left: both pass.
-            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            Err(error) => {
+                if !std::mem::replace(&mut failed, true) {
+                    let address = listener.address().map(|address| address.to_string());
+                    let address = address.unwrap_or_default();
+                    tracing::warn!(%address, %error, "cannot accept a connection; trying again");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::hostile::{Hostile, TAG};
+use common::origin::Origin;
 use common::{House, sample};
 
 fn origin() -> Hostile {
@@ -184,6 +185,27 @@ fn so_many_redirects_are_followed_and_no_more() {
     assert_eq!(reply.status, 502);
     assert_eq!(reply.text(), "the origin sent us on more than 3 times\n");
     assert_eq!(house.get("/near/hop/1/good.jpg").status, 502);
+}
+
+#[test]
+fn a_redirect_reaches_another_port_of_an_allowed_address_only_where_a_key_says_so() {
+    let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let inner = Origin::start(picture, "");
+    let to = |host: &str| format!("Location: http://{host}:{}/a.jpg\r\n", inner.port());
+    let outer = Origin::start(Vec::new(), "");
+    for (keys, status) in [
+        (String::new(), 502),
+        (format!("http.redirect_ports = [{}]\n", inner.port()), 200),
+    ] {
+        let house = House::with(&format!("{}{keys}", outer.keys()));
+        for host in ["127.0.0.1", "localhost", "0x7f.1"] {
+            outer.answers(302, &to(host), Vec::new());
+            let before = inner.asked();
+            let reply = house.get(&format!("/small_light(dw=9)/far/{host}.jpg"));
+            assert_eq!(reply.status, status, "{host}: {}", reply.text());
+            assert_eq!(inner.asked() > before, status == 200, "{host}");
+        }
+    }
 }
 
 #[test]

@@ -26,6 +26,40 @@ fn post(client: &mut Client, query: &str, body: &[u8]) -> Reply {
 }
 
 #[test]
+fn a_form_is_told_how_an_image_is_sent() {
+    let house = House::with("[upload]\nallow = \"local\"\n");
+    let form = "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.jpg\"\r\n\r\n\r\n--x--\r\n";
+    let mut client = house.client();
+    client.send(format!(
+        "POST /_andon/render?recipe=same HTTP/1.1\r\nHost: t\r\nContent-Type: Multipart/Form-Data; boundary=x\r\n\
+         Content-Length: {}\r\n\r\n{form}",
+        form.len()
+    ));
+    let reply = client.reply("POST");
+    assert_eq!(reply.status, 400);
+    assert!(reply.text().contains("--data-binary @"), "{}", reply.text());
+}
+
+#[test]
+fn what_is_wrong_with_an_upload_or_too_large_in_a_url_is_the_clients_fault() {
+    let house = House::with("[upload]\nallow = \"local\"\n");
+    let mut client = house.client();
+    client.send("POST /_andon/render?recipe=same HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\nabc");
+    assert_eq!(client.reply("POST").status, 415);
+    assert_eq!(house.get("/small_light(dw=60000,ds=s)/a.jpg").status, 422);
+    house.put("broken.jpg", "abc");
+    assert_eq!(house.get("/small_light(dw=6)/broken.jpg").status, 415);
+    let figures = house.get("/metrics").text();
+    for counted in [
+        "andon_refusals_total{cause=\"unknown_format\",fault=\"client\"} 1",
+        "andon_refusals_total{cause=\"limit\",fault=\"client\"} 1",
+        "andon_refusals_total{cause=\"unknown_format\",fault=\"origin\"} 1",
+    ] {
+        assert!(figures.contains(counted), "{counted}: {figures}");
+    }
+}
+
+#[test]
 fn a_posted_picture_comes_back_as_the_recipe_wants_it() {
     let house = House::with(OPEN);
     let mut client = house.client();

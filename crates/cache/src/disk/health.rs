@@ -1,6 +1,7 @@
 //! The disk's health: what is wrong with it, and what is left alone until it is well again.
 
 use std::io;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -71,13 +72,23 @@ const WRITES: u8 = 1;
 const READS: u8 = 2;
 
 /// The state, cheap to ask.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Health {
+    /// The folder, for the log.
+    path: String,
     stopped: AtomicU8,
     alarm: Mutex<Option<Alarm>>,
 }
 
 impl Health {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self {
+            path: path.display().to_string(),
+            stopped: AtomicU8::new(0),
+            alarm: Mutex::default(),
+        }
+    }
+
     pub(crate) fn may_read(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) & READS == 0
     }
@@ -95,7 +106,8 @@ impl Health {
         let known = alarm.as_ref().is_some_and(|alarm| alarm.trouble == trouble);
         if !known {
             // Once per kind, not once per request.
-            tracing::warn!(trouble = trouble.label(), said = %message, "the disk cache is in trouble");
+            let (path, disk_error) = (&self.path, trouble.label());
+            tracing::warn!(path, disk_error, error = %message, "disk cache {disk_error}; serving without it");
         }
         *alarm = Some(Alarm { trouble, message });
         self.stopped.store(trouble.stops(), Ordering::Relaxed);
@@ -103,7 +115,7 @@ impl Health {
 
     pub(crate) fn clear(&self) {
         if self.alarm.locked().take().is_some() {
-            tracing::info!("the disk cache is well again");
+            tracing::info!(path = self.path, "disk cache recovered");
         }
         self.stopped.store(0, Ordering::Relaxed);
     }

@@ -76,12 +76,12 @@ impl Disk {
     ) -> Self {
         let shared = Arc::new(Shared {
             runtime: Handle::current(),
+            health: Health::new(&path),
             device,
             path,
             limit: AtomicU64::new(limit),
             marks,
             store: OnceLock::new(),
-            health: Health::default(),
             queue: Queue::default(),
             readers: Arc::new(Semaphore::new(READERS)),
             saver: Arc::new(Semaphore::new(1)),

@@ -48,7 +48,7 @@ impl Served {
             let _ = child.stderr.take().unwrap().read_to_string(&mut said);
             panic!("it does not listen: {line:?} {said}");
         };
-        let address = address.to_owned();
+        let address = address.split(' ').next().unwrap().to_owned();
         Self { child, address }
     }
 

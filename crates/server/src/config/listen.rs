@@ -1,10 +1,13 @@
 //! Where to listen.
 
 use std::fmt;
+use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::Deserialize;
+
+use super::ConfigError;
 
 /// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`. Port 0
 /// takes any free one.
@@ -21,6 +24,27 @@ impl Listen {
     pub(super) fn resolve(&mut self, folder: &Path) {
         if let Self::Unix(path) = self {
             *path = folder.join(&path);
+        }
+    }
+
+    /// Looks for what binding it would fail for, whoever else listens.
+    ///
+    /// # Errors
+    /// A name that is not known; a socket in a folder that is not there.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let wrong = |why: String| ConfigError::new(format!("cannot listen on {self}: {why}"));
+        match self {
+            Self::Tcp(address) => match address.to_socket_addrs() {
+                Ok(_) => Ok(()),
+                Err(error) => Err(wrong(error.to_string())),
+            },
+            Self::Unix(path) => match path.parent() {
+                Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(wrong(format!(
+                    "there is no folder {}",
+                    folder.display()
+                ))),
+                _ => Ok(()),
+            },
         }
     }
 }

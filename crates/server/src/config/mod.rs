@@ -37,7 +37,7 @@ pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
-pub use origin::{FsConfig, Keeper, OriginConfig, RemoteConfig};
+pub use origin::{Files, FsConfig, Keeper, OriginConfig, RemoteConfig};
 pub use reach::Reach;
 pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
 pub use small_light::{Compat, Mistakes, SmallLightConfig};

@@ -34,6 +34,23 @@ pub enum Keeper {
 pub struct FsConfig {
     /// The folder; nothing outside of it can be reached.
     pub root: PathBuf,
+    /// What is served as it is. Names that begin with a dot never are.
+    #[serde(default)]
+    pub files: Files,
+    /// Are symbolic links followed that lead out of the folder?
+    #[serde(default)]
+    pub outside_links: bool,
+}
+
+/// Which files of a folder are served as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Files {
+    /// Images, by their content.
+    #[default]
+    Images,
+    /// Every file, and `index.html` for a folder.
+    All,
 }
 
 /// What every origin has that is asked over a network.
@@ -116,7 +133,11 @@ impl OriginConfig {
     pub fn folder(root: impl Into<PathBuf>) -> Self {
         Self {
             prefix: everything(),
-            keeper: Keeper::Fs(FsConfig { root: root.into() }),
+            keeper: Keeper::Fs(FsConfig {
+                root: root.into(),
+                files: Files::default(),
+                outside_links: false,
+            }),
         }
     }
 

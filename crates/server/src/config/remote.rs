@@ -29,6 +29,9 @@ pub struct HttpConfig {
     /// Redirects that are followed.
     #[serde(default = "three")]
     pub redirects: u32,
+    /// Ports beside the base's own that a redirect may lead to at an address of `allow`.
+    #[serde(default)]
+    pub redirect_ports: Vec<u16>,
     /// Times a request is sent again after its connection broke before anything was answered.
     #[serde(default = "one")]
     pub retries: u32,

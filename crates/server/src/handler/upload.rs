@@ -85,8 +85,8 @@ impl Uploads {
             [(name, text)] if name == "recipe" => recipe_wish(text),
             [(name, text)] if name == "small_light" => self.small_light_wish(text),
             _ => Err(Error::Upload(
-                "name what is wanted exactly once: ?recipe=fit:250x250,as:webp, \
-                 ?small_light=dw=250,dh=250 or an Andon-Recipe header"
+                "give exactly one of ?recipe=fit:250x250,as:webp, ?small_light=dw=250,dh=250 \
+                 or the Andon-Recipe header"
                     .to_owned(),
             )),
         }
@@ -154,6 +154,7 @@ impl App {
         let reply = match self.rendered(&request, &mut body, peer, &mut visit).await {
             Ok(reply) => reply,
             Err(error) => {
+                visit.is_upload();
                 let mut reply = visit.failed(&error);
                 if matches!(error, Error::PostOnly(_)) {
                     reply
@@ -184,6 +185,13 @@ impl App {
         target(request.uri())?;
         if !self.uploads.allow.reaches(peer) {
             return Err(Error::NoUploads);
+        }
+        if is_form(request.headers()) {
+            return Err(Error::Upload(
+                "the body is a multipart form; send the image itself as the body, for example with \
+                 curl --data-binary @photo.jpg"
+                    .to_owned(),
+            ));
         }
         let mut wish = self.uploads.wish(request)?;
         negotiation::without_accept(&mut wish.recipe);
@@ -367,6 +375,15 @@ fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     }
     reply
 }
+
+/// Is the body a form with a file in it, as browsers and `curl -F` send it?
+fn is_form(headers: &HeaderMap) -> bool {
+    let named = headers.get(header::CONTENT_TYPE);
+    let named = named.and_then(|value| value.as_bytes().get(..MULTIPART.len()));
+    named.is_some_and(|beginning| beginning.eq_ignore_ascii_case(MULTIPART))
+}
+
+const MULTIPART: &[u8] = b"multipart/";
 
 /// As forms are encoded: `+` is a space.
 fn decoded(text: &str) -> Result<String, Error> {

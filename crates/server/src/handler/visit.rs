@@ -7,7 +7,7 @@ use andon_dialects::Wish;
 use hyper::{Method, Request, StatusCode, Uri};
 
 use crate::access_log::{AccessLog, Entry, Stages};
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::http::Peer;
 use crate::response::{self, Reply};
 
@@ -18,6 +18,8 @@ pub(super) struct Visit<'a> {
     entry: Entry,
     /// Every error is a 415, as in the module.
     strict: bool,
+    /// The image came with the request: what is wrong with it is the client's fault.
+    is_upload: bool,
 }
 
 impl<'a> Visit<'a> {
@@ -51,7 +53,13 @@ impl<'a> Visit<'a> {
                 error: None,
             },
             strict: false,
+            is_upload: false,
         }
+    }
+
+    /// The image comes with the request.
+    pub(super) fn is_upload(&mut self) {
+        self.is_upload = true;
     }
 
     /// The wish is known.
@@ -78,7 +86,11 @@ impl<'a> Visit<'a> {
 
     /// The reply to an error.
     pub(super) fn failed(&mut self, error: &Error) -> Reply {
-        self.entry.error = Some((error.label(), error.fault().label(), error.to_string()));
+        let fault = match error.fault() {
+            Fault::Origin if self.is_upload => Fault::Client,
+            fault => fault,
+        };
+        self.entry.error = Some((error.label(), fault.label(), error.to_string()));
         let strict = self.strict || matches!(error, Error::Wish(refusal) if refusal.strict);
         let status = match error.status() {
             // Overload is the one thing the module does not know.

@@ -1,24 +1,25 @@
 //! Files beneath one folder, and never any other: the kernel itself refuses to resolve a path that
 //! leaves it (`openat2` with `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic
-//! link. Links that stay inside are followed.
+//! link. Links that stay inside are followed; those that lead out only where that is allowed.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
+use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::Errno;
 
-use crate::error::Error;
+use crate::error::{Error, Withheld};
 
 /// A folder that is opened once and cannot be left.
 #[derive(Debug)]
 pub struct Root {
     folder: OwnedFd,
+    outside_links: bool,
 }
 
 /// What a path names.
@@ -63,7 +64,10 @@ impl Root {
             OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        let root = Self { folder };
+        let root = Self {
+            folder,
+            outside_links: false,
+        };
         match root.resolve(Path::new(".")) {
             Err(Errno::NOSYS) => Err(io::Error::other(
                 "this system cannot confine paths to a folder (openat2 needs Linux 5.6)",
@@ -73,10 +77,19 @@ impl Root {
         }
     }
 
+    /// The same folder, its symbolic links followed wherever they lead, if `follow`.
+    #[must_use]
+    pub fn following_outside_links(self, follow: bool) -> Self {
+        Self {
+            outside_links: follow,
+            ..self
+        }
+    }
+
     /// Opens what `path` names beneath the folder. Slashes in front mean nothing.
     ///
     /// # Errors
-    /// `Missing`, also for what lies outside; `Forbidden`; `Io`.
+    /// `Missing`, also for what lies outside; `Withheld` for a link that leads there; `Forbidden`; `Io`.
     pub fn entry(&self, path: &str) -> Result<Entry, Error> {
         let relative = match path.trim_start_matches('/') {
             "" => ".",
@@ -88,7 +101,12 @@ impl Root {
         let fd = self
             .resolve(Path::new(relative))
             .map_err(|errno| match errno {
-                // No such file; a file where a folder is needed; out of the folder (EXDEV); a circle of
+                // Out of the folder, without a `..` of the path's own: by a symbolic link.
+                Errno::XDEV if !climbs(relative) => Error::Withheld {
+                    path: path.to_owned(),
+                    why: Withheld::OutsideLink,
+                },
+                // No such file; a file where a folder is needed; out of the folder; a circle of
                 // links; a name that cannot be; a socket.
                 Errno::NOENT
                 | Errno::NOTDIR
@@ -113,7 +131,31 @@ impl Root {
         }
     }
 
+    /// Names of files and folders in the folder `path`, up to `most` of them.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn names(&self, path: &str, most: usize) -> io::Result<Vec<String>> {
+        let path = if path.is_empty() { "." } else { path };
+        let folder = Dir::new(self.resolve(Path::new(path))?)?;
+        let mut names = Vec::new();
+        for entry in folder.take(most) {
+            if let Ok(name) = entry?.file_name().to_str() {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
     fn resolve(&self, path: &Path) -> rustix::io::Result<OwnedFd> {
+        let confined = match self.outside_links {
+            true => ResolveFlags::empty(),
+            false => ResolveFlags::BENEATH,
+        };
+        // Without the kernel's confinement nothing but links may lead out.
+        if self.outside_links && (path.is_absolute() || climbs(path)) {
+            return Err(Errno::XDEV);
+        }
         let mut tries = 0;
         loop {
             let opened = openat2(
@@ -122,7 +164,7 @@ impl Root {
                 // NONBLOCK: opening a named pipe must not wait for its writer.
                 OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK,
                 Mode::empty(),
-                ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
+                confined | ResolveFlags::NO_MAGICLINKS,
             );
             // The kernel asks to try again when a folder was renamed while it looked.
             match opened {
@@ -210,6 +252,13 @@ impl Identity {
     }
 }
 
+/// Does a path hold `..`?
+fn climbs(path: impl AsRef<Path>) -> bool {
+    path.as_ref()
+        .components()
+        .any(|part| part == Component::ParentDir)
+}
+
 const MOST_TRIES: usize = 16;
 
 #[cfg(test)]
@@ -264,9 +313,6 @@ mod tests {
         for path in [
             "../secret",
             "inside/../../secret",
-            "relative-link",
-            "absolute-link",
-            "up/secret",
             "magic/etc/hostname",
             "..\\secret",
             "a.jpg\0.png",
@@ -279,6 +325,48 @@ mod tests {
                 "{path}: {result:?}"
             );
         }
+    }
+
+    #[test]
+    fn links_that_lead_out_are_named_and_followed_only_where_that_is_allowed() {
+        let (house, root) = house();
+        let inside = house.path().join("root");
+        symlink("../secret", inside.join("relative-link")).unwrap();
+        symlink(house.path().join("secret"), inside.join("absolute-link")).unwrap();
+        symlink("..", inside.join("up")).unwrap();
+        symlink("/proc/self/root", inside.join("magic")).unwrap();
+        for path in ["relative-link", "absolute-link", "up/secret"] {
+            let result = text(&root, path);
+            assert!(
+                matches!(
+                    result,
+                    Err(Error::Withheld {
+                        why: Withheld::OutsideLink,
+                        ..
+                    })
+                ),
+                "{path}: {result:?}"
+            );
+        }
+        let root = root.following_outside_links(true);
+        for path in ["relative-link", "absolute-link", "up/secret"] {
+            assert_eq!(text(&root, path).unwrap(), "secret", "{path}");
+        }
+        let absolute = house.path().join("secret").display().to_string();
+        for path in ["../secret", "inside/../../secret", "magic/etc/hostname", &absolute] {
+            assert!(text(&root, path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_a_folder_up_to_a_number() {
+        let (_house, root) = house();
+        let mut names = root.names("", 100).unwrap();
+        names.retain(|name| !name.starts_with('.'));
+        names.sort();
+        assert_eq!(names, ["a.jpg", "inside"]);
+        assert!(root.names("inside", 1).unwrap().len() <= 1);
+        assert!(root.names("..", 100).is_err());
     }
 
     #[test]

@@ -81,14 +81,14 @@ pub(crate) struct Line {
 
 fn word(error: &Error) -> &'static str {
     match error.root() {
-        Error::Missing { .. } => "missing",
+        Error::Missing { .. } | Error::Withheld { .. } => "missing",
         Error::Forbidden { .. } => "forbidden",
         Error::Pixels(andon_pixels::Error::Limit { .. }) => "too_large",
         Error::Io(_) | Error::Changing => "io",
         Error::Origin(trouble) => match trouble {
             Trouble::UnknownName => "name",
-            Trouble::Denied => "denied",
-            Trouble::Unreachable(_) => "unreachable",
+            Trouble::Denied(_) => "denied",
+            Trouble::Unreachable(..) => "unreachable",
             Trouble::Insecure => "tls",
             Trouble::Slow { .. } => "timeout",
             Trouble::BrokenOff | Trouble::Unbounded => "cut",
@@ -113,7 +113,7 @@ mod tests {
             Error::Changing,
             Error::Busy,
             Trouble::UnknownName.into(),
-            Trouble::Denied.into(),
+            Trouble::Denied(([127, 0, 0, 1], 80).into()).into(),
             Trouble::Insecure.into(),
             Trouble::Unbounded.into(),
             Trouble::Compressed.into(),

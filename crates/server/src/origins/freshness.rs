@@ -32,8 +32,8 @@ impl Freshness {
             }
         }
         let age = text(headers, &header::AGE)
-            .and_then(|age| age.trim().parse().ok())
-            .map_or(Duration::ZERO, Duration::from_secs);
+            .and_then(delta_seconds)
+            .unwrap_or(Duration::ZERO);
         let fresh_for = match said {
             Directives {
                 always_ask: true, ..
@@ -50,10 +50,10 @@ impl Freshness {
         };
         let stale = |span: Option<Duration>| match said.never_stale {
             true => Some(Duration::ZERO),
-            false => span,
+            false => span.map(|span| span.min(LONGEST)),
         };
         Self {
-            fresh_for,
+            fresh_for: fresh_for.map(|span| span.min(LONGEST)),
             stale_while_revalidate: stale(said.stale_while_revalidate),
             stale_if_error: stale(said.stale_if_error),
             not_shared: said.not_shared,
@@ -80,7 +80,7 @@ impl Directives {
                 None => (directive.trim(), ""),
             };
             // Said twice, the shorter counts; a number that is none is as good as zero.
-            let span = || Duration::from_secs(value.parse().unwrap_or(0));
+            let span = || delta_seconds(value).unwrap_or(Duration::ZERO);
             let shorter = |old: &mut Option<Duration>| {
                 *old = Some(old.map_or(span(), |old| old.min(span())));
             };
@@ -96,6 +96,17 @@ impl Directives {
             }
         }
     }
+}
+
+/// Digits as a number of seconds; one that is too large for the purpose is 2^31 (RFC 9111, 1.2.2). `None`
+/// for everything else: signs, fractions, nothing.
+fn delta_seconds(text: &str) -> Option<Duration> {
+    let digits = text.trim();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let seconds = digits.parse().unwrap_or(OVERFLOW).min(OVERFLOW);
+    Some(Duration::from_secs(seconds))
 }
 
 /// From the origin's own clock where it tells it, so that a wrong clock on either side does not matter.
@@ -114,6 +125,11 @@ fn until_expiry(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
+
+const OVERFLOW: u64 = 1 << 31;
+
+/// A year: no result is used for longer without asking, whatever the origin says.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 #[cfg(test)]
 mod tests {
@@ -152,6 +168,43 @@ mod tests {
         assert_eq!(fresh_for("no-cache, max-age=60"), Some(0));
         let aged = [(header::CACHE_CONTROL, "max-age=60"), (header::AGE, "45")];
         assert_eq!(freshness(&aged).fresh_for, Some(Duration::from_secs(15)));
+    }
+
+    #[test]
+    fn numbers_saturate_a_year_is_the_most_and_what_is_no_number_is_zero() {
+        let year = Some(31_536_000);
+        for text in [
+            "31536000",
+            "31536001",
+            "2147483648",
+            "99999999999",
+            "18446744073709551616",
+            "999999999999999999999999999999999999",
+            "\"99999999999\"",
+        ] {
+            assert_eq!(fresh_for(&format!("max-age={text}")), year, "{text}");
+            assert_eq!(fresh_for(&format!("s-maxage={text}")), year, "{text}");
+        }
+        assert_eq!(fresh_for("max-age=0060"), Some(60));
+        for text in ["-1", "+1", "1.5", "1e3", "", "soon", "0x10", "60s", "\"\""] {
+            assert_eq!(fresh_for(&format!("max-age={text}")), Some(0), "{text}");
+        }
+        let with_age = |max_age: &str, age: &str| {
+            let value = format!("max-age={max_age}");
+            let both = [(header::CACHE_CONTROL, &*value), (header::AGE, age)];
+            freshness(&both).fresh_for.map(|span| span.as_secs())
+        };
+        assert_eq!(with_age("60", "99999999999999999999"), Some(0));
+        assert_eq!(with_age("60", "-5"), Some(60));
+        assert_eq!(with_age("60", "old"), Some(60));
+        assert_eq!(with_age("99999999999999999999", "99999999999999999999"), Some(0));
+        let far = [
+            (header::DATE, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (header::EXPIRES, "Thu, 06 Nov 2994 08:49:37 GMT"),
+        ];
+        assert_eq!(freshness(&far).fresh_for.map(|span| span.as_secs()), year);
+        let stale = freshness(&[(header::CACHE_CONTROL, "stale-if-error=99999999999999999999")]);
+        assert_eq!(stale.stale_if_error.map(|span| span.as_secs()), year);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod source;
 mod trouble;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,8 +26,8 @@ pub use trouble::{Detour, Late, Trouble};
 use self::http::HttpOrigin;
 use self::http::client::Rules;
 use self::s3::S3Origin;
-use crate::config::{ConfigError, FsConfig, Keeper, OriginConfig, RemoteConfig};
-use crate::error::Error;
+use crate::config::{ConfigError, Files, FsConfig, Keeper, OriginConfig, RemoteConfig};
+use crate::error::{Error, Withheld};
 
 /// All origins, longest prefix first.
 #[derive(Debug)]
@@ -58,9 +59,12 @@ enum Kept {
     S3(S3Origin),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Folder {
     root: Arc<Root>,
+    /// For the log.
+    path: PathBuf,
+    files: Files,
     most_bytes: u64,
 }
 
@@ -94,12 +98,50 @@ impl Origins {
             return Err(missing(source));
         };
         let began = Instant::now();
-        let entry = folder.root.entry(path);
+        let entry = folder.entry(path);
         // What is found is counted when it is read.
         if let Err(error) = &entry {
             origin.figures.count(Err(error), began.elapsed());
         }
-        entry
+        entry.map_err(|error| origin.told(error, source))
+    }
+
+    /// Which files of the folder that keeps `source` are served as they are.
+    pub(crate) fn files(&self, source: &str) -> Files {
+        match self.find(source).map(|(origin, _)| &origin.kept) {
+            Ok(Kept::Folder(folder)) => folder.files,
+            _ => Files::Images,
+        }
+    }
+
+    /// The path of an image for an example, if one is found soon in a folder that is at `/`.
+    pub(crate) fn example(&self, is_image: impl Fn(&OpenFile) -> bool) -> Option<String> {
+        let (origin, _) = self.find("").ok()?;
+        let Kept::Folder(folder) = &origin.kept else {
+            return None;
+        };
+        let mut looks = 0..MOST_LOOKS;
+        let mut folders = vec![String::new()];
+        while let Some(inside) = folders.pop() {
+            let mut names = folder.root.names(&inside, MOST_NAMES).unwrap_or_default();
+            names.sort_unstable_by(|one, other| other.cmp(one));
+            let mut below = Vec::new();
+            while let Some(name) = names.pop() {
+                let path = format!("{inside}{name}");
+                if name.starts_with('.') {
+                    continue;
+                }
+                looks.next()?;
+                match folder.entry(&path) {
+                    Ok(Entry::File(file)) if is_image(&file) => return Some(path),
+                    Ok(Entry::Folder) => below.push(format!("{path}/")),
+                    _ => {}
+                }
+            }
+            below.reverse();
+            folders.extend(below);
+        }
+        None
     }
 
     /// Where the reading of an open file counts.
@@ -143,14 +185,7 @@ impl Origins {
             Fetched::NotModified(_) => None,
         });
         origin.figures.count(outcome, began.elapsed());
-        // Clients know the path with its prefix, and no other.
-        fetched.map_err(|error| match error {
-            Error::Missing { .. } => missing(source),
-            Error::Forbidden { .. } => Error::Forbidden {
-                path: source.trim_start_matches('/').to_owned(),
-            },
-            error => error,
-        })
+        fetched.map_err(|error| origin.told(error, source))
     }
 
     /// Who keeps `source`, and what is left of its path there.
@@ -184,6 +219,30 @@ impl Origin {
             figures: Arc::default(),
         })
     }
+
+    /// An error as clients and the log know it: with the path that has the prefix, and for the log with
+    /// the prefix and the place.
+    fn told(&self, error: Error, source: &str) -> Error {
+        let path = source.trim_start_matches('/').to_owned();
+        match error {
+            Error::Missing { .. } => Error::Missing { path },
+            Error::Forbidden { .. } => Error::Forbidden { path },
+            Error::Withheld { why, .. } => Error::Withheld { path, why },
+            Error::At { error, place } => Error::At {
+                error,
+                place: format!("origin \"/{}\", {place}", self.prefix),
+            },
+            error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.kept {
+                Kept::Folder(folder) => {
+                    let below = below(&self.prefix, &path).unwrap_or(&path);
+                    let file = folder.path.join(below.trim_start_matches('/'));
+                    format!("origin \"/{}\", file {}", self.prefix, file.display())
+                }
+                Kept::Http(_) | Kept::S3(_) => format!("origin \"/{}\", /{path}", self.prefix),
+            }),
+            error => error,
+        }
+    }
 }
 
 impl Folder {
@@ -198,9 +257,23 @@ impl Folder {
             ConfigError::new(format!("cannot serve {}: {error}", path.display()))
         })?;
         Ok(Self {
-            root: Arc::new(root),
+            root: Arc::new(root.following_outside_links(config.outside_links)),
+            path: path.clone(),
+            files: config.files,
             most_bytes,
         })
+    }
+
+    /// Opens what `path` names, unless a name in it begins with a dot.
+    fn entry(&self, path: &str) -> Result<Entry, Error> {
+        let hidden = |name: &str| name.starts_with('.') && !matches!(name, "." | "..");
+        match path.split('/').any(hidden) {
+            true => Err(Error::Withheld {
+                path: path.to_owned(),
+                why: Withheld::Hidden,
+            }),
+            false => self.root.entry(path),
+        }
     }
 
     async fn fetch(
@@ -209,8 +282,8 @@ impl Folder {
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
-        let (root, path) = (self.root.clone(), path.to_owned());
-        let file = waiting(move || match root.entry(&path)? {
+        let (folder, path) = (self.clone(), path.to_owned());
+        let file = waiting(move || match folder.entry(&path)? {
             Entry::File(file) => Ok(file),
             Entry::Folder => Err(missing(&path)),
         })
@@ -232,6 +305,10 @@ impl Folder {
         }))
     }
 }
+
+/// Names that are looked at for an example, in all and in one folder.
+const MOST_LOOKS: usize = 200;
+const MOST_NAMES: usize = 1000;
 
 fn rules(config: &RemoteConfig, most_bytes: u64) -> Rules {
     Rules {

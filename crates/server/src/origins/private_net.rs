@@ -12,6 +12,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allow: Vec<Cidr>,
+    /// Of those addresses; every port of a public one.
+    ports: Vec<u16>,
 }
 
 /// A block of addresses: `10.0.0.0/8`, `fd00::/8`, or one address alone.
@@ -23,18 +25,19 @@ pub struct Cidr {
 }
 
 impl Guard {
-    /// Public addresses, and these.
+    /// Public addresses, and these at these ports: a redirect must not reach whatever else listens there.
     #[must_use]
-    pub fn allowing(allow: Vec<Cidr>) -> Self {
-        Self { allow }
+    pub fn allowing(allow: Vec<Cidr>, ports: Vec<u16>) -> Self {
+        Self { allow, ports }
     }
 
-    /// May this very address be connected to?
+    /// May this very address be connected to at this port?
     #[must_use]
-    pub fn permits(&self, address: IpAddr) -> bool {
+    pub fn permits(&self, address: IpAddr, port: u16) -> bool {
         // The system connects to the inner address of a mapped one, so that is the one to judge.
         let address = address.to_canonical();
-        is_public(address) || self.allow.iter().any(|block| block.contains(address))
+        let is_allowed = || self.allow.iter().any(|block| block.contains(address));
+        is_public(address) || (self.ports.contains(&port) && is_allowed())
     }
 }
 
@@ -156,7 +159,7 @@ mod tests {
     use super::*;
 
     fn permits(address: &str) -> bool {
-        Guard::default().permits(address.parse().unwrap())
+        Guard::default().permits(address.parse().unwrap(), 80)
     }
 
     /// An IPv4 address in every form in which IPv6 can carry it.
@@ -290,8 +293,11 @@ mod tests {
     #[test]
     fn an_allow_list_opens_its_blocks_and_no_more() {
         let blocks = ["127.0.0.0/8", "10.1.0.0/16", "fd00::/8", "169.254.169.254"];
-        let guard = Guard::allowing(blocks.iter().map(|text| text.parse().unwrap()).collect());
-        let permits = |address: &str| guard.permits(address.parse().unwrap());
+        let blocks = blocks.iter().map(|text| text.parse().unwrap()).collect();
+        let guard = Guard::allowing(blocks, vec![8080]);
+        let permits = |address: &str| guard.permits(address.parse().unwrap(), 8080);
+        assert!(!guard.permits("127.0.0.1".parse().unwrap(), 8081));
+        assert!(guard.permits("8.8.8.8".parse().unwrap(), 8081));
         for address in [
             "127.0.0.1",
             "::ffff:127.0.0.1",

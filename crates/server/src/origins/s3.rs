@@ -23,7 +23,7 @@ use super::budget::Budget;
 use super::figures::Line;
 use super::http::client::{Ask, Client, Rules};
 use super::http::{below, client, from_env};
-use super::private_net::Cidr;
+use super::private_net::{Cidr, Guard};
 use super::source::{Fetched, SourceValidators};
 use crate::config::S3Config;
 use crate::error::Error;
@@ -59,12 +59,15 @@ impl S3Origin {
             retries: config.retries,
             ..rules
         };
+        let endpoint = config.endpoint.as_ref();
+        let port = endpoint.and_then(|endpoint| endpoint.0.port_or_known_default());
+        let guard = Guard::allowing(allow.to_vec(), vec![port.unwrap_or(443)]);
         Ok(Self {
             access: access(config)?,
             bucket: config.bucket.clone(),
             folder: config.folder.trim_matches('/').to_owned(),
             headers: HeaderMap::new(),
-            client: client(config.ca.as_deref(), allow, rules)?,
+            client: client(config.ca.as_deref(), guard, rules)?,
         })
     }
 

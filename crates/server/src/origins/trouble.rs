@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use hyper::StatusCode;
@@ -13,10 +14,13 @@ use hyper::StatusCode;
 pub enum Trouble {
     #[error("the origin's name could not be resolved")]
     UnknownName,
-    #[error("the origin is at an address that may not be asked, unless its `allow` lists it")]
-    Denied,
+    #[error(
+        "the origin is at an address that may not be asked, unless its `allow` lists it \
+         (and `http.redirect_ports` the port of a redirect)"
+    )]
+    Denied(SocketAddr),
     #[error("the origin could not be reached: {0}")]
-    Unreachable(io::ErrorKind),
+    Unreachable(io::ErrorKind, SocketAddr),
     #[error("no secure connection to the origin could be made")]
     Insecure,
     #[error("the origin {late} within {after:?}")]
@@ -79,8 +83,8 @@ impl Trouble {
     pub fn label(&self) -> &'static str {
         match self {
             Self::UnknownName => "origin_name",
-            Self::Denied => "origin_denied",
-            Self::Unreachable(_) => "origin_unreachable",
+            Self::Denied(_) => "origin_denied",
+            Self::Unreachable(..) => "origin_unreachable",
             Self::Insecure => "origin_tls",
             Self::Slow { .. } => "origin_slow",
             Self::BrokenOff | Self::Unbounded => "origin_cut",
@@ -93,7 +97,15 @@ impl Trouble {
     /// May the same request succeed on another connection, right now? Only asked before any part of
     /// the reply is used.
     pub(super) fn may_pass(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::BrokenOff)
+        matches!(self, Self::Unreachable(..) | Self::BrokenOff)
+    }
+
+    /// The address it happened at, for the log alone.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Denied(address) | Self::Unreachable(_, address) => Some(*address),
+            _ => None,
+        }
     }
 }
 

@@ -40,8 +40,8 @@ impl House {
         Self::with("")
     }
 
-    /// A server with these configuration keys beside its origin. Relative paths are below the folder;
-    /// the pictures are in its `root`.
+    /// A server with these configuration keys beside its origin, which serves every file. Relative paths
+    /// are below the folder; the pictures are in its `root`.
     pub fn with(keys: &str) -> Self {
         Self::furnished(keys, |_| {})
     }
@@ -52,7 +52,9 @@ impl House {
         std::fs::create_dir(folder.path().join("root")).expect("a folder in it");
         std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("root/a.jpg")).expect("a sample");
         furnish(folder.path());
-        let text = format!("{keys}\n[[origin]]\nfs.root = \"root\"\n[log]\nformat = \"off\"\n");
+        let text = format!(
+            "{keys}\n[[origin]]\nfs.root = \"root\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n"
+        );
         let mut config = Config::parse(&text, folder.path()).expect("a configuration");
         if config.listen == Config::default().listen {
             config.listen = vec![Listen::Tcp("127.0.0.1:0".to_owned())];

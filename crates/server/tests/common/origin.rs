@@ -60,6 +60,10 @@ impl Origin {
         self.shared.released.notify_all();
     }
 
+    pub fn port(&self) -> u16 {
+        self.listener.port()
+    }
+
     /// The tables of a configuration that has it at `/far`.
     pub fn keys(&self) -> String {
         format!(

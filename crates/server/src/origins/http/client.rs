@@ -96,29 +96,41 @@ impl Client {
         let began = Instant::now();
         let total = self.rules.timeouts.total.0;
         let until = (began + total).min(budget.deadline.into());
+        let mut reached = ask.url.clone();
         let answer = timeout_at(until, async {
             let _slot = self.slots.acquire().await.map_err(|_| Error::Busy)?;
-            let (reply, secure) = self.reply(ask).await?;
+            let (reply, secure) = self.reply(ask, &mut reached).await?;
             self.read(ask, reply, secure, budget).await
         });
-        answer.await.unwrap_or_else(|_| {
+        let answer = answer.await.unwrap_or_else(|_| {
             Err(Error::Origin(Trouble::Slow {
                 late: Late::Whole,
                 after: Duration::from_millis((until - began).as_millis() as u64),
             }))
+        });
+        answer.map_err(|error| match error {
+            Error::Origin(trouble) => {
+                let place = place(&reached, &trouble);
+                Error::Origin(trouble).at(|| place)
+            }
+            error => error,
         })
     }
 
-    /// The head of the reply at the end of all redirects, and whether it came over TLS.
-    async fn reply(&self, ask: &Ask<'_>) -> Result<(Response<Incoming>, bool), Trouble> {
-        let mut url = ask.url.clone();
+    /// The head of the reply at the end of all redirects, and whether it came over TLS. `reached` is the
+    /// URL that is asked, from one redirect to the next.
+    async fn reply(
+        &self,
+        ask: &Ask<'_>,
+        reached: &mut Url,
+    ) -> Result<(Response<Incoming>, bool), Trouble> {
         for _ in 0..=self.rules.redirects {
-            let ours = url.origin() == ask.url.origin();
-            let reply = self.persist(&url, ask, ours).await?;
+            let ours = reached.origin() == ask.url.origin();
+            let reply = self.persist(reached, ask, ours).await?;
             if !redirect::is_one(reply.status()) {
-                return Ok((reply, url.scheme() == "https"));
+                return Ok((reply, reached.scheme() == "https"));
             }
-            url = redirect::next(&url, reply.headers())?;
+            *reached = redirect::next(reached, reply.headers())?;
         }
         Err(redirect::too_many(self.rules.redirects))
     }
@@ -197,6 +209,18 @@ impl Client {
             hold: Arc::new(hold),
         }))
     }
+}
+
+/// Where something went wrong, for the log: host, port and path, never a query, which may hold a
+/// signature.
+fn place(url: &Url, trouble: &Trouble) -> String {
+    let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
+    let port = url.port_or_known_default().unwrap_or_default();
+    let mut place = format!("{scheme}://{host}:{port}{}", url.path());
+    if let Some(address) = trouble.address() {
+        place.push_str(&format!(", address {address}"));
+    }
+    place
 }
 
 fn uri(url: &Url) -> Result<Uri, Trouble> {

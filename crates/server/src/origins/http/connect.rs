@@ -85,7 +85,7 @@ impl Connector {
         let secure = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
 
-        let permitted = self.permitted(host).await?;
+        let permitted = self.permitted(host, port).await?;
         let stream = first_to_answer(&permitted, port, until).await?;
         // Small requests should not wait for one another's acknowledgements; without it they are only
         // slower.
@@ -100,7 +100,7 @@ impl Connector {
     }
 
     /// The addresses of `host` that may be connected to.
-    async fn permitted(&self, host: &str) -> Result<Vec<IpAddr>, Trouble> {
+    async fn permitted(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, Trouble> {
         let all = match host.parse() {
             Ok(address) => vec![address],
             // Odd spellings of addresses too: the system reads them, and the guard sees what it read.
@@ -110,13 +110,11 @@ impl Connector {
                 .await
                 .map_err(|_| Trouble::UnknownName)?,
         };
-        if all.is_empty() {
-            return Err(Trouble::UnknownName);
-        }
+        let first = *all.first().ok_or(Trouble::UnknownName)?;
         let mut permitted = all;
-        permitted.retain(|address| self.guard.permits(*address));
+        permitted.retain(|address| self.guard.permits(*address, port));
         match permitted.is_empty() {
-            true => Err(Trouble::Denied),
+            true => Err(Trouble::Denied(SocketAddr::new(first, port))),
             false => Ok(permitted),
         }
     }
@@ -129,15 +127,16 @@ async fn first_to_answer(
     port: u16,
     until: Instant,
 ) -> Result<TcpStream, Trouble> {
-    let mut last = Trouble::Unreachable(io::ErrorKind::AddrNotAvailable);
+    let mut last = Trouble::UnknownName;
     for (index, address) in addresses.iter().enumerate() {
         let left = until.saturating_duration_since(Instant::now());
         let share = left / u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
-        let connecting = TcpStream::connect(SocketAddr::new(*address, port));
+        let address = SocketAddr::new(*address, port);
+        let connecting = TcpStream::connect(address);
         match timeout_at(Instant::now() + share, connecting).await {
             Ok(Ok(stream)) => return Ok(stream),
-            Ok(Err(error)) => last = Trouble::Unreachable(error.kind()),
-            Err(_) => last = Trouble::Unreachable(io::ErrorKind::TimedOut),
+            Ok(Err(error)) => last = Trouble::Unreachable(error.kind(), address),
+            Err(_) => last = Trouble::Unreachable(io::ErrorKind::TimedOut, address),
         }
     }
     Err(last)
@@ -221,8 +220,9 @@ mod tests {
     fn connector(answers: &[&[&str]], allow: &[&str]) -> Connector {
         let read = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
         let allow = allow.iter().map(|text| text.parse().unwrap()).collect();
+        let ports = (1..=u16::MAX).collect();
         Connector {
-            guard: Arc::new(Guard::allowing(allow)),
+            guard: Arc::new(Guard::allowing(allow, ports)),
             names: Arc::new(Answers(answers.iter().map(read).collect::<Vec<_>>().into())),
             tls: tls::connector(None).unwrap(),
             patience: Duration::from_secs(20),
@@ -237,7 +237,7 @@ mod tests {
     async fn a_name_with_good_and_bad_addresses_is_only_met_at_the_good_ones() {
         let mixed: &[&str] = &["10.0.0.1", "8.8.8.8", "::ffff:127.0.0.1", "2002:7f00:1::"];
         let connector = connector(&[mixed], &[]);
-        let permitted = connector.permitted("mixed.test").await.unwrap();
+        let permitted = connector.permitted("mixed.test", 80).await.unwrap();
         assert_eq!(permitted, ["8.8.8.8".parse::<IpAddr>().unwrap()]);
     }
 
@@ -252,7 +252,8 @@ mod tests {
             &["127.0.0.1"],
         );
         assert_eq!(trouble(&connector, &uri).await, None);
-        assert_eq!(trouble(&connector, &uri).await, Some(Trouble::Denied));
+        let denied = trouble(&connector, &uri).await;
+        assert!(matches!(denied, Some(Trouble::Denied(_))), "{denied:?}");
         assert_eq!(trouble(&connector, &uri).await, None);
         assert_eq!(trouble(&connector, &uri).await, Some(Trouble::UnknownName));
     }
@@ -295,7 +296,7 @@ mod tests {
             // A spelling that the system does not know is as good as refused.
             let trouble = trouble(&connector, &format!("http://{host}:9/")).await;
             assert!(
-                matches!(trouble, Some(Trouble::Denied | Trouble::UnknownName)),
+                matches!(trouble, Some(Trouble::Denied(_) | Trouble::UnknownName)),
                 "{host}: {trouble:?}"
             );
         }
@@ -355,19 +356,13 @@ mod tests {
         ] {
             for host in spellings(address.parse().unwrap()) {
                 // As it would stand in a configuration or in a request to the system...
-                assert_eq!(
-                    connector.permitted(&host).await,
-                    Err(Trouble::Denied),
-                    "{host}"
-                );
+                let permitted = connector.permitted(&host, 80).await;
+                assert!(matches!(permitted, Err(Trouble::Denied(_))), "{host}");
                 // ...and as a redirect's URL is read.
                 let url = url::Url::parse(&format!("http://{host}/")).unwrap();
                 let host = url.host_str().unwrap();
-                assert_eq!(
-                    connector.permitted(host).await,
-                    Err(Trouble::Denied),
-                    "{host}"
-                );
+                let permitted = connector.permitted(host, 80).await;
+                assert!(matches!(permitted, Err(Trouble::Denied(_))), "{host}");
                 tried += 1;
             }
         }

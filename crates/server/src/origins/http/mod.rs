@@ -47,7 +47,7 @@ impl HttpOrigin {
         Ok(Self {
             base: config.base.0.clone(),
             headers: headers(config)?,
-            client: client(config.ca.as_deref(), allow, rules)?,
+            client: client(config.ca.as_deref(), guard(config, allow), rules)?,
         })
     }
 
@@ -81,10 +81,16 @@ impl HttpOrigin {
     }
 }
 
+fn guard(config: &HttpConfig, allow: &[Cidr]) -> Guard {
+    let mut ports = config.redirect_ports.clone();
+    ports.extend(config.base.0.port_or_known_default());
+    Guard::allowing(allow.to_vec(), ports)
+}
+
 /// A guarded client.
-pub(crate) fn client(ca: Option<&Path>, allow: &[Cidr], rules: Rules) -> Result<Client, String> {
+pub(crate) fn client(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Client, String> {
     let connector = Connector {
-        guard: Arc::new(Guard::allowing(allow.to_vec())),
+        guard: Arc::new(guard),
         names: Arc::new(SystemNames),
         tls: tls::connector(ca)?,
         patience: rules.timeouts.connect.0,

@@ -1,0 +1,70 @@
+//! `/` of a served folder: how an image is requested, for whoever opens a new server in a browser.
+
+use std::fmt::Write as _;
+
+use andon_dialects::EXAMPLE_SOURCE;
+use hyper::HeaderMap;
+use hyper::header;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::app::App;
+use crate::error::Error;
+use crate::response::{self, Reply};
+
+impl App {
+    /// The page. One image's name is on it, and no other.
+    pub(super) async fn welcome(&self, headers: &HeaderMap) -> Result<Reply, Error> {
+        let resolver = self.maker.resolver.clone();
+        let look = move || {
+            let (path, examples) = resolver.example();
+            Ok::<_, Error>(page(path.as_deref(), examples))
+        };
+        let page = self.maker.fetcher.look(look).await?;
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        Ok(response::welcome(page.replace(HERE, &here(host))))
+    }
+}
+
+/// The page; `path` is an image's, and each example a target in a language of this server.
+fn page(path: Option<&str>, examples: impl Iterator<Item = &'static str>) -> String {
+    let mut page = format!(
+        "Andon {} serves the images of this folder, resized on request.\n\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let file = path.map(|path| format!("/{}", utf8_percent_encode(path, IN_PATH)));
+    // Writing to a String cannot fail.
+    let _ = match &file {
+        Some(file) => writeln!(page, "An image as it is:    {HERE}{file}"),
+        None => writeln!(page, "No image was found in it yet. With an image {EXAMPLE_SOURCE}:\n"),
+    };
+    for example in examples {
+        let target = match &file {
+            Some(file) => example.replace(EXAMPLE_SOURCE, file),
+            None => example.to_owned(),
+        };
+        let _ = writeln!(page, "Resized:              {HERE}{target}");
+    }
+    page.push_str(
+        "\n`andon explain URL --root FOLDER` shows how a URL is processed; README.md lists the operations.\n",
+    );
+    page
+}
+
+/// What URLs begin with, as far as the client says; its text goes back to it alone, and only if it is a
+/// host's name.
+fn here(host: Option<&str>) -> String {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte);
+    match host {
+        Some(host) if !host.is_empty() && host.bytes().all(is_part) => format!("http://{host}"),
+        _ => String::new(),
+    }
+}
+
+const HERE: &str = "{here}";
+
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');

@@ -1,0 +1,157 @@
+//! What of a folder is served where nothing is configured but the folder: images, and nothing else.
+
+mod common;
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use common::{House, Reply};
+
+const SECRET: &str = "the secret";
+
+/// The folder is at `/shop` with the defaults and these keys; `/` has another one.
+fn house(keys: &str) -> House {
+    let keys = format!("[[origin]]\nprefix = \"/shop\"\nfs.root = \"shop\"\n{keys}\n");
+    House::furnished(&keys, |folder| {
+        let shop = folder.join("shop");
+        for inside in ["", ".git", ".well-known", "sub/.hidden"] {
+            std::fs::create_dir_all(shop.join(inside)).unwrap();
+        }
+        for name in [
+            ".env",
+            ".git/config",
+            "config.php",
+            "index.html",
+            "sub/notes.txt",
+            "empty.jpg",
+            "page.jpg",
+        ] {
+            std::fs::write(shop.join(name), SECRET).unwrap();
+        }
+        std::fs::write(shop.join("empty.jpg"), "").unwrap();
+        let picture = common::sample("jpeg/420.jpg");
+        for name in [
+            "a.jpg",
+            "misnamed.txt",
+            ".a.jpg",
+            "sub/.hidden/a.jpg",
+            ".well-known/a.jpg",
+        ] {
+            std::fs::copy(&picture, shop.join(name)).unwrap();
+        }
+        std::fs::copy(&picture, folder.join("outside.jpg")).unwrap();
+        symlink("../outside.jpg", shop.join("out.jpg")).unwrap();
+        symlink(Path::new("..").join("root"), shop.join("folder")).unwrap();
+    })
+}
+
+fn ask(house: &House, path: &str) -> Reply {
+    let reply = house.get(path);
+    assert!(!reply.text().contains(SECRET), "{path}");
+    reply
+}
+
+#[test]
+fn images_are_served_by_their_content_and_nothing_else_is() {
+    let house = house("");
+    for path in ["/shop/a.jpg", "/shop/misnamed.txt"] {
+        let reply = ask(&house, path);
+        assert_eq!(reply.status, 200, "{path}");
+        assert_eq!(reply.header("content-type"), Some("image/jpeg"), "{path}");
+    }
+    for path in [
+        "/shop/.env",
+        "/shop/.git/config",
+        "/shop/%2Egit/config",
+        "/shop//./.git//config",
+        "/shop/config.php",
+        "/shop/index.html",
+        "/shop/",
+        "/shop/sub/notes.txt",
+        "/shop/empty.jpg",
+        "/shop/page.jpg",
+    ] {
+        let reply = ask(&house, path);
+        assert_eq!(reply.status, 404, "{path}: {}", reply.text());
+        // Not even that it is there.
+        let told = house.request("HEAD", path, &[("If-None-Match", "*")]);
+        assert_eq!(told.status, 404, "{path}");
+        assert_eq!(told.header("etag"), None, "{path}");
+    }
+    let there = ask(&house, "/shop/config.php").text();
+    let missing = ask(&house, "/shop/nothing.php").text();
+    assert_eq!(there.replace("config", "nothing"), missing);
+}
+
+#[test]
+fn names_that_begin_with_a_dot_are_never_served_not_even_as_images() {
+    for keys in ["", "fs.files = \"all\""] {
+        let house = house(keys);
+        for path in [
+            "shop/.a.jpg",
+            "shop/sub/.hidden/a.jpg",
+            "shop/.well-known/a.jpg",
+        ] {
+            for target in [format!("/{path}"), format!("/small_light(dw=10)/{path}")] {
+                assert_eq!(ask(&house, &target).status, 404, "{target}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_other_file_is_served_where_a_key_says_so() {
+    let house = house("fs.files = \"all\"");
+    for path in ["/shop/config.php", "/shop/index.html", "/shop/"] {
+        assert_eq!(house.get(path).text(), SECRET, "{path}");
+    }
+    assert_eq!(house.get("/shop/.env").status, 404);
+}
+
+#[test]
+fn links_that_lead_out_are_followed_only_where_a_key_says_so() {
+    let paths = ["shop/out.jpg", "shop/folder/a.jpg"];
+    for (keys, status) in [("", 404), ("fs.outside_links = true", 200)] {
+        let house = house(keys);
+        for path in paths {
+            assert_eq!(house.get(&format!("/{path}")).status, status, "{path}");
+            let target = format!("/small_light(dw=10)/{path}");
+            assert_eq!(house.get(&target).status, status, "{target}");
+        }
+        assert_eq!(house.get("/shop/../shop/../../etc/hostname").status, 404);
+    }
+}
+
+#[test]
+fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
+    let house = House::furnished("", |folder| {
+        let root = folder.join("root");
+        std::fs::remove_file(root.join("a.jpg")).unwrap();
+        std::fs::create_dir_all(root.join("b ü")).unwrap();
+        let picture = common::sample("jpeg/420.jpg");
+        std::fs::write(root.join("aa-private.txt"), SECRET).unwrap();
+        std::fs::copy(&picture, root.join(".hidden.jpg")).unwrap();
+        std::fs::copy(&picture, root.join("b ü/c d.jpg")).unwrap();
+    });
+    let page = house.get("/");
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(!text.contains("private") && !text.contains("hidden"), "{text}");
+    let targets: Vec<&str> = text
+        .split_whitespace()
+        .filter_map(|word| word.strip_prefix("http://test"))
+        .collect();
+    assert_eq!(targets.len(), 2, "{text}");
+    assert_eq!(targets[0], "/b%20%C3%BC/c%20d.jpg");
+    for target in targets {
+        let reply = house.get(target);
+        assert_eq!(reply.header("content-type"), Some("image/jpeg"), "{target}");
+    }
+    house.put("index.html", "an index of its own");
+    assert_eq!(house.get("/").text(), "an index of its own");
+    let empty = House::furnished("", |folder| {
+        std::fs::remove_file(folder.join("root/a.jpg")).unwrap();
+    });
+    let text = empty.get("/").text();
+    assert!(text.contains("No image") && text.contains("small_light("), "{text}");
+}
