@@ -116,8 +116,8 @@ fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
         env!("CARGO_PKG_VERSION"),
         origins.join(", ")
     )
-        .and_then(|()| out.flush())
-        .context("cannot write to standard output")
+    .and_then(|()| out.flush())
+    .context("cannot write to standard output")
 }
 
 /// What is served where: `/ from /home/me/photos`.

@@ -3,8 +3,8 @@
 mod common;
 
 use std::ffi::OsStr;
-use std::path::Path;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use andon_pixels::{Engine, Limits};
@@ -74,7 +74,11 @@ fn render_writes_the_format_of_the_files_name_or_warns() {
         let done = andon(["render", target, "--root", root, "-o", out]);
         let said = text(&done.stderr);
         assert!(done.status.success(), "{said}");
-        assert_eq!(look(&std::fs::read(out).unwrap()).0, format, "{target} {name}");
+        assert_eq!(
+            look(&std::fs::read(out).unwrap()).0,
+            format,
+            "{target} {name}"
+        );
         assert_eq!(said.contains("warning"), warns, "{target} {name}: {said}");
     }
 }

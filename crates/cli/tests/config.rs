@@ -54,9 +54,18 @@ fn a_wrong_file_is_named_with_its_line_and_the_nearest_key() {
 
 /// What the text of a file does not show, and what both `config check` and `serve` say of it.
 const UNSERVABLE: &[(&str, &str)] = &[
-    ("[[origin]]\nfs.root = \"missing\"\n", "there is no such folder"),
-    ("[[origin]]\nfs.root = \"andon.toml\"\n", "it is not a folder"),
-    ("[small_light]\nmaterial_dir = \"missing\"\n", "material_dir"),
+    (
+        "[[origin]]\nfs.root = \"missing\"\n",
+        "there is no such folder",
+    ),
+    (
+        "[[origin]]\nfs.root = \"andon.toml\"\n",
+        "it is not a folder",
+    ),
+    (
+        "[small_light]\nmaterial_dir = \"missing\"\n",
+        "material_dir",
+    ),
     ("[admin]\ntoken_env = \"NO_SUCH_TOKEN\"\n", "NO_SUCH_TOKEN"),
     ("[admin]\ntoken = \"short\"\n", "fewer than 16 bytes"),
     (
@@ -87,7 +96,10 @@ const UNSERVABLE: &[(&str, &str)] = &[
         "[[origin]]\nhttp.base = \"https://o.test\"\nhttp.ca = \"andon.toml\"\n",
         "andon.toml",
     ),
-    ("[small_light.patterns]\nm = \"dww=500\"\n", "`dww` is no option"),
+    (
+        "[small_light.patterns]\nm = \"dww=500\"\n",
+        "`dww` is no option",
+    ),
     ("[small_light.patterns]\nm = \"dw=abc\"\n", "dw=abc"),
     ("[[rewrite]]\nfrom = \"(\"\nto = \"/\"\n", "rewrite.from"),
     ("listen = [\"unix:missing/a.sock\"]\n", "there is no folder"),
@@ -135,7 +147,11 @@ fn the_readmes_configuration_works_as_it_is_printed() {
         for inside in ["photos", "icons"] {
             std::fs::create_dir(folder.path().join(inside)).unwrap();
         }
-        std::fs::copy(common::sample("jpeg/420.jpg"), folder.path().join("photos/a.jpg")).unwrap();
+        std::fs::copy(
+            common::sample("jpeg/420.jpg"),
+            folder.path().join("photos/a.jpg"),
+        )
+        .unwrap();
         std::fs::write(folder.path().join("andon.toml"), block).unwrap();
         let checked = check(&folder.path().join("andon.toml"));
         let said = String::from_utf8_lossy(&checked.stderr).into_owned();

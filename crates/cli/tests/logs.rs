@@ -56,7 +56,10 @@ fn as_json_every_line_is_an_object() {
     assert_eq!(lines.len(), 2, "{said}");
     let warning = lines.iter().find(|line| line["level"] == "WARN").unwrap();
     assert_eq!(warning["trouble"], "unavailable");
-    assert_eq!(warning["message"], "disk cache unavailable; serving without it");
+    assert_eq!(
+        warning["message"],
+        "disk cache unavailable; serving without it"
+    );
     assert!(lines.iter().any(|line| line["status"] == 200), "{said}");
 }
 

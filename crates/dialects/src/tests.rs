@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::{ALL, Config, EXAMPLE_SOURCE, Dialects, Rewrite, SmallLightConfig, Target};
+use crate::{ALL, Config, Dialects, EXAMPLE_SOURCE, Rewrite, SmallLightConfig, Target};
 
 fn dialects(config: &Config) -> Dialects {
     Dialects::new(config).expect("a configuration")

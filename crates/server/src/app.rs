@@ -29,10 +29,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn of(
-        config: &Config,
-        codecs: &'static [&'static dyn Codec],
-    ) -> Result<Self, ConfigError> {
+    fn of(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<Self, ConfigError> {
         config.validate()?;
         for listen in config.listen.iter().chain(&config.metrics.listen) {
             listen.check()?;
@@ -50,10 +47,7 @@ impl Opened {
 ///
 /// # Errors
 /// Naming what is wrong.
-pub fn check(
-    config: &Config,
-    codecs: &'static [&'static dyn Codec],
-) -> Result<(), ConfigError> {
+pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
     Opened::of(config, codecs).map(drop)
 }
 

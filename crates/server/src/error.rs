@@ -166,9 +166,11 @@ impl Error {
             Self::Pixels(P::Limit { .. }) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "limit")
             }
-            Self::Pixels(P::Interrupted) => {
-                (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "interrupted")
-            }
+            Self::Pixels(P::Interrupted) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Server,
+                "interrupted",
+            ),
             Self::Pixels(P::Internal(_)) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "internal")
             }
@@ -192,9 +194,11 @@ impl Error {
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "no_uploads"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
-            Self::Crowded(Crowded::House) => {
-                (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "connections")
-            }
+            Self::Crowded(Crowded::House) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Server,
+                "connections",
+            ),
             Self::Crowded(Crowded::Client) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 Fault::Client,

@@ -71,7 +71,11 @@ pub(crate) fn healthy() -> Reply {
 
 /// The page at `/` where nothing else is.
 pub(crate) fn welcome(text: String) -> Reply {
-    let mut reply = with_type(StatusCode::OK, Bytes::from(text), "text/plain; charset=utf-8");
+    let mut reply = with_type(
+        StatusCode::OK,
+        Bytes::from(text),
+        "text/plain; charset=utf-8",
+    );
     set_cache_control(&mut reply, "no-store");
     reply
 }

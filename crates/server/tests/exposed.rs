@@ -136,7 +136,10 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
     let page = house.get("/");
     assert_eq!(page.status, 200);
     let text = page.text();
-    assert!(!text.contains("private") && !text.contains("hidden"), "{text}");
+    assert!(
+        !text.contains("private") && !text.contains("hidden"),
+        "{text}"
+    );
     let targets: Vec<&str> = text
         .split_whitespace()
         .filter_map(|word| word.strip_prefix("http://test"))
@@ -153,5 +156,8 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
         std::fs::remove_file(folder.join("root/a.jpg")).unwrap();
     });
     let text = empty.get("/").text();
-    assert!(text.contains("No image") && text.contains("small_light("), "{text}");
+    assert!(
+        text.contains("No image") && text.contains("small_light("),
+        "{text}"
+    );
 }

@@ -12,7 +12,10 @@ const MISTAKES: &[(&str, &str)] = &[
     ("p=nope", "p: there is no pattern `nope`; it is ignored"),
     ("dw=20,of=avif", "of=avif: not jpeg"),
     ("dw=20,%C3%BC=1", "`\\u{fc}` is no option"),
-    ("dw=20,x%0D%0ASet-Cookie:a=1", "`x\\r\\nSet-Cookie:a` is no option"),
+    (
+        "dw=20,x%0D%0ASet-Cookie:a=1",
+        "`x\\r\\nSet-Cookie:a` is no option",
+    ),
 ];
 
 fn target(options: &str) -> String {
@@ -39,7 +42,12 @@ fn a_mistake_is_named_in_the_reply_also_from_the_cache_and_when_nothing_changed(
     for (options, note) in MISTAKES {
         let target = target(options);
         // Made; from memory beneath hyper; through hyper; as unchanged.
-        for headers in [&[][..], &[], &[("Range", "bytes=0-")], &[("If-None-Match", "*")]] {
+        for headers in [
+            &[][..],
+            &[],
+            &[("Range", "bytes=0-")],
+            &[("If-None-Match", "*")],
+        ] {
             let (status, notes) = notes(&mut client, &target, headers);
             assert!(matches!(status, 200 | 206 | 304), "{target}: {status}");
             assert_eq!(notes.len(), 1, "{target}: {notes:?}");
@@ -62,9 +70,18 @@ fn replies_share_an_entry_and_not_its_notes() {
         assert_eq!(notes(&mut client, &target("dw=20,x=1,y=2"), &[]).1.len(), 2);
     }
     let reply = client.get(&target("dw=20,x=1"));
-    assert!(reply.header("cache-status").is_some_and(|status| status.contains("hit")));
+    assert!(
+        reply
+            .header("cache-status")
+            .is_some_and(|status| status.contains("hit"))
+    );
     let many: String = (0..500).map(|number| format!(",x{number}=1")).collect();
-    assert_eq!(notes(&mut client, &target(&format!("dw=20{many}")), &[]).1.len(), 8);
+    assert_eq!(
+        notes(&mut client, &target(&format!("dw=20{many}")), &[])
+            .1
+            .len(),
+        8
+    );
 }
 
 #[test]
@@ -73,7 +90,10 @@ fn a_mistake_is_refused_where_the_configuration_says_so() {
     for (options, note) in MISTAKES {
         let reply = house.get(&target(options));
         assert_eq!(reply.status, 400, "{options}: {}", reply.text());
-        let name = note.split(['`', ':']).find(|part| !part.is_empty()).unwrap_or_default();
+        let name = note
+            .split(['`', ':'])
+            .find(|part| !part.is_empty())
+            .unwrap_or_default();
         let name = name.split('\\').next().unwrap_or_default();
         assert!(reply.text().contains(name), "{options}: {}", reply.text());
     }
@@ -100,6 +120,9 @@ fn an_upload_is_told_of_its_mistakes_too() {
     ));
     client.send(&picture);
     let reply = client.reply("POST");
-    let notes = reply.headers.iter().filter(|(name, _)| name == "andon-note");
+    let notes = reply
+        .headers
+        .iter()
+        .filter(|(name, _)| name == "andon-note");
     assert_eq!((reply.status, notes.count()), (200, 2));
 }

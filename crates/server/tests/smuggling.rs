@@ -254,7 +254,9 @@ fn a_bare_lf_is_refused_on_every_way_to_an_answer() {
 
     let mut client = house.client();
     // Those of a body are its own.
-    client.send("POST /_andon/render?recipe=same HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\n\n\n\n");
+    client.send(
+        "POST /_andon/render?recipe=same HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\n\n\n\n",
+    );
     assert_eq!(client.reply("POST").status, 415);
     client.send("GET /healthz HTTP/1.1\r\nHost: t\r\nX: a");
     client.send("\n\r\n");

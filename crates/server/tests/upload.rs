@@ -44,7 +44,9 @@ fn a_form_is_told_how_an_image_is_sent() {
 fn what_is_wrong_with_an_upload_or_too_large_in_a_url_is_the_clients_fault() {
     let house = House::with("[upload]\nallow = \"local\"\n");
     let mut client = house.client();
-    client.send("POST /_andon/render?recipe=same HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\nabc");
+    client.send(
+        "POST /_andon/render?recipe=same HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\nabc",
+    );
     assert_eq!(client.reply("POST").status, 415);
     assert_eq!(house.get("/small_light(dw=60000,ds=s)/a.jpg").status, 422);
     house.put("broken.jpg", "abc");

@@ -113,7 +113,10 @@ impl Reader<'_, '_> {
         for (name, letters, otherwise) in WORDS {
             let letter = self.options.text(name).chars().next();
             if letter.is_some_and(|letter| !letters.contains(letter)) {
-                self.note(name, &format!("not one of {letters}; it counts as {otherwise}"));
+                self.note(
+                    name,
+                    &format!("not one of {letters}; it counts as {otherwise}"),
+                );
             }
         }
         let canvas = (self.options.get("cw"), self.options.get("ch"));

@@ -39,10 +39,9 @@ impl Listen {
                 Err(error) => Err(wrong(error.to_string())),
             },
             Self::Unix(path) => match path.parent() {
-                Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(wrong(format!(
-                    "there is no folder {}",
-                    folder.display()
-                ))),
+                Some(folder) if folder != Path::new("") && !folder.is_dir() => {
+                    Err(wrong(format!("there is no folder {}", folder.display())))
+                }
                 _ => Ok(()),
             },
         }

@@ -20,7 +20,9 @@ impl App {
             Ok::<_, Error>(page(path.as_deref(), examples))
         };
         let page = self.maker.fetcher.look(look).await?;
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let host = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok());
         Ok(response::welcome(page.replace(HERE, &here(host))))
     }
 }
@@ -35,7 +37,10 @@ fn page(path: Option<&str>, examples: impl Iterator<Item = &'static str>) -> Str
     // Writing to a String cannot fail.
     let _ = match &file {
         Some(file) => writeln!(page, "An image as it is:    {HERE}{file}"),
-        None => writeln!(page, "No image was found in it yet. With an image {EXAMPLE_SOURCE}:\n"),
+        None => writeln!(
+            page,
+            "No image was found in it yet. With an image {EXAMPLE_SOURCE}:\n"
+        ),
     };
     for example in examples {
         let target = match &file {

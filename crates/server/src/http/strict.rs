@@ -121,7 +121,9 @@ impl Strict {
             framing.is_coded = true;
         } else if name.eq_ignore_ascii_case(b"content-length") {
             let value = parts.next().unwrap_or_default().trim_ascii();
-            let length = str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            let length = str::from_utf8(value)
+                .ok()
+                .and_then(|text| text.parse().ok());
             match length {
                 Some(length) => framing.length = Some(length),
                 // hyper takes no other length either.

@@ -353,7 +353,12 @@ mod tests {
             assert_eq!(text(&root, path).unwrap(), "secret", "{path}");
         }
         let absolute = house.path().join("secret").display().to_string();
-        for path in ["../secret", "inside/../../secret", "magic/etc/hostname", &absolute] {
+        for path in [
+            "../secret",
+            "inside/../../secret",
+            "magic/etc/hostname",
+            &absolute,
+        ] {
             assert!(text(&root, path).is_err(), "{path}");
         }
     }

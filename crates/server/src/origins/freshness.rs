@@ -197,7 +197,10 @@ mod tests {
         assert_eq!(with_age("60", "99999999999999999999"), Some(0));
         assert_eq!(with_age("60", "-5"), Some(60));
         assert_eq!(with_age("60", "old"), Some(60));
-        assert_eq!(with_age("99999999999999999999", "99999999999999999999"), Some(0));
+        assert_eq!(
+            with_age("99999999999999999999", "99999999999999999999"),
+            Some(0)
+        );
         let far = [
             (header::DATE, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (header::EXPIRES, "Thu, 06 Nov 2994 08:49:37 GMT"),

@@ -138,7 +138,11 @@ fn what_is_hardly_meant_so_is_noted() {
         let target = format!("/small_light({options})/a.jpg");
         assert!(ask(config, &target).is_ok(), "{options}");
     }
-    assert!(wish(sane(), "dw=250,dh=25.5p,da=l,ds=n,q=95,jpeghint=y").notes.is_empty());
+    assert!(
+        wish(sane(), "dw=250,dh=25.5p,da=l,ds=n,q=95,jpeghint=y")
+            .notes
+            .is_empty()
+    );
 }
 
 #[test]
