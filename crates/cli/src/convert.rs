@@ -17,7 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::outputs::Outputs;
 
-/// Bring many pictures to one recipe
+/// Convert many images with one recipe
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -39,8 +39,8 @@ Examples:
   andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
   andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
 
-A result is named after its picture, with the extension of its format. as:auto leaves each picture in its own \
-format, because there is no browser to ask. A picture that fails is reported and \
+A result is named after its picture, with the extension of its format. as:auto keeps the source format (there is no \
+Accept header). An image that fails is reported and \
 the others go on; the exit code is then 1.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use andon_server::{negotiation, planning};
 use crate::place::{self, Place};
 use crate::print::print;
 
-/// Tell what a URL path asks for and how it would be done: recipe, plan, cost, memory, cache key
+/// Show how a URL would be processed, with estimated cost and memory
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {

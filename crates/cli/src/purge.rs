@@ -1,4 +1,4 @@
-//! `andon purge`: tell a running server to forget results.
+//! `andon purge`: remove results from the cache of a running server.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 
 use crate::print::print;
 
-/// Tell a running server to forget what it keeps of a URL, a source, a folder or a tag
+/// Purge cached results by URL, source, prefix or tag
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -47,6 +47,7 @@ Examples:
   andon purge --url '/small_light(dw=250)/trip/a.jpg' --token-env SHOP_TOKEN
   andon purge --tag material:star.png
 
+Prints how many entries were removed from memory; entries on disk are purged as well, and not counted. \
 The server needs the same token: [admin] token_env = \"ANDON_TOKEN\".";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

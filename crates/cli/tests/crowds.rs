@@ -30,7 +30,7 @@ impl Server {
         std::fs::copy(sample, folder.path().join("a.jpg")).unwrap();
         let config = folder.path().join("andon.toml");
         let text = format!(
-            "listen = [\"127.0.0.1:0\"]\n{keys}\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n"
+            "listen = [\"127.0.0.1:0\"]\n{keys}\n[[origin]]\nfs.root = \".\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n"
         );
         std::fs::write(&config, text).unwrap();
         let limit = descriptors.map_or(String::new(), |most| format!("ulimit -n {most};"));

@@ -15,7 +15,7 @@ fn served(folder: &Path) -> Served {
     fs::write(folder.join("a.txt"), "hello").expect("writes");
     Served::start(
         folder,
-        "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n",
+        "[[origin]]\nfs.root = \".\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n",
     )
 }
 
@@ -210,7 +210,7 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path();
     fs::write(here.join("a.txt"), "hello").expect("writes");
-    let config = "[[origin]]\nfs.root = \".\"\n";
+    let config = "[[origin]]\nfs.root = \".\"\nfs.files = \"all\"\n";
     let server = Served::start(here, config);
     for target in ["/a.txt", "/missing.txt", "/a.txt"] {
         server.get(target);

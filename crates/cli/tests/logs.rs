@@ -55,12 +55,48 @@ fn as_json_every_line_is_an_object() {
         .collect();
     assert_eq!(lines.len(), 2, "{said}");
     let warning = lines.iter().find(|line| line["level"] == "WARN").unwrap();
-    assert_eq!(warning["trouble"], "unavailable");
+    assert_eq!(warning["disk_error"], "unavailable");
     assert_eq!(
         warning["message"],
         "disk cache unavailable; serving without it"
     );
     assert!(lines.iter().any(|line| line["status"] == 200), "{said}");
+}
+
+#[test]
+fn an_origins_error_names_prefix_url_and_address_in_the_log_and_none_of_them_to_the_client() {
+    let folder = folder();
+    // Nobody listens on a port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let config = format!(
+        "[[origin]]\nfs.root = \".\"\n\
+         [[origin]]\nprefix = \"/far\"\nhttp.base = \"http://127.0.0.1:{port}/base\"\nallow = [\"127.0.0.1\"]\n\
+         [[origin]]\nprefix = \"/inner\"\nhttp.base = \"http://127.0.0.1:{port}/base\"\n"
+    );
+    let served = Served::start(folder.path(), &config);
+    for (prefix, label) in [("far", "origin_unreachable"), ("inner", "origin_denied")] {
+        let reply = served.get(&format!("/small_light(dw=10)/{prefix}/a.jpg"));
+        assert_eq!(reply.status, 502, "{label}");
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        assert!(!text.contains("127.0.0.1"), "{text}");
+    }
+    std::os::unix::fs::symlink("/etc/hostname", folder.path().join("out.jpg")).unwrap();
+    assert_eq!(served.get("/out.jpg").status, 404);
+    let said = served.stop();
+    for (prefix, label) in [("/far", "origin_unreachable"), ("/inner", "origin_denied")] {
+        let line = said.lines().find(|line| line.contains(label)).unwrap();
+        for part in [
+            prefix,
+            &format!("http://127.0.0.1:{port}/base/a.jpg"),
+            &format!("address 127.0.0.1:{port}"),
+        ] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+    }
+    let link = said.lines().find(|line| line.contains("/out.jpg")).unwrap();
+    assert!(link.contains("outside_links"), "{link}");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn no_reply_is_cut() {
     let turns = [0, 4, 1, 0, 5, 4, 2, 0, 1, 3];
 
     let config = house.path().join("andon.toml");
-    let keys = "listen = [\"127.0.0.1:0\", \"unix:andon.sock\"]\n[log]\nformat = \"off\"\n[[origin]]\nfs.root = \"root\"\n";
+    let keys = "listen = [\"127.0.0.1:0\", \"unix:andon.sock\"]\n[log]\nformat = \"off\"\n[[origin]]\nfs.root = \"root\"\nfs.files = \"all\"\n";
     std::fs::write(&config, keys).unwrap();
     let server = Command::new(env!("CARGO_BIN_EXE_andon"))
         .args(["serve", "--config"])

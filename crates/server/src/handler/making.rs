@@ -110,7 +110,10 @@ impl Maker {
         let ticket = results.cache.ticket();
         let found = match (self.open(&asked.wish).await, &hit) {
             (Ok(found), _) => found,
-            (Err(Error::Io(_)), Some(hit)) if !results.config.stale_if_error.0.is_zero() => {
+            (Err(error), Some(hit))
+                if matches!(error.root(), Error::Io(_))
+                    && !results.config.stale_if_error.0.is_zero() =>
+            {
                 return Ok(Answer::Result(Obtained::stale(hit, began)));
             }
             (Err(error), _) => return Err(error),

@@ -35,9 +35,9 @@ impl Crowded {
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::House => "the server has as many connections as it takes; try again in a moment",
+            Self::House => "the limit of connections is reached (`limits.connections`); retry later",
             Self::Client => {
-                "this address has as many connections as one may have; use one of them again"
+                "the limit of connections of one client is reached (`limits.connections_per_client`); reuse them"
             }
         }
     }
