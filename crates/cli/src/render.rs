@@ -33,13 +33,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let mut wish = resolver.wish(&place::target(&args.target))?;
     negotiation::without_accept(&mut wish.recipe);
-    background.complete(&mut wish.recipe);
-    for note in &wish.notes {
-        eprintln!("note: {note}");
-    }
     let promised = format_of(&args.output);
     if wish.transformed && wish.recipe.output.format.is_none() && !wish.strict {
         wish.recipe.output.format = promised.and_then(|name| FormatName::new(name).ok());
+    }
+    background.complete(&mut wish.recipe);
+    for note in &wish.notes {
+        eprintln!("note: {note}");
     }
     let read = resolver.open(&wish)?.read()?;
     let picture = if wish.transformed {
