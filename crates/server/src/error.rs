@@ -37,7 +37,7 @@ pub enum Error {
     #[error("the file /{path} is not served: {why}")]
     Withheld { path: String, why: Withheld },
     #[error("{error} ({place})")]
-    At { error: Box<Error>, place: String },
+    At { error: Box<Self>, place: String },
     #[error("the folder is at {to}")]
     Moved { to: String },
     #[error(transparent)]
