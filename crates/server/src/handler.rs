@@ -126,6 +126,11 @@ impl App {
             .understand(target, &head.headers, maker, negotiation)?;
         visit.wishes(&known.asked.wish, known.recipe.as_ref());
 
+        // With options in the query every path is an image's, and this one is nobody's.
+        let wish = &known.asked.wish;
+        if wish.transformed && !wish.strict && !known.is_remote && maker.resolver.is_root(wish) {
+            return self.welcome(&head.headers).await;
+        }
         // Files in folders are the system's to keep in memory; everything else is ours.
         let mut reply = if known.asked.wish.transformed || known.is_remote {
             self.result(&known, &head.headers, deadline, visit).await?
