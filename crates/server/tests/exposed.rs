@@ -150,7 +150,9 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
         let reply = house.get(target);
         assert_eq!(reply.header("content-type"), Some("image/jpeg"), "{target}");
     }
-    let query = House::with("[small_light]\ngetparam_mode = true\n").get("/").text();
+    let query = House::with("[small_light]\ngetparam_mode = true\n")
+        .get("/")
+        .text();
     assert!(query.contains("http://test/a.jpg?dw="), "{query}");
     house.put("index.html", "an index of its own");
     assert_eq!(house.get("/").text(), "an index of its own");

@@ -9,7 +9,9 @@ use common::{Client, House, trick_target};
 
 /// Hands `house` another configuration, and waits for the outcome.
 fn reload(house: &House, keys: &str) -> Result<(), String> {
-    let text = format!("{keys}\n[[origin]]\nfs.root = \"root\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n");
+    let text = format!(
+        "{keys}\n[[origin]]\nfs.root = \"root\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n"
+    );
     reload_with(house, Config::parse(&text, house.folder.path()))
 }
 

@@ -35,7 +35,9 @@ impl Crowded {
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::House => "the limit of connections is reached (`limits.connections`); retry later",
+            Self::House => {
+                "the limit of connections is reached (`limits.connections`); retry later"
+            }
             Self::Client => {
                 "the limit of connections of one client is reached (`limits.connections_per_client`); reuse them"
             }

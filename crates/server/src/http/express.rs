@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::patience::{Answering, Attention, Patience};
 use super::simple::{Seen, Simple};
-use super::strict::Strict;
+use super::strict::{self, Strict};
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
 pub(super) trait AtOnce: Unpin {
@@ -134,7 +134,10 @@ where
         loop {
             ready!(this.finish(cx))?;
             ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
-            this.strict.check(&mut buffer.filled_mut()[before..]);
+            if let Some(length) = this.strict.check(&mut buffer.filled_mut()[before..]) {
+                buffer.set_filled(before + length);
+                buffer.put_slice(&strict::END[..strict::END.len().min(buffer.remaining())]);
+            }
             if !this.receive(&buffer.filled()[before..]) {
                 return Poll::Ready(Ok(()));
             }

@@ -34,12 +34,13 @@ struct Framing {
 }
 
 impl Strict {
-    /// Looks at the bytes that have come, and spoils a head that must not be read.
-    pub(super) fn check(&mut self, bytes: &mut [u8]) {
+    /// Looks at the bytes that have come, and spoils a head that must not be read: so many of them are
+    /// to be read then, and [`END`] after them.
+    pub(super) fn check(&mut self, bytes: &mut [u8]) -> Option<usize> {
         let mut from = 0;
         while from < bytes.len() {
             match &mut self.place {
-                Place::Over => return,
+                Place::Over => return None,
                 Place::Body(left) => {
                     let here = (*left).min((bytes.len() - from) as u64);
                     from += here as usize;
@@ -49,18 +50,23 @@ impl Strict {
                     }
                 }
                 Place::Head => match bytes[from..].iter().position(|byte| *byte == b'\n') {
-                    None => return self.keep(&bytes[from..]),
+                    None => {
+                        self.keep(&bytes[from..]);
+                        return None;
+                    }
                     Some(length) => {
                         let end = from + length;
                         if !self.take_line(&bytes[from..end]) {
                             bytes[end] = SPOILT;
                             self.place = Place::Over;
+                            return Some(end + 1);
                         }
                         from = end + 1;
                     }
                 },
             }
         }
+        None
     }
 
     /// The beginning of a line.
@@ -134,6 +140,9 @@ impl Strict {
     }
 }
 
+/// The end of a spoilt head: hyper does not look at one that comes in pieces before it sees this.
+pub(super) const END: &[u8] = b"\r\n\r\n";
+
 /// What no head may hold.
 const SPOILT: u8 = 0;
 
@@ -149,7 +158,9 @@ mod tests {
         let mut strict = Strict::default();
         let mut bytes = bytes.as_bytes().to_vec();
         for piece in bytes.chunks_mut(piece) {
-            strict.check(piece);
+            if strict.check(piece).is_some() {
+                break;
+            }
         }
         String::from_utf8(bytes).unwrap()
     }

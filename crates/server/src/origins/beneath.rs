@@ -313,7 +313,6 @@ mod tests {
         for path in [
             "../secret",
             "inside/../../secret",
-            "magic/etc/hostname",
             "..\\secret",
             "a.jpg\0.png",
             &absolute,
@@ -335,7 +334,12 @@ mod tests {
         symlink(house.path().join("secret"), inside.join("absolute-link")).unwrap();
         symlink("..", inside.join("up")).unwrap();
         symlink("/proc/self/root", inside.join("magic")).unwrap();
-        for path in ["relative-link", "absolute-link", "up/secret"] {
+        for path in [
+            "relative-link",
+            "absolute-link",
+            "up/secret",
+            "magic/etc/hostname",
+        ] {
             let result = text(&root, path);
             assert!(
                 matches!(
