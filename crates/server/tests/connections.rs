@@ -111,7 +111,11 @@ fn one_client_too_greedy_is_refused_and_harms_nobody() {
     }
     let reply = house.get("/a.jpg");
     assert_eq!(reply.status, 503, "a fourth");
-    assert!(reply.text().contains("address"), "{}", reply.text());
+    assert!(
+        reply.text().contains("connections_per_client"),
+        "{}",
+        reply.text()
+    );
     let mut neighbour = Client::connect_from([127, 0, 0, 2], house.address());
     assert_eq!(neighbour.get("/a.jpg").status, 200);
     let path = house.folder.path().join("andon.sock");

@@ -33,7 +33,7 @@ fn a_missing_file_is_404() {
     for target in [
         "/missing.jpg",
         "/small_light(dw=10)/missing.jpg",
-        "/",
+        "/folder/",
         "/a.jpg/b",
     ] {
         let reply = house.get(target);
@@ -198,7 +198,9 @@ fn a_request_without_its_one_host_is_400() {
 #[test]
 fn a_folder_without_an_index_says_so() {
     let house = House::new();
-    assert_eq!(house.get("/").text(), "there is no file /index.html\n");
+    house.put("folder/b.jpg", "");
+    let reply = house.get("/folder/");
+    assert_eq!(reply.text(), "there is no file /folder/index.html\n");
 }
 
 #[test]

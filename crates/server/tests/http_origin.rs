@@ -153,7 +153,8 @@ fn credentials_stay_behind_when_another_host_is_named() {
         String::from_utf8_lossy(&head[..length]).to_ascii_lowercase()
     });
     let house = House::with(&format!(
-        "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{base}\"\nhttp.bearer_env = \"CARGO_PKG_NAME\"\nallow = [\"127.0.0.1\"]\n"
+        "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{base}\"\nhttp.bearer_env = \"CARGO_PKG_NAME\"\nhttp.redirect_ports = [{}]\nallow = [\"127.0.0.1\"]\n",
+        there.port()
     ));
     assert_eq!(house.get("/far/x.jpg").status, 200);
     assert!(

@@ -97,14 +97,7 @@ fn objects_are_fetched_with_a_signature_and_transformed() {
 fn a_missing_object_is_404_and_so_is_what_can_be_no_key() {
     let store = Store::start(env!("CARGO_PKG_VERSION"));
     let house = store.house(&format!("{SIGNED}\ns3.folder = \"originals\""));
-    for path in [
-        "missing.jpg",
-        "",
-        "..%2foriginals/a.jpg",
-        "x//a.jpg",
-        "x/../a.jpg",
-        "%00",
-    ] {
+    for path in ["missing.jpg", "", "..%2foriginals/a.jpg", "x//a.jpg", "%00"] {
         let reply = house.get(&format!("/small_light(dw=20)/s3/{path}"));
         assert!(
             matches!(reply.status, 400 | 404),

@@ -222,7 +222,7 @@ fn what_is_not_understood_is_said_in_one_sentence() {
             "?recipe=fit:1x1&recipe=fit:2x2",
             &photo(),
             400,
-            "exactly once",
+            "exactly one",
         ),
         ("?wish=1", &photo(), 400, "?recipe="),
         ("?recipe=frobnicate:9", &photo(), 400, "frobnicate"),

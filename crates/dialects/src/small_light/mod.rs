@@ -58,7 +58,7 @@ impl Dialect for SmallLight {
         } else {
             match path::option_text(target, strict)? {
                 Some(text) => self.picture(target, Given::Path(&text), strict).map(Some),
-                None => path::unclosed(target),
+                None => Ok(path::unclosed(target)?),
             }
         };
         match wish {
