@@ -1,7 +1,7 @@
 //! What the decoders' targets share: one picture through everything that a request does with it.
 
 use andon_codecs::ALL;
-use andon_pixels::{Decode, Engine, Limits, Never, NoMaterials, Scales};
+use andon_pixels::{Decode, Engine, Error, Limits, Never, NoMaterials, Scales};
 use andon_recipe::Recipe;
 
 /// Small ceilings, so that the fuzzer spends its time on bytes and not on pixels.
@@ -41,6 +41,22 @@ pub fn decode(format: &str, bytes: &[u8]) {
                 assert_eq!(size, info.scaled(scale), "{format} at {scale:?}");
             }
         }
+    }
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &LIMITS,
+        interrupt: &Never,
+        cores: &andon_pixels::Alone,
+        keep_metadata: false,
+    };
+    if let Ok(length) = codec.extent(bytes, &info, &how) {
+        let whole = &bytes[..length];
+        let again = codec.probe(whole).map(|info| codec.decode(whole, &info, &how));
+        assert!(
+            matches!(&again, Ok(Ok(_) | Err(Error::Limit { .. } | Error::Unsupported { .. }))),
+            "{format}: {length} bytes of {} pass for whole: {again:?}",
+            bytes.len()
+        );
     }
     let recipe: Recipe = "orient,fit:33x21,as:png".parse().expect("a recipe");
     let engine = Engine::new(ALL, LIMITS);

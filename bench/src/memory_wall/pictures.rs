@@ -44,7 +44,7 @@ impl Pictures {
         let plan = engine.plan(&recipe.parse()?, bytes)?;
         let rendered = engine.run(&plan, bytes, &NoMaterials, &Never)?;
         let name = format!("{}-{ending}", photo.trim_end_matches(".jpg"));
-        let body = rendered.body.as_deref().unwrap_or(bytes);
+        let body = rendered.bytes(bytes);
         fs::write(self.path.join(&name), body).with_context(|| name.clone())?;
         let megapixels = f64::from(rendered.width) * f64::from(rendered.height) / 1e6;
         self.megapixels = self.megapixels.max(megapixels);

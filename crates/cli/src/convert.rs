@@ -105,8 +105,8 @@ impl Batch<'_> {
             .read(Limits::default().source_bytes)?;
         let plan = self.engine.plan(self.recipe, &source)?;
         let output = self.outputs.claim(input, plan.format())?;
-        let picture = self.engine.run(&plan, &source, &materials, &Never)?.body;
-        output.write(&picture.unwrap_or(source))
+        let made = self.engine.run(&plan, &source, &materials, &Never)?;
+        output.write(made.bytes(&source))
     }
 }
 

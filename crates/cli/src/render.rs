@@ -42,15 +42,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         eprintln!("note: {note}");
     }
     let read = resolver.open(&wish)?.read()?;
-    let picture = if wish.transformed {
+    let is_image = wish.transformed || media_type::is_picture(andon_codecs::ALL, &read.source);
+    let made = if is_image {
         let plan = planning::plan(&engine, &wish, &read.source)?;
-        engine
-            .run(&plan, &read.source, &read.materials, &Never)?
-            .body
+        Some(engine.run(&plan, &read.source, &read.materials, &Never)?)
     } else {
         None
     };
-    let picture = picture.as_deref().unwrap_or(&read.source);
+    let picture = made
+        .as_ref()
+        .map_or(&read.source[..], |made| made.bytes(&read.source));
     let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(picture));
     if let (Some(promised), Some(written)) = (promised, written)
         && promised != written.name()

@@ -272,6 +272,36 @@ fn convert_makes_all_it_can_and_reports_the_rest() {
 }
 
 #[test]
+fn convert_passes_on_whole_pictures_only() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for name in [
+        "jpeg/420.jpg",
+        "jpeg/progressive-420.jpg",
+        "png/rgb.png",
+        "webp/lossy.webp",
+        "webp/lossless.webp",
+        "gif/still.gif",
+        "gif/animated.gif",
+    ] {
+        let whole = std::fs::read(sample(name)).unwrap();
+        let kind = name.rsplit('.').next().unwrap();
+        let (cut, longer) = (path(&format!("cut.{kind}")), path(&format!("long.{kind}")));
+        std::fs::write(&longer, [&whole[..], &[b'<'; 10 << 10]].concat()).unwrap();
+        let out = path("out");
+        let done = andon(["convert", "original", &longer, "-o", &out]);
+        assert!(done.status.success(), "{name}: {}", text(&done.stderr));
+        let made = Path::new(&out).join(format!("long.{kind}"));
+        assert!(std::fs::read(made).unwrap() == whole, "{name}");
+        for length in [whole.len() / 4, whole.len() / 2, whole.len() - 1] {
+            std::fs::write(&cut, &whole[..length]).unwrap();
+            let done = andon(["convert", "original", &cut, "-o", &out]);
+            assert_eq!(done.status.code(), Some(1), "{name} {length}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is_one() {
     let folder = folder();
     let root = folder.path().to_str().unwrap();

@@ -40,6 +40,17 @@ pub trait Codec: Send + Sync {
     /// `Broken` (truncated files too), `Limit`, `Interrupted`.
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image>;
 
+    /// How many bytes from the beginning are the picture, which is whole as far as its pixels go: what follows
+    /// them does not belong to it. `how.scales` does not count. Of a picture that is over a limit or not
+    /// supported only the structure is looked at.
+    ///
+    /// # Errors
+    /// `Broken`, `Interrupted`.
+    fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize>;
+
+    /// Estimated cost of [`Codec::extent`], and the memory it holds.
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost;
+
     /// Decodes as `decode` does, at several scales while going through the file once; `how.scales` does
     /// not count. Each image is, to the bit, what `decode` gives at its scales. `None`: it cannot do this
     /// with this file.

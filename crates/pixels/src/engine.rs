@@ -25,8 +25,11 @@ pub struct Engine {
 /// A finished picture.
 #[derive(Debug)]
 pub struct Rendered {
-    /// Its bytes; `None`: the source's own, untouched.
+    /// Its bytes; `None`: the source's own, as many as `of_source` says.
     pub body: Option<Vec<u8>>,
+    /// How many of the source's first bytes are the picture, if the answer is the source: they were looked at
+    /// to their end, and what follows is not part of it.
+    pub of_source: usize,
     /// Its media type, from its true format.
     pub media_type: &'static str,
     /// Width in px.
@@ -35,6 +38,17 @@ pub struct Rendered {
     pub height: u32,
     /// Where the time went.
     pub timings: Timings,
+}
+
+impl Rendered {
+    /// Its bytes, if it was made of `source`.
+    #[must_use]
+    pub fn bytes<'a>(&'a self, source: &'a [u8]) -> &'a [u8] {
+        match &self.body {
+            Some(body) => body,
+            None => &source[..self.of_source.min(source.len())],
+        }
+    }
 }
 
 /// Where the time went.
@@ -139,8 +153,14 @@ impl Engine {
         interrupt: &dyn Interrupt,
     ) -> Result<Rendered> {
         let mut timings = Timings::default();
+        let mut of_source = 0;
         let body = match plan.pipeline() {
-            None => None,
+            None => {
+                let began = Instant::now();
+                of_source = self.extent(cores, bytes, interrupt)?;
+                timings.decode = began.elapsed();
+                None
+            }
             Some(pipeline) => {
                 let job = Job {
                     engine: self,
@@ -155,11 +175,33 @@ impl Engine {
         let (width, height) = plan.size();
         Ok(Rendered {
             body,
+            of_source,
             media_type: plan.media_type(),
             width,
             height,
             timings,
         })
+    }
+
+    /// How many bytes from the beginning are the picture; see [`Codec::extent`].
+    ///
+    /// # Errors
+    /// As `probe`, but for limits, and `Interrupted`.
+    pub fn extent(
+        &self,
+        cores: &dyn Cores,
+        bytes: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
+        let (codec, info) = self.formats.header(bytes)?;
+        let how = Decode {
+            scales: Scales::FULL,
+            limits: &self.formats.limits,
+            interrupt,
+            cores,
+            keep_metadata: false,
+        };
+        codec.extent(bytes, &info, &how)
     }
 
     /// Decodes what several plans for the same bytes begin with, going through the file once: for each

@@ -17,7 +17,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
 use self::known::Known;
-use self::making::Answer;
+use self::making::{Answer, Task};
 use self::visit::Visit;
 use crate::app::App;
 use crate::caching::{self, Terms};
@@ -135,7 +135,7 @@ impl App {
         let mut reply = if known.asked.wish.transformed || known.is_remote {
             self.result(&known, &head.headers, deadline, visit).await?
         } else {
-            self.file(&known, &head.headers, visit).await?
+            self.file(&known, &head.headers, deadline, visit).await?
         };
         ranges::apply(head, &mut reply);
         Ok(reply)
@@ -178,6 +178,7 @@ impl App {
         &self,
         known: &Known,
         headers: &HeaderMap,
+        deadline: Instant,
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
         let began = Instant::now();
@@ -192,7 +193,12 @@ impl App {
         let mut reply = if found.validators.unchanged(headers) {
             response::not_modified(&found.validators)
         } else {
-            let served = maker.serve(found).await?;
+            let task = Task {
+                asked,
+                deadline,
+                began,
+            };
+            let served = maker.serve(&task, found).await?;
             visit.took("fetch", began.elapsed());
             let mut reply = response::found(served.body, served.media_type, &served.validators);
             response::set_timing(&mut reply, visit.stages());

@@ -21,6 +21,15 @@ pub fn is_picture(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
     codec(codecs, bytes).is_some()
 }
 
+/// Does a file's name promise a picture that we know?
+#[must_use]
+pub fn promises_picture(codecs: &[&dyn Codec], path: &str) -> bool {
+    let promised = by_name(path);
+    codecs
+        .iter()
+        .any(|codec| promised == Some(codec.media_type()))
+}
+
 fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
     let head = &bytes[..bytes.len().min(HEAD)];
     codecs.iter().copied().find(|codec| codec.sniff(head))

@@ -50,8 +50,6 @@ pub struct Found {
 
 /// A file, open, and its beginning.
 pub(crate) struct Begun {
-    pub(crate) path: String,
-    pub(crate) validators: Validators,
     pub(crate) file: Arc<OpenFile>,
     pub(crate) beginning: Bytes,
 }
@@ -336,9 +334,11 @@ impl Found {
     ///
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` for what is not a file.
-    pub(crate) fn begin(self, most: usize) -> Result<Begun, Error> {
-        let Content::File(file, figures) = self.content else {
-            return Err(Error::Missing { path: self.path });
+    pub(crate) fn begin(&self, most: usize) -> Result<Begun, Error> {
+        let Content::File(file, figures) = &self.content else {
+            return Err(Error::Missing {
+                path: self.path.clone(),
+            });
         };
         let began = Instant::now();
         let size = file.check_size(self.most_bytes);
@@ -346,10 +346,8 @@ impl Found {
         let bytes = read.as_ref().map(|(size, _)| Some(*size));
         figures.count(bytes, began.elapsed());
         Ok(Begun {
-            path: self.path,
-            validators: self.validators,
             beginning: read?.1,
-            file,
+            file: file.clone(),
         })
     }
 

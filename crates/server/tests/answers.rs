@@ -112,13 +112,10 @@ fn a_plain_file_is_served_as_it_is() {
 }
 
 #[test]
-fn what_calls_itself_a_picture_and_is_none_is_not_labelled_as_one() {
+fn what_calls_itself_a_picture_and_is_none_is_refused() {
     let house = House::new();
     house.put("a.png", "<script>");
-    assert_eq!(
-        house.get("/a.png").header("content-type"),
-        Some("application/octet-stream")
-    );
+    assert_eq!(house.get("/a.png").status, 415);
 }
 
 #[test]

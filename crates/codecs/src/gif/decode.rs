@@ -23,6 +23,29 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     frame(&header, alpha, how.interrupt).map(Image::still)
 }
 
+/// Where the picture ends, every frame unpacked on the way, as far as the limits go.
+pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+    let too_large = guard::size(info.width, info.height, how.limits).is_err();
+    let mut pixels = 0;
+    Header::each_frame(bytes, |frame| {
+        pixels += u64::from(frame.width) * u64::from(frame.height);
+        if too_large || pixels > how.limits.pixels {
+            return guard::wanted(how.interrupt);
+        }
+        let length = frame.width as usize * frame.height as usize;
+        lzw::unpack(frame.data, frame.index_bits, length, how.interrupt).map(drop)
+    })
+}
+
+/// As if each frame were as large as the screen.
+pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
+    let one = cost(bytes, info);
+    Cost {
+        nanos: one.nanos + info.pixels() * NANOS_PER_PIXEL * u64::from(info.frames - 1),
+        ..one
+    }
+}
+
 /// Measured on photographs and drawings, one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {

@@ -94,6 +94,35 @@ impl<'a> Header<'a> {
         })
     }
 
+    /// Hands over every frame, in their order, and says where the trailer ends.
+    ///
+    /// # Errors
+    /// `Broken` for a file without its trailer, and what `each` says.
+    pub(super) fn each_frame(
+        bytes: &'a [u8],
+        mut each: impl FnMut(&Part<'a>) -> Result<()>,
+    ) -> Result<usize> {
+        let cut = || Error::broken(NAME, "it ends before its trailer");
+        // A signature and a screen.
+        let rest = bytes.get(13..).ok_or_else(cut)?;
+        let mut walk = Walk { rest };
+        let palette = walk.slice(table_bytes(bytes[10])).ok_or_else(cut)?;
+        let mut found = Found {
+            palette,
+            ..Found::default()
+        };
+        while found.take_block(&mut walk).ok_or_else(cut)? {
+            if let Some(frame) = found.first.take() {
+                each(&frame)?;
+            }
+        }
+        let end = bytes.len() - walk.rest.len();
+        match bytes.get(end - 1) {
+            Some(&TRAILER) => Ok(end),
+            _ => Err(cut()),
+        }
+    }
+
     /// As the engine wants it.
     pub(super) fn info(&self) -> Info {
         Info {

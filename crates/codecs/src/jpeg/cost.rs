@@ -36,6 +36,17 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     }
 }
 
+/// Following all scans of a file, for as little of the picture as can be decoded.
+pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
+    let cost = decoding(bytes, info, Scales::both(Scale::EIGHTH));
+    let (width, height) = info.scaled(Scale::EIGHTH);
+    let scans = if info.progressive { 20 * bytes } else { 0 };
+    Cost {
+        nanos: cost.nanos + scans,
+        scratch: cost.scratch + samples(info.model, width, height),
+    }
+}
+
 /// Writing a frame of this size; all coefficients are held so that Huffman tables can be fitted to them.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);

@@ -1,13 +1,13 @@
 //! From a file to planes: by our own decoder, or by libjpeg-turbo where ours does not apply.
 
 use andon_pixels::{
-    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scales,
+    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
 
 use super::ffi;
 use super::layout::{Colour, Layout};
 use super::markers::Header;
-use super::scaled::{self, Refused};
+use super::scaled::{self, Refused, Scans};
 use crate::guard;
 
 /// Decodes at the scales asked for.
@@ -45,7 +45,7 @@ pub(crate) fn decode_at_once(
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
-    let pictures = several(bytes, header, &layout, how, scales)?;
+    let pictures = several(bytes, header, &layout, how, scales, Scans::Needed)?;
     Ok(pictures.map(|pictures| {
         let images = scales.iter().zip(pictures).map(|(&scales, grids)| Image {
             metadata: metadata.clone(),
@@ -53,6 +53,25 @@ pub(crate) fn decode_at_once(
         });
         images.collect()
     }))
+}
+
+/// Follows all of the file's scans, and makes no more of them than can be thrown away.
+///
+/// # Errors
+/// As `decode`.
+pub(crate) fn check(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<()> {
+    let layout = Layout::of(header)?;
+    guard::size(header.width, header.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    let how = Decode {
+        scales: Scales::both(Scale::EIGHTH),
+        ..*how
+    };
+    let scans = Scans::All;
+    match several(bytes, header, &layout, &how, &[how.scales], scans)? {
+        Some(_) => Ok(()),
+        None => turbo(bytes, header, &layout, &how).map(drop),
+    }
 }
 
 fn frame(header: &Header, layout: &Layout, scales: Scales, grids: Vec<Grid<u8>>) -> Frame {
@@ -72,7 +91,7 @@ fn own(
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Option<Vec<Grid<u8>>>> {
-    let pictures = several(bytes, header, layout, how, &[how.scales])?;
+    let pictures = several(bytes, header, layout, how, &[how.scales], Scans::Needed)?;
     Ok(pictures.and_then(|mut pictures| pictures.pop()))
 }
 
@@ -83,6 +102,7 @@ fn several(
     layout: &Layout,
     how: &Decode<'_>,
     scales: &[Scales],
+    followed: Scans,
 ) -> Result<Option<Vec<Vec<Grid<u8>>>>> {
     let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
     if !stored_as_shown || header.arithmetic {
@@ -91,6 +111,7 @@ fn several(
     let sizes: Vec<_> = scales.iter().map(|s| [s.luma.0, s.chroma.0]).collect();
     let wanted = scaled::Wanted {
         sizes: &sizes,
+        followed,
         scans: most_scans(header, how.limits),
         memory: how.limits.memory,
         interrupted: &|| how.interrupt.interrupted(),
@@ -235,7 +256,7 @@ mod damage;
 mod tests {
     use std::path::Path;
 
-    use andon_pixels::{Alone, Never, Scale};
+    use andon_pixels::{Alone, Never};
 
     use super::*;
 

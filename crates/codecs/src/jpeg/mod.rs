@@ -4,9 +4,11 @@
 mod cost;
 mod decode;
 mod encode;
+mod extent;
 mod ffi;
 mod layout;
 mod markers;
+mod mpf;
 mod quality;
 mod scaled;
 mod walk;
@@ -72,6 +74,14 @@ impl Codec for Jpeg {
     fn decode(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
         let header = Header::read(bytes)?;
         decode::decode(bytes, &header, how)
+    }
+
+    fn extent(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<usize> {
+        extent::extent(bytes, how)
+    }
+
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
+        cost::checking(bytes, info)
     }
 
     fn decode_at_once(

@@ -52,7 +52,47 @@ const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 35;
 /// The inflater's window, tables and read-ahead.
 const INFLATER_BYTES: u64 = 1 << 20;
 
+/// Where the picture ends, all of its rows inflated on the way.
+pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+    let end = header::extent(bytes)?;
+    if guard::probed(info.width, info.height, info, how.limits).is_ok() {
+        let bytes_per_sample = sample_bytes(info.depth);
+        each_line(
+            &bytes[..end],
+            info,
+            bytes_per_sample,
+            how.interrupt,
+            |_, _, _| {},
+        )?;
+    }
+    Ok(end)
+}
+
 fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
+    let channels = channels(info.model, info.alpha);
+    let mut planes = Grid::several(channels, info.width, info.height, S::default());
+    each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
+        deal(line, &mut planes, pass, y);
+    })?;
+    let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
+    let alpha = if info.alpha { planes.pop() } else { None };
+    Ok(Frame::new(
+        info.model,
+        info.width,
+        info.height,
+        planes,
+        alpha,
+    ))
+}
+
+/// Hands over every line of every pass, its pixels interleaved, and the row that it belongs to.
+fn each_line(
+    bytes: &[u8],
+    info: &Info,
+    bytes_per_sample: usize,
+    interrupt: &dyn Interrupt,
+    mut take: impl FnMut(&[u8], Pass, u32),
+) -> Result<()> {
     let mut decoder = png::Decoder::new_with_limits(
         Cursor::new(bytes),
         // Pictures were measured already; what is left are chunks, no longer than the file, and a few
@@ -72,14 +112,14 @@ fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Res
     let mut reader = decoder.read_info().map_err(broken)?;
 
     let channels = channels(info.model, info.alpha);
-    let row_bytes = info.width as usize * channels * S::BYTES;
+    let pixel_bytes = channels * bytes_per_sample;
+    let row_bytes = info.width as usize * pixel_bytes;
     if reader.output_line_size(info.width) != Some(row_bytes) {
         return Err(Error::broken(NAME, "its colours contradict its header"));
     }
-    let mut planes = Grid::several(channels, info.width, info.height, S::default());
     let mut row = vec![0; row_bytes];
     for pass in Pass::of(info.progressive) {
-        let line_bytes = pass.columns(info.width) as usize * channels * S::BYTES;
+        let line_bytes = pass.columns(info.width) as usize * pixel_bytes;
         for (index, y) in pass.rows(info.width, info.height).enumerate() {
             if index % BAND_ROWS == 0 {
                 guard::wanted(interrupt)?;
@@ -87,19 +127,10 @@ fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Res
             if reader.read_row(&mut row).map_err(broken)?.is_none() {
                 return Err(Error::broken(NAME, "it has too few rows"));
             }
-            deal(&row[..line_bytes], &mut planes, *pass, y);
+            take(&row[..line_bytes], *pass, y);
         }
     }
-
-    let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
-    let alpha = if info.alpha { planes.pop() } else { None };
-    Ok(Frame::new(
-        info.model,
-        info.width,
-        info.height,
-        planes,
-        alpha,
-    ))
+    Ok(())
 }
 
 /// Rows between two looks at the interrupt.

@@ -190,10 +190,21 @@ impl<'a> Header<'a> {
 /// it claims. Done over the file in memory before anything is inflated, so that the inflater can stop
 /// at the last row instead of following a stream that may go on for gigabytes.
 pub(super) fn verify(bytes: &[u8]) -> Result<()> {
-    for chunk in Chunks::of(bytes)? {
+    let critical = |chunk: &Chunk<'_>| chunk.kind[0].is_ascii_uppercase() || &chunk.kind == b"tRNS";
+    walked(bytes, critical).map(drop)
+}
+
+/// How many bytes from the beginning are the picture: up to its last chunk, each with the checksum it claims.
+pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
+    walked(bytes, |_| true)
+}
+
+/// Walks to the end of the last chunk and checks the checksums of some.
+fn walked(bytes: &[u8], checked: impl Fn(&Chunk<'_>) -> bool) -> Result<usize> {
+    let mut chunks = Chunks::of(bytes)?;
+    while let Some(chunk) = chunks.next() {
         let chunk = chunk?;
-        let critical = chunk.kind[0].is_ascii_uppercase() || &chunk.kind == b"tRNS";
-        if critical && chunk.checksum != chunk.computed_checksum() {
+        if checked(&chunk) && chunk.checksum != chunk.computed_checksum() {
             let kind = String::from_utf8_lossy(&chunk.kind);
             return Err(Error::broken(
                 NAME,
@@ -201,7 +212,7 @@ pub(super) fn verify(bytes: &[u8]) -> Result<()> {
             ));
         }
         if &chunk.kind == b"IEND" {
-            return Ok(());
+            return Ok(bytes.len() - chunks.rest.len());
         }
     }
     Err(cut())

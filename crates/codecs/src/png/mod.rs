@@ -49,6 +49,14 @@ impl Codec for Png {
         decode::decode(bytes, info, how)
     }
 
+    fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+        decode::extent(bytes, info, how)
+    }
+
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
+        decode::cost(bytes, info)
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
         decode::cost(bytes, info)
     }

@@ -35,6 +35,24 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     })
 }
 
+/// Where the picture ends. Its first frame is decoded, for nothing else tells damage; of the others every chunk
+/// has to be there.
+pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+    let end = Header::extent(bytes)?;
+    match decode(&bytes[..end], info, how) {
+        Ok(_) | Err(Error::Limit { .. }) => Ok(end),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
+    let one = cost(bytes, info, Scales::FULL);
+    Cost {
+        scratch: one.scratch + 4 * info.pixels(),
+        ..one
+    }
+}
+
 /// Measured on photographs, one core. Scaling saves no decoding, only writing.
 pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let pixels = info.pixels();

@@ -74,6 +74,25 @@ impl<'a> Header<'a> {
         })
     }
 
+    /// How many bytes from the beginning are the file that its header promises, all of its chunks there, and a
+    /// bitstream in each frame.
+    pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
+        let (chunks, whole) = Chunks::of_file(bytes)?;
+        if !whole {
+            return Err(Error::broken(NAME, "it is cut off"));
+        }
+        let end = RIFF_HEADER_BYTES + chunks.rest().len();
+        for chunk in chunks {
+            let chunk = chunk?;
+            if &chunk.name == b"ANMF" {
+                Part::of_animation(chunk.data)?;
+                let inside = chunk.data.get(ANMF_HEADER_BYTES..).unwrap_or_default();
+                Chunks::of(inside).try_for_each(|chunk| chunk.map(drop))?;
+            }
+        }
+        Ok(end)
+    }
+
     /// Is the first frame the whole canvas? Then it needs no composing.
     pub(super) fn covers(&self) -> bool {
         let Features { width, height, .. } = self.frame.features;
@@ -139,6 +158,8 @@ impl<'a> Part<'a> {
     }
 }
 
+/// `RIFF`, a length, `WEBP`.
+const RIFF_HEADER_BYTES: usize = 12;
 const ANMF_HEADER_BYTES: usize = 16;
 
 /// From the first chunk that libwebp understands on: ALPH with VP8, or either bitstream alone.

@@ -72,6 +72,14 @@ impl Codec for Webp {
         }
     }
 
+    fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+        decode::extent(bytes, info, how)
+    }
+
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
+        decode::extent_cost(bytes, info)
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         decode::cost(bytes, info, scales)
     }

@@ -67,7 +67,7 @@ impl Picture {
         let rendered = engine
             .run(&plan, body, &NoMaterials, &Never)
             .map_err(in_words)?;
-        Ok(rendered.body.unwrap_or_else(|| body.to_vec()))
+        Ok(rendered.bytes(body).to_vec())
     }
 }
 

@@ -508,6 +508,7 @@ impl Walk {
 
 /// The plan of a copy.
 fn copy(source: &'static dyn Codec, info: Info, file: usize) -> Plan {
+    let cost = source.extent_cost(file as u64, &info);
     Plan {
         format: source.name(),
         media_type: source.media_type(),
@@ -515,8 +516,8 @@ fn copy(source: &'static dyn Codec, info: Info, file: usize) -> Plan {
         rules: vec![&copy_if_nothing_changes::RULE],
         steps: vec![Step {
             text: format!("copy {}", source.name()),
-            cost: Cost::default(),
-            holds: file as u64,
+            cost,
+            holds: (file as u64).saturating_add(cost.scratch),
         }],
         file: file as u64,
         frame: 0,

@@ -204,6 +204,14 @@ impl Codec for Fake {
         }
     }
 
+    fn extent(&self, bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn extent_cost(&self, _bytes: u64, _info: &Info) -> Cost {
+        Cost::default()
+    }
+
     fn decode_cost(&self, _: u64, info: &Info, scales: Scales) -> Cost {
         let (width, height) = info.scaled(scales.luma);
         Cost {

@@ -260,7 +260,10 @@ impl Work {
     /// What `plan` says, for a source of so many bytes; they are counted elsewhere until it is done.
     pub(crate) fn of(plan: &Plan, source_bytes: u64) -> Self {
         Self {
-            kind: (plan.info().format, plan.format()),
+            kind: match plan.is_copy() {
+                true => (plan.info().format, "copy"),
+                false => (plan.info().format, plan.format()),
+            },
             nanos: plan.cost().nanos,
             decode_nanos: plan.decode_nanos(),
             peak_bytes: plan.peak_bytes().saturating_sub(plan.holding().file),

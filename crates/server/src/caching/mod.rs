@@ -28,6 +28,10 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
     /// Sources being fetched, for any number of results.
     pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
+    /// Where the pictures in files end, being looked for.
+    pub(crate) walks: Flights<Key, Result<u64, SharedError>>,
+    /// Where they end, by the state of the file, or why they cannot be passed on.
+    pub(crate) ends: Memo<Result<u64, SharedError>>,
     /// Results whose file was looked at a moment ago.
     pub(crate) checked: Memo<()>,
     /// Faults of the client or of the picture, which are answered from here.
@@ -61,6 +65,8 @@ where
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
+            walks: Flights::new(),
+            ends: Memo::default(),
             checked: Memo::default(),
             faults: Memo::default(),
             troubles: Memo::default(),

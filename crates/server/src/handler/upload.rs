@@ -256,7 +256,8 @@ impl App {
                 let _until_done = holds;
                 let rendered =
                     engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
-                let body = rendered.body.map_or(source, Bytes::from);
+                let of_source = source.slice(..rendered.of_source);
+                let body = rendered.body.map_or(of_source, Bytes::from);
                 let plan = explain.then(|| plan.to_string());
                 Ok::<_, Error>((body, rendered.media_type, rendered.timings, plan, waited))
             }

@@ -63,12 +63,7 @@ impl Hostile {
     }
 }
 
-impl Misdeed {
-    /// Makes a shorter file that nothing but decoding can tell from a whole one.
-    pub fn is_seen_by_decoding_only(&self) -> bool {
-        self.path == "/length-too-short"
-    }
-}
+impl Misdeed {}
 
 /// Answers requests until one of them was a misdeed.
 fn converse(stream: TcpStream, shared: &Shared) {

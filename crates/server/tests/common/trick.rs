@@ -124,6 +124,14 @@ impl Codec for Trick {
         )))
     }
 
+    fn extent(&self, bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn extent_cost(&self, _bytes: u64, _info: &Info) -> Cost {
+        Cost::default()
+    }
+
     fn decode_cost(&self, _bytes: u64, _info: &Info, _scales: Scales) -> Cost {
         Cost::default()
     }

@@ -54,10 +54,21 @@ impl Refused {
     }
 }
 
+/// Which scans are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scans {
+    /// Those that the sizes need.
+    Needed,
+    /// All of them, up to the end of the file.
+    All,
+}
+
 /// What is wanted.
 pub(crate) struct Wanted<'a> {
     /// Samples per block side of the first component and of the others: 1, 2, 4 or 8 (eighths).
     pub(crate) sizes: &'a [[u8; 2]],
+    /// Which scans are followed.
+    pub(crate) followed: Scans,
     /// Ceiling on scans: those of a sequential picture may repeat, too.
     pub(crate) scans: u32,
     /// Ceiling on bytes held.

@@ -17,7 +17,7 @@ use self::wave::{Job, Task, Wave};
 use super::entropy::{self, Unstuffed};
 use super::plane::{PlaneDecoder, quant_of};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
-use super::{Refused, Wanted};
+use super::{Refused, Scans, Wanted};
 
 /// The coefficients of one row of a component's blocks while scans add to them.
 struct BlockRow {
@@ -46,7 +46,10 @@ pub(super) fn decode(
     wanted: &Wanted<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let scans = all_scans(segments, wanted)?;
-    let needed = needed_scans(&scans, &planes);
+    let needed = match wanted.followed {
+        Scans::Needed => needed_scans(&scans, &planes),
+        Scans::All => vec![true; scans.len()],
+    };
     if !is_complete(&scans, planes.len()) {
         return Err(Refused::Unsupported);
     }

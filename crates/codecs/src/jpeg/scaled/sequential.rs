@@ -13,7 +13,7 @@ use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
 use super::split::Tail;
-use super::{Refused, Wanted};
+use super::{Refused, Scans, Wanted};
 
 pub(super) fn decode(
     segments: &mut Segments<'_>,
@@ -39,7 +39,8 @@ pub(super) fn decode(
         if planes.iter().all(|plane| plane.complete) {
             // Only whole files are decoded in full, as ever; a small picture has all that it needs, unless
             // there may be another scan.
-            if scans > 1 || planes.iter().any(|plane| plane.kept.side == 8) {
+            let all = wanted.followed == Scans::All;
+            if all || scans > 1 || planes.iter().any(|plane| plane.kept.side == 8) {
                 ends(segments)?;
             }
             return Ok(planes);

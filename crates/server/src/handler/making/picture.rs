@@ -9,7 +9,6 @@ use andon_recipe::{Original, Output, Recipe};
 use bytes::Bytes;
 
 use super::Maker;
-use super::result::Order;
 use crate::access_log::Stages;
 use crate::admission::{Opening, Wanted, Work};
 use crate::error::Error;
@@ -17,6 +16,14 @@ use crate::media_type;
 use crate::negotiation::Asked;
 use crate::planning;
 use crate::resolver::{Found, Read};
+
+/// What is to be made, and by when.
+#[derive(Clone, Copy)]
+pub(in crate::handler) struct Task<'a> {
+    pub(in crate::handler) asked: &'a Asked,
+    pub(in crate::handler) deadline: Instant,
+    pub(in crate::handler) began: Instant,
+}
 
 /// What a pixel thread hands back.
 pub(super) struct Picture {
@@ -28,18 +35,22 @@ pub(super) struct Picture {
 }
 
 impl Maker {
-    /// A source as it is.
+    /// A source as it is: a picture up to its end, anything else unseen.
     pub(super) async fn file(
         &self,
-        order: &Order,
+        task: &Task<'_>,
         found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let (found, read) = self.read(found).await?;
-        stages.push(("fetch", order.began.elapsed()));
+        if media_type::is_picture(self.codecs, &read.source) {
+            drop((hold, read));
+            return self.picture(task, found, stages).await;
+        }
+        stages.push(("fetch", task.began.elapsed()));
         // Somebody else's pages would run in our name; their pictures cannot.
-        if found.is_fetched() && !media_type::is_picture(self.codecs, &read.source) {
+        if found.is_fetched() {
             return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
         }
         drop(hold);
@@ -55,17 +66,17 @@ impl Maker {
     /// A picture made to a recipe.
     pub(super) async fn picture(
         &self,
-        order: &Order,
+        task: &Task<'_>,
         found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         // Before anything is read: whoever finds no place must cost next to nothing.
         let source = Some(found.source_key());
-        let ticket = self.admission.enter(found.size(), source, order.deadline)?;
+        let ticket = self.admission.enter(found.size(), source, task.deadline)?;
         let found = self.shelf.fill(found, &self.fetcher).await?;
         let hold = self.fetcher.hold(found.size_to_read()).await;
-        let (found, read, plan) = self.read_and_plan(found, &order.asked.wish).await?;
-        stages.push(("fetch", order.began.elapsed()));
+        let (found, read, plan) = self.read_and_plan(found, &task.asked.wish).await?;
+        stages.push(("fetch", task.began.elapsed()));
 
         let work = Work::of(&plan, found.size());
         let plan = Arc::new(plan);
@@ -76,10 +87,9 @@ impl Maker {
             engine: self.engine.clone(),
         };
         let waits = Instant::now();
-        let wanted = Arc::new(Wanted::until(order.deadline));
+        let wanted = Arc::new(Wanted::until(task.deadline));
         let job = {
-            let (engine, asked, wanted) =
-                (self.engine.clone(), order.asked.clone(), wanted.clone());
+            let (engine, asked, wanted) = (self.engine.clone(), task.asked.clone(), wanted.clone());
             let (explain, codecs) = (self.plan_header, self.codecs);
             let plan = plan.clone();
             move |cores: &dyn Cores, decoded: Option<Decoded>| {
@@ -99,11 +109,20 @@ impl Maker {
                 let media_type = media_type_of(&asked.wish, &found, &rendered);
                 let (body, media_type) = match rendered.body {
                     Some(body) if grew(&asked, &plan, &body, &source) => {
-                        let media_type = media_type::of(codecs, &found.path, &source);
-                        (source, media_type)
+                        // What follows the picture must not be sent, and no more than a decoder needs was seen.
+                        match engine.extent(cores, &source, &*wanted) {
+                            Ok(length) => {
+                                let media_type = media_type::of(codecs, &found.path, &source);
+                                (source.slice(..length), media_type)
+                            }
+                            Err(andon_pixels::Error::Interrupted) => {
+                                return Err(andon_pixels::Error::Interrupted.into());
+                            }
+                            Err(_) => (boxed(body), media_type),
+                        }
                     }
                     Some(body) => (boxed(body), media_type),
-                    None => (source, media_type),
+                    None => (source.slice(..rendered.of_source), media_type),
                 };
                 Ok::<_, Error>(Picture {
                     plan: explain.then(|| plan.to_string()),

@@ -6,6 +6,7 @@ use std::time::Instant;
 use andon_cache::{Entry, Key, Ticket};
 use hyper::StatusCode;
 
+use super::picture::Task;
 use super::{Made, Maker};
 use crate::access_log::Stages;
 use crate::caching::{self, Notes, Terms};
@@ -36,9 +37,14 @@ impl Maker {
     ) -> Result<Made, Error> {
         let mut stages = Stages::new();
         let validators = found.validators.clone();
+        let task = Task {
+            asked: &order.asked,
+            deadline: order.deadline,
+            began: order.began,
+        };
         let picture = match order.asked.wish.transformed {
-            true => self.picture(order, found, &mut stages).await?,
-            false => self.file(order, found, &mut stages).await?,
+            true => self.picture(&task, found, &mut stages).await?,
+            false => self.file(&task, found, &mut stages).await?,
         };
         let wish = &order.asked.wish;
         let mut tags = vec![

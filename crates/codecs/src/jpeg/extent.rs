@@ -1,0 +1,94 @@
+//! Where a JPEG ends, and whether everything up to there is whole.
+//!
+//! A scan that is cut and followed by anything can look whole from marker to marker, so its entropy-coded data are
+//! followed to the last block; no sample is made. Behind the picture there may be others that its MPF index
+//! declares, such as the gain map of an Ultra HDR photograph: they belong to it if they follow at once, or behind
+//! zeros, and are whole. Whatever else follows does not: the film of a motion photograph, a camera maker's own
+//! data, and what somebody hid there.
+
+use andon_pixels::{Decode, Error, Result};
+
+use super::decode;
+use super::markers::Header;
+use super::mpf;
+use super::scaled::entropy;
+use super::walk::Walk;
+
+/// How many bytes from the beginning are the picture and those that belong to it.
+///
+/// # Errors
+/// `Broken`, `Unsupported`, `Interrupted`.
+pub(super) fn extent(bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
+    let Found { end, index } = walked(bytes)?;
+    decodes(&bytes[..end], how)?;
+    let mut extent = end;
+    let others = index.map_or_else(Vec::new, |at| mpf::images(bytes, at));
+    for image in others {
+        let gap = bytes.get(extent..image.start);
+        let zeros = gap.is_some_and(|gap| gap.iter().all(|&byte| byte == 0));
+        let Some(image_bytes) = bytes.get(image.clone()).filter(|_| zeros) else {
+            break;
+        };
+        let whole = walked(image_bytes)
+            .and_then(|found| decodes(&image_bytes[..found.end], how).map(|()| found.end));
+        match whole {
+            Ok(length) => extent = image.start + length,
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(_) => break,
+        }
+    }
+    Ok(extent)
+}
+
+struct Found {
+    /// Behind EOI.
+    end: usize,
+    /// Where the header of an MPF index stands.
+    index: Option<usize>,
+}
+
+/// Goes from marker to marker up to the end of the picture.
+fn walked(bytes: &[u8]) -> Result<Found> {
+    let broken = |why| Error::broken(super::NAME, why);
+    let cut = || broken("it ends before its end marker");
+    let mut walk = Walk::new(bytes).ok_or_else(|| broken("it does not begin as one"))?;
+    let mut index = None;
+    loop {
+        match walk.marker().ok_or_else(cut)? {
+            EOI => {
+                return Ok(Found {
+                    end: walk.at(),
+                    index,
+                });
+            }
+            SOI => return Err(broken("a second picture begins inside it")),
+            TEM | RST0..=RST7 => {}
+            marker => {
+                let segment = walk.segment().ok_or_else(cut)?;
+                if marker == APP2 && segment.body.starts_with(mpf::SIGNATURE) {
+                    index = Some(segment.start + mpf::SIGNATURE.len());
+                }
+                if marker == SOS {
+                    walk.pass(entropy::length(walk.rest()));
+                }
+            }
+        }
+    }
+}
+
+/// Are all pixels there? A kind that nobody here decodes, or a picture over the limits, is taken to be.
+fn decodes(bytes: &[u8], how: &Decode<'_>) -> Result<()> {
+    let checked = Header::read(bytes).and_then(|header| decode::check(bytes, &header, how));
+    match checked {
+        Err(Error::Unsupported { .. } | Error::Limit { .. }) => Ok(()),
+        checked => checked,
+    }
+}
+
+const TEM: u8 = 0x01;
+const RST0: u8 = 0xd0;
+const RST7: u8 = 0xd7;
+const SOI: u8 = 0xd8;
+const EOI: u8 = 0xd9;
+const SOS: u8 = 0xda;
+const APP2: u8 = 0xe2;

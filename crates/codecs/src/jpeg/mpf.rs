@@ -1,0 +1,76 @@
+//! The index of a multi-picture file (CIPA DC-007): further pictures behind the first.
+
+use std::ops::Range;
+
+/// What its APP2 segment begins with.
+pub(super) const SIGNATURE: &[u8] = b"MPF\0";
+
+/// Where the further pictures lie that the index at `at` declares, in their order in the file; none if it makes no
+/// sense. They may lie beyond the file's end.
+pub(super) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
+    let mut images = entries(bytes.get(at..).unwrap_or_default())
+        .unwrap_or_default()
+        .into_iter()
+        // The first picture is where the file begins, and its offset 0.
+        .filter(|(offset, size)| *offset > 0 && *size > 0)
+        .filter_map(|(offset, size)| {
+            let start = at.checked_add(offset)?;
+            Some(start..start.checked_add(size)?)
+        })
+        .collect::<Vec<_>>();
+    images.sort_by_key(|image| image.start);
+    images
+}
+
+/// Offsets, from the index on, and sizes.
+fn entries(index: &[u8]) -> Option<Vec<(usize, usize)>> {
+    let order = match index.first_chunk()? {
+        b"II*\0" => Order::Little,
+        b"MM\0*" => Order::Big,
+        _ => return None,
+    };
+    let long = |at: usize| Some(order.u32(*index.get(at..)?.first_chunk()?) as usize);
+    let short = |at: usize| Some(order.u16(*index.get(at..)?.first_chunk()?));
+    let directory = long(4)?;
+    let fields = (0..usize::from(short(directory)?)).map(|field| directory + 2 + 12 * field);
+    let mut list = fields.filter(|&field| short(field) == Some(ENTRIES));
+    let field = list.next()?;
+    let (length, start) = (long(field + 4)?, long(field + 8)?);
+    let list = index.get(start..start.checked_add(length)?)?;
+    let entry = |entry: &[u8]| {
+        let long = |at: usize| Some(order.u32(*entry.get(at..)?.first_chunk()?) as usize);
+        Some((long(8)?, long(4)?))
+    };
+    list.chunks_exact(ENTRY_BYTES)
+        .take(MOST_IMAGES)
+        .map(entry)
+        .collect()
+}
+
+enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    fn u32(&self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Self::Little => u32::from_le_bytes(bytes),
+            Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    fn u16(&self, bytes: [u8; 2]) -> u16 {
+        match self {
+            Self::Little => u16::from_le_bytes(bytes),
+            Self::Big => u16::from_be_bytes(bytes),
+        }
+    }
+}
+
+/// The field that lists the pictures.
+const ENTRIES: u16 = 0xb002;
+/// Attributes, size, offset, and two numbers of pictures that it depends on.
+const ENTRY_BYTES: usize = 16;
+/// More are no photograph.
+const MOST_IMAGES: usize = 64;

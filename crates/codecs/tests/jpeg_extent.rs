@@ -1,0 +1,86 @@
+//! Which bytes of a file are the JPEG.
+
+use std::path::Path;
+
+use andon_codecs::ALL;
+use andon_pixels::{Alone, Engine, Limits, Never};
+
+fn sample(name: &str) -> Vec<u8> {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+    std::fs::read(samples.join(name)).expect("a sample")
+}
+
+fn extent(bytes: &[u8]) -> Option<usize> {
+    let engine = Engine::new(ALL, Limits::default());
+    engine.extent(&Alone, bytes, &Never).ok()
+}
+
+/// A picture whose MPF index declares another one behind it, `gap` bytes on.
+fn with_index(gap: usize, second: usize) -> Vec<u8> {
+    let first = sample("jpeg/420.jpg");
+    // Little-endian; one field, the entries, at 26; two entries of 16 bytes.
+    let mut index =
+        b"MPF\0II*\0\x08\0\0\0\x01\0\x02\xb0\x07\0\x20\0\0\0\x1a\0\0\0\0\0\0\0".to_vec();
+    let base = 2 + 4 + 4;
+    let total = first.len() + 4 + index.len() + 32;
+    for (size, offset) in [(total, 0), (second, total + gap - base)] {
+        index.extend([0; 4]);
+        index.extend((size as u32).to_le_bytes());
+        index.extend((offset as u32).to_le_bytes());
+        index.extend([0; 4]);
+    }
+    let mut file = first[..2].to_vec();
+    file.extend([0xff, 0xe2]);
+    file.extend((index.len() as u16 + 2).to_be_bytes());
+    file.extend(index);
+    file.extend(&first[2..]);
+    assert_eq!(file.len(), total);
+    file
+}
+
+#[test]
+fn pictures_that_the_index_declares_belong_to_the_file_and_nothing_else_does() {
+    let second = sample("jpeg/gray.jpg");
+    for gap in [0, 100] {
+        let mut file = with_index(gap, second.len());
+        let primary = file.len();
+        file.resize(primary + gap, 0);
+        file.extend(&second);
+        let whole = file.len();
+        assert_eq!(extent(&file), Some(whole));
+        file.extend(b"<script>");
+        assert_eq!(extent(&file), Some(whole));
+        // Cut, it goes.
+        assert_eq!(extent(&file[..whole - 1]), Some(primary));
+        assert_eq!(extent(&file[..primary]), Some(primary));
+    }
+    let mut file = with_index(8, second.len());
+    let primary = file.len();
+    file.extend(b"<script>");
+    file.extend(&second);
+    assert_eq!(extent(&file), Some(primary), "something hides in the gap");
+}
+
+#[test]
+fn every_sample_is_whole_and_nothing_behind_it_is_part_of_it() {
+    let mut seen = 0;
+    for kind in ["jpeg", "png", "webp", "gif", "photos"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../samples")
+            .join(kind);
+        for entry in std::fs::read_dir(folder).expect("samples") {
+            let path = entry.expect("an entry").path();
+            let mut bytes = std::fs::read(&path).expect("a sample");
+            let whole = bytes.len();
+            if whole > 1 << 20 {
+                continue;
+            }
+            assert_eq!(extent(&bytes), Some(whole), "{}", path.display());
+            bytes.extend([0xff, 0xd9, b';', 0]);
+            assert_eq!(extent(&bytes), Some(whole), "{}", path.display());
+            assert_eq!(extent(&bytes[..whole - 1]), None, "{}", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen} samples");
+}
