@@ -56,7 +56,7 @@ fn the_first_screen_says_what_came_of_it() {
         "{slower}"
     );
     assert!(line("<b a=").contains("SAME within ±3 %"));
-    assert!(line("Noise floor").contains("cannot be told from nothing"));
+    assert!(line("Noise floor").contains("are within the noise"));
     assert!(line("Discards").contains("steal 7.2 % > 5 %: 1 block"));
     assert!(line("Requests per second [#/sec]").contains("41"));
     assert!(line("Concurrency asked / in flight").contains("10 / 10.0"));
