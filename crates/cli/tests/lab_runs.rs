@@ -90,11 +90,27 @@ fn an_undecided_run_passes_no_gate_unless_that_is_allowed() {
     let here = folder.path();
     write_server(here);
     // One pair decides nothing, however much slower the second server is.
-    let quick = "quick -e WORK=100,9000 -c 2 --block 200ms --warmup 50ms --pairs 1 --no-aa -o run";
-    let said = lab(
-        here,
-        &format!("{quick} -- python3 server.py {{host}} {{port}}"),
-    );
+    let scenario = r#"
+[server]
+cmd = ["python3", "{dir}/server.py", "{host}", "{port}"]
+ready = { timeout = "60s" }
+[[variant]]
+name = "WORK=100"
+env = { WORK = "100" }
+[[variant]]
+name = "WORK=9000"
+env = { WORK = "9000" }
+[load]
+connections = 2
+requests = 20
+[design]
+warmup = { min = "50ms", max = "50ms" }
+pairs = { min = 1, max = 1 }
+aa = false
+discard = { steal = "> 100%", foreign_cpu = "> 100%", probe = "> 10000%" }
+"#;
+    fs::write(here.join("s.toml"), scenario).expect("writes");
+    let said = lab(here, "run s.toml -o run").ending(0);
     assert!(said.out.contains("UNDECIDED"), "{}{}", said.out, said.err);
     let judged = lab(here, "gate run --no-baseline").ending(2).out;
     assert!(
