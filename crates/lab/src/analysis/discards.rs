@@ -96,14 +96,8 @@ fn disturbers(blocks: &[&Block]) -> Vec<ForeignProcess> {
     for it in &mut all {
         it.share /= blocks.len() as f64;
     }
-    all.retain(|it| it.share >= LEAST_NAMED);
-    all.sort_by(|a, b| b.share.total_cmp(&a.share));
-    all.truncate(MOST_DISTURBERS);
-    all
+    ForeignProcess::busiest(all, MOST_DISTURBERS)
 }
-
-/// A smaller share, on average, is not what disturbed.
-const LEAST_NAMED: f64 = 0.01;
 
 /// More names than these say no more.
 const MOST_DISTURBERS: usize = 3;

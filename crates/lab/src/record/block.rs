@@ -166,6 +166,17 @@ pub struct ForeignProcess {
     pub share: f64,
 }
 
+impl ForeignProcess {
+    /// So many of them, the busiest first; those with less than a hundredth of all CPUs are left out.
+    #[must_use]
+    pub fn busiest(mut all: Vec<Self>, most: usize) -> Vec<Self> {
+        all.retain(|it| it.share >= 0.01);
+        all.sort_by(|a, b| b.share.total_cmp(&a.share));
+        all.truncate(most);
+        all
+    }
+}
+
 /// `rustc 61 %`, `python3 (4) 12 %`.
 impl fmt::Display for ForeignProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

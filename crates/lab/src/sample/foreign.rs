@@ -61,21 +61,15 @@ pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
             0.0
         }
     };
-    let mut foreign: Vec<ForeignProcess> = (names.into_iter())
+    let foreign = names
+        .into_iter()
         .map(|(name, (count, ticks))| ForeignProcess {
             name: name.to_owned(),
             count,
             share: share(ticks),
-        })
-        .filter(|it| it.share >= LEAST)
-        .collect();
-    foreign.sort_by(|a, b| b.share.total_cmp(&a.share));
-    foreign.truncate(MOST);
-    foreign
+        });
+    ForeignProcess::busiest(foreign.collect(), MOST)
 }
-
-/// A share of all CPUs below which nobody is named.
-const LEAST: f64 = 0.01;
 
 /// Names that are told.
 const MOST: usize = 5;

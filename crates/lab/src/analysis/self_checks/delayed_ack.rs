@@ -22,7 +22,7 @@ pub(super) const CHECK: SelfCheck = SelfCheck {
 
 fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     evidence.each(|subject| {
-        let gap = subject.median(|block| gap(block))?;
+        let gap = subject.median(gap)?;
         let latency = subject.median(|block| Some(block.load.service.quantile(0.5)))?;
         Some(Remark {
             severity: Severity::Critical,
