@@ -83,7 +83,7 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     match error.downcast_ref::<Error>() {
         Some(Error::Start { .. }) => NOT_STARTED,
-        Some(Error::Folder(FolderError::NotKept { .. })) => INVALID,
+        Some(Error::Folder(FolderError::NotKept { .. } | FolderError::NoBlocks { .. })) => INVALID,
         // The disk was full, or the like: the question was understood, and there is no answer.
         Some(Error::Folder(FolderError::Io { error, .. }))
             if error.kind() != ErrorKind::NotFound =>

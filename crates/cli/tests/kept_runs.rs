@@ -122,4 +122,14 @@ fn a_kept_run_without_anything_to_judge_its_replies_by_is_an_error_that_says_so(
     );
     // Nor is it a regression.
     lab(here.path(), "gate run").ending(3);
+    // Without its blocks it is no run that was too short.
+    fs::remove_file(copy.join("blocks.jsonl.gz")).expect("removes");
+    for words in ["report run", "gate run"] {
+        let said = lab(here.path(), words).ending(3);
+        assert!(
+            said.out.is_empty() && said.err.contains("its blocks were not saved"),
+            "{}",
+            said.err
+        );
+    }
 }

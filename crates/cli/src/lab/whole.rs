@@ -40,6 +40,11 @@ impl Whole {
     /// Reads a saved run and judges it.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let (folder, run) = Folder::read(path)?;
+        // Zero blocks would read as a run that was too short.
+        if run.blocks.is_empty() && run.passes.is_empty() {
+            let path = path.to_owned();
+            return Err(FolderError::NoBlocks { path }.into());
+        }
         let whole = Self::new(run, folder.kept()?);
         if whole.kept.is_empty() && !whole.judged.missing.is_empty() {
             let path = path.to_owned();

@@ -47,6 +47,14 @@ pub enum FolderError {
         /// The run's folder.
         path: PathBuf,
     },
+    /// Only its reports were saved: there is nothing that could be reported or judged again.
+    #[error(
+        "{path}: its blocks were not saved (blocks.jsonl or blocks.jsonl.gz); report.txt has what was concluded"
+    )]
+    NoBlocks {
+        /// The run's folder.
+        path: PathBuf,
+    },
 }
 
 impl Folder {
