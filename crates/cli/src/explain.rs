@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use andon_server::{negotiation, planning};
+use andon_server::{negotiation, rendering};
 
 use crate::place::{self, Place};
 use crate::print::print;
@@ -56,7 +56,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     // A wish is worth explaining even if its file is missing.
     let planned = resolver.open(&wish).and_then(|found| {
         let read = found.read()?;
-        Ok((found, planning::plan(&engine, &wish, &read.source)?))
+        Ok((found, rendering::plan(&engine, &wish, &read.source)?))
     });
     match planned {
         Ok((found, plan)) => {

@@ -17,7 +17,7 @@ use andon_pixels::{Codec, Engine};
 
 pub(super) use self::obtained::Answer;
 use self::obtained::Obtained;
-pub(super) use self::picture::Task;
+pub(super) use self::picture::{RenderOrder, Task};
 use self::result::Order;
 use super::known::Known;
 use crate::access_log::Stages;

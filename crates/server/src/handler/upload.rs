@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::{Dialects, Wish};
-use andon_pixels::{Cores, Decoded, Plan};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -16,17 +15,19 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 
+use super::making::RenderOrder;
 use super::visit::Visit;
 use super::{check_host, target};
-use crate::admission::{Opening, Shares, Wanted, Work};
+use crate::access_log::Stages;
+use crate::admission::Shares;
 use crate::app::App;
 use crate::config::{Config, ConfigError, Reach};
 use crate::error::Error;
 use crate::http::Peer;
-use crate::materials::{LoadedMaterials, MaterialFolder};
+use crate::materials::MaterialFolder;
 use crate::negotiation;
 use crate::origins::{Held, Hold};
-use crate::planning;
+use crate::rendering::{Ingredients, Planned};
 use crate::response::{self, Reply};
 
 /// What uploads need beside what every request needs.
@@ -233,47 +234,24 @@ impl App {
         visit: &mut Visit<'_>,
     ) -> Result<Reply, Error> {
         let Received { bytes, holds, .. } = received;
-        let source = Bytes::from(bytes);
-        let bytes = source.len() as u64;
-        let ticket = self.maker.admission.enter(bytes, None, deadline)?;
-        let (plan, materials) = self.upload_plan(wish.clone(), source.clone()).await?;
-        let plan = Arc::new(plan);
-        let opening = Opening {
+        let source_bytes = bytes.len() as u64;
+        let ticket = self.maker.admission.enter(source_bytes, None, deadline)?;
+        let order = RenderOrder {
+            ticket,
+            planned: self.planned(wish.clone(), bytes.into()).await?,
             source: None,
-            bytes: source.clone(),
-            plan: plan.clone(),
-            engine: self.maker.engine.clone(),
+            source_bytes,
+            deadline,
+            holds,
         };
-        let work = Work::of(&plan, bytes);
-        let waits = Instant::now();
-        let wanted = Arc::new(Wanted::until(deadline));
-        let job = {
-            let (engine, wanted) = (self.maker.engine.clone(), wanted.clone());
-            let explain = self.maker.plan_header;
-            move |cores: &dyn Cores, decoded: Option<Decoded>| {
-                let waited = waits.elapsed();
-                // The source's bytes are counted here, and not with the plan's.
-                let _until_done = holds;
-                let rendered =
-                    engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
-                let of_source = source.slice(..rendered.of_source);
-                let body = rendered.body.map_or(of_source, Bytes::from);
-                let plan = explain.then(|| plan.to_string());
-                Ok::<_, Error>((body, rendered.media_type, rendered.timings, plan, waited))
-            }
-        };
-        let admission = &self.maker.admission;
-        let (body, media_type, timings, plan, waited) = admission
-            .run_opened(ticket, work, wanted, Some(opening), job)
-            .await?;
-
-        visit.took("queue", waited);
-        visit.took("decode", timings.decode);
-        visit.took("resize", timings.stages);
-        visit.took("encode", timings.encode);
-        let mut reply = fresh(body, media_type);
+        let mut stages = Stages::new();
+        let picture = self.maker.render(order, &mut stages).await?;
+        for (stage, time) in stages {
+            visit.took(stage, time);
+        }
+        let mut reply = fresh(picture.body, picture.media_type);
         response::set_timing(&mut reply, visit.stages());
-        if let Some(plan) = plan {
+        if let Some(plan) = picture.plan {
             response::set_plan(&mut reply, &plan);
         }
         response::add_notes(reply.headers_mut(), &wish.notes);
@@ -281,19 +259,20 @@ impl App {
     }
 
     /// Reads the picture's header and the materials, in one of the fetcher's slots.
-    async fn upload_plan(
-        &self,
-        wish: Arc<Wish>,
-        source: Bytes,
-    ) -> Result<(Plan, LoadedMaterials), Error> {
+    async fn planned(&self, wish: Arc<Wish>, source: Bytes) -> Result<Planned, Error> {
         let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
         let most = self.uploads.most_bytes;
         self.maker
             .fetcher
             .run(move || {
-                let plan = planning::plan(&engine, &wish, &source)?;
-                let materials = folder.open_for(&wish.recipe)?.read(most)?;
-                Ok((plan, materials))
+                let ingredients = Ingredients {
+                    materials: folder.open_for(&wish.recipe)?.read(most)?,
+                    wish,
+                    negotiated: false,
+                    path: SOURCE.to_owned(),
+                    source,
+                };
+                Planned::new(&engine, ingredients)
             })
             .await
     }

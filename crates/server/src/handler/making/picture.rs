@@ -1,20 +1,21 @@
-//! From a source's bytes to the bytes of an answer: read, planned, and run on a pixel thread.
+//! From a source's bytes to the bytes of an answer: read, planned, and rendered on a pixel thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use andon_cache::Key;
 use andon_dialects::Wish;
-use andon_pixels::{Cores, Decoded, Plan, Rendered};
-use andon_recipe::{Original, Output, Recipe};
+use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
 use super::Maker;
 use crate::access_log::Stages;
-use crate::admission::{Opening, Wanted, Work};
+use crate::admission::{Opening, Ticket, Wanted, Work};
 use crate::error::Error;
 use crate::media_type;
 use crate::negotiation::Asked;
-use crate::planning;
+use crate::origins::Hold;
+use crate::rendering::{Ingredients, Planned};
 use crate::resolver::{Found, Read};
 
 /// What is to be made, and by when.
@@ -25,13 +26,24 @@ pub(in crate::handler) struct Task<'a> {
     pub(in crate::handler) began: Instant,
 }
 
-/// What a pixel thread hands back.
-pub(super) struct Picture {
-    pub(super) body: Bytes,
-    pub(super) media_type: &'static str,
-    pub(super) plan: Option<String>,
-    timings: andon_pixels::Timings,
-    waited: Duration,
+/// What is rendered once it is admitted and planned.
+pub(in crate::handler) struct RenderOrder<H> {
+    pub(in crate::handler) ticket: Ticket,
+    pub(in crate::handler) planned: Planned,
+    /// Names the source's bytes, where others may begin with the same ones.
+    pub(in crate::handler) source: Option<Key>,
+    pub(in crate::handler) source_bytes: u64,
+    pub(in crate::handler) deadline: Instant,
+    /// Counts the source's bytes until it is rendered.
+    pub(in crate::handler) holds: H,
+}
+
+/// A finished image, or a file as it is.
+pub(in crate::handler) struct Picture {
+    pub(in crate::handler) body: Bytes,
+    pub(in crate::handler) media_type: &'static str,
+    /// Where plans are told.
+    pub(in crate::handler) plan: Option<String>,
 }
 
 impl Maker {
@@ -58,8 +70,6 @@ impl Maker {
             media_type: media_type::of(self.codecs, &found.path, &read.source),
             body: read.source,
             plan: None,
-            timings: andon_pixels::Timings::default(),
-            waited: Duration::ZERO,
         })
     }
 
@@ -75,74 +85,71 @@ impl Maker {
         let ticket = self.admission.enter(found.size(), source, task.deadline)?;
         let found = self.shelf.fill(found, &self.fetcher).await?;
         let hold = self.fetcher.hold(found.size_to_read()).await;
-        let (found, read, plan) = self.read_and_plan(found, &task.asked.wish).await?;
+        let source_bytes = found.size();
+        let (planned, held) = self.read_and_plan(found, task.asked).await?;
         stages.push(("fetch", task.began.elapsed()));
+        let order = RenderOrder {
+            ticket,
+            planned,
+            source,
+            source_bytes,
+            deadline: task.deadline,
+            holds: (hold, held),
+        };
+        self.render(order, stages).await
+    }
 
-        let work = Work::of(&plan, found.size());
-        let plan = Arc::new(plan);
+    /// Renders on a pixel thread what was admitted and planned.
+    pub(in crate::handler) async fn render<H: Send + 'static>(
+        &self,
+        order: RenderOrder<H>,
+        stages: &mut Stages,
+    ) -> Result<Picture, Error> {
+        let RenderOrder {
+            ticket,
+            planned,
+            source,
+            source_bytes,
+            deadline,
+            holds,
+        } = order;
+        let plan = planned.plan().clone();
+        let work = Work::of(&plan, source_bytes);
         let opening = Opening {
             source,
-            bytes: read.source.clone(),
+            bytes: planned.source().clone(),
             plan: plan.clone(),
             engine: self.engine.clone(),
         };
         let waits = Instant::now();
-        let wanted = Arc::new(Wanted::until(task.deadline));
+        let wanted = Arc::new(Wanted::until(deadline));
         let job = {
-            let (engine, asked, wanted) = (self.engine.clone(), task.asked.clone(), wanted.clone());
-            let (explain, codecs) = (self.plan_header, self.codecs);
-            let plan = plan.clone();
+            let (engine, wanted) = (self.engine.clone(), wanted.clone());
             move |cores: &dyn Cores, decoded: Option<Decoded>| {
                 let decoding = decoded
                     .as_ref()
                     .map_or(Duration::ZERO, |decoded| decoded.time);
                 let waited = waits.elapsed().saturating_sub(decoding);
-                let Read {
-                    source,
-                    materials,
-                    hold: held,
-                } = read;
                 // The source's bytes are counted here, and not with the plan's.
-                let _until_done = (hold, held);
-                let rendered =
-                    engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
-                let media_type = media_type_of(&asked.wish, &found, &rendered);
-                let (body, media_type) = match rendered.body {
-                    Some(body) if grew(&asked, &plan, &body, &source) => {
-                        // What follows the picture must not be sent, and no more than a decoder needs was seen.
-                        match engine.extent(cores, &source, &*wanted) {
-                            Ok(length) => {
-                                let media_type = media_type::of(codecs, &found.path, &source);
-                                (source.slice(..length), media_type)
-                            }
-                            Err(andon_pixels::Error::Interrupted) => {
-                                return Err(andon_pixels::Error::Interrupted.into());
-                            }
-                            Err(_) => (boxed(body), media_type),
-                        }
-                    }
-                    Some(body) => (boxed(body), media_type),
-                    None => (source.slice(..rendered.of_source), media_type),
-                };
-                Ok::<_, Error>(Picture {
-                    plan: explain.then(|| plan.to_string()),
-                    media_type,
-                    timings: rendered.timings,
-                    body,
-                    waited,
-                })
+                let _until_done = holds;
+                let rendered = planned.render(&engine, decoded, cores, &*wanted)?;
+                Ok::<_, Error>((rendered, waited))
             }
         };
-        let admission = &self.admission;
-        let picture = admission
+        let (rendered, waited) = self
+            .admission
             .run_opened(ticket, work, wanted, Some(opening), job)
             .await?;
 
-        stages.push(("queue", picture.waited));
-        stages.push(("decode", picture.timings.decode));
-        stages.push(("resize", picture.timings.stages));
-        stages.push(("encode", picture.timings.encode));
-        Ok(picture)
+        stages.push(("queue", waited));
+        stages.push(("decode", rendered.timings.decode));
+        stages.push(("resize", rendered.timings.stages));
+        stages.push(("encode", rendered.timings.encode));
+        Ok(Picture {
+            body: rendered.body,
+            media_type: rendered.media_type,
+            plan: self.plan_header.then(|| plan.to_string()),
+        })
     }
 
     /// Opens the files of a wish in a folder.
@@ -156,14 +163,24 @@ impl Maker {
     async fn read_and_plan(
         &self,
         found: Found,
-        wish: &Arc<Wish>,
-    ) -> Result<(Found, Read, Plan), Error> {
-        let (engine, wish) = (self.engine.clone(), wish.clone());
+        asked: &Asked,
+    ) -> Result<(Planned, Option<Arc<Hold>>), Error> {
+        let (engine, asked) = (self.engine.clone(), asked.clone());
         self.fetcher
             .run(move || {
-                let read = found.read()?;
-                let plan = planning::plan(&engine, &wish, &read.source)?;
-                Ok((found, read, plan))
+                let Read {
+                    source,
+                    materials,
+                    hold,
+                } = found.read()?;
+                let ingredients = Ingredients {
+                    wish: asked.wish,
+                    negotiated: asked.negotiated,
+                    path: found.path,
+                    source,
+                    materials,
+                };
+                Ok((Planned::new(&engine, ingredients)?, hold))
             })
             .await
     }
@@ -176,34 +193,4 @@ impl Maker {
             })
             .await
     }
-}
-
-/// Is the result larger than the source, although nothing but another encoding was asked for, and not
-/// a certain one?
-fn grew(asked: &Asked, plan: &Plan, body: &[u8], source: &Bytes) -> bool {
-    let recipe = &asked.wish.recipe;
-    let only_encoded = Recipe {
-        output: Output::default(),
-        original: Original::Never,
-        orient: false,
-        ..recipe.clone()
-    } == Recipe::default();
-    let info = plan.info();
-    let upright = !recipe.orient || info.orientation == andon_pixels::Orientation::default();
-    let any_format = asked.negotiated || plan.format() == info.format;
-    !asked.wish.strict && only_encoded && upright && any_format && body.len() > source.len()
-}
-
-/// A buffer that is no larger than what it holds: the cache counts only that.
-fn boxed(body: Vec<u8>) -> Bytes {
-    body.into_boxed_slice().into()
-}
-
-/// The result's true type; in the module's strict mode the source's name decides where no format was
-/// asked for.
-fn media_type_of(wish: &Wish, found: &Found, rendered: &Rendered) -> &'static str {
-    let promised = wish
-        .keep_source_type
-        .then(|| media_type::by_name(&found.path));
-    promised.flatten().unwrap_or(rendered.media_type)
 }
