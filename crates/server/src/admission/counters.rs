@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::queue::Cause;
+use crate::error::Cause;
 
 /// One moment, and everything since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

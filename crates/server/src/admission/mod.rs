@@ -44,11 +44,10 @@ use self::company::Company;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::together::Member;
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Error, Rejection};
 
 pub(crate) use self::budget::Shares;
 pub use self::counters::{Counters, Gauges};
-pub use self::queue::Cause;
 pub(crate) use self::together::Opening;
 pub(crate) use self::wanted::Wanted;
 
@@ -76,20 +75,6 @@ pub(crate) struct Work {
     /// Beside the source, whose bytes are counted where they are held.
     peak_bytes: u64,
     source_bytes: u64,
-}
-
-/// A refusal for load. `Display` is part of a public sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rejection {
-    /// Why.
-    pub cause: Cause,
-    /// How long the request would have waited, as far as anybody knows; for [`Cause::Deadline`], its work
-    /// included.
-    pub wait: Duration,
-    /// The longest that it might have been; nothing for [`Cause::Count`].
-    pub limit: Duration,
-    /// Whole seconds after which the queue should be gone.
-    pub retry_after: u32,
 }
 
 impl Admission {
@@ -268,36 +253,6 @@ impl Work {
             decode_nanos: plan.decode_nanos(),
             peak_bytes: plan.peak_bytes().saturating_sub(plan.holding().file),
             source_bytes,
-        }
-    }
-}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (wait, limit) = (self.wait.as_secs_f64(), self.limit.as_secs_f64());
-        match self.cause {
-            Cause::Count => write!(f, "overloaded: the queue is full")?,
-            Cause::Wait => write!(
-                f,
-                "overloaded: the predicted queueing delay is {wait:.1} s, the limit is {limit:.1} s"
-            )?,
-            Cause::Deadline => write!(
-                f,
-                "overloaded: the image would be ready in {wait:.1} s, the request times out in {limit:.1} s"
-            )?,
-        }
-        write!(f, "; retry in {} s", self.retry_after)
-    }
-}
-
-impl Cause {
-    /// One word for logs and metrics.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Count => "queue",
-            Self::Wait => "busy",
-            Self::Deadline => "hopeless",
         }
     }
 }

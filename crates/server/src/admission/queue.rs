@@ -29,6 +29,7 @@ use std::time::Duration;
 use andon_cache::Key;
 
 use super::budget::Budget;
+use crate::error::Cause;
 
 /// Time since the server started.
 pub(super) type Now = Duration;
@@ -71,17 +72,6 @@ pub(super) struct Price {
     pub(super) decode: Duration,
     /// The most bytes it plans to hold.
     pub(super) bytes: u64,
-}
-
-/// Why a request is not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// As many wait as may (`queue`).
-    Count,
-    /// The predicted wait is too long (`target_wait`, `max_wait`).
-    Wait,
-    /// It would not be ready by its deadline.
-    Deadline,
 }
 
 /// A request that is not admitted.

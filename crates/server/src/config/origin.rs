@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config};
-use crate::origins::Cidr;
+use crate::net::Cidr;
 
 /// One origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -10,13 +10,14 @@ use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 
-use super::head::Head;
 use super::visit::Visit;
-use crate::app::App;
-use crate::http::{Peer, Simple};
-use crate::ranges;
+use crate::handler::App;
+use crate::http::Simple;
+use crate::net::Peer;
+use crate::request::route::{Purpose, Route};
 use crate::response::Timing;
-use crate::route::{Purpose, Route};
+use crate::response::ranges;
+use crate::results::head::Head;
 
 impl App {
     /// Answers a simple request at once, if that can be done: the reply's head is written to `head`, the body

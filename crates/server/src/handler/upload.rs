@@ -15,20 +15,20 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 
-use super::making::RenderOrder;
 use super::visit::Visit;
 use super::{check_host, target};
-use crate::access_log::Stages;
 use crate::admission::Shares;
-use crate::app::App;
 use crate::config::{Config, ConfigError, Reach};
 use crate::error::Error;
-use crate::http::Peer;
-use crate::materials::MaterialFolder;
-use crate::negotiation;
+use crate::handler::App;
+use crate::net::Peer;
+use crate::operations::entry::Stages;
 use crate::origins::{Held, Hold};
-use crate::rendering::{Ingredients, Planned};
+use crate::request::negotiation;
 use crate::response::{self, Reply};
+use crate::results::making::RenderOrder;
+use crate::sources::materials::MaterialFolder;
+use crate::sources::rendering::{Ingredients, Planned};
 
 /// What uploads need beside what every request needs.
 #[derive(Debug)]

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant, SystemTime};
 use andon_dialects::Wish;
 use hyper::{Method, Request, StatusCode, Uri};
 
-use crate::access_log::{AccessLog, Entry, Stages};
 use crate::error::{Error, Fault};
-use crate::http::Peer;
+use crate::net::Peer;
+use crate::operations::access_log::AccessLog;
+use crate::operations::entry::{Entry, Stages};
 use crate::response::{self, Reply};
 
 /// One request; its log line is written when it goes, answered or not.

@@ -10,8 +10,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Peer;
 use super::patience::Attention;
+use crate::error::Crowded;
+use crate::net::Peer;
 
 /// How many connections there may be.
 #[derive(Clone, Copy, Debug)]
@@ -19,30 +20,6 @@ pub(crate) struct Ceilings {
     pub(crate) connections: usize,
     /// Of one client; 0: as many as in total.
     pub(crate) per_client: usize,
-}
-
-/// Which ceiling was met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crowded {
-    /// Connections in total.
-    House,
-    /// Those of this client.
-    Client,
-}
-
-impl Crowded {
-    /// For whoever meets it.
-    #[must_use]
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::House => {
-                "the limit of connections is reached (`limits.connections`); retry later"
-            }
-            Self::Client => {
-                "the limit of connections of one client is reached (`limits.connections_per_client`); reuse them"
-            }
-        }
-    }
 }
 
 /// Everybody who is connected.
@@ -71,9 +48,9 @@ struct Member {
 pub(crate) struct Ticket {
     crowd: Arc<Crowd>,
     number: u64,
-    pub(super) attention: Arc<Attention>,
+    pub(crate) attention: Arc<Attention>,
     /// Why there is no seat, if there is none.
-    pub(super) crowded: Option<Crowded>,
+    pub(crate) crowded: Option<Crowded>,
 }
 
 /// What became of those who were there, and of the one who came.

@@ -18,13 +18,13 @@ use super::simple::{Seen, Simple};
 use super::strict::{self, Strict};
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
-pub(super) trait AtOnce: Unpin {
+pub(crate) trait AtOnce: Unpin {
     fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes>;
 }
 
 /// The stream as hyper sees it.
 #[derive(Debug)]
-pub(super) struct Express<S, A> {
+pub(crate) struct Express<S, A> {
     stream: Patience<S>,
     attention: Arc<Attention>,
     at_once: A,
@@ -50,7 +50,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     A: AtOnce,
 {
-    pub(super) fn new(stream: Patience<S>, attention: Arc<Attention>, at_once: A) -> Self {
+    pub(crate) fn new(stream: Patience<S>, attention: Arc<Attention>, at_once: A) -> Self {
         Self {
             stream,
             attention,

@@ -1,19 +1,17 @@
 //! Sockets: listening, one connection, how many of them, and an end to endless patience.
 
-mod connection;
 mod crowd;
 mod express;
 mod listener;
 mod patience;
-mod peer;
 mod sending;
 mod simple;
 mod strict;
 
-pub(crate) use connection::{Guest, Manners, serve};
-pub use crowd::Crowded;
 pub(crate) use crowd::{Ceilings, Crowd, Ticket};
+pub(crate) use express::{AtOnce, Express};
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener};
-pub(crate) use peer::Peer;
+pub(crate) use patience::{Patience, Waits};
+pub(crate) use sending::Sending;
 pub(crate) use simple::Simple;

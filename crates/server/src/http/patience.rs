@@ -44,23 +44,23 @@ impl Default for Attention {
 
 impl Attention {
     /// A request's head is complete; its answer is made, and sent, until the guard goes.
-    pub(super) fn answering(self: &Arc<Self>) -> Answering {
+    pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.answers.fetch_add(1, Ordering::Relaxed);
         self.asked.fetch_add(1, Ordering::Relaxed);
         Answering(self.clone())
     }
 
-    pub(super) fn is_answering(&self) -> bool {
+    pub(crate) fn is_answering(&self) -> bool {
         self.answers.load(Ordering::Relaxed) > 0
     }
 
     /// How many requests the connection has carried yet.
-    pub(super) fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
     }
 
     /// How long the client has not asked for anything, unless it is being answered.
-    pub(super) fn waits(&self) -> Option<Duration> {
+    pub(crate) fn waits(&self) -> Option<Duration> {
         if self.is_answering() || self.stuck.load(Ordering::Relaxed) {
             return None;
         }
@@ -69,19 +69,19 @@ impl Attention {
     }
 
     /// Somebody else takes its place.
-    pub(super) fn send_away(&self) {
+    pub(crate) fn send_away(&self) {
         self.sent_away.notify_one();
     }
 
     /// Ready when the connection has to end.
-    pub(super) async fn sent_away(&self) {
+    pub(crate) async fn sent_away(&self) {
         self.sent_away.notified().await;
     }
 }
 
 /// An answer is on its way.
 #[derive(Debug)]
-pub(super) struct Answering(Arc<Attention>);
+pub(crate) struct Answering(Arc<Attention>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
@@ -93,7 +93,7 @@ impl Drop for Answering {
 
 /// The stream.
 #[derive(Debug)]
-pub(super) struct Patience<S> {
+pub(crate) struct Patience<S> {
     stream: S,
     attention: Arc<Attention>,
     idle: Timer,
@@ -103,17 +103,17 @@ pub(super) struct Patience<S> {
 
 /// How long it waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waits {
+pub(crate) struct Waits {
     /// Between an answer and the next request's first byte.
-    pub(super) idle: Duration,
+    pub(crate) idle: Duration,
     /// From a request's first byte (a connection's opening) to the end of its head.
-    pub(super) head: Duration,
+    pub(crate) head: Duration,
     /// While the stream takes no byte.
-    pub(super) write: Duration,
+    pub(crate) write: Duration,
 }
 
 impl<S> Patience<S> {
-    pub(super) fn new(stream: S, attention: Arc<Attention>, waits: Waits) -> Self {
+    pub(crate) fn new(stream: S, attention: Arc<Attention>, waits: Waits) -> Self {
         let mut patience = Self {
             stream,
             attention,

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::trouble::Trouble;
 use crate::error::Error;
-use crate::metrics::Histogram;
+use crate::error::Trouble;
+use crate::prometheus::Histogram;
 
 /// What became of the fetches of one origin. It begins anew with a reload.
 #[derive(Debug, Default)]

@@ -5,10 +5,8 @@ mod budget;
 mod figures;
 mod freshness;
 mod http;
-mod private_net;
 mod s3;
 mod source;
-mod trouble;
 
 use std::io;
 use std::path::PathBuf;
@@ -19,9 +17,7 @@ pub use beneath::{Entry, Identity, OpenFile, Root};
 pub use budget::{Budget, Held, Hold};
 pub(crate) use figures::{Figures, Line, RESULTS};
 pub use freshness::Freshness;
-pub use private_net::{Cidr, Guard};
 pub use source::{Fetched, Source, SourceValidators};
-pub use trouble::{Detour, Late, Trouble};
 
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};

@@ -8,8 +8,8 @@ use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
 use crate::error::Error;
+use crate::error::{Late, Trouble};
 use crate::origins::budget::{Held, Hold};
-use crate::origins::trouble::{Late, Trouble};
 
 /// The whole body, and the right to hold it. hyper makes an error of every body that ends before its
 /// length or its last chunk; one that has neither ends with its connection, and is as whole as can be

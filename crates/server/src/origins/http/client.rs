@@ -22,11 +22,11 @@ use super::connect::Connector;
 use super::redirect;
 use crate::config::OriginTimeouts;
 use crate::error::Error;
+use crate::error::{Late, Trouble};
 use crate::origins::budget::Budget;
 use crate::origins::figures::Line;
 use crate::origins::freshness::Freshness;
 use crate::origins::source::{Fetched, Source, SourceValidators};
-use crate::origins::trouble::{Late, Trouble};
 use crate::permits::Permits;
 
 /// The client of one origin.

@@ -22,8 +22,8 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use crate::origins::private_net::Guard;
-use crate::origins::trouble::{Late, Trouble};
+use crate::error::{Late, Trouble};
+use crate::net::Guard;
 
 /// Makes connections.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
 use url::Url;
 
-use crate::origins::trouble::{Detour, Trouble};
+use crate::error::{Detour, Trouble};
 
 /// Does a reply of this status send us on?
 pub(super) fn is_one(status: StatusCode) -> bool {
