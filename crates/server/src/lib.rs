@@ -27,7 +27,7 @@ mod sources;
 
 pub use admission::{Counters, Gauges};
 pub use config::{Config, ConfigError, Listen};
-pub use error::{Cause, Crowded, Error, Rejection};
+pub use error::{Cause, ConnectionLimit, Error, Rejection};
 pub use handler::check;
 pub use http::Address;
 pub use net::{Cidr, Guard};

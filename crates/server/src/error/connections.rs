@@ -2,19 +2,19 @@
 
 /// Which ceiling was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crowded {
+pub enum ConnectionLimit {
     /// Connections in total.
-    House,
+    Server,
     /// Those of this client.
     Client,
 }
 
-impl Crowded {
+impl ConnectionLimit {
     /// For whoever meets it.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::House => {
+            Self::Server => {
                 "the limit of connections is reached (`limits.connections`); retry later"
             }
             Self::Client => {

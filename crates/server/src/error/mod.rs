@@ -12,8 +12,8 @@ use std::time::Duration;
 use andon_dialects::Refusal;
 use hyper::{Method, StatusCode};
 
-pub use self::connections::Crowded;
-pub use self::origin::{Detour, Late, Trouble};
+pub use self::connections::ConnectionLimit;
+pub use self::origin::{Detour, Late, OriginError};
 pub use self::rejection::{Cause, Rejection};
 
 /// Whose fault it is.
@@ -51,7 +51,7 @@ pub enum Error {
     #[error("the file could not be read: {}", .0.kind())]
     Io(#[from] io::Error),
     #[error(transparent)]
-    Origin(#[from] Trouble),
+    Origin(#[from] OriginError),
     #[error("too many requests are waiting already; try again in a moment")]
     Busy,
     #[error("{0}")]
@@ -81,7 +81,7 @@ pub enum Error {
     #[error("the picture is over the limit of {limit} bytes")]
     BodyTooLarge { limit: u64 },
     #[error("{}", .0.sentence())]
-    Crowded(Crowded),
+    ConnectionLimit(ConnectionLimit),
     #[error("the picture was not here after {:?}", .0)]
     BodyLate(Duration),
     #[error("the picture broke off before its end")]
@@ -198,12 +198,12 @@ impl Error {
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "no_uploads"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
-            Self::Crowded(Crowded::House) => (
+            Self::ConnectionLimit(ConnectionLimit::Server) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 Fault::Server,
                 "connections",
             ),
-            Self::Crowded(Crowded::Client) => (
+            Self::ConnectionLimit(ConnectionLimit::Client) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 Fault::Client,
                 "client_connections",

@@ -11,7 +11,7 @@ use hyper::StatusCode;
 /// name nor its address is anybody else's business.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each sentence says it")]
-pub enum Trouble {
+pub enum OriginError {
     #[error("the origin's name could not be resolved")]
     UnknownName,
     #[error(
@@ -68,7 +68,7 @@ pub enum Detour {
     Downgrade,
 }
 
-impl Trouble {
+impl OriginError {
     /// 504 for what took too long, 502 for the rest.
     #[must_use]
     pub fn status(&self) -> StatusCode {

@@ -15,8 +15,8 @@ use crate::request::negotiation::Negotiation;
 use crate::request::purge::Token;
 use crate::response::cors::Cors;
 use crate::results::caching::{Names, Results};
-use crate::results::known::Targets;
 use crate::results::making::Maker;
+use crate::results::variant::TargetCache;
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
 
@@ -60,7 +60,7 @@ pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(
 pub(crate) struct App {
     pub(crate) maker: Arc<Maker>,
     pub(crate) negotiation: Negotiation,
-    pub(crate) targets: Targets,
+    pub(crate) targets: TargetCache,
     pub(crate) cors: Cors,
     /// Who may purge; nobody without it.
     pub(crate) token: Option<Token>,
@@ -71,7 +71,7 @@ pub(crate) struct App {
     /// Who may read them where pictures are served.
     pub(crate) metrics_allow: Reach,
     /// For one answer, waiting included.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 impl App {
@@ -93,7 +93,7 @@ impl App {
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
         let former = before.map(|app| &*app.maker);
-        let patience = config.timeouts.request.0;
+        let timeout = config.timeouts.request.0;
         let maker = Maker {
             resolver: Arc::new(resolver),
             engine: Engine::new(codecs, config.limits.pixels()),
@@ -102,7 +102,7 @@ impl App {
                 || Fetcher::new(&limits(config, shares)),
                 |maker| maker.fetcher.clone(),
             ),
-            shelf: former.map_or_else(Arc::default, |maker| maker.shelf.clone()),
+            source_cache: former.map_or_else(Arc::default, |maker| maker.source_cache.clone()),
             admission: match former {
                 Some(maker) => maker.admission.clone(),
                 None => Admission::start(config, shares)
@@ -115,20 +115,20 @@ impl App {
                 shares.cache,
                 former.map(|maker| &maker.results),
             ),
-            patience,
+            timeout,
             plan_header: config.debug.plan_header,
         };
         Ok(Self {
             maker: Arc::new(maker),
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
-            targets: Targets::default(),
+            targets: TargetCache::default(),
             cors: Cors::new(&config.cors),
             token,
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,
             metrics,
             metrics_allow: config.metrics.allow,
-            patience,
+            timeout,
         })
     }
 

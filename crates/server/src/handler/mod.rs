@@ -1,10 +1,10 @@
 //! One request, top to bottom.
 
 mod app;
-mod at_once;
+mod fast_path;
 mod monitoring;
+mod record;
 pub(crate) mod upload;
-mod visit;
 mod welcome;
 
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
 pub(crate) use self::app::App;
 pub use self::app::check;
-use self::visit::Visit;
+use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
 use crate::request::conditional::Validators;
@@ -26,8 +26,8 @@ use crate::request::route::{Open, Purpose, Route};
 use crate::response::ranges;
 use crate::response::{self, Reply};
 use crate::results::caching::{self, Terms};
-use crate::results::known::Known;
 use crate::results::making::{Answer, Task};
+use crate::results::variant::RequestVariant;
 
 impl App {
     /// What a path means at an address, for a client.
@@ -61,22 +61,22 @@ impl App {
         B: Body<Data = Bytes>,
         B::Error: std::error::Error + Send + Sync + 'static,
     {
-        let mut visit = Visit::begin(&self.log, &request, peer);
+        let mut record = RequestRecord::begin(&self.log, &request, peer);
         let (head, body) = request.into_parts();
-        let mut reply = match self.reply(route, &head, body, &mut visit).await {
+        let mut reply = match self.reply(route, &head, body, &mut record).await {
             Ok(reply) => reply,
-            Err(error) => visit.failed(&error),
+            Err(error) => record.failed(&error),
         };
         self.cors.apply(&head.headers, &mut reply);
-        visit.answered(&reply);
+        record.answered(&reply);
         reply
     }
 
     /// Answers a request with an error, whatever it asks for.
     pub(crate) fn refuse<B>(&self, request: &Request<B>, peer: Peer, error: &Error) -> Reply {
-        let mut visit = Visit::begin(&self.log, request, peer);
-        let reply = visit.failed(error);
-        visit.answered(&reply);
+        let mut record = RequestRecord::begin(&self.log, request, peer);
+        let reply = record.failed(error);
+        record.answered(&reply);
         reply
     }
 
@@ -85,7 +85,7 @@ impl App {
         route: Route,
         head: &Parts,
         body: B,
-        visit: &mut Visit<'_>,
+        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error>
     where
         B: Body<Data = Bytes>,
@@ -103,11 +103,11 @@ impl App {
         if route == Route::Health {
             return Ok(response::healthy());
         }
-        let deadline = Instant::now() + self.patience;
-        let answer = self.look_up(target, head, deadline, visit);
+        let deadline = Instant::now() + self.timeout;
+        let answer = self.look_up(target, head, deadline, record);
         match tokio::time::timeout_at(deadline.into(), answer).await {
-            Err(_) => Err(Error::Late(self.patience)),
-            Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.patience)),
+            Err(_) => Err(Error::Late(self.timeout)),
+            Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
         }
     }
@@ -117,13 +117,13 @@ impl App {
         target: &str,
         head: &Parts,
         deadline: Instant,
-        visit: &mut Visit<'_>,
+        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let (maker, negotiation) = (&self.maker, &self.negotiation);
         let known = self
             .targets
             .understand(target, &head.headers, maker, negotiation)?;
-        visit.wishes(&known.asked.wish, known.recipe.as_ref());
+        record.wishes(&known.asked.wish, known.recipe.as_ref());
 
         // With options in the query every path is an image's, and this one is nobody's.
         let wish = &known.asked.wish;
@@ -132,9 +132,9 @@ impl App {
         }
         // Files in folders are the system's to keep in memory; everything else is ours.
         let mut reply = if known.asked.wish.transformed || known.is_remote {
-            self.result(&known, &head.headers, deadline, visit).await?
+            self.result(&known, &head.headers, deadline, record).await?
         } else {
-            self.file(&known, &head.headers, deadline, visit).await?
+            self.file(&known, &head.headers, deadline, record).await?
         };
         ranges::apply(head, &mut reply);
         Ok(reply)
@@ -143,10 +143,10 @@ impl App {
     /// A result, from wherever it is quickest to get.
     async fn result(
         &self,
-        known: &Known,
+        known: &RequestVariant,
         headers: &HeaderMap,
         deadline: Instant,
-        visit: &mut Visit<'_>,
+        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let unchanged = |validators: &Validators| validators.unchanged(headers);
         let obtained = match self.maker.obtain(known, deadline, unchanged).await? {
@@ -160,12 +160,12 @@ impl App {
                 return Ok(reply);
             }
         };
-        visit.took_all(obtained.stages);
+        record.took_all(obtained.stages);
         let entry = &obtained.entry;
         let kept = known.head(entry);
         let mut reply = kept.reply(headers, &entry.body);
         response::set_cache_status(&mut reply, obtained.status);
-        response::set_timing(&mut reply, visit.stages());
+        response::set_timing(&mut reply, record.stages());
         if let Some(text) = kept.client.text(&entry.life, obtained.age) {
             response::set_cache_control(&mut reply, &text);
         }
@@ -175,10 +175,10 @@ impl App {
     /// A file of a folder, as it is.
     async fn file(
         &self,
-        known: &Known,
+        known: &RequestVariant,
         headers: &HeaderMap,
         deadline: Instant,
-        visit: &mut Visit<'_>,
+        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let began = Instant::now();
         let (maker, asked) = (&self.maker, &known.asked);
@@ -198,9 +198,9 @@ impl App {
                 began,
             };
             let served = maker.serve(&task, found).await?;
-            visit.took("fetch", began.elapsed());
+            record.took("fetch", began.elapsed());
             let mut reply = response::found(served.body, served.media_type, &served.validators);
-            response::set_timing(&mut reply, visit.stages());
+            response::set_timing(&mut reply, record.stages());
             reply
         };
         response::add_notes(reply.headers_mut(), &asked.wish.notes);
@@ -226,10 +226,10 @@ impl App {
         if !known {
             return Err(Error::Unauthorized);
         }
-        let reading = tokio::time::timeout(self.patience, purge::read(body)).await;
+        let reading = tokio::time::timeout(self.timeout, purge::read(body)).await;
         let order = reading
-            .map_err(|_| Error::Late(self.patience))?
-            .map_err(Error::Order)?;
+            .map_err(|_| Error::Late(self.timeout))?
+            .map_err(Error::PurgeRequest)?;
         let tag_of = |target: &str| {
             let mut wish = self.maker.resolver.wish(target)?;
             negotiation::without_accept(&mut wish.recipe);

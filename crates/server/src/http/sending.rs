@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::patience::Answering;
+use super::timeout_stream::Answering;
 
 /// A body and what tells that it is not yet over.
 #[derive(Debug)]

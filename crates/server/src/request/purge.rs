@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// What is to be purged; exactly one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub(crate) enum Order {
+pub(crate) enum PurgeRequest {
     /// One result: path and query as they stand in its URL; in every format it is negotiated to.
     Url(String),
     /// Everything made from one source, by its path.
@@ -69,7 +69,7 @@ fn digest(token: &[u8]) -> [u8; 32] {
 ///
 /// # Errors
 /// What is wrong with it, as a sentence.
-pub(crate) async fn read<B>(body: B) -> Result<Order, String>
+pub(crate) async fn read<B>(body: B) -> Result<PurgeRequest, String>
 where
     B: Body<Data = Bytes>,
     B::Error: std::error::Error + Send + Sync + 'static,
@@ -85,7 +85,7 @@ where
     })
 }
 
-impl Order {
+impl PurgeRequest {
     /// What the cache is told. `tag_of` finds the tag of a URL.
     pub(crate) fn selector<E>(
         self,

@@ -5,6 +5,6 @@
 
 pub(crate) mod caching;
 pub(crate) mod head;
-pub(crate) mod known;
 pub(crate) mod making;
 mod recent;
+pub(crate) mod variant;

@@ -21,9 +21,9 @@ use crate::config::Timeouts;
 use crate::error::Error;
 use crate::http::Sending;
 use crate::http::Simple;
-use crate::http::{AtOnce, Express};
-use crate::http::{Ceilings, Ticket};
-use crate::http::{Patience, Waits};
+use crate::http::{Ceilings, ConnectionSlot};
+use crate::http::{FastPath, FastResponder};
+use crate::http::{TimeoutStream, Waits};
 use crate::net::Peer;
 use crate::operations::entry::Entry;
 use crate::request::route::Purpose;
@@ -31,31 +31,31 @@ use crate::response::Reply;
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct ConnectionConfig {
     pub(crate) timeouts: Timeouts,
     pub(crate) ceilings: Ceilings,
 }
 
-/// Who is served, what, and by whom.
-pub(crate) struct Guest {
+/// Answers the requests of one connection.
+pub(crate) struct Responder {
     pub(crate) peer: Peer,
     pub(crate) purpose: Purpose,
     pub(crate) current: Arc<Current>,
-    pub(crate) ticket: Ticket,
+    pub(crate) slot: ConnectionSlot,
 }
 
-impl Guest {
-    /// Answers a request with the configuration of this moment; those who stand have only one.
+impl Responder {
+    /// Answers a request with the configuration of this moment; a connection over the limit has only one.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
         let route = app.route(self.purpose, request.uri().path(), self.peer);
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-        let last = chunked || self.ticket.crowded.is_some();
-        let mut reply = match self.ticket.crowded {
-            Some(crowded) if !route.is_for_monitoring() => {
-                app.refuse(&request, self.peer, &Error::Crowded(crowded))
+        let last = chunked || self.slot.over_limit.is_some();
+        let mut reply = match self.slot.over_limit {
+            Some(over_limit) if !route.is_for_monitoring() => {
+                app.refuse(&request, self.peer, &Error::ConnectionLimit(over_limit))
             }
             _ => app.dispatch(route, self.purpose, request, self.peer).await,
         };
@@ -80,10 +80,10 @@ impl Guest {
     }
 }
 
-impl AtOnce for Arc<Guest> {
-    /// Those who stand, and those who came for figures, are answered in due form.
+impl FastResponder for Arc<Responder> {
+    /// Connections over the limit, and those for metrics, are answered by hyper.
     fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
-        if self.purpose != Purpose::Images || !self.ticket.is_seat() {
+        if self.purpose != Purpose::Images || !self.slot.is_within_limits() {
             return None;
         }
         let body = self.current.app().at_once(asked, self.peer, head)?;
@@ -96,8 +96,8 @@ impl AtOnce for Arc<Guest> {
 /// requests are answered.
 pub(crate) async fn serve<S>(
     stream: S,
-    guest: Guest,
-    manners: Manners,
+    responder: Responder,
+    connection_config: ConnectionConfig,
     mut stopping: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -107,33 +107,33 @@ pub(crate) async fn serve<S>(
         keep_alive,
         write,
         ..
-    } = manners.timeouts;
-    let attention = guest.ticket.attention.clone();
+    } = connection_config.timeouts;
+    let activity = responder.slot.activity.clone();
     let waits = Waits {
         idle: keep_alive.0,
-        head: match guest.ticket.crowded {
+        head: match responder.slot.over_limit {
             None => header.0,
             Some(_) => header.0.min(STANDING),
         },
         write: write.0,
     };
-    let guest = Arc::new(guest);
-    let stream = Patience::new(stream, attention.clone(), waits);
-    let stream = Express::new(stream, attention.clone(), guest.clone());
+    let responder = Arc::new(responder);
+    let stream = TimeoutStream::new(stream, activity.clone(), waits);
+    let stream = FastPath::new(stream, activity.clone(), responder.clone());
     let service = {
-        let (attention, guest) = (attention.clone(), guest.clone());
+        let (activity, responder) = (activity.clone(), responder.clone());
         service_fn(move |request| {
-            let answering = attention.answering();
-            let guest = guest.clone();
+            let answering = activity.answering();
+            let responder = responder.clone();
             async move {
-                let reply = guest.reply(request).await;
+                let reply = responder.reply(request).await;
                 Ok::<_, Infallible>(reply.map(|body| Sending::new(body, answering)))
             }
         })
     };
     let mut connection = pin!(
         http1::Builder::new()
-            // All waiting is `Patience`'s: hyper knows nothing of requests that are answered beneath it.
+            // All waiting is `TimeoutStream`'s: hyper knows nothing of requests that are answered beneath it.
             .header_read_timeout(None)
             .max_header_size(MOST_HEADER_BYTES)
             // A reply in pieces is read no faster than its client takes it.
@@ -148,23 +148,23 @@ pub(crate) async fn serve<S>(
     // answered what can be answered.
     tokio::select! {
         biased;
-        () = attention.sent_away() => return,
-        ended = connection.as_mut() => return guest.left(ended),
+        () = activity.evicted() => return,
+        ended = connection.as_mut() => return responder.left(ended),
         _ = stopping.wait_for(|stopping| *stopping) => {}
     }
-    if attention.asked() == 0
+    if activity.asked() == 0
         && let Ok(ended) = tokio::time::timeout(FIRST_REQUEST, connection.as_mut()).await
     {
-        return guest.left(ended);
+        return responder.left(ended);
     }
     connection.as_mut().graceful_shutdown();
-    guest.left(connection.await);
+    responder.left(connection.await);
 }
 
 /// Request line and headers of one request together; more is answered with 431.
 const MOST_HEADER_BYTES: usize = 64 << 10;
 
-/// Those who stand have their question ready.
+/// A connection over the limit has its request ready.
 const STANDING: Duration = Duration::from_secs(1);
 
 /// Bytes that hyper holds of one direction: a head, with room for what came right behind it, or the

@@ -1,11 +1,11 @@
 //! A thread per core for connections, each with a reactor of its own.
 //!
 //! A runtime whose threads share one reactor hands every event from the thread that saw it to the one that
-//! acts on it; for cached hits that hand-over is most of the work. A connection stays at the desk where it was
-//! seated, in turn.
+//! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that it was
+//! given, in turn.
 //!
-//! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A desk that has answered
-//! hits lets others have its core before it looks for more. Their next requests then come together, and one
+//! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A thread that has answered hits
+//! yields its core before it looks for more. Their next requests then come together, and one
 //! round answers them all; otherwise the two wake each other up for every single one, while whoever else shares the
 //! core waits for its slice of time.
 
@@ -18,7 +18,7 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A hit was answered at this desk.
+/// A hit was answered on this thread.
 pub(crate) fn answered() {
     ANSWERED.set(true);
 }
@@ -28,28 +28,28 @@ thread_local! {
     static ANSWERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The desks. Their threads end when it is dropped.
-pub(crate) struct Desks {
-    desks: Vec<Desk>,
+/// The threads. They end when it is dropped.
+pub(crate) struct IoThreads {
+    io_threads: Vec<IoThread>,
     next: AtomicUsize,
 }
 
-struct Desk {
+struct IoThread {
     handle: Handle,
     close: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Desks {
+impl IoThreads {
     /// One per core; each may have so many threads that wait for disks.
     ///
     /// # Errors
     /// When the system gives no threads.
     pub(crate) fn open(waiters: usize) -> io::Result<Self> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let desks = (0..cores).map(|_| Desk::open(waiters));
+        let io_threads = (0..cores).map(|_| IoThread::open(waiters));
         Ok(Self {
-            desks: desks.collect::<io::Result<_>>()?,
+            io_threads: io_threads.collect::<io::Result<_>>()?,
             next: AtomicUsize::new(0),
         })
     }
@@ -57,11 +57,11 @@ impl Desks {
     /// The next one in turn.
     pub(crate) fn next(&self) -> &Handle {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        &self.desks[turn % self.desks.len()].handle
+        &self.io_threads[turn % self.io_threads.len()].handle
     }
 }
 
-impl Desk {
+impl IoThread {
     fn open(waiters: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread()
             .max_blocking_threads(waiters)
@@ -90,7 +90,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for IoThread {
     fn drop(&mut self) {
         drop(self.close.take());
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! Binding, accepting, and stopping without losing anybody.
+//! Binding, accepting, reloading, and stopping without losing a request.
 
 mod connection;
 mod io_threads;
@@ -16,9 +16,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use self::connection::{Guest, Manners};
-use self::io_threads::Desks;
-use self::reload::{Current, Order, Reloader, Service};
+use self::connection::{ConnectionConfig, Responder};
+use self::io_threads::IoThreads;
+use self::reload::{Current, Generation, ReloadRequest, Reloader};
 use crate::admission::Gauges;
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::handler::App;
@@ -31,12 +31,12 @@ pub struct Server {
     codecs: &'static [&'static dyn Codec],
     current: Arc<Current>,
     bound: Vec<Bound>,
-    desks: Arc<Desks>,
+    io_threads: Arc<IoThreads>,
     reloader: Reloader,
-    orders: mpsc::Receiver<Order>,
+    requests: mpsc::Receiver<ReloadRequest>,
 }
 
-/// A listener, and what of the configuration it stands for.
+/// A listener, and what of the configuration it is_excess for.
 struct Bound {
     listen: Listen,
     purpose: Purpose,
@@ -55,8 +55,8 @@ pub enum StartError {
     Bind(#[from] io::Error),
 }
 
-/// The runtime a server is made for: one thread that accepts and keeps house, a few that may wait for disks.
-/// Connections live at `Desks` of their own, and pixel threads are the server's own too.
+/// The runtime a server is made for: one thread that accepts, a few that may wait for disks.
+/// Connections live on `IoThreads` of their own, and pixel threads are the server's own too.
 ///
 /// # Errors
 /// When the system gives no threads.
@@ -92,10 +92,10 @@ impl Server {
     ) -> Result<Self, StartError> {
         open_files::allow_all();
         let metrics = Arc::default();
-        let (reloader, orders) = Reloader::new(Arc::clone(&metrics));
-        let service = service(config, codecs, metrics, None)?;
+        let (reloader, requests) = Reloader::new(Arc::clone(&metrics));
+        let generation = generation(config, codecs, metrics, None)?;
         // What a former process kept is found by the very first request; a disk in trouble is not waited for.
-        let kept = service.app.maker.results.cache.ready();
+        let kept = generation.app.maker.results.cache.ready();
         let _ = tokio::time::timeout(MOST_WARMING_UP, kept).await;
         let mut bound = Vec::new();
         for (listen, purpose) in places(config) {
@@ -103,11 +103,11 @@ impl Server {
         }
         Ok(Self {
             codecs,
-            current: Arc::new(Current::new(service)),
+            current: Arc::new(Current::new(generation)),
             bound,
-            desks: Arc::new(Desks::open(waiters(config))?),
+            io_threads: Arc::new(IoThreads::open(waiters(config))?),
             reloader,
-            orders,
+            requests,
         })
     }
 
@@ -132,90 +132,94 @@ impl Server {
 
     /// Serves until `stop` is ready, then answers what was accepted, within the shutdown timeout.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let mut orders = self.orders;
-        let mut street = Street {
+        let mut requests = self.requests;
+        let mut listeners = Listeners {
             codecs: self.codecs,
             current: self.current,
-            doors: JoinSet::new(),
-            desks: self.desks,
-            signs: Vec::new(),
+            acceptors: JoinSet::new(),
+            io_threads: self.io_threads,
+            closers: Vec::new(),
         };
         for bound in self.bound {
-            street.open(bound);
+            listeners.open(bound);
         }
         let mut stop = pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                Some(order) = orders.recv() => {
-                    let outcome = street.rebuild(&order.config).await;
+                Some(request) = requests.recv() => {
+                    let outcome = listeners.rebuild(&request.config).await;
                     // Whoever ordered it may have left.
-                    let _ = order.outcome.send(outcome);
+                    let _ = request.outcome.send(outcome);
                 }
-                // A door that was closed by a reload, its last guest gone.
-                Some(_) = street.doors.join_next(), if !street.doors.is_empty() => {}
+                // An acceptor that was stopped by a reload, its last connection closed.
+                Some(_) = listeners.acceptors.join_next(), if !listeners.acceptors.is_empty() => {}
             }
         }
-        street.close().await;
+        listeners.close().await;
     }
 }
 
-/// All doors of a running server.
-struct Street {
+/// The listeners of a running server.
+struct Listeners {
     codecs: &'static [&'static dyn Codec],
     current: Arc<Current>,
-    doors: JoinSet<()>,
-    desks: Arc<Desks>,
-    /// What closes each door.
-    signs: Vec<(Listen, Purpose, watch::Sender<bool>)>,
+    acceptors: JoinSet<()>,
+    io_threads: Arc<IoThreads>,
+    /// What stops each of them.
+    closers: Vec<(Listen, Purpose, watch::Sender<bool>)>,
 }
 
-impl Street {
+impl Listeners {
     fn open(&mut self, bound: Bound) {
         let (stopping, is_stopping) = watch::channel(false);
-        self.signs.push((bound.listen, bound.purpose, stopping));
-        let door = Door {
+        self.closers.push((bound.listen, bound.purpose, stopping));
+        let acceptor = Acceptor {
             listener: bound.listener,
             purpose: bound.purpose,
             current: self.current.clone(),
-            desks: self.desks.clone(),
+            io_threads: self.io_threads.clone(),
             stopping: is_stopping,
         };
-        self.doors.spawn(door.keep_open());
+        self.acceptors.spawn(acceptor.accept_all());
     }
 
     /// Everything that can fail comes first, so that a refused configuration changes nothing.
     async fn rebuild(&mut self, config: &Config) -> Result<(), StartError> {
         let before = self.current.app();
-        let service = service(config, self.codecs, before.metrics.clone(), Some(&before))?;
+        let generation = generation(config, self.codecs, before.metrics.clone(), Some(&before))?;
         drop(before);
         let mut wanted = places(config);
-        let stays = |sign: &(Listen, Purpose, watch::Sender<bool>)| {
-            wanted.contains(&(sign.0.clone(), sign.1))
+        let stays = |closer: &(Listen, Purpose, watch::Sender<bool>)| {
+            wanted.contains(&(closer.0.clone(), closer.1))
         };
-        let (staying, leaving): (Vec<_>, Vec<_>) = self.signs.drain(..).partition(stays);
+        let (staying, leaving): (Vec<_>, Vec<_>) = self.closers.drain(..).partition(stays);
         wanted.retain(|(listen, purpose)| {
             !staying
                 .iter()
-                .any(|sign| (&sign.0, &sign.1) == (listen, purpose))
+                .any(|closer| (&closer.0, &closer.1) == (listen, purpose))
         });
-        self.signs = staying;
+        self.closers = staying;
         let new = match bind_all(wanted, config.socket_mode).await {
-            Ok(new) => service.app.resize(config).map(|()| new).map_err(Into::into),
+            Ok(new) => generation
+                .app
+                .resize(config)
+                .map(|()| new)
+                .map_err(Into::into),
             Err(error) => Err(StartError::Bind(error)),
         };
         let new = match new {
             Ok(new) => new,
             Err(error) => {
-                self.signs.extend(leaving);
+                self.closers.extend(leaving);
                 return Err(error);
             }
         };
         // Its last request takes the old one with it.
-        drop(self.current.replace(service));
-        for (_, _, sign) in leaving {
-            // Fails when the door is closed already.
-            let _ = sign.send(true);
+        drop(self.current.replace(generation));
+        for (_, _, closer) in leaving {
+            // Fails when the acceptor is closed already.
+            let _ = closer.send(true);
         }
         for bound in new {
             self.open(bound);
@@ -224,16 +228,22 @@ impl Street {
     }
 
     async fn close(mut self) {
-        for (_, _, sign) in &self.signs {
-            // Fails when the door is closed already.
-            let _ = sign.send(true);
+        for (_, _, closer) in &self.closers {
+            // Fails when the acceptor is closed already.
+            let _ = closer.send(true);
         }
-        let patience = self.current.service().manners.timeouts.shutdown.0;
-        let closing = async { while self.doors.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(patience, closing).await;
+        let timeout = self
+            .current
+            .generation()
+            .connection_config
+            .timeouts
+            .shutdown
+            .0;
+        let closing = async { while self.acceptors.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(timeout, closing).await;
         // Whatever is still open had its time.
-        self.doors.shutdown().await;
-        let app = Arc::into_inner(self.current).map(|current| current.into_service().app);
+        self.acceptors.shutdown().await;
+        let app = Arc::into_inner(self.current).map(|current| current.into_generation().app);
         if let Some(app) = app.and_then(Arc::into_inner) {
             app.finish().await;
         }
@@ -274,15 +284,15 @@ fn places(config: &Config) -> Vec<(Listen, Purpose)> {
         .collect()
 }
 
-fn service(
+fn generation(
     config: &Config,
     codecs: &'static [&'static dyn Codec],
     metrics: Arc<Metrics>,
     before: Option<&App>,
-) -> Result<Service, ConfigError> {
-    Ok(Service {
+) -> Result<Generation, ConfigError> {
+    Ok(Generation {
         app: Arc::new(App::new(config, codecs, metrics, before)?),
-        manners: Manners {
+        connection_config: ConnectionConfig {
             timeouts: config.timeouts,
             ceilings: Ceilings {
                 connections: open_files::connections(config),
@@ -293,35 +303,35 @@ fn service(
 }
 
 /// One listener and the connections that came through it.
-struct Door {
+struct Acceptor {
     listener: Listener,
     purpose: Purpose,
     current: Arc<Current>,
-    desks: Arc<Desks>,
+    io_threads: Arc<IoThreads>,
     stopping: watch::Receiver<bool>,
 }
 
-impl Door {
+impl Acceptor {
     /// Accepts until the server stops; ends when the last of its connections has.
-    async fn keep_open(self) {
+    async fn accept_all(self) {
         let mut open = JoinSet::new();
         let mut stopping = self.stopping.clone();
         loop {
-            let greeting = tokio::select! {
-                accepted = accept(&self.listener) => self.greet(&mut open, accepted),
+            let placement = tokio::select! {
+                accepted = accept(&self.listener) => self.place(&mut open, accepted),
                 _ = stopping.wait_for(|stopping| *stopping) => break,
                 Some(_) = open.join_next(), if !open.is_empty() => continue,
             };
-            if greeting == Greeting::Crowded {
-                // Those who stand are heard before the next one takes their place.
+            if placement == Placement::OverLimit {
+                // Connections over the limit get their response before the next one replaces them.
                 tokio::task::yield_now().await;
             }
         }
-        // Those who knocked before the stop are let in before the door closes; not all who knock now,
-        // or a crowd would keep it open for ever.
-        for _ in 0..MOST_LAST_GUESTS {
+        // Accept the connections already in the backlog before closing the listener, and no more than those:
+        // new ones would keep it open for ever.
+        for _ in 0..MOST_LAST_CONNECTIONS {
             match tokio::time::timeout(LAST_LISTEN, accept(&self.listener)).await {
-                Ok(accepted) => self.greet(&mut open, accepted),
+                Ok(accepted) => self.place(&mut open, accepted),
                 Err(_) => break,
             };
         }
@@ -329,59 +339,65 @@ impl Door {
         while open.join_next().await.is_some() {}
     }
 
-    /// Finds the guest a place and serves it there.
-    fn greet(&self, open: &mut JoinSet<()>, accepted: Accepted) -> Greeting {
-        let Service { app, manners } = self.current.service();
-        let entered = self.current.crowd.enter(accepted.peer(), &manners.ceilings);
-        if entered.made_room {
-            app.metrics.made_room();
+    /// Counts a connection and serves it on an I/O thread.
+    fn place(&self, open: &mut JoinSet<()>, accepted: Accepted) -> Placement {
+        let Generation {
+            app,
+            connection_config,
+        } = self.current.generation();
+        let entered = self
+            .current
+            .connections
+            .enter(accepted.peer(), &connection_config.ceilings);
+        if entered.closed_idle {
+            app.metrics.closed_idle();
         }
-        let Some(ticket) = entered.ticket else {
-            app.metrics.found_no_room();
-            return Greeting::Crowded;
+        let Some(slot) = entered.slot else {
+            app.metrics.rejected_connection();
+            return Placement::OverLimit;
         };
-        let greeting = match ticket.is_seat() {
-            true => Greeting::Seated,
-            false => Greeting::Crowded,
+        let placement = match slot.is_within_limits() {
+            true => Placement::Served,
+            false => Placement::OverLimit,
         };
         let connected = app.metrics.connected();
-        let guest = Guest {
+        let responder = Responder {
             peer: accepted.peer(),
             purpose: self.purpose,
             current: self.current.clone(),
-            ticket,
+            slot,
         };
         let stopping = self.stopping.clone();
         let Ok(moving) = accepted.leave() else {
-            return greeting;
+            return placement;
         };
-        let desk = self.desks.next();
+        let io_thread = self.io_threads.next();
         open.spawn_on(
             async move {
-                // Fails only when the desk has no descriptors left; the client sees a closed connection.
+                // Fails only when the I/O thread has no descriptors left; the client sees a closed connection.
                 if let Ok(accepted) = moving.settle() {
                     match accepted {
                         Accepted::Tcp(stream, _) => {
-                            connection::serve(stream, guest, manners, stopping).await
+                            connection::serve(stream, responder, connection_config, stopping).await
                         }
                         Accepted::Unix(stream) => {
-                            connection::serve(stream, guest, manners, stopping).await
+                            connection::serve(stream, responder, connection_config, stopping).await
                         }
                     }
                 }
                 drop(connected);
             },
-            desk,
+            io_thread,
         );
-        greeting
+        placement
     }
 }
 
-/// What became of somebody at the door.
+/// What became of a new connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Greeting {
-    Seated,
-    Crowded,
+enum Placement {
+    Served,
+    OverLimit,
 }
 
 /// The next connection.
@@ -404,7 +420,7 @@ async fn accept(listener: &Listener) -> Accepted {
 }
 
 /// As many as a usual backlog holds.
-const MOST_LAST_GUESTS: usize = 4096;
+const MOST_LAST_CONNECTIONS: usize = 4096;
 
 /// A hundred thousand entries are counted in less.
 const MOST_WARMING_UP: Duration = Duration::from_millis(500);

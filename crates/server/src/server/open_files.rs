@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::config::{Config, Keeper};
+use crate::config::{Config, OriginKind};
 
 /// Takes as many as the system grants. Most shells and services start programs with 1024, fewer than
 /// `limits.connections` and their files need, for the sake of programs that use `select`; we do not.
@@ -26,9 +26,9 @@ pub(crate) fn connections(config: &Config) -> usize {
         return wanted;
     };
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let fetches = |keeper: &Keeper| match keeper {
-        Keeper::Fs(_) => 0,
-        Keeper::Http(_, remote) | Keeper::S3(_, remote) => remote.fetches(),
+    let fetches = |keeper: &OriginKind| match keeper {
+        OriginKind::Fs(_) => 0,
+        OriginKind::Http(_, remote) | OriginKind::S3(_, remote) => remote.fetches(),
     };
     let origins: usize = config
         .origin

@@ -8,78 +8,78 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::StartError;
-use super::connection::Manners;
+use super::connection::ConnectionConfig;
 use crate::config::{Config, ConfigError};
 use crate::handler::App;
-use crate::http::Crowd;
+use crate::http::Connections;
 use crate::operations::metrics::Metrics;
 
 /// Hands a running server another configuration.
 #[derive(Clone, Debug)]
 pub struct Reloader {
-    orders: mpsc::Sender<Order>,
+    requests: mpsc::Sender<ReloadRequest>,
     metrics: Arc<Metrics>,
 }
 
 /// One reload, and where its outcome goes.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct ReloadRequest {
     pub(crate) config: Config,
     pub(crate) outcome: oneshot::Sender<Result<(), StartError>>,
 }
 
 impl Reloader {
-    pub(crate) fn new(metrics: Arc<Metrics>) -> (Self, mpsc::Receiver<Order>) {
-        let (orders, waiting) = mpsc::channel(1);
-        (Self { orders, metrics }, waiting)
+    pub(crate) fn new(metrics: Arc<Metrics>) -> (Self, mpsc::Receiver<ReloadRequest>) {
+        let (requests, waiting) = mpsc::channel(1);
+        (Self { requests, metrics }, waiting)
     }
 
-    /// Takes a configuration into service, if it can be read and all it names can be opened and bound.
+    /// Takes a configuration into generation, if it can be read and all it names can be opened and bound.
     /// Worker threads, memory and slots for files are those that there are, in another number or size. The
     /// permissions of Unix sockets that stay, stay as well until a restart.
     ///
     /// # Errors
     /// What is wrong with it; then everything stays as it was.
     pub async fn reload(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
-        let outcome = self.order(config).await;
+        let outcome = self.request(config).await;
         self.metrics.reloaded(outcome.is_ok());
         outcome
     }
 
-    async fn order(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
+    async fn request(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
         let stopping = || ConfigError::new("the server is stopping");
         let (outcome, answer) = oneshot::channel();
-        let order = Order {
+        let request = ReloadRequest {
             config: config?,
             outcome,
         };
-        self.orders.send(order).await.map_err(|_| stopping())?;
+        self.requests.send(request).await.map_err(|_| stopping())?;
         answer.await.map_err(|_| stopping())?
     }
 }
 
 /// What new connections and new requests are served with.
 #[derive(Clone)]
-pub(crate) struct Service {
+pub(crate) struct Generation {
     pub(crate) app: Arc<App>,
-    pub(crate) manners: Manners,
+    pub(crate) connection_config: ConnectionConfig,
 }
 
-/// The service of this moment, and everybody who is connected, whichever service they met first.
+/// The generation of this moment, and everybody who is connected, whichever generation they met first.
 pub(crate) struct Current {
-    service: Mutex<Service>,
-    pub(crate) crowd: Arc<Crowd>,
+    generation: Mutex<Generation>,
+    pub(crate) connections: Arc<Connections>,
 }
 
 impl Current {
-    pub(crate) fn new(service: Service) -> Self {
+    pub(crate) fn new(generation: Generation) -> Self {
         Self {
-            service: Mutex::new(service),
-            crowd: Arc::default(),
+            generation: Mutex::new(generation),
+            connections: Arc::default(),
         }
     }
 
-    pub(crate) fn service(&self) -> Service {
+    pub(crate) fn generation(&self) -> Generation {
         self.lock().clone()
     }
 
@@ -87,19 +87,21 @@ impl Current {
         self.lock().app.clone()
     }
 
-    pub(crate) fn into_service(self) -> Service {
-        self.service
+    pub(crate) fn into_generation(self) -> Generation {
+        self.generation
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The service that was current until now.
-    pub(crate) fn replace(&self, service: Service) -> Service {
-        std::mem::replace(&mut self.lock(), service)
+    /// The generation that was current until now.
+    pub(crate) fn replace(&self, generation: Generation) -> Generation {
+        std::mem::replace(&mut self.lock(), generation)
     }
 
     /// No code panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, Service> {
-        self.service.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Generation> {
+        self.generation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

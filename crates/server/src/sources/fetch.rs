@@ -8,7 +8,7 @@ use tokio::task;
 
 use crate::config::LimitsConfig;
 use crate::error::Error;
-use crate::origins::{Budget, Held, Hold};
+use crate::origins::{Budget, Reservation, SourceMemory};
 use crate::permits::Permits;
 
 /// The slots and the ceiling.
@@ -16,7 +16,7 @@ use crate::permits::Permits;
 pub(crate) struct Fetcher {
     slots: Permits,
     looks: Permits,
-    held: Held,
+    held: SourceMemory,
 }
 
 impl Fetcher {
@@ -24,7 +24,7 @@ impl Fetcher {
         Self {
             slots: Permits::of(limits.fetches),
             looks: Permits::of(limits.fetches),
-            held: Held::new(limits.held_bytes.0),
+            held: SourceMemory::new(limits.held_bytes.0),
         }
     }
 
@@ -36,12 +36,12 @@ impl Fetcher {
     }
 
     /// Waits until so many bytes may be held.
-    pub(crate) async fn hold(&self, bytes: u64) -> Hold {
+    pub(crate) async fn hold(&self, bytes: u64) -> Reservation {
         self.held.take(bytes).await
     }
 
     /// Where the bytes of sources are counted, wherever they come from.
-    pub(crate) fn held(&self) -> &Held {
+    pub(crate) fn held(&self) -> &SourceMemory {
         &self.held
     }
 

@@ -1,5 +1,5 @@
 //! What a request target means, and which files it needs: everything about a request but its sockets
-//! and its pixels. Opening and reading may wait for a disk; they belong on a thread that may wait.
+//! and its pixels. DecodeInput and reading may wait for a disk; they belong on a thread that may wait.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::config::{Config, ConfigError, Files};
-use crate::error::Trouble;
+use crate::error::OriginError;
 use crate::error::{Error, Withheld};
 use crate::origins::{
-    Budget, Entry, Fetched, Figures, Held, Hold, Identity, OpenFile, Origins, Source,
-    SourceValidators,
+    Budget, Entry, Fetched, Identity, OpenFile, OriginMetrics, Origins, Reservation, Source,
+    SourceMemory, SourceValidators,
 };
 use crate::request::conditional::Validators;
 use crate::sources::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
 use crate::sources::media_type;
 use crate::sources::revision::Revision;
-use crate::sources::source_cache::Shelved;
+use crate::sources::source_cache::CachedSource;
 
 /// From targets to wishes, and from wishes to files.
 pub struct Resolver {
@@ -34,7 +34,7 @@ pub struct Resolver {
     materials: MaterialFolder,
     most_bytes: u64,
     /// For one answer.
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// A wish whose files are open.
@@ -59,9 +59,9 @@ pub(crate) struct Begun {
 #[derive(Debug)]
 enum Content {
     /// A file, not read yet, and where its reading counts.
-    File(Arc<OpenFile>, Arc<Figures>),
+    File(Arc<OpenFile>, Arc<OriginMetrics>),
     /// A file that is in memory, for others too.
-    Shelved(Identity, Shelved),
+    CachedSource(Identity, CachedSource),
     /// Fetched, because over a network there is nothing to open.
     Fetched(Source),
 }
@@ -74,7 +74,7 @@ pub struct Read {
     /// What it is composed with.
     pub materials: LoadedMaterials,
     /// Counts the source's bytes while they are held, if they were in memory before.
-    pub hold: Option<Arc<Hold>>,
+    pub hold: Option<Arc<Reservation>>,
 }
 
 /// Codecs have no text of their own.
@@ -116,7 +116,7 @@ impl Resolver {
             origins: Origins::open(&config.origin, config.limits.source_bytes.0, former)?,
             materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
             most_bytes: config.limits.source_bytes.0,
-            patience: config.timeouts.request.0,
+            timeout: config.timeouts.request.0,
         })
     }
 
@@ -150,15 +150,15 @@ impl Resolver {
         }
         let materials = self.materials.open_for(&wish.recipe)?;
         let budget = Budget {
-            deadline: Instant::now() + self.patience,
-            held: Held::new(self.most_bytes),
+            deadline: Instant::now() + self.timeout,
+            held: SourceMemory::new(self.most_bytes),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         match runtime.block_on(self.fetch(wish, None, &budget))? {
             Fetched::Body(source) => Ok(self.found(wish, source, materials)),
-            Fetched::NotModified(_) => Err(Trouble::Status(304).into()),
+            Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
         }
     }
 
@@ -182,7 +182,7 @@ impl Resolver {
         match &fetched {
             // No decoder will look at it.
             Fetched::Body(source) if !wish.transformed && !source.bounded => {
-                Err(Trouble::Unbounded.into())
+                Err(OriginError::Unbounded.into())
             }
             _ => Ok(fetched),
         }
@@ -284,7 +284,7 @@ impl Found {
     pub fn size(&self) -> u64 {
         let source = match &self.content {
             Content::File(file, _) => file.identity.size,
-            Content::Shelved(identity, _) => identity.size,
+            Content::CachedSource(identity, _) => identity.size,
             Content::Fetched(source) => source.bytes.len() as u64,
         };
         source.saturating_add(self.materials.size())
@@ -294,7 +294,7 @@ impl Found {
     pub(crate) fn source_key(&self) -> Key {
         let (kind, state) = match &self.content {
             Content::File(file, _) => ("file", format!("{:?}", file.identity)),
-            Content::Shelved(identity, _) => ("file", format!("{identity:?}")),
+            Content::CachedSource(identity, _) => ("file", format!("{identity:?}")),
             Content::Fetched(source) => ("fetched", source.validators.identity.clone()),
         };
         Key::of(&[kind, &self.path, &state])
@@ -304,7 +304,7 @@ impl Found {
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
             Content::File(..) => self.size(),
-            Content::Shelved(..) | Content::Fetched(_) => self.materials.size(),
+            Content::CachedSource(..) | Content::Fetched(_) => self.materials.size(),
         }
     }
 
@@ -324,9 +324,9 @@ impl Found {
     }
 
     /// The same with its file in memory.
-    pub(crate) fn filled(mut self, shelved: Shelved) -> Self {
+    pub(crate) fn filled(mut self, cached: CachedSource) -> Self {
         if let Content::File(file, _) = &self.content {
-            self.content = Content::Shelved(file.identity, shelved);
+            self.content = Content::CachedSource(file.identity, cached);
         }
         self
     }
@@ -369,7 +369,7 @@ impl Found {
                 let read = || Ok(file.read(self.most_bytes)?.into());
                 (counted(figures, read)?, None)
             }
-            Content::Shelved(_, shelved) => (shelved.bytes.clone(), Some(shelved.hold.clone())),
+            Content::CachedSource(_, cached) => (cached.bytes.clone(), Some(cached.hold.clone())),
             Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
         };
         Ok(Read {
@@ -381,7 +381,10 @@ impl Found {
 }
 
 /// Reads a file and tells its origin's figures.
-fn counted(figures: &Figures, read: impl FnOnce() -> Result<Bytes, Error>) -> Result<Bytes, Error> {
+fn counted(
+    figures: &OriginMetrics,
+    read: impl FnOnce() -> Result<Bytes, Error>,
+) -> Result<Bytes, Error> {
     let began = Instant::now();
     let read = read();
     let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));

@@ -12,13 +12,13 @@ use bytes::Bytes;
 use tokio::sync::OnceCell;
 
 use crate::error::Error;
-use crate::origins::Hold;
+use crate::origins::Reservation;
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Found;
 
 /// The files that somebody has, by the state they are in.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf(Mutex<HashMap<Key, Weak<Place>>>);
+pub(crate) struct SourceCache(Mutex<HashMap<Key, Weak<Place>>>);
 
 /// Where a file is, or will be once somebody has read it.
 type Place = OnceCell<Whole>;
@@ -27,19 +27,19 @@ type Place = OnceCell<Whole>;
 #[derive(Debug)]
 struct Whole {
     bytes: Bytes,
-    hold: Arc<Hold>,
+    hold: Arc<Reservation>,
 }
 
-/// A file from the shelf, where it is to be found while anybody has it.
+/// A file from the source_cache, where it is to be found while anybody has it.
 #[derive(Debug)]
-pub(crate) struct Shelved {
+pub(crate) struct CachedSource {
     pub(crate) bytes: Bytes,
     /// Counts the bytes, once for all.
-    pub(crate) hold: Arc<Hold>,
+    pub(crate) hold: Arc<Reservation>,
     _place: Arc<Place>,
 }
 
-impl Shelf {
+impl SourceCache {
     /// The same wish with its file in memory: by whoever has it, or read now, in one of the fetcher's
     /// slots. Files with materials stay as they are: whoever held the one while waiting for room for the
     /// others could wait for somebody who does the same.
@@ -58,7 +58,7 @@ impl Shelf {
         };
         let Whole { bytes, hold } = place.get_or_try_init(read).await?;
         let (bytes, hold) = (bytes.clone(), hold.clone());
-        Ok(found.filled(Shelved {
+        Ok(found.filled(CachedSource {
             bytes,
             hold,
             _place: place,
@@ -111,8 +111,9 @@ mod tests {
     async fn a_file_is_held_once_for_all_who_have_it_and_no_longer() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.jpg"), [7; 4096]).unwrap();
-        let (resolver, fetcher, shelf) = (resolver(&folder), fetcher(4096), Shelf::default());
-        let fill = || shelf.fill(open(&resolver), &fetcher);
+        let (resolver, fetcher, source_cache) =
+            (resolver(&folder), fetcher(4096), SourceCache::default());
+        let fill = || source_cache.fill(open(&resolver), &fetcher);
         let (one, two, three) = tokio::join!(fill(), fill(), fill());
         let found = [one.unwrap(), two.unwrap(), three.unwrap()];
         let read: Vec<_> = found.iter().map(|found| found.read().unwrap()).collect();
@@ -136,11 +137,12 @@ mod tests {
     async fn a_changed_file_is_another() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jpg");
-        let (resolver, fetcher, shelf) = (resolver(&folder), fetcher(2048), Shelf::default());
+        let (resolver, fetcher, source_cache) =
+            (resolver(&folder), fetcher(2048), SourceCache::default());
         std::fs::write(&path, "before").unwrap();
-        let before = shelf.fill(open(&resolver), &fetcher).await.unwrap();
+        let before = source_cache.fill(open(&resolver), &fetcher).await.unwrap();
         std::fs::write(&path, "afterwards").unwrap();
-        let after = shelf.fill(open(&resolver), &fetcher).await.unwrap();
+        let after = source_cache.fill(open(&resolver), &fetcher).await.unwrap();
         assert_eq!(before.read().unwrap().source, "before");
         assert_eq!(after.read().unwrap().source, "afterwards");
     }
@@ -150,15 +152,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jpg");
         std::fs::write(&path, "before").unwrap();
-        let (resolver, fetcher, shelf) = (resolver(&folder), fetcher(100), Shelf::default());
+        let (resolver, fetcher, source_cache) =
+            (resolver(&folder), fetcher(100), SourceCache::default());
         let opened = open(&resolver);
         // It is not what it was when it was opened.
         std::fs::write(&path, "afterwards").unwrap();
         assert!(matches!(
-            shelf.fill(opened, &fetcher).await,
+            source_cache.fill(opened, &fetcher).await,
             Err(Error::Changing)
         ));
-        let found = shelf.fill(open(&resolver), &fetcher).await.unwrap();
+        let found = source_cache.fill(open(&resolver), &fetcher).await.unwrap();
         assert_eq!(found.read().unwrap().source, "afterwards");
     }
 }

@@ -27,8 +27,8 @@ pub(crate) struct Metrics {
     stages: [Histogram; STAGES.len()],
     refusals: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     connections: AtomicI64,
-    made_room: AtomicU64,
-    found_no_room: AtomicU64,
+    closed_idle: AtomicU64,
+    rejected_connection: AtomicU64,
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
@@ -53,8 +53,8 @@ impl Default for Metrics {
             stages: Default::default(),
             refusals: Mutex::default(),
             connections: AtomicI64::default(),
-            made_room: AtomicU64::default(),
-            found_no_room: AtomicU64::default(),
+            closed_idle: AtomicU64::default(),
+            rejected_connection: AtomicU64::default(),
             reloads: AtomicU64::default(),
             failed_reloads: AtomicU64::default(),
             last_reload_failed: AtomicBool::default(),
@@ -92,13 +92,13 @@ impl Metrics {
     }
 
     /// A connection that asked for nothing was closed for the sake of another.
-    pub(crate) fn made_room(&self) {
-        self.made_room.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn closed_idle(&self) {
+        self.closed_idle.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A connection was closed as soon as it was there.
-    pub(crate) fn found_no_room(&self) {
-        self.found_no_room.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn rejected_connection(&self) {
+        self.rejected_connection.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The configuration was read again.
@@ -152,8 +152,8 @@ impl Metrics {
             "andon_connections_crowded_out_total",
             "Connections that were closed unanswered because there were too many.",
         );
-        out.sample("", &[("which", "idle")], of(&self.made_room));
-        out.sample("", &[("which", "new")], of(&self.found_no_room));
+        out.sample("", &[("which", "idle")], of(&self.closed_idle));
+        out.sample("", &[("which", "new")], of(&self.rejected_connection));
         out.counter("andon_reloads_total", "Reloads of the configuration.");
         out.sample("", &[("outcome", "done")], of(&self.reloads));
         out.sample("", &[("outcome", "refused")], of(&self.failed_reloads));

@@ -91,7 +91,7 @@ pub(crate) fn client(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Cl
         guard: Arc::new(guard),
         names: Arc::new(SystemNames),
         tls: tls::connector(ca)?,
-        patience: rules.timeouts.connect.0,
+        timeout: rules.timeouts.connect.0,
     };
     Ok(Client::new(connector, rules))
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use andon_cache::Key;
 use andon_pixels::Codec;
 
-use crate::config::{self, Config, HttpConfig, Keeper, S3Config};
+use crate::config::{self, Config, HttpConfig, OriginKind, S3Config};
 use crate::request::negotiation::Asked;
 use crate::sources::revision::Revision;
 
@@ -71,17 +71,17 @@ impl Names {
 
 /// Where an origin's sources come from, as far as it decides which images they are. A folder has no name of
 /// its own: it may be mounted anywhere, and its files are looked at before a result is used again.
-fn origin_name(keeper: &Keeper) -> String {
+fn origin_name(keeper: &OriginKind) -> String {
     match keeper {
-        Keeper::Fs(_) => "fs".to_owned(),
-        Keeper::Http(HttpConfig { base, headers, .. }, _) => {
+        OriginKind::Fs(_) => "fs".to_owned(),
+        OriginKind::Http(HttpConfig { base, headers, .. }, _) => {
             let mut name = format!("http {}", base.0);
             for (header, value) in headers {
                 let _ = write!(name, "\n{header}: {value}");
             }
             name
         }
-        Keeper::S3(config, _) => {
+        OriginKind::S3(config, _) => {
             let S3Config {
                 bucket,
                 folder,

@@ -17,9 +17,9 @@ use andon_pixels::{Codec, Engine};
 
 pub(crate) use self::obtained::Answer;
 use self::obtained::Obtained;
-pub(crate) use self::picture::{RenderOrder, Task};
-use self::result::Order;
-use super::known::Known;
+pub(crate) use self::picture::{RenderTask, Task};
+use self::result::ResultJob;
+use super::variant::RequestVariant;
 use crate::admission::Admission;
 use crate::error::Error;
 use crate::operations::entry::Stages;
@@ -29,7 +29,7 @@ use crate::request::negotiation::Asked;
 use crate::results::caching::{Results, Terms};
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
-use crate::sources::source_cache::Shelf;
+use crate::sources::source_cache::SourceCache;
 
 /// What makes results, and keeps them.
 pub(crate) struct Maker {
@@ -37,11 +37,11 @@ pub(crate) struct Maker {
     pub(crate) engine: Engine,
     pub(crate) codecs: &'static [&'static dyn Codec],
     pub(crate) fetcher: Fetcher,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
     /// For one answer, waiting included.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     /// Tell plans?
     pub(crate) plan_header: bool,
 }
@@ -66,7 +66,7 @@ impl Maker {
     /// Obtains the result of a wish; `unchanged` tells whether the client has it already.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
-        known: &Known,
+        known: &RequestVariant,
         deadline: Instant,
         unchanged: impl Fn(&Validators) -> bool,
     ) -> Result<Answer, Error> {
@@ -83,7 +83,7 @@ impl Maker {
 
     /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
     /// this leaves no trace.
-    pub(crate) fn at_hand(&self, known: &Known, began: Instant) -> Option<Obtained> {
+    pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<Obtained> {
         let (cache, key) = (&self.results.cache, &known.key);
         cache.take_from_memory(key, |hit| {
             let left = match known.is_remote {
@@ -138,7 +138,7 @@ impl Maker {
         let work = {
             let (maker, asked) = (self.clone(), asked.clone());
             move |_: Cancellation| async move {
-                let order = Order {
+                let job = ResultJob {
                     key,
                     flight,
                     ticket,
@@ -146,12 +146,12 @@ impl Maker {
                     deadline,
                     began,
                 };
-                let made = maker.make(&order, found, None, terms).await;
+                let made = maker.make(&job, found, None, terms).await;
                 if made.is_ok() {
                     let fresh = maker.results.config.fs_fresh.0;
                     maker.results.checked.remember(key, (), fresh);
                 }
-                made.map_err(|error| maker.note_fault(&order, error))
+                made.map_err(|error| maker.note_fault(&job, error))
             }
         };
         let landed = results.flights.run(flight, work).await;

@@ -9,10 +9,10 @@ use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
 use super::Maker;
-use crate::admission::{Opening, Ticket, Wanted, Work};
+use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
-use crate::origins::Hold;
+use crate::origins::Reservation;
 use crate::request::negotiation::Asked;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned};
@@ -27,8 +27,8 @@ pub(crate) struct Task<'a> {
 }
 
 /// What is rendered once it is admitted and planned.
-pub(crate) struct RenderOrder<H> {
-    pub(crate) ticket: Ticket,
+pub(crate) struct RenderTask<H> {
+    pub(crate) admitted: Admitted,
     pub(crate) planned: Planned,
     /// Names the source's bytes, where others may begin with the same ones.
     pub(crate) source: Option<Key>,
@@ -82,14 +82,14 @@ impl Maker {
     ) -> Result<Picture, Error> {
         // Before anything is read: whoever finds no place must cost next to nothing.
         let source = Some(found.source_key());
-        let ticket = self.admission.enter(found.size(), source, task.deadline)?;
-        let found = self.shelf.fill(found, &self.fetcher).await?;
+        let admitted = self.admission.enter(found.size(), source, task.deadline)?;
+        let found = self.source_cache.fill(found, &self.fetcher).await?;
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let source_bytes = found.size();
         let (planned, held) = self.read_and_plan(found, task.asked).await?;
         stages.push(("fetch", task.began.elapsed()));
-        let order = RenderOrder {
-            ticket,
+        let order = RenderTask {
+            admitted,
             planned,
             source,
             source_bytes,
@@ -102,11 +102,11 @@ impl Maker {
     /// Renders on a pixel thread what was admitted and planned.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
-        order: RenderOrder<H>,
+        order: RenderTask<H>,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let RenderOrder {
-            ticket,
+        let RenderTask {
+            admitted,
             planned,
             source,
             source_bytes,
@@ -115,14 +115,14 @@ impl Maker {
         } = order;
         let plan = planned.plan().clone();
         let work = Work::of(&plan, source_bytes);
-        let opening = Opening {
+        let opening = DecodeInput {
             source,
             bytes: planned.source().clone(),
             plan: plan.clone(),
             engine: self.engine.clone(),
         };
         let waits = Instant::now();
-        let wanted = Arc::new(Wanted::until(deadline));
+        let wanted = Arc::new(CancelToken::until(deadline));
         let job = {
             let (engine, wanted) = (self.engine.clone(), wanted.clone());
             move |cores: &dyn Cores, decoded: Option<Decoded>| {
@@ -138,7 +138,7 @@ impl Maker {
         };
         let (rendered, waited) = self
             .admission
-            .run_opened(ticket, work, wanted, Some(opening), job)
+            .run_with(admitted, work, wanted, Some(opening), job)
             .await?;
 
         stages.push(("queue", waited));
@@ -164,7 +164,7 @@ impl Maker {
         &self,
         found: Found,
         asked: &Asked,
-    ) -> Result<(Planned, Option<Arc<Hold>>), Error> {
+    ) -> Result<(Planned, Option<Arc<Reservation>>), Error> {
         let (engine, asked) = (self.engine.clone(), asked.clone());
         self.fetcher
             .run(move || {

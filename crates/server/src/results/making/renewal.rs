@@ -8,9 +8,9 @@ use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
 use andon_dialects::Wish;
 
 use super::obtained::{Obtained, fallen};
-use super::result::Order;
+use super::result::ResultJob;
 use super::{Fetch, Made, Maker, fresh_for};
-use crate::error::Trouble;
+use crate::error::OriginError;
 use crate::error::{Error, SharedError};
 use crate::origins::{Fetched, Source, SourceValidators};
 use crate::request::conditional::Validators;
@@ -65,13 +65,13 @@ impl Maker {
 
     /// One renewal at a time, and after a failed one none for a while.
     fn renew_behind(self: &Arc<Self>, key: Key, asked: &Asked, hit: &Hit) {
-        if !self.results.renewing.claim(key, (), self.patience) {
+        if !self.results.renewing.claim(key, (), self.timeout) {
             return;
         }
         let (maker, asked, old) = (self.clone(), asked.clone(), hit.entry.clone());
         tokio::spawn(async move {
             let began = Instant::now();
-            let deadline = began + maker.patience;
+            let deadline = began + maker.timeout;
             let renewal = maker.renew(key, &asked, Some(old), deadline, began);
             let renewed = tokio::time::timeout_at(deadline.into(), renewal).await;
             maker.results.renewing.forget(&key);
@@ -97,7 +97,7 @@ impl Maker {
             let (maker, asked) = (self.clone(), asked.clone());
             move |_: Cancellation| async move {
                 let ticket = maker.results.cache.ticket();
-                let order = Order {
+                let job = ResultJob {
                     key,
                     flight,
                     ticket,
@@ -105,8 +105,8 @@ impl Maker {
                     deadline,
                     began,
                 };
-                let made = maker.renewed(&order, old).await;
-                made.map_err(|error| maker.note_fault(&order, error))
+                let made = maker.renewed(&job, old).await;
+                made.map_err(|error| maker.note_fault(&job, error))
             }
         };
         let landed = self.results.flights.run(flight, work).await;
@@ -115,10 +115,10 @@ impl Maker {
 
     async fn renewed(
         self: &Arc<Self>,
-        order: &Order,
+        job: &ResultJob,
         old: Option<Arc<Entry>>,
     ) -> Result<Made, Error> {
-        let wish = &order.asked.wish;
+        let wish = &job.asked.wish;
         let materials = {
             let (resolver, wish) = (self.resolver.clone(), wish.clone());
             let open = move || resolver.open_materials(&wish);
@@ -133,19 +133,19 @@ impl Maker {
             (now.etag == old.etag).then_some((old, notes, source))
         });
         let source = known.as_ref().map(|(_, _, source)| source.clone());
-        let source = match (self.fetch(wish, source, order.deadline).await?, known) {
+        let source = match (self.fetch(wish, source, job.deadline).await?, known) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((old, notes, _))) => {
                 let terms = Terms::of_origin(&self.results.config, &wish.source, said);
-                return Ok(self.prolong(order, &old, notes, terms));
+                return Ok(self.prolong(job, &old, notes, terms));
             }
-            (Fetch::NotModified(_), None) => return Err(Trouble::Status(304).into()),
+            (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
         let terms = Terms::of_origin(&self.results.config, &wish.source, source.freshness);
         let validators = source.validators.clone();
         let found = self.resolver.found(wish, copy_of(&source), materials);
         drop(source);
-        self.make(order, found, Some(validators), terms).await
+        self.make(job, found, Some(validators), terms).await
     }
 
     /// Fetches a source over a network, together with all who want it now.
@@ -173,15 +173,15 @@ impl Maker {
     }
 
     /// The old result again, on new terms.
-    fn prolong(&self, order: &Order, old: &Entry, mut notes: Notes, terms: Terms) -> Made {
+    fn prolong(&self, job: &ResultJob, old: &Entry, mut notes: Notes, terms: Terms) -> Made {
         notes.client = terms.client.clone();
         let entry = Entry {
             life: terms.life,
             notes: notes.written(),
             ..old.clone()
         };
-        let stages = vec![("fetch", order.began.elapsed())];
-        self.keep(order, entry, &terms, stages, true)
+        let stages = vec![("fetch", job.began.elapsed())];
+        self.keep(job, entry, &terms, stages, true)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::results::caching::{self, Notes, Terms};
 use crate::sources::resolver::Found;
 
 /// What is to be made, and until when.
-pub(super) struct Order {
+pub(super) struct ResultJob {
     pub(super) key: Key,
     pub(super) flight: Key,
     /// Taken before the source was looked at.
@@ -30,7 +30,7 @@ impl Maker {
     /// Makes a result.
     pub(super) async fn make(
         &self,
-        order: &Order,
+        job: &ResultJob,
         found: Found,
         source: Option<SourceValidators>,
         terms: Terms,
@@ -38,15 +38,15 @@ impl Maker {
         let mut stages = Stages::new();
         let validators = found.validators.clone();
         let task = Task {
-            asked: &order.asked,
-            deadline: order.deadline,
-            began: order.began,
+            asked: &job.asked,
+            deadline: job.deadline,
+            began: job.began,
         };
-        let picture = match order.asked.wish.transformed {
+        let picture = match job.asked.wish.transformed {
             true => self.picture(&task, found, &mut stages).await?,
             false => self.file(&task, found, &mut stages).await?,
         };
-        let wish = &order.asked.wish;
+        let wish = &job.asked.wish;
         let mut tags = vec![
             caching::wish_tag(wish),
             format!("type:{}", picture.media_type),
@@ -69,12 +69,12 @@ impl Maker {
             negative: false,
             notes: notes.written(),
         };
-        Ok(self.keep(order, entry, &terms, stages, false))
+        Ok(self.keep(job, entry, &terms, stages, false))
     }
 
     pub(super) fn keep(
         &self,
-        order: &Order,
+        job: &ResultJob,
         entry: Entry,
         terms: &Terms,
         stages: Stages,
@@ -83,9 +83,7 @@ impl Maker {
         let entry = Arc::new(entry);
         let stored = terms.shared && self.results.keeps();
         if stored {
-            self.results
-                .cache
-                .put(order.key, entry.clone(), order.ticket);
+            self.results.cache.put(job.key, entry.clone(), job.ticket);
         }
         Made {
             entry,
@@ -96,7 +94,7 @@ impl Maker {
     }
 
     /// Remembers faults that would be the same the next moment; never our own, nor an origin's trouble.
-    pub(super) fn note_fault(&self, order: &Order, error: Error) -> SharedError {
+    pub(super) fn note_fault(&self, job: &ResultJob, error: Error) -> SharedError {
         let error = match error {
             Error::Shared(shared) => shared,
             error => SharedError::new(error),
@@ -112,7 +110,7 @@ impl Maker {
             let span = self.results.config.negative.0;
             self.results
                 .faults
-                .remember(order.flight, error.clone(), span);
+                .remember(job.flight, error.clone(), span);
         }
         error
     }

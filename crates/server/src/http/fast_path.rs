@@ -13,20 +13,20 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::patience::{Answering, Attention, Patience};
 use super::simple::{Seen, Simple};
 use super::strict::{self, Strict};
+use super::timeout_stream::{Activity, Answering, TimeoutStream};
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
-pub(crate) trait AtOnce: Unpin {
+pub(crate) trait FastResponder: Unpin {
     fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes>;
 }
 
 /// The stream as hyper sees it.
 #[derive(Debug)]
-pub(crate) struct Express<S, A> {
-    stream: Patience<S>,
-    attention: Arc<Attention>,
+pub(crate) struct FastPath<S, A> {
+    stream: TimeoutStream<S>,
+    activity: Arc<Activity>,
     at_once: A,
     strict: Strict,
     /// Requests so far, while all of them came whole, alone and without a body.
@@ -45,15 +45,15 @@ struct Reply {
     answering: Option<Answering>,
 }
 
-impl<S, A> Express<S, A>
+impl<S, A> FastPath<S, A>
 where
     S: AsyncRead + AsyncWrite + Unpin,
-    A: AtOnce,
+    A: FastResponder,
 {
-    pub(crate) fn new(stream: Patience<S>, attention: Arc<Attention>, at_once: A) -> Self {
+    pub(crate) fn new(stream: TimeoutStream<S>, activity: Arc<Activity>, at_once: A) -> Self {
         Self {
             stream,
-            attention,
+            activity,
             at_once,
             strict: Strict::default(),
             whole: Some(0),
@@ -73,7 +73,7 @@ where
             && let Some(body) = self.at_once.answer(&asked, &mut self.reply.head)
         {
             self.reply.body = body;
-            self.reply.answering = Some(self.attention.answering());
+            self.reply.answering = Some(self.activity.answering());
             return true;
         }
         self.quiet = false;
@@ -119,10 +119,10 @@ impl Reply {
     }
 }
 
-impl<S, A> AsyncRead for Express<S, A>
+impl<S, A> AsyncRead for FastPath<S, A>
 where
     S: AsyncRead + AsyncWrite + Unpin,
-    A: AtOnce,
+    A: FastResponder,
 {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -146,10 +146,10 @@ where
     }
 }
 
-impl<S, A> AsyncWrite for Express<S, A>
+impl<S, A> AsyncWrite for FastPath<S, A>
 where
     S: AsyncRead + AsyncWrite + Unpin,
-    A: AtOnce,
+    A: FastResponder,
 {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -177,8 +177,8 @@ where
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
-        let answered = self.whole == Some(self.attention.asked());
-        self.quiet = answered && !self.attention.is_answering();
+        let answered = self.whole == Some(self.activity.asked());
+        self.quiet = answered && !self.activity.is_answering();
         Poll::Ready(Ok(()))
     }
 
@@ -194,7 +194,7 @@ mod tests {
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
-    use super::super::patience::Waits;
+    use super::super::timeout_stream::Waits;
     use super::*;
 
     const HIT: &str = "GET /hit HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -203,7 +203,7 @@ mod tests {
 
     struct Hits;
 
-    impl AtOnce for Hits {
+    impl FastResponder for Hits {
         fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
             (asked.target == "/hit").then(|| {
                 head.extend_from_slice(b"head,");
@@ -212,20 +212,20 @@ mod tests {
         }
     }
 
-    type Lane = Express<DuplexStream, Hits>;
+    type Lane = FastPath<DuplexStream, Hits>;
 
     /// A client, hyper's side, and what both know; the stream between them holds so many bytes.
-    fn lane(holds: usize) -> (DuplexStream, Lane, Arc<Attention>) {
+    fn lane(holds: usize) -> (DuplexStream, Lane, Arc<Activity>) {
         let (client, server) = duplex(holds);
-        let attention = Arc::new(Attention::default());
+        let activity = Arc::new(Activity::default());
         let waits = Waits {
             idle: Duration::from_secs(10),
             head: Duration::from_secs(10),
             write: Duration::from_secs(10),
         };
-        let stream = Patience::new(server, attention.clone(), waits);
-        let lane = Express::new(stream, attention.clone(), Hits);
-        (client, lane, attention)
+        let stream = TimeoutStream::new(server, activity.clone(), waits);
+        let lane = FastPath::new(stream, activity.clone(), Hits);
+        (client, lane, activity)
     }
 
     async fn read(lane: &mut Lane) -> String {
@@ -248,7 +248,7 @@ mod tests {
 
     #[tokio::test]
     async fn hyper_hears_only_of_what_cannot_be_answered_at_once() {
-        let (mut client, mut lane, attention) = lane(1024);
+        let (mut client, mut lane, activity) = lane(1024);
         let asking = tokio::spawn(async move {
             for _ in 0..3 {
                 client.write_all(HIT.as_bytes()).await.unwrap();
@@ -258,25 +258,25 @@ mod tests {
             client
         });
         assert_eq!(read(&mut lane).await, MISS);
-        assert_eq!(attention.asked(), 3);
-        assert!(!attention.is_answering());
+        assert_eq!(activity.asked(), 3);
+        assert!(!activity.is_answering());
         asking.await.unwrap();
     }
 
     #[tokio::test]
     async fn the_lane_opens_again_when_hypers_reply_is_on_its_way() {
-        let (mut client, mut lane, attention) = lane(1024);
+        let (mut client, mut lane, activity) = lane(1024);
         hyper_gets(&mut client, &mut lane, MISS).await;
-        let answering = attention.answering();
+        let answering = activity.answering();
         lane.write_all(b"first").await.unwrap();
         lane.flush().await.unwrap();
         hyper_gets(&mut client, &mut lane, HIT).await;
-        let second = attention.answering();
+        let second = activity.answering();
         drop(answering);
         lane.write_all(b" second").await.unwrap();
         drop(second);
         hyper_gets(&mut client, &mut lane, HIT).await;
-        drop(attention.answering());
+        drop(activity.answering());
         lane.write_all(b" third.").await.unwrap();
         lane.flush().await.unwrap();
 
@@ -296,9 +296,9 @@ mod tests {
             &HIT.repeat(2),
             "GET /hit HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n",
         ] {
-            let (mut client, mut lane, attention) = lane(1024);
+            let (mut client, mut lane, activity) = lane(1024);
             hyper_gets(&mut client, &mut lane, bytes).await;
-            drop(attention.answering());
+            drop(activity.answering());
             lane.flush().await.unwrap();
             hyper_gets(&mut client, &mut lane, HIT).await;
         }
@@ -306,7 +306,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_takes_its_replies_in_pieces_gets_all_of_them() {
-        let (mut client, mut lane, attention) = lane(4);
+        let (mut client, mut lane, activity) = lane(4);
         let asking = tokio::spawn(async move {
             for _ in 0..20 {
                 client.write_all(MISS.as_bytes()).await.unwrap();
@@ -320,14 +320,14 @@ mod tests {
             lane.stream.read_exact(&mut request).await.unwrap();
             assert!(lane.receive(HIT.as_bytes()));
             lane.flush().await.unwrap();
-            assert!(!attention.is_answering());
+            assert!(!activity.is_answering());
         }
         asking.await.unwrap();
     }
 
     #[tokio::test]
     async fn a_connection_is_shut_down_after_its_reply() {
-        let (mut client, mut lane, attention) = lane(4);
+        let (mut client, mut lane, activity) = lane(4);
         assert!(lane.receive(HIT.as_bytes()));
         let ending = tokio::spawn(async move {
             lane.shutdown().await.unwrap();
@@ -336,7 +336,7 @@ mod tests {
         client.read_to_string(&mut all).await.unwrap();
         assert_eq!(all, REPLY);
         ending.await.unwrap();
-        assert!(!attention.is_answering());
+        assert!(!activity.is_answering());
     }
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_asks_on_is_kept_and_one_that_asks_nothing_more_is_not() {

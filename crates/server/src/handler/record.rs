@@ -13,7 +13,7 @@ use crate::operations::entry::{Entry, Stages};
 use crate::response::{self, Reply};
 
 /// One request; its log line is written when it goes, answered or not.
-pub(super) struct Visit<'a> {
+pub(super) struct RequestRecord<'a> {
     log: &'a AccessLog,
     began: Instant,
     entry: Entry,
@@ -23,13 +23,13 @@ pub(super) struct Visit<'a> {
     is_upload: bool,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> RequestRecord<'a> {
     pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>, peer: Peer) -> Self {
         let (method, target) = (request.method().clone(), request.uri().clone());
         Self::since(Instant::now(), log, method, target, peer)
     }
 
-    /// A visit that began a moment ago.
+    /// A record that began a moment ago.
     pub(super) fn since(
         began: Instant,
         log: &'a AccessLog,
@@ -116,7 +116,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-impl Drop for Visit<'_> {
+impl Drop for RequestRecord<'_> {
     fn drop(&mut self) {
         self.entry.total = self.began.elapsed();
         self.log.record(&self.entry);

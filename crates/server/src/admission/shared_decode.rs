@@ -8,7 +8,7 @@
 //! only decodes whose codec can do that are shared, which are those of equal scale for every format, and
 //! all reduced scales of a JPEG; a JPEG that is also wanted in full is gone through once more for that.
 //!
-//! **Memory.** What they hold together is told in `company`; all of it is given back when the last of
+//! **Memory.** What they hold together is told in `shared_peak`; all of it is given back when the last of
 //! them is done. Should each have to decode alone after all, one after the other does, within the same.
 //!
 //! **Interruption.** The decode is given up when nobody of them is wanted any more; afterwards each ends
@@ -21,10 +21,10 @@ use andon_cache::Key;
 use andon_pixels::{Cores, Decoded, Engine, Interrupt, Plan};
 use bytes::Bytes;
 
-use super::Wanted;
+use super::CancelToken;
 
 /// How a job begins, where others may begin with it.
-pub(crate) struct Opening {
+pub(crate) struct DecodeInput {
     /// Names the very bytes of the source; `None`: nobody else has them.
     pub(crate) source: Option<Key>,
     pub(crate) bytes: Bytes,
@@ -34,11 +34,11 @@ pub(crate) struct Opening {
 
 /// One of several jobs that begin together.
 pub(super) struct Member<'a> {
-    pub(super) opening: &'a Opening,
-    pub(super) wanted: Arc<Wanted>,
+    pub(super) opening: &'a DecodeInput,
+    pub(super) wanted: Arc<CancelToken>,
 }
 
-impl Opening {
+impl DecodeInput {
     /// Can one decode serve both?
     pub(super) fn joins(&self, other: &Self) -> bool {
         self.source.is_some() && self.source == other.source && self.plan.decodes_with(&other.plan)
@@ -60,7 +60,7 @@ pub(super) fn decode(members: &[Member<'_>], cores: &dyn Cores) -> Option<Vec<De
 }
 
 /// Interrupted when nobody waits any more.
-struct Anybody<'a>(Vec<&'a Wanted>);
+struct Anybody<'a>(Vec<&'a CancelToken>);
 
 impl Interrupt for Anybody<'_> {
     fn interrupted(&self) -> bool {
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn a_decode_goes_on_while_anybody_waits() {
         let later = Instant::now() + Duration::from_secs(60);
-        let (gone, here) = (Wanted::until(later), Wanted::until(later));
-        let late = Wanted::until(Instant::now());
+        let (gone, here) = (CancelToken::until(later), CancelToken::until(later));
+        let late = CancelToken::until(Instant::now());
         gone.forget();
         assert!(!Anybody(vec![&gone, &here, &late]).interrupted());
         here.forget();

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::error::Trouble;
+use crate::error::OriginError;
 use crate::prometheus::Histogram;
 
 /// What became of the fetches of one origin. It begins anew with a reload.
 #[derive(Debug, Default)]
-pub(crate) struct Figures {
+pub(crate) struct OriginMetrics {
     results: [AtomicU64; RESULTS.len()],
     bytes: AtomicU64,
     times: Histogram,
@@ -35,7 +35,7 @@ pub(crate) const RESULTS: [&str; 16] = [
     "other",
 ];
 
-impl Figures {
+impl OriginMetrics {
     /// A fetch brought so many bytes, or none because nothing had changed, or an error.
     pub(crate) fn count(&self, outcome: Result<Option<u64>, &Error>, took: Duration) {
         let result = match outcome {
@@ -86,15 +86,15 @@ fn word(error: &Error) -> &'static str {
         Error::Pixels(andon_pixels::Error::Limit { .. }) => "too_large",
         Error::Io(_) | Error::Changing => "io",
         Error::Origin(trouble) => match trouble {
-            Trouble::UnknownName => "name",
-            Trouble::Denied(_) => "denied",
-            Trouble::Unreachable(..) => "unreachable",
-            Trouble::Insecure => "tls",
-            Trouble::Slow { .. } => "timeout",
-            Trouble::BrokenOff | Trouble::Unbounded => "cut",
-            Trouble::Garbled | Trouble::Compressed => "garbled",
-            Trouble::Status(_) => "status",
-            Trouble::Detour(_) => "redirect",
+            OriginError::UnknownName => "name",
+            OriginError::Denied(_) => "denied",
+            OriginError::Unreachable(..) => "unreachable",
+            OriginError::Insecure => "tls",
+            OriginError::Slow { .. } => "timeout",
+            OriginError::BrokenOff | OriginError::Unbounded => "cut",
+            OriginError::Garbled | OriginError::Compressed => "garbled",
+            OriginError::Status(_) => "status",
+            OriginError::Detour(_) => "redirect",
         },
         _ => "other",
     }
@@ -106,18 +106,18 @@ mod tests {
 
     #[test]
     fn every_outcome_is_counted_once_under_a_word_of_the_list() {
-        let figures = Figures::default();
+        let figures = OriginMetrics::default();
         let errors = [
             Error::Missing { path: "a".into() },
             Error::Forbidden { path: "a".into() },
             Error::Changing,
             Error::Busy,
-            Trouble::UnknownName.into(),
-            Trouble::Denied(([127, 0, 0, 1], 80).into()).into(),
-            Trouble::Insecure.into(),
-            Trouble::Unbounded.into(),
-            Trouble::Compressed.into(),
-            Trouble::Status(500).into(),
+            OriginError::UnknownName.into(),
+            OriginError::Denied(([127, 0, 0, 1], 80).into()).into(),
+            OriginError::Insecure.into(),
+            OriginError::Unbounded.into(),
+            OriginError::Compressed.into(),
+            OriginError::Status(500).into(),
         ];
         for error in &errors {
             assert!(RESULTS.contains(&word(error)), "{error}");

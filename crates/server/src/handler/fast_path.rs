@@ -10,7 +10,7 @@ use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 
-use super::visit::Visit;
+use super::record::RequestRecord;
 use crate::handler::App;
 use crate::http::Simple;
 use crate::net::Peer;
@@ -43,13 +43,13 @@ impl App {
         let obtained = self.maker.at_hand(&known, began)?;
 
         let (log, uri) = (&self.log, known.uri.clone());
-        let mut visit = Visit::since(began, log, asked.method.clone(), uri, peer);
-        visit.wishes(wish, known.recipe.as_ref());
-        visit.took_all(obtained.stages);
+        let mut record = RequestRecord::since(began, log, asked.method.clone(), uri, peer);
+        record.wishes(wish, known.recipe.as_ref());
+        record.took_all(obtained.stages);
         let entry = &obtained.entry;
         let kept = known.head(entry);
         head.extend_from_slice(kept.wire(|| self.wire(&kept, &entry.body)));
-        let (status, timing) = (obtained.status, Timing(visit.stages()));
+        let (status, timing) = (obtained.status, Timing(record.stages()));
         // Writing to a Vec cannot fail.
         let _ = write!(
             head,
@@ -63,7 +63,7 @@ impl App {
             "date: {}\r\n\r\n",
             httpdate::HttpDate::from(SystemTime::now())
         );
-        visit.answered_with(StatusCode::OK, entry.body.len() as u64);
+        record.answered_with(StatusCode::OK, entry.body.len() as u64);
         Some(match asked.method {
             Method::HEAD => Bytes::new(),
             _ => entry.body.clone(),

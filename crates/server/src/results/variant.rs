@@ -18,7 +18,7 @@ use crate::request::negotiation::{Asked, Negotiation};
 
 /// One result's name and all that is told about it beside the result itself.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct RequestVariant {
     pub(crate) asked: Asked,
     pub(crate) key: Key,
     /// The canonical recipe, where one is applied.
@@ -32,23 +32,23 @@ pub(crate) struct Known {
 
 /// The targets that were asked for most recently.
 #[derive(Debug)]
-pub(crate) struct Targets(Recent<Arc<Meaning>>);
+pub(crate) struct TargetCache(Recent<Arc<ParsedTarget>>);
 
 /// A target's meaning for every choice of a format: a single one, if the target settles it.
 #[derive(Debug)]
-struct Meaning {
+struct ParsedTarget {
     wish: Wish,
     is_open: bool,
-    known: Box<[OnceLock<Arc<Known>>]>,
+    known: Box<[OnceLock<Arc<RequestVariant>>]>,
 }
 
-impl Default for Targets {
+impl Default for TargetCache {
     fn default() -> Self {
         Self(Recent::new(MOST))
     }
 }
 
-impl Targets {
+impl TargetCache {
     /// What a target means for a client with these headers.
     ///
     /// # Errors
@@ -59,11 +59,11 @@ impl Targets {
         headers: &HeaderMap,
         maker: &Maker,
         negotiation: &Negotiation,
-    ) -> Result<Arc<Known>, Error> {
+    ) -> Result<Arc<RequestVariant>, Error> {
         let meaning = match self.0.get(target) {
             Some(meaning) => meaning,
             None => {
-                let meaning = Meaning::new(maker.resolver.wish(target)?, negotiation);
+                let meaning = ParsedTarget::new(maker.resolver.wish(target)?, negotiation);
                 let meaning = Arc::new(meaning);
                 if target.len() <= LONGEST {
                     self.0.remember(target, meaning.clone());
@@ -78,7 +78,7 @@ impl Targets {
         let known = meaning.known[choice].get_or_init(|| {
             let choice = meaning.is_open.then_some(choice);
             let asked = negotiation.settle(meaning.wish.clone(), choice);
-            Arc::new(Known::new(target, asked, maker))
+            Arc::new(RequestVariant::new(target, asked, maker))
         });
         Ok(known.clone())
     }
@@ -89,7 +89,7 @@ impl Targets {
         target: &str,
         headers: impl FnOnce() -> HeaderMap,
         negotiation: &Negotiation,
-    ) -> Option<Arc<Known>> {
+    ) -> Option<Arc<RequestVariant>> {
         let meaning = self.0.get(target)?;
         let choice = match meaning.is_open {
             true => negotiation.choose(&headers()),
@@ -99,7 +99,7 @@ impl Targets {
     }
 }
 
-impl Meaning {
+impl ParsedTarget {
     fn new(wish: Wish, negotiation: &Negotiation) -> Self {
         let is_open = negotiation.is_open(&wish);
         let choices = if is_open { negotiation.choices() } else { 1 };
@@ -111,7 +111,7 @@ impl Meaning {
     }
 }
 
-impl Known {
+impl RequestVariant {
     fn new(target: &str, asked: Asked, maker: &Maker) -> Self {
         let wish = &asked.wish;
         Self {
@@ -139,7 +139,7 @@ impl Known {
     }
 }
 
-/// Targets in each of two generations: at about 2 KB each, 16 MB at worst.
+/// TargetCache in each of two generations: at about 2 KB each, 16 MB at worst.
 const MOST: usize = 4096;
 
 /// Bytes of a target that is remembered; longer ones are rare, and would be what fills the memory.

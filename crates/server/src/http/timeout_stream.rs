@@ -1,4 +1,4 @@
-//! A stream whose patience ends: a client that does not finish its request's head, or does not take
+//! A stream with timeouts: a client that does not finish its request's head, or does not take
 //! its reply, is dropped, so that it holds a connection no longer than it may.
 
 use std::future::Future;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep};
 /// What is known about a connection beside its bytes: what the service tells the stream beneath it, and
 /// both tell whoever wants its place.
 #[derive(Debug)]
-pub(crate) struct Attention {
+pub(crate) struct Activity {
     began: Instant,
     /// Replies that are being made or on their way.
     answers: AtomicUsize,
@@ -26,10 +26,10 @@ pub(crate) struct Attention {
     stuck: AtomicBool,
     /// Since when nothing is asked, in ms after `began`.
     waits_since: AtomicU64,
-    sent_away: Notify,
+    evicted: Notify,
 }
 
-impl Default for Attention {
+impl Default for Activity {
     fn default() -> Self {
         Self {
             began: Instant::now(),
@@ -37,12 +37,12 @@ impl Default for Attention {
             asked: AtomicUsize::new(0),
             stuck: AtomicBool::new(false),
             waits_since: AtomicU64::new(0),
-            sent_away: Notify::new(),
+            evicted: Notify::new(),
         }
     }
 }
 
-impl Attention {
+impl Activity {
     /// A request's head is complete; its answer is made, and sent, until the guard goes.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.answers.fetch_add(1, Ordering::Relaxed);
@@ -69,19 +69,19 @@ impl Attention {
     }
 
     /// Somebody else takes its place.
-    pub(crate) fn send_away(&self) {
-        self.sent_away.notify_one();
+    pub(crate) fn evict(&self) {
+        self.evicted.notify_one();
     }
 
     /// Ready when the connection has to end.
-    pub(crate) async fn sent_away(&self) {
-        self.sent_away.notified().await;
+    pub(crate) async fn evicted(&self) {
+        self.evicted.notified().await;
     }
 }
 
 /// An answer is on its way.
 #[derive(Debug)]
-pub(crate) struct Answering(Arc<Attention>);
+pub(crate) struct Answering(Arc<Activity>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
@@ -93,9 +93,9 @@ impl Drop for Answering {
 
 /// The stream.
 #[derive(Debug)]
-pub(crate) struct Patience<S> {
+pub(crate) struct TimeoutStream<S> {
     stream: S,
-    attention: Arc<Attention>,
+    activity: Arc<Activity>,
     idle: Timer,
     head: Timer,
     write: Timer,
@@ -112,26 +112,26 @@ pub(crate) struct Waits {
     pub(crate) write: Duration,
 }
 
-impl<S> Patience<S> {
-    pub(crate) fn new(stream: S, attention: Arc<Attention>, waits: Waits) -> Self {
-        let mut patience = Self {
+impl<S> TimeoutStream<S> {
+    pub(crate) fn new(stream: S, activity: Arc<Activity>, waits: Waits) -> Self {
+        let mut timeout = Self {
             stream,
-            attention,
+            activity,
             idle: Timer::new(waits.idle),
             head: Timer::new(waits.head),
             write: Timer::new(waits.write),
         };
-        patience.head.start();
-        patience
+        timeout.head.start();
+        timeout
     }
 
-    /// Passes a write's outcome on, or the end of our patience with it.
+    /// Passes a write's outcome on, or that its time is over.
     fn waited<T>(
         &mut self,
         cx: &mut Context<'_>,
         outcome: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        self.attention
+        self.activity
             .stuck
             .store(outcome.is_pending(), Ordering::Relaxed);
         match outcome {
@@ -149,7 +149,7 @@ impl<S> Patience<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -158,7 +158,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
         let this = &mut *self;
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        if this.attention.is_answering() {
+        if this.activity.is_answering() {
             this.idle.stop();
             this.head.stop();
             return outcome;
@@ -179,7 +179,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -286,7 +286,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_head_that_trickles_in_is_given_up() {
         let (mut client, server) = duplex(1024);
-        let mut server = Patience::new(server, Arc::default(), WAITS);
+        let mut server = TimeoutStream::new(server, Arc::default(), WAITS);
         let trickle = tokio::spawn(async move {
             while client.write_all(b"x").await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(3)).await;
@@ -301,11 +301,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_may_take_longer_than_a_head() {
         let (mut client, server) = duplex(1024);
-        let attention = Arc::new(Attention::default());
-        let mut server = Patience::new(server, attention.clone(), WAITS);
+        let activity = Arc::new(Activity::default());
+        let mut server = TimeoutStream::new(server, activity.clone(), WAITS);
         client.write_all(b"GET").await.unwrap();
         server.read_exact(&mut [0; 3]).await.unwrap();
-        let answering = attention.answering();
+        let answering = activity.answering();
         let waiting = tokio::time::timeout(5 * TIME, server.read_u8()).await;
         assert!(waiting.is_err(), "it went on waiting for the client");
         drop(answering);
@@ -318,7 +318,7 @@ mod tests {
             idle: 6 * TIME,
             ..WAITS
         };
-        let mut server = Patience::new(server, Arc::default(), waits);
+        let mut server = TimeoutStream::new(server, Arc::default(), waits);
         client.write_all(b"GET").await.unwrap();
         server.read_exact(&mut [0; 3]).await.unwrap();
         server.write_all(b"answer").await.unwrap();
@@ -341,7 +341,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reply_that_nobody_takes_is_given_up() {
         let (_client, server) = duplex(16);
-        let mut server = Patience::new(server, Arc::default(), WAITS);
+        let mut server = TimeoutStream::new(server, Arc::default(), WAITS);
         let error = server.write_all(&[0; 64]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -349,7 +349,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_that_goes_on_reading_gets_its_reply() {
         let (mut client, server) = duplex(16);
-        let mut server = Patience::new(server, Arc::default(), WAITS);
+        let mut server = TimeoutStream::new(server, Arc::default(), WAITS);
         let reader = tokio::spawn(async move {
             let mut taken = 0;
             while taken < 64 {

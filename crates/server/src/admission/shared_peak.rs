@@ -8,7 +8,7 @@ use andon_pixels::{Holding, Scales};
 
 /// What everybody holds who begins with the same decode. Source files are counted where they are held.
 #[derive(Clone, Debug)]
-pub(super) struct Company {
+pub(super) struct SharedPeak {
     threads: usize,
     /// One frame for each of these scales, in bytes.
     frames: Vec<(Option<Scales>, u64)>,
@@ -18,7 +18,7 @@ pub(super) struct Company {
     afterwards: Vec<u64>,
 }
 
-impl Company {
+impl SharedPeak {
     /// One job alone, where so many can run at a time.
     pub(super) fn of(first: Holding, threads: usize) -> Self {
         let empty = Self {
@@ -32,17 +32,17 @@ impl Company {
 
     /// The same and one more.
     pub(super) fn with(&self, other: Holding) -> Self {
-        let mut company = self.clone();
+        let mut shared_peak = self.clone();
         let known = |(scales, _): &(Option<Scales>, u64)| *scales == other.scales;
-        if !company.frames.iter().any(known) {
-            company.frames.push((other.scales, other.frame));
+        if !shared_peak.frames.iter().any(known) {
+            shared_peak.frames.push((other.scales, other.frame));
         }
-        company.decoding = company.decoding.max(other.decoding);
-        company.afterwards.push(other.afterwards);
-        company
+        shared_peak.decoding = shared_peak.decoding.max(other.decoding);
+        shared_peak.afterwards.push(other.afterwards);
+        shared_peak
             .afterwards
             .sort_unstable_by(|one, another| another.cmp(one));
-        company
+        shared_peak
     }
 
     /// The most bytes that all of them hold at a time.
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_further_size_of_the_same_frame_takes_only_what_it_holds_while_it_runs() {
-        let one = Company::of(holding(Scale::FULL, 1000, 50, 30), 2);
+        let one = SharedPeak::of(holding(Scale::FULL, 1000, 50, 30), 2);
         assert_eq!(one.bytes(), 1050);
         let two = one.with(holding(Scale::FULL, 1000, 50, 40));
         assert_eq!(two.bytes(), 1070);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn another_scale_takes_its_frame_too() {
-        let one = Company::of(holding(Scale::QUARTER, 100, 50, 10), 1);
+        let one = SharedPeak::of(holding(Scale::QUARTER, 100, 50, 10), 1);
         let two = one.with(holding(Scale::HALF, 400, 80, 20));
         assert_eq!((one.bytes(), two.bytes()), (150, 580));
     }

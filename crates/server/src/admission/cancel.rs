@@ -5,15 +5,15 @@ use std::time::Instant;
 
 use andon_pixels::Interrupt;
 
-/// Wanted until a deadline, and while its client is there.
+/// CancelToken until a deadline, and while its client is there.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct CancelToken {
     gone: AtomicBool,
     deadline: Instant,
 }
 
-impl Wanted {
-    /// Wanted until `deadline`.
+impl CancelToken {
+    /// CancelToken until `deadline`.
     pub(crate) fn until(deadline: Instant) -> Self {
         Self {
             gone: AtomicBool::new(false),
@@ -31,7 +31,7 @@ impl Wanted {
     }
 }
 
-impl Interrupt for Wanted {
+impl Interrupt for CancelToken {
     fn interrupted(&self) -> bool {
         self.gone.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
