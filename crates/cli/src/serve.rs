@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use andon_server::config::{OriginKind, OriginConfig};
+use andon_server::config::{OriginConfig, OriginKind};
 use andon_server::{Config, ConfigError, Listen, Server};
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};

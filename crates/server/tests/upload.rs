@@ -53,9 +53,9 @@ fn what_is_wrong_with_an_upload_or_too_large_in_a_url_is_the_clients_fault() {
     assert_eq!(house.get("/small_light(dw=6)/broken.jpg").status, 415);
     let figures = house.get("/metrics").text();
     for counted in [
-        "andon_refusals_total{cause=\"unknown_format\",fault=\"client\"} 1",
-        "andon_refusals_total{cause=\"limit\",fault=\"client\"} 1",
-        "andon_refusals_total{cause=\"unknown_format\",fault=\"origin\"} 1",
+        "andon_errors_total{cause=\"unknown_format\",fault=\"client\"} 1",
+        "andon_errors_total{cause=\"limit\",fault=\"client\"} 1",
+        "andon_errors_total{cause=\"unknown_format\",fault=\"origin\"} 1",
     ] {
         assert!(figures.contains(counted), "{counted}: {figures}");
     }
@@ -276,7 +276,7 @@ fn an_upload_borrows_idle_cores() {
         .expect("a picture");
     // Both threads have to be waiting before one of them can be lent.
     let patience = std::time::Instant::now() + Duration::from_secs(60);
-    while figure(&house, "andon_parts_lent_total") == 0.0 {
+    while figure(&house, "andon_stolen_tasks_total") == 0.0 {
         let reply = post(&mut house.client(), "?recipe=fit:100x100", &picture);
         assert_eq!(reply.size(), (100, 100));
         assert!(std::time::Instant::now() < patience, "nobody was ever idle");

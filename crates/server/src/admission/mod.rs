@@ -84,7 +84,7 @@ impl Admission {
     /// When the system gives no more threads.
     pub(crate) fn start(config: &Config, shares: Shares) -> io::Result<Self> {
         let admission = Self {
-            pool: Arc::new(Pool::new(rules(config), shares, config.lend_idle)),
+            pool: Arc::new(Pool::new(rules(config), shares, config.steal_work)),
         };
         let threads = config.workers();
         Pool::start_threads(&admission.pool, &mut admission.pool.lock(), threads)?;
@@ -101,7 +101,7 @@ impl Admission {
         Pool::start_threads(&self.pool, &mut state, config.workers())?;
         state.queue.resize(rules(config), shares.pixels);
         state.most_source_bytes = shares.sources;
-        state.steals = config.lend_idle;
+        state.steals = config.steal_work;
         drop(state);
         self.pool.changed.notify_all();
         Ok(())

@@ -6,6 +6,7 @@ use andon_pixels::cores::Offered;
 use andon_pixels::{Cores, Interrupt};
 
 use super::*;
+use crate::error::Cause;
 
 fn admission(threads: usize, queue: usize) -> Admission {
     start(&Config {
@@ -337,7 +338,7 @@ async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
 async fn nothing_is_lent_where_the_configuration_forbids_it() {
     let admission = start(&Config {
         workers: 2,
-        lend_idle: false,
+        steal_work: false,
         ..Config::default()
     });
     for _ in 0..20 {

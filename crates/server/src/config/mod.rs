@@ -57,7 +57,7 @@ pub struct Config {
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
     /// Do pixel threads with nothing to do help with a large picture?
-    pub lend_idle: bool,
+    pub steal_work: bool,
     /// The longest predicted queueing delay under lasting overload; longer ones are answered with 503.
     pub target_wait: Span,
     /// The longest predicted queueing delay at all: of a burst, and of a few clients with slow images.
@@ -121,7 +121,7 @@ impl Default for Config {
             listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
             socket_mode: SocketMode::default(),
             workers: 0,
-            lend_idle: true,
+            steal_work: true,
             target_wait: Span(Duration::from_millis(500)),
             max_wait: Span(Duration::from_secs(10)),
             queue: 1024,

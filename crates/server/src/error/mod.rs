@@ -143,8 +143,8 @@ impl Error {
     fn facts(&self) -> (StatusCode, Fault, &'static str) {
         use andon_pixels::Error as P;
         match self {
-            Self::Wish(_) => (StatusCode::BAD_REQUEST, Fault::Client, "wish"),
-            Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "missing"),
+            Self::Wish(_) => (StatusCode::BAD_REQUEST, Fault::Client, "bad_request"),
+            Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "not_found"),
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
             Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
             Self::At { error, .. } => error.facts(),
@@ -187,7 +187,7 @@ impl Error {
                 Fault::Server,
                 rejection.cause.label(),
             ),
-            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "late"),
+            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "timeout"),
             Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Shared(shared) => shared.facts(),
@@ -196,7 +196,7 @@ impl Error {
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
-            Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "no_uploads"),
+            Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "upload_forbidden"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::ConnectionLimit(ConnectionLimit::Server) => (
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -53,7 +53,7 @@ impl Cause {
         match self {
             Self::Count => "queue",
             Self::Wait => "busy",
-            Self::Deadline => "hopeless",
+            Self::Deadline => "deadline",
         }
     }
 }

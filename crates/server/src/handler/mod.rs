@@ -229,7 +229,7 @@ impl App {
         let reading = tokio::time::timeout(self.timeout, purge::read(body)).await;
         let order = reading
             .map_err(|_| Error::Late(self.timeout))?
-            .map_err(Error::PurgeRequest)?;
+            .map_err(Error::Order)?;
         let tag_of = |target: &str| {
             let mut wish = self.maker.resolver.wish(target)?;
             negotiation::without_accept(&mut wish.recipe);

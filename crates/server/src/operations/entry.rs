@@ -193,12 +193,12 @@ mod tests {
     #[test]
     fn a_json_line_is_json() {
         let failed = Entry {
-            error: Some(("missing", "client", "there is no file /\"a\"".to_owned())),
+            error: Some(("not_found", "client", "there is no file /\"a\"".to_owned())),
             ..entry()
         };
         let line: Value = serde_json::from_str(&failed.json()).unwrap();
         assert_eq!(line["stages_ms"]["fetch"], 1.2);
         assert_eq!(line["notes"][0], "`x` is no option");
-        assert_eq!(line["error"]["label"], "missing");
+        assert_eq!(line["error"]["label"], "not_found");
     }
 }

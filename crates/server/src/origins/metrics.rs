@@ -19,7 +19,7 @@ pub(crate) struct OriginMetrics {
 pub(crate) const RESULTS: [&str; 16] = [
     "ok",
     "not_modified",
-    "missing",
+    "not_found",
     "forbidden",
     "too_large",
     "timeout",
@@ -81,7 +81,7 @@ pub(crate) struct Line {
 
 fn word(error: &Error) -> &'static str {
     match error.root() {
-        Error::Missing { .. } | Error::Withheld { .. } => "missing",
+        Error::Missing { .. } | Error::Withheld { .. } => "not_found",
         Error::Forbidden { .. } => "forbidden",
         Error::Pixels(andon_pixels::Error::Limit { .. }) => "too_large",
         Error::Io(_) | Error::Changing => "io",

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::TargetCache;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::{Layer, Registry, fmt, reload};
 
@@ -25,12 +25,12 @@ pub fn install(config: LogConfig) {
     }
 }
 
-type Filtered = Layered<reload::Layer<TargetCache, Registry>, Registry>;
+type Filtered = Layered<reload::Layer<Targets, Registry>, Registry>;
 type Shape = Box<dyn Layer<Filtered> + Send + Sync>;
 
 /// What can be changed while it runs.
 struct Switches {
-    filter: reload::Handle<TargetCache, Registry>,
+    filter: reload::Handle<Targets, Registry>,
     shape: reload::Handle<Shape, Filtered>,
 }
 
@@ -53,9 +53,9 @@ impl Switches {
 }
 
 /// Our own parts as loud as configured; what they are built on only when it warns.
-fn filter(level: LogLevel) -> TargetCache {
+fn filter(level: LogLevel) -> Targets {
     let level = LevelFilter::from(level);
-    TargetCache::new()
+    Targets::new()
         .with_target("andon", level)
         .with_default(level.min(LevelFilter::WARN))
 }

@@ -59,9 +59,9 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
     }
     for (name, help, count) in [
         (
-            "andon_parts_lent_total",
-            "Parts of pictures that an idle pixel thread took from another one.",
-            counted.lent,
+            "andon_stolen_tasks_total",
+            "Tasks that an idle worker thread stole from another one's image.",
+            counted.stolen,
         ),
         (
             "andon_decodes_total",

@@ -73,10 +73,10 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
     out.counter("andon_cache_purges_total", "Purges.");
     out.sample("", &[], purges as f64);
     out.gauge(
-        "andon_cache_purges_in_force",
-        "Purges that look-ups are compared with.",
+        "andon_cache_purge_rules_active",
+        "Purge rules that look-ups are compared with.",
     );
-    out.sample("", &[], stats.purges_in_force as f64);
+    out.sample("", &[], stats.purge_rules_active as f64);
 
     for (name, help, count) in [
         (
@@ -115,13 +115,13 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
         out.sample("", &[], f64::from(u8::from(disk.ready)));
     }
     out.gauge(
-        "andon_cache_disk_trouble",
-        "1 for what is wrong with the disk tier; all 0 while it is well.",
+        "andon_cache_disk_error",
+        "1 for the error that the disk tier is in; all 0 while it works.",
     );
     if let Some(disk) = disk {
         for trouble in Trouble::ALL {
             let is_wrong = disk.alarm.as_ref().map(|alarm| alarm.trouble) == Some(trouble);
-            let labels = [("trouble", trouble.label())];
+            let labels = [("kind", trouble.label())];
             out.sample("", &labels, f64::from(u8::from(is_wrong)));
         }
     }

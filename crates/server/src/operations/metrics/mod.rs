@@ -128,8 +128,8 @@ impl Metrics {
         out.counter("andon_response_bytes_total", "Bytes of response bodies.");
         out.sample("", &[], of(&self.bytes));
         out.counter(
-            "andon_refusals_total",
-            "Requests that were answered with an error, by cause and by whose fault it was.",
+            "andon_errors_total",
+            "Error responses, by cause and by whose fault it was.",
         );
         for ((cause, fault), count) in self.refusals().iter() {
             out.sample("", &[("cause", cause), ("fault", fault)], *count as f64);
@@ -149,8 +149,8 @@ impl Metrics {
         out.gauge("andon_connections", "Open connections.");
         out.sample("", &[], self.connections.load(Ordering::Relaxed) as f64);
         out.counter(
-            "andon_connections_crowded_out_total",
-            "Connections that were closed unanswered because there were too many.",
+            "andon_connections_rejected_total",
+            "Connections closed at the connection limits: idle ones, and new ones.",
         );
         out.sample("", &[("which", "idle")], of(&self.closed_idle));
         out.sample("", &[("which", "new")], of(&self.rejected_connection));
