@@ -1,6 +1,6 @@
-//! An express lane beneath hyper: a request that can be answered at once is, and hyper never hears of it.
+//! The fast path beneath hyper: a request that can be answered from memory is, and hyper never sees it.
 //!
-//! The lane acts only while hyper waits for a request and holds no byte of one: after its own replies, and
+//! It acts only while hyper waits for a request and holds no byte of one: after its own replies, and
 //! after those of hyper's that are on their way whole. A request that comes in pieces, with a body, or with
 //! another behind it leaves bytes with hyper that nobody here can account for; from then on such a connection
 //! is hyper's alone.
@@ -36,7 +36,7 @@ pub(crate) struct FastPath<S, A> {
     reply: Reply,
 }
 
-/// A reply of the lane's own.
+/// A reply of the fast path.
 #[derive(Debug, Default)]
 struct Reply {
     head: Vec<u8>,
@@ -62,7 +62,7 @@ where
         }
     }
 
-    /// Takes note of bytes that came, and answers them if that is the lane's to do.
+    /// Takes note of bytes that came, and answers them if it can.
     fn receive(&mut self, bytes: &[u8]) -> bool {
         let seen = Seen::of(bytes);
         self.whole = match seen {
@@ -80,7 +80,7 @@ where
         false
     }
 
-    /// Sends what is left of the lane's own reply.
+    /// Sends what is left of its own reply.
     fn finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { stream, reply, .. } = self;
         if reply.answering.is_none() {
@@ -240,7 +240,7 @@ mod tests {
         String::from_utf8_lossy(&reply).into_owned()
     }
 
-    /// hyper reads what is sent, without a word from the lane.
+    /// hyper reads what is sent, without a reply of the fast path.
     async fn hyper_gets(client: &mut DuplexStream, lane: &mut Lane, bytes: &str) {
         client.write_all(bytes.as_bytes()).await.unwrap();
         assert_eq!(read(lane).await, bytes);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_lane_opens_again_when_hypers_reply_is_on_its_way() {
+    async fn the_fast_path_opens_again_when_hypers_reply_is_on_its_way() {
         let (mut client, mut lane, activity) = lane(1024);
         hyper_gets(&mut client, &mut lane, MISS).await;
         let answering = activity.answering();

@@ -113,7 +113,7 @@ pub(crate) async fn serve<S>(
         idle: keep_alive.0,
         head: match responder.slot.over_limit {
             None => header.0,
-            Some(_) => header.0.min(STANDING),
+            Some(_) => header.0.min(OVER_LIMIT_HEAD),
         },
         write: write.0,
     };
@@ -165,7 +165,7 @@ pub(crate) async fn serve<S>(
 const MOST_HEADER_BYTES: usize = 64 << 10;
 
 /// A connection over the limit has its request ready.
-const STANDING: Duration = Duration::from_secs(1);
+const OVER_LIMIT_HEAD: Duration = Duration::from_secs(1);
 
 /// Bytes that hyper holds of one direction: a head, with room for what came right behind it, or the
 /// reply's piece that is being written.

@@ -19,7 +19,7 @@ pub(crate) fn allow_all() {
 }
 
 /// How many connections there may be, so that descriptors never run out: each may need a file for its
-/// reply, and what the server does for itself and for `/healthz` has to go on when the house is full.
+/// reply, and what the server does for itself and for `/healthz` has to go on at the connection limit.
 pub(crate) fn connections(config: &Config) -> usize {
     let wanted = config.limits.connections;
     let Some(most) = getrlimit(Resource::Nofile).current else {
@@ -41,7 +41,7 @@ pub(crate) fn connections(config: &Config) -> usize {
     wanted.min((most.saturating_sub(kept_back) / 2).max(FEWEST))
 }
 
-/// Listeners, logs, folders, the cache, and those who stand because there is no seat.
+/// Listeners, logs, folders, the cache, and the few connections over the limit.
 const OUR_OWN: usize = 96;
 
 /// A system that grants no more than that is not one to serve from.
