@@ -125,7 +125,7 @@ impl Picture {
 fn under_load(sources: &Sources, connections: usize) -> Result<Vec<f64>> {
     let urls: Vec<String> = sources.files.iter().map(|(name, _)| url(name)).collect();
     let with = Server::configured(&sources.path, Keeping::Nothing, "")?;
-    let without = Server::configured(&sources.path, Keeping::Nothing, "lend_idle = false")?;
+    let without = Server::configured(&sources.path, Keeping::Nothing, "steal_work = false")?;
     let round = |server: &Server| -> Result<f64> {
         let count = urls.len() * ROUNDS_OF_URLS;
         let load = client::load(server, &urls, connections, 0, count)?;

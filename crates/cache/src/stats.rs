@@ -14,7 +14,7 @@ pub struct Stats {
     /// The disk tier; `None` if it is off.
     pub disk: Option<DiskStats>,
     /// Purges that look-ups are compared with.
-    pub purges_in_force: u64,
+    pub purge_rules_active: u64,
 }
 
 /// How look-ups in one tier ended.

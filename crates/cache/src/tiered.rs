@@ -260,7 +260,7 @@ impl Cache {
                 misses: from_disk.2,
                 ..disk.stats()
             }),
-            purges_in_force: inner.marks.len() as u64,
+            purge_rules_active: inner.marks.len() as u64,
         }
     }
 }

@@ -319,7 +319,7 @@ async fn thousands_of_purges_are_applied_and_forgotten_and_what_is_alive_stays()
         });
     }
     purges.join_all().await;
-    while cache.stats().purges_in_force > 4096 {
+    while cache.stats().purge_rules_active > 4096 {
         let _ = cache.purge(Selector::Tag("nobody".into())).await;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

@@ -1,9 +1,11 @@
 //! `andon render`: what the server would answer, without a server.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use andon_pixels::Never;
+use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
+use andon_server::rendering::{Ingredients, Planned};
 use andon_server::{media_type, negotiation};
 use anyhow::Context;
 
@@ -43,17 +45,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for note in &wish.notes {
         eprintln!("note: {note}");
     }
-    let read = resolver.open(&wish)?.read()?;
-    let is_image = wish.transformed || media_type::is_picture(andon_codecs::ALL, &read.source);
-    let made = if is_image {
-        let plan = engine.plan(&*wish.rules, &read.source)?;
-        Some(engine.run(&plan, &read.source, &read.materials, &Never)?)
+    let found = resolver.open(&wish)?;
+    let read = found.read()?;
+    let picture = if wish.transformed || media_type::is_picture(andon_codecs::ALL, &read.source) {
+        let ingredients = Ingredients {
+            wish: Arc::new(wish),
+            negotiated: false,
+            path: found.path,
+            source: read.source,
+            materials: read.materials,
+        };
+        let planned = Planned::new(&engine, ingredients)?;
+        planned.render(&engine, None, &Alone, &Never)?.body
     } else {
-        None
+        read.source
     };
-    let picture = made
-        .as_ref()
-        .map_or(&read.source[..], |made| made.bytes(&read.source));
+    let picture = &picture[..];
     let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(picture));
     if let (Some(promised), Some(written)) = (promised, written)
         && promised != written.name()

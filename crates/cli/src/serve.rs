@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use andon_server::config::{Keeper, OriginConfig};
+use andon_server::config::{OriginConfig, OriginKind};
 use andon_server::{Config, ConfigError, Listen, Server};
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
@@ -123,12 +123,12 @@ fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
 /// What is served where: `/ from /home/me/photos`.
 fn origin(origin: &OriginConfig) -> String {
     let from = match &origin.keeper {
-        Keeper::Fs(fs) => match fs.root.canonicalize() {
+        OriginKind::Fs(fs) => match fs.root.canonicalize() {
             Ok(root) => root.display().to_string(),
             Err(_) => fs.root.display().to_string(),
         },
-        Keeper::Http(http, _) => http.base.0.to_string(),
-        Keeper::S3(s3, _) => format!("s3://{}", s3.bucket),
+        OriginKind::Http(http, _) => http.base.0.to_string(),
+        OriginKind::S3(s3, _) => format!("s3://{}", s3.bucket),
     };
     format!("{} from {from}", origin.prefix)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use andon_pixels::{Engine, Limits};
-use common::{Served, sample};
+use common::{Client, Served, sample};
 use tempfile::TempDir;
 
 fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
@@ -55,6 +55,15 @@ fn render_writes_what_the_server_would_answer() {
     assert_eq!(look(&file), ("webp", 100, 75));
     let printed = andon(["render", target, "--root", root, "-o", "-"]);
     assert_eq!(printed.stdout, file);
+
+    let served = Served::start(folder.path(), "[[origin]]\nfs.root = \".\"\n");
+    let mut client = Client::connect(&served.address).unwrap();
+    // The last would only be larger if it were encoded again.
+    for target in [target, "/a.jpg", "/small_light(q=100)/a.jpg"] {
+        let printed = andon(["render", target, "--root", root, "-o", "-"]);
+        let reply = client.get(target).unwrap();
+        assert!(printed.stdout == reply.body, "{target}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     .expect("writes");
     let words = "tune --config andon.toml --quick --budget 4s -o runs --write tuned.toml";
     let said = andon(here, words).ending(0).out;
-    assert!(said.contains("lend_idle = false"), "{said}");
+    assert!(said.contains("steal_work = false"), "{said}");
     assert!(said.contains("cache.memory = \"0\""), "{said}");
     assert!(said.contains("andon.toml"), "{said}");
     // A busy machine may disturb every pair, but no reply may fail.

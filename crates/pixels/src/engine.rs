@@ -90,6 +90,12 @@ impl Engine {
         self
     }
 
+    /// The codecs it was made with.
+    #[must_use]
+    pub fn codecs(&self) -> &'static [&'static dyn Codec] {
+        self.formats.codecs
+    }
+
     /// Reads a picture's header.
     ///
     /// # Errors

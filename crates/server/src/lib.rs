@@ -4,47 +4,36 @@
 //! means and which files it needs is [`Resolver`]'s, which works without any socket: `render` and
 //! `explain` on the command line use the very same. Sockets and files are tokio's; pixels are worked
 //! on by a fixed set of threads behind a queue with an end (`admission`).
+//!
+//! The folders stand in layers, and each uses only those below its own: `tests/layers.rs` lists and checks them.
 
 #![forbid(unsafe_code)]
 
-mod access_log;
 mod admission;
-mod app;
-mod body;
-mod cache_status;
-mod caching;
-mod clock;
-pub mod conditional;
 pub mod config;
-mod cors;
-mod desks;
 pub mod error;
-mod fetch;
 mod handler;
 mod http;
-mod logging;
-pub mod materials;
-pub mod media_type;
-mod metrics;
-pub mod negotiation;
-mod open_files;
+mod net;
+mod operations;
 pub mod origins;
 mod permits;
-mod purge;
-mod ranges;
-mod reload;
-mod resolver;
+mod prometheus;
+mod request;
 mod response;
-mod route;
+mod results;
 mod server;
-mod shelf;
+mod sources;
 
-pub use admission::{Cause, Counters, Gauges, Rejection};
-pub use app::check;
+pub use admission::{Counters, Gauges};
 pub use config::{Config, ConfigError, Listen};
-pub use error::Error;
-pub use http::{Address, Crowded};
-pub use logging::install as install_log;
-pub use reload::Reloader;
-pub use resolver::{Found, Read, Resolver};
+pub use error::{Cause, ConnectionLimit, Error, Rejection};
+pub use handler::check;
+pub use http::Address;
+pub use net::{Cidr, Guard};
+pub use operations::logging::install as install_log;
+pub use request::{conditional, negotiation};
+pub use server::reload::Reloader;
 pub use server::{Server, runtime};
+pub use sources::resolver::{Found, Read, Resolver};
+pub use sources::{materials, media_type, rendering};

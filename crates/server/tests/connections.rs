@@ -74,7 +74,7 @@ fn one_connection_too_many_is_refused_at_once_but_told_about_the_servers_health(
     assert_eq!(refused.rest(), b"");
     assert_eq!(house.get("/healthz").status, 200);
     let figures = house.get("/metrics").text();
-    let counted = "andon_refusals_total{cause=\"connections\",fault=\"server\"} 1";
+    let counted = "andon_errors_total{cause=\"connections\",fault=\"server\"} 1";
     assert!(figures.contains(counted), "{figures}");
 
     gate.release();

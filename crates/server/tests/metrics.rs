@@ -97,7 +97,7 @@ fn what_requests_did_is_counted() {
     assert_eq!(page.value("andon_requests_total{status=\"2xx\"}"), 2.0);
     assert_eq!(page.value("andon_requests_total{status=\"4xx\"}"), 1.0);
     assert_eq!(
-        page.value("andon_refusals_total{cause=\"missing\",fault=\"client\"}"),
+        page.value("andon_errors_total{cause=\"not_found\",fault=\"client\"}"),
         1.0
     );
     assert_eq!(page.value("andon_request_duration_seconds_count"), 3.0);
@@ -135,10 +135,7 @@ fn each_tier_of_the_cache_tells_what_it_found_and_holds() {
         f64::from(1 << 20)
     );
     assert_eq!(page.value("andon_cache_disk_ready"), 1.0);
-    assert_eq!(
-        page.value("andon_cache_disk_trouble{trouble=\"full\"}"),
-        0.0
-    );
+    assert_eq!(page.value("andon_cache_disk_error{kind=\"full\"}"), 0.0);
     assert_eq!(page.value("andon_cache_disk_errors_total"), 0.0);
     assert_eq!(page.value("andon_cache_purges_total"), 0.0);
     for stage in ["cache", "wait", "queue"] {
@@ -158,7 +155,7 @@ fn a_disk_that_cannot_be_used_shows_as_trouble() {
     assert_eq!(house.get("/small_light(dw=10)/a.jpg").status, 200);
     let page = figures(&house);
     assert_eq!(
-        page.value("andon_cache_disk_trouble{trouble=\"unavailable\"}"),
+        page.value("andon_cache_disk_error{kind=\"unavailable\"}"),
         1.0
     );
     assert_eq!(page.value("andon_cache_disk_ready"), 0.0);
@@ -193,13 +190,13 @@ fn each_origin_tells_how_its_fetches_ended() {
     };
     for (origin, result) in [
         ("/far", "ok"),
-        ("/far", "missing"),
+        ("/far", "not_found"),
         ("/far", "cut"),
         ("/far", "timeout"),
         ("/far", "status"),
         ("/denied", "denied"),
         ("/", "ok"),
-        ("/", "missing"),
+        ("/", "not_found"),
     ] {
         assert_eq!(fetches(origin, result), 1.0, "{origin} {result}");
     }

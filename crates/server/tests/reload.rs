@@ -257,7 +257,7 @@ fn another_size_of_the_cache_keeps_what_fits() {
     for line in [
         "andon_cache_limit_bytes{tier=\"memory\"} 2097152",
         "andon_cache_limit_bytes{tier=\"disk\"} 3145728",
-        "andon_cache_disk_trouble{trouble=\"unavailable\"} 0",
+        "andon_cache_disk_error{kind=\"unavailable\"} 0",
     ] {
         assert!(figures.lines().any(|written| written == line), "{figures}");
     }

@@ -225,7 +225,7 @@ fn what_is_no_request_is_counted_too() {
     answers(&house, b"nonsense\r\n\r\n");
     let many = "x: y\r\n".repeat(20_000);
     answers(&house, format!("GET / HTTP/1.1\r\n{many}").as_bytes());
-    let counted = "andon_refusals_total{cause=\"malformed\",fault=\"client\"} 2";
+    let counted = "andon_errors_total{cause=\"malformed\",fault=\"client\"} 2";
     let figures = house.get("/metrics").text();
     assert!(figures.contains(counted), "{figures}");
 }

@@ -26,6 +26,30 @@ fn post(client: &mut Client, query: &str, body: &[u8]) -> Reply {
 }
 
 #[test]
+fn a_get_and_an_upload_of_one_image_are_answered_with_the_same_bytes() {
+    let house = House::with(OPEN);
+    let source = photo();
+    for (options, is_source) in [
+        ("dw=100,dh=100", false),
+        ("of=webp,q=60", false),
+        ("dw=60,dh=60,da=s,cw=60,ch=60", false),
+        // It would only be larger if it were encoded again.
+        ("q=100", true),
+    ] {
+        let got = house.get(&format!("/small_light({options})/a.jpg"));
+        let posted = post(
+            &mut house.client(),
+            &format!("?small_light={options}"),
+            &source,
+        );
+        assert_eq!((got.status, posted.status), (200, 200), "{options}");
+        assert_eq!(got.header("content-type"), posted.header("content-type"));
+        assert!(got.body == posted.body, "{options}");
+        assert_eq!(got.body == source, is_source, "{options}");
+    }
+}
+
+#[test]
 fn a_form_is_told_how_an_image_is_sent() {
     let house = House::with("[upload]\nallow = \"local\"\n");
     let form = "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.jpg\"\r\n\r\n\r\n--x--\r\n";
@@ -53,9 +77,9 @@ fn what_is_wrong_with_an_upload_or_too_large_in_a_url_is_the_clients_fault() {
     assert_eq!(house.get("/small_light(dw=6)/broken.jpg").status, 415);
     let figures = house.get("/metrics").text();
     for counted in [
-        "andon_refusals_total{cause=\"unknown_format\",fault=\"client\"} 1",
-        "andon_refusals_total{cause=\"limit\",fault=\"client\"} 1",
-        "andon_refusals_total{cause=\"unknown_format\",fault=\"origin\"} 1",
+        "andon_errors_total{cause=\"unknown_format\",fault=\"client\"} 1",
+        "andon_errors_total{cause=\"limit\",fault=\"client\"} 1",
+        "andon_errors_total{cause=\"unknown_format\",fault=\"origin\"} 1",
     ] {
         assert!(figures.contains(counted), "{counted}: {figures}");
     }
@@ -276,7 +300,7 @@ fn an_upload_borrows_idle_cores() {
         .expect("a picture");
     // Both threads have to be waiting before one of them can be lent.
     let patience = std::time::Instant::now() + Duration::from_secs(60);
-    while figure(&house, "andon_parts_lent_total") == 0.0 {
+    while figure(&house, "andon_stolen_tasks_total") == 0.0 {
         let reply = post(&mut house.client(), "?recipe=fit:100x100", &picture);
         assert_eq!(reply.size(), (100, 100));
         assert!(std::time::Instant::now() < patience, "nobody was ever idle");

@@ -79,10 +79,10 @@ fn workers(subject: &Subject, cores: i64) -> Trial {
             )
         })
         .collect();
-    let lends = subject.get("lend_idle").and_then(Value::as_bool) != Some(false);
+    let lends = subject.get("steal_work").and_then(Value::as_bool) != Some(false);
     candidates.push(candidate(
-        &format!("lend_idle = {}", !lends),
-        [("lend_idle", (!lends).into())],
+        &format!("steal_work = {}", !lends),
+        [("steal_work", (!lends).into())],
         true,
     ));
     Trial {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use andon_cache::Key;
 
-use super::queue::{Cause, Now, Price, Queue, Rules, Turn};
+use super::queue::{Now, Price, Queue, Rules, Turn};
+use crate::error::Cause;
 
 /// A job's name; those that begin with the same letter can use one decode.
 type Job = &'static str;

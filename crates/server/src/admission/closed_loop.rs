@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::Work;
 use super::calibration::Calibration;
-use super::queue::{Cause, Now, Queue, Rules, Turn};
+use super::queue::{Now, Queue, Rules, Turn};
 use crate::config::Config;
+use crate::error::Cause;
 
 /// A server without threads or files, and clients without sockets.
 struct Loop {

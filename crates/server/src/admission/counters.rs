@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::queue::Cause;
+use crate::error::Cause;
 
 /// One moment, and everything since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Counters {
     /// Panics caught.
     pub panicked: u64,
     /// Parts of jobs that idle threads took.
-    pub lent: u64,
+    pub stolen: u64,
     /// Decodes that were begun.
     pub decodes: u64,
     /// Jobs that began with what another one's decode had yielded.

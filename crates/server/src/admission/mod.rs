@@ -14,18 +14,18 @@
 mod batches;
 mod budget;
 mod calibration;
+mod cancel;
 mod cgroup;
 #[cfg(test)]
 mod closed_loop;
-mod company;
 mod counters;
 mod queue;
+mod shared_decode;
+mod shared_peak;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod tests;
-mod together;
-mod wanted;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -40,28 +40,27 @@ use andon_pixels::{Cores, Decoded, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
-use self::company::Company;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
-use self::together::Member;
+use self::shared_decode::Member;
+use self::shared_peak::SharedPeak;
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Error, Rejection};
 
 pub(crate) use self::budget::Shares;
+pub(crate) use self::cancel::CancelToken;
 pub use self::counters::{Counters, Gauges};
-pub use self::queue::Cause;
-pub(crate) use self::together::Opening;
-pub(crate) use self::wanted::Wanted;
+pub(crate) use self::shared_decode::DecodeInput;
 
 /// The pixel threads and the line before them. Dropping it lets the threads end after their current job.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    hall: Arc<Hall>,
+    pool: Arc<Pool>,
 }
 
 /// A request was let in: its work is expected.
 #[derive(Debug)]
-pub(crate) struct Ticket {
-    hall: Arc<Hall>,
+pub(crate) struct Admitted {
+    pool: Arc<Pool>,
     turn: Turn,
     used: bool,
 }
@@ -78,20 +77,6 @@ pub(crate) struct Work {
     source_bytes: u64,
 }
 
-/// A refusal for load. `Display` is part of a public sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rejection {
-    /// Why.
-    pub cause: Cause,
-    /// How long the request would have waited, as far as anybody knows; for [`Cause::Deadline`], its work
-    /// included.
-    pub wait: Duration,
-    /// The longest that it might have been; nothing for [`Cause::Count`].
-    pub limit: Duration,
-    /// Whole seconds after which the queue should be gone.
-    pub retry_after: u32,
-}
-
 impl Admission {
     /// Starts the pixel threads.
     ///
@@ -99,10 +84,10 @@ impl Admission {
     /// When the system gives no more threads.
     pub(crate) fn start(config: &Config, shares: Shares) -> io::Result<Self> {
         let admission = Self {
-            hall: Arc::new(Hall::new(rules(config), shares, config.lend_idle)),
+            pool: Arc::new(Pool::new(rules(config), shares, config.steal_work)),
         };
         let threads = config.workers();
-        Hall::start_threads(&admission.hall, &mut admission.hall.lock(), threads)?;
+        Pool::start_threads(&admission.pool, &mut admission.pool.lock(), threads)?;
         Ok(admission)
     }
 
@@ -112,13 +97,13 @@ impl Admission {
     /// # Errors
     /// When the system gives no more threads; then everything stays as it was.
     pub(crate) fn resize(&self, config: &Config, shares: Shares) -> io::Result<()> {
-        let mut state = self.hall.lock();
-        Hall::start_threads(&self.hall, &mut state, config.workers())?;
+        let mut state = self.pool.lock();
+        Pool::start_threads(&self.pool, &mut state, config.workers())?;
         state.queue.resize(rules(config), shares.pixels);
         state.most_source_bytes = shares.sources;
-        state.lends = config.lend_idle;
+        state.steals = config.steal_work;
         drop(state);
-        self.hall.changed.notify_all();
+        self.pool.changed.notify_all();
         Ok(())
     }
 
@@ -133,10 +118,10 @@ impl Admission {
         bytes: u64,
         source: Option<Key>,
         deadline: Instant,
-    ) -> Result<Ticket, Error> {
-        let now = self.hall.now();
-        let deadline = self.hall.time_of(deadline);
-        let mut state = self.hall.lock();
+    ) -> Result<Admitted, Error> {
+        let now = self.pool.now();
+        let deadline = self.pool.time_of(deadline);
+        let mut state = self.pool.lock();
         let most = state.most_source_bytes;
         if bytes > most {
             state.counters.refused_memory += 1;
@@ -149,8 +134,8 @@ impl Admission {
         };
         state.counters.admitted += 1;
         drop(state);
-        Ok(Ticket {
-            hall: self.hall.clone(),
+        Ok(Admitted {
+            pool: self.pool.clone(),
             turn,
             used: false,
         })
@@ -165,34 +150,34 @@ impl Admission {
     #[cfg(test)]
     async fn run<T: Send + 'static>(
         &self,
-        ticket: Ticket,
+        admitted: Admitted,
         work: Work,
-        wanted: Arc<Wanted>,
+        wanted: Arc<CancelToken>,
         job: impl FnOnce(&dyn Cores) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.run_opened(ticket, work, wanted, None, |cores, _| job(cores))
+        self.run_with(admitted, work, wanted, None, |cores, _| job(cores))
             .await
     }
 
     /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. It may
     /// borrow the other threads while nobody waits for them, and is handed what it begins with if that
-    /// was decoded together with others' (see [`together`]). Dropping the future withdraws it.
+    /// was decoded together with others' (see [`shared_decode`]). Dropping the future withdraws it.
     ///
     /// # Errors
     /// The job's own; `Refused`; `Pixels(Limit)` for a plan that is larger than all the memory there is;
     /// `Panicked`.
-    pub(crate) async fn run_opened<T: Send + 'static>(
+    pub(crate) async fn run_with<T: Send + 'static>(
         &self,
-        ticket: Ticket,
+        admitted: Admitted,
         work: Work,
-        wanted: Arc<Wanted>,
-        opening: Option<Opening>,
+        wanted: Arc<CancelToken>,
+        opening: Option<DecodeInput>,
         job: impl FnOnce(&dyn Cores, Option<Decoded>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let hall = self.hall.clone();
+        let pool = self.pool.clone();
         let run = Box::new(move |decoded| {
-            let result = catch_unwind(AssertUnwindSafe(|| job(&*hall, decoded)));
+            let result = catch_unwind(AssertUnwindSafe(|| job(&*pool, decoded)));
             let result = result.unwrap_or(Err(Error::Panicked));
             let outcome = match &result {
                 Ok(_) => Outcome::Done,
@@ -211,9 +196,9 @@ impl Admission {
             opening,
             run,
         };
-        let id = self.hall.join(ticket, job)?;
+        let id = self.pool.join(admitted, job)?;
         let mut withdraw = Withdraw {
-            hall: &self.hall,
+            pool: &self.pool,
             wanted,
             id,
             answered: false,
@@ -225,8 +210,8 @@ impl Admission {
 
     /// How it stands.
     pub(crate) fn gauges(&self) -> Gauges {
-        let now = self.hall.now();
-        let state = self.hall.lock();
+        let now = self.pool.now();
+        let state = self.pool.lock();
         Gauges {
             waiting: state.queue.waiting(),
             running: state.queue.running(),
@@ -241,15 +226,15 @@ impl Admission {
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        self.hall.lock().closed = true;
-        self.hall.changed.notify_all();
+        self.pool.lock().closed = true;
+        self.pool.changed.notify_all();
     }
 }
 
-impl Drop for Ticket {
+impl Drop for Admitted {
     fn drop(&mut self) {
         if !self.used {
-            let mut state = self.hall.lock();
+            let mut state = self.pool.lock();
             state.queue.forget(self.turn);
             state.counters.dropped += 1;
         }
@@ -272,38 +257,8 @@ impl Work {
     }
 }
 
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (wait, limit) = (self.wait.as_secs_f64(), self.limit.as_secs_f64());
-        match self.cause {
-            Cause::Count => write!(f, "overloaded: the queue is full")?,
-            Cause::Wait => write!(
-                f,
-                "overloaded: the predicted queueing delay is {wait:.1} s, the limit is {limit:.1} s"
-            )?,
-            Cause::Deadline => write!(
-                f,
-                "overloaded: the image would be ready in {wait:.1} s, the request times out in {limit:.1} s"
-            )?,
-        }
-        write!(f, "; retry in {} s", self.retry_after)
-    }
-}
-
-impl Cause {
-    /// One word for logs and metrics.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Count => "queue",
-            Self::Wait => "busy",
-            Self::Deadline => "hopeless",
-        }
-    }
-}
-
 /// What requests and pixel threads share.
-struct Hall {
+struct Pool {
     began: Instant,
     state: Mutex<State>,
     changed: Condvar,
@@ -315,20 +270,20 @@ struct State {
     counters: Counters,
     /// The largest source file that may wait, in bytes.
     most_source_bytes: u64,
-    lends: bool,
+    steals: bool,
     /// Pixel threads that there are: more than configured, for a while after that was changed.
     threads: usize,
     /// Those with nothing to do.
     idle: usize,
     /// Parts of running jobs that idle threads were woken for; never more than there are of those.
-    lent: VecDeque<Task>,
+    stolen: VecDeque<Task>,
     closed: bool,
 }
 
 struct Job {
     work: Work,
-    wanted: Arc<Wanted>,
-    opening: Option<Opening>,
+    wanted: Arc<CancelToken>,
+    opening: Option<DecodeInput>,
     run: Run,
 }
 
@@ -348,8 +303,8 @@ enum Outcome {
     Panicked,
 }
 
-impl Hall {
-    fn new(rules: Rules, shares: Shares, lends: bool) -> Self {
+impl Pool {
+    fn new(rules: Rules, shares: Shares, steals: bool) -> Self {
         Self {
             began: Instant::now(),
             state: Mutex::new(State {
@@ -357,10 +312,10 @@ impl Hall {
                 calibration: Calibration::default(),
                 counters: Counters::default(),
                 most_source_bytes: shares.sources,
-                lends,
+                steals,
                 threads: 0,
                 idle: 0,
-                lent: VecDeque::new(),
+                stolen: VecDeque::new(),
                 closed: false,
             }),
             changed: Condvar::new(),
@@ -369,9 +324,9 @@ impl Hall {
 
     /// Starts those that are missing of so many pixel threads. They look at the state, and may end again,
     /// when the lock is given back.
-    fn start_threads(hall: &Arc<Self>, state: &mut State, wanted: usize) -> io::Result<()> {
+    fn start_threads(pool: &Arc<Self>, state: &mut State, wanted: usize) -> io::Result<()> {
         for number in state.threads..wanted {
-            let working = hall.clone();
+            let working = pool.clone();
             thread::Builder::new()
                 .name(format!("pixel-{number}"))
                 .spawn(move || working.work())?;
@@ -380,20 +335,20 @@ impl Hall {
         Ok(())
     }
 
-    fn join(&self, mut ticket: Ticket, job: Job) -> Result<u64, Error> {
+    fn join(&self, mut admitted: Admitted, job: Job) -> Result<u64, Error> {
         let now = self.now();
         let (work, deadline) = (job.work, job.wanted.deadline());
         let mut state = self.lock();
         let total = state.queue.budget().total();
-        ticket.used = true;
+        admitted.used = true;
         if !state.queue.budget().could_ever_hold(work.peak_bytes) {
-            state.queue.forget(ticket.turn);
+            state.queue.forget(admitted.turn);
             state.counters.refused_memory += 1;
             return Err(over_budget(work.peak_bytes, total));
         }
         let price = state.calibration.price(&work);
         let deadline = self.time_of(deadline);
-        let turn = ticket.turn;
+        let turn = admitted.turn;
         let joined = state
             .queue
             .join(now, turn, price, deadline, job, Job::joins);
@@ -408,7 +363,7 @@ impl Hall {
         while let Some(next) = self.next() {
             match next {
                 Next::Jobs(jobs) => self.run_together(jobs),
-                // Whoever lent it notices a panic by its missing result.
+                // Whoever stolen it notices a panic by its missing result.
                 Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
             }
         }
@@ -417,7 +372,7 @@ impl Hall {
     fn next(&self) -> Option<Next> {
         let mut state = self.lock();
         loop {
-            if let Some(task) = state.lent.pop_front() {
+            if let Some(task) = state.stolen.pop_front() {
                 return Some(Next::Part(task));
             }
             if state.threads > state.queue.threads() {
@@ -465,7 +420,7 @@ impl Hall {
     /// Decodes once for all of them, and lets idle threads go on with those they can take.
     fn run_together(self: &Arc<Self>, jobs: Vec<Taken>) {
         let members: Vec<_> = jobs.iter().filter_map(|(_, job)| job.member()).collect();
-        let decoded = together::decode(&members, &**self);
+        let decoded = shared_decode::decode(&members, &**self);
         drop(members);
         let Some(decoded) = decoded else {
             for taken in jobs {
@@ -481,8 +436,8 @@ impl Hall {
             .into_iter()
             .zip(decoded)
             .map(|(taken, decoded)| {
-                let hall = self.clone();
-                Box::new(move || hall.run(taken, Some(decoded))) as Task
+                let pool = self.clone();
+                Box::new(move || pool.run(taken, Some(decoded))) as Task
             })
             .collect();
         let kept: Vec<Task> = parts
@@ -555,16 +510,16 @@ impl Job {
     }
 }
 
-/// Idle pixel threads are lent while nobody waits for one: a single picture is done sooner, and under
+/// Idle pixel threads are stolen while nobody waits for one: a single picture is done sooner, and under
 /// load every picture has one thread.
-impl Cores for Hall {
+impl Cores for Pool {
     fn lend(&self, task: Task) -> Option<Task> {
         let mut state = self.lock();
-        if !state.lends || state.queue.waiting() > 0 || state.lent.len() >= state.idle {
+        if !state.steals || state.queue.waiting() > 0 || state.stolen.len() >= state.idle {
             return Some(task);
         }
-        state.lent.push_back(task);
-        state.counters.lent += 1;
+        state.stolen.push_back(task);
+        state.counters.stolen += 1;
         drop(state);
         self.changed.notify_one();
         None
@@ -578,16 +533,16 @@ impl State {
             return Vec::new();
         };
         let calibration = &self.calibration;
-        let mut company = Company::of(opening.plan.holding(), self.queue.threads());
+        let mut shared_peak = SharedPeak::of(opening.plan.holding(), self.queue.threads());
         let mut taken = first.work.peak_bytes;
         self.queue.along(now, *id, |job, free| {
             let own = job.opening.as_ref().filter(|own| opening.joins(own))?;
-            let larger = company.with(own.plan.holding());
+            let larger = shared_peak.with(own.plan.holding());
             let bytes = larger.bytes().saturating_sub(taken);
             if bytes > free {
                 return None;
             }
-            company = larger;
+            shared_peak = larger;
             taken += bytes;
             let Price { time, decode, .. } = calibration.price(&job.work);
             Some(Price {
@@ -611,9 +566,9 @@ impl State {
     }
 }
 
-impl fmt::Debug for Hall {
+impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hall")
+        f.debug_struct("Pool")
             .field("waiting", &self.lock().queue.waiting())
             .finish_non_exhaustive()
     }
@@ -621,8 +576,8 @@ impl fmt::Debug for Hall {
 
 /// Withdraws a job when its future goes before there is an answer.
 struct Withdraw<'a> {
-    hall: &'a Hall,
-    wanted: Arc<Wanted>,
+    pool: &'a Pool,
+    wanted: Arc<CancelToken>,
     id: u64,
     answered: bool,
 }
@@ -633,12 +588,12 @@ impl Drop for Withdraw<'_> {
             return;
         }
         self.wanted.forget();
-        let mut state = self.hall.lock();
+        let mut state = self.pool.lock();
         state.counters.dropped += 1;
         let job = state.queue.withdraw(self.id);
         drop(state);
         // Whoever stood in its way may go on.
-        self.hall.changed.notify_all();
+        self.pool.changed.notify_all();
         drop(job);
     }
 }

@@ -29,6 +29,7 @@ use std::time::Duration;
 use andon_cache::Key;
 
 use super::budget::Budget;
+use crate::error::Cause;
 
 /// Time since the server started.
 pub(super) type Now = Duration;
@@ -73,17 +74,6 @@ pub(super) struct Price {
     pub(super) bytes: u64,
 }
 
-/// Why a request is not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// As many wait as may (`queue`).
-    Count,
-    /// The predicted wait is too long (`target_wait`, `max_wait`).
-    Wait,
-    /// It would not be ready by its deadline.
-    Deadline,
-}
-
 /// A request that is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
@@ -119,7 +109,7 @@ struct Waiting<J> {
 struct Running {
     id: u64,
     /// The job that it went along with: itself, mostly.
-    company: u64,
+    shared_peak: u64,
     began: Now,
     price: Price,
 }
@@ -258,7 +248,7 @@ impl<J> Queue<J> {
         self.budget.take(price.bytes);
         self.running.push(Running {
             id: turn.1,
-            company: turn.1,
+            shared_peak: turn.1,
             began: now,
             price,
         });
@@ -291,7 +281,7 @@ impl<J> Queue<J> {
             if let Some(Waiting { batch, job, .. }) = self.waiting.remove(&turn) {
                 self.running.push(Running {
                     id: turn.1,
-                    company: first,
+                    shared_peak: first,
                     began: now,
                     price,
                 });
@@ -307,7 +297,7 @@ impl<J> Queue<J> {
         if let Some(index) = self.running.iter().position(|job| job.id == id) {
             let job = self.running.swap_remove(index);
             let mut others = self.running.iter_mut();
-            match others.find(|other| other.company == job.company) {
+            match others.find(|other| other.shared_peak == job.shared_peak) {
                 Some(other) => other.price.bytes += job.price.bytes,
                 None => self.budget.give_back(job.price.bytes),
             }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::queue::{Cause, Now, Price, Queue, Refusal, Rules};
+use super::queue::{Now, Price, Queue, Refusal, Rules};
+use crate::error::Cause;
 
 /// A server without threads: jobs take exactly as long as the test says.
 struct Simulation {

@@ -6,6 +6,7 @@ use andon_pixels::cores::Offered;
 use andon_pixels::{Cores, Interrupt};
 
 use super::*;
+use crate::error::Cause;
 
 fn admission(threads: usize, queue: usize) -> Admission {
     start(&Config {
@@ -28,8 +29,8 @@ fn later() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-fn wanted() -> Arc<Wanted> {
-    Arc::new(Wanted::until(later()))
+fn wanted() -> Arc<CancelToken> {
+    Arc::new(CancelToken::until(later()))
 }
 
 fn work(peak_bytes: u64) -> Work {
@@ -42,7 +43,7 @@ fn work(peak_bytes: u64) -> Work {
     }
 }
 
-fn enter(admission: &Admission) -> Ticket {
+fn enter(admission: &Admission) -> Admitted {
     admission.enter(10, None, later()).unwrap()
 }
 
@@ -50,8 +51,8 @@ fn enter(admission: &Admission) -> Ticket {
 async fn a_job_runs_and_its_place_is_free_again() {
     let admission = admission(1, 0);
     for round in 0..10 {
-        let ticket = enter(&admission);
-        let result = admission.run(ticket, work(1), wanted(), move |_| Ok(round));
+        let admitted = enter(&admission);
+        let result = admission.run(admitted, work(1), wanted(), move |_| Ok(round));
         assert_eq!(result.await.unwrap(), round);
     }
     let gauges = admission.gauges();
@@ -81,15 +82,15 @@ async fn one_more_than_threads_and_queue_is_refused() {
 #[tokio::test]
 async fn a_panic_costs_the_job_and_not_the_thread() {
     let admission = admission(1, 0);
-    let ticket = enter(&admission);
+    let admitted = enter(&admission);
     let result: Result<(), _> = admission
-        .run(ticket, work(1), wanted(), |_| {
+        .run(admitted, work(1), wanted(), |_| {
             std::panic::resume_unwind(Box::new(()))
         })
         .await;
     assert!(matches!(result, Err(Error::Panicked)));
-    let ticket = enter(&admission);
-    let result = admission.run(ticket, work(1), wanted(), |_| Ok(7)).await;
+    let admitted = enter(&admission);
+    let result = admission.run(admitted, work(1), wanted(), |_| Ok(7)).await;
     assert_eq!(result.unwrap(), 7);
     let counters = admission.gauges().counters;
     assert_eq!((counters.panicked, counters.done), (1, 2));
@@ -118,17 +119,18 @@ async fn a_withdrawn_job_leaves_the_queue_and_a_running_one_is_told() {
     let (begun, has_begun) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let running_wanted = wanted();
-    let ticket = enter(&admission);
-    let mut running = Box::pin(
-        admission.run(ticket, work(1), running_wanted.clone(), move |_| {
-            begun.send(()).unwrap();
-            released.recv().unwrap();
-            Ok(())
-        }),
-    );
-    let ticket = enter(&admission);
+    let admitted = enter(&admission);
+    let mut running =
+        Box::pin(
+            admission.run(admitted, work(1), running_wanted.clone(), move |_| {
+                begun.send(()).unwrap();
+                released.recv().unwrap();
+                Ok(())
+            }),
+        );
+    let admitted = enter(&admission);
     let mut waiting = Box::pin(
-        admission.run(ticket, work(1), wanted(), |_| -> Result<(), _> {
+        admission.run(admitted, work(1), wanted(), |_| -> Result<(), _> {
             unreachable!("it was withdrawn")
         }),
     );
@@ -156,7 +158,7 @@ async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
     for peak in [600, 300, 500, 900, 100, 1000, 200, 400].repeat(4) {
         let (admission, inside) = (admission.clone(), inside.clone());
         tasks.spawn(async move {
-            let ticket = enter(&admission);
+            let admitted = enter(&admission);
             let job = move |_: &dyn Cores| {
                 use std::sync::atomic::Ordering::SeqCst;
                 let held = inside.fetch_add(peak, SeqCst) + peak;
@@ -164,7 +166,7 @@ async fn jobs_that_do_not_fit_together_run_one_after_the_other() {
                 inside.fetch_sub(peak, SeqCst);
                 Ok(held)
             };
-            admission.run(ticket, work(peak), wanted(), job).await
+            admission.run(admitted, work(peak), wanted(), job).await
         });
     }
     while let Some(held) = tasks.join_next().await {
@@ -183,8 +185,8 @@ async fn the_time_to_come_back_is_that_of_the_predicted_wait() {
         ..work(1)
     };
     let (begun, has_begun) = mpsc::channel();
-    let ticket = enter(&admission);
-    let mut running = Box::pin(admission.run(ticket, heavy, wanted(), move |_| {
+    let admitted = enter(&admission);
+    let mut running = Box::pin(admission.run(admitted, heavy, wanted(), move |_| {
         begun.send(()).unwrap();
         released.recv().unwrap();
         Ok(())
@@ -211,9 +213,9 @@ async fn the_time_to_come_back_is_that_of_the_predicted_wait() {
 
 /// Waits until so many pixel threads are there: those that are too many end when they are free.
 async fn until_threads(admission: &Admission, threads: usize) {
-    let patience = later();
+    let timeout = later();
     while admission.gauges().threads != threads {
-        assert!(Instant::now() < patience, "{:?}", admission.gauges());
+        assert!(Instant::now() < timeout, "{:?}", admission.gauges());
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
@@ -226,12 +228,12 @@ async fn threads_come_and_go_with_the_configuration_and_no_job_is_lost() {
         for _ in 0..4 {
             let admission = admission.clone();
             tasks.spawn(async move {
-                let ticket = enter(&admission);
+                let admitted = enter(&admission);
                 let job = move |_: &dyn Cores| {
                     thread::sleep(Duration::from_micros(300));
                     Ok(round)
                 };
-                admission.run(ticket, work(1), wanted(), job).await
+                admission.run(admitted, work(1), wanted(), job).await
             });
         }
         tokio::task::yield_now().await;
@@ -269,10 +271,10 @@ async fn what_was_learnt_outlives_a_resize() {
             thread::sleep(Duration::from_millis(20));
             Ok(())
         };
-        let ticket = enter(&admission);
-        admission.run(ticket, slow, wanted(), job).await.unwrap();
+        let admitted = enter(&admission);
+        admission.run(admitted, slow, wanted(), job).await.unwrap();
     }
-    let learnt = admission.hall.lock().calibration.price(&slow).time;
+    let learnt = admission.pool.lock().calibration.price(&slow).time;
     assert!(learnt > Duration::from_millis(19), "{learnt:?}");
     let shares = Shares {
         cache: 0,
@@ -280,7 +282,7 @@ async fn what_was_learnt_outlives_a_resize() {
         pixels: 500,
     };
     admission.resize(&Config::default(), shares).unwrap();
-    let kept = admission.hall.lock().calibration.price(&slow).time;
+    let kept = admission.pool.lock().calibration.price(&slow).time;
     assert_eq!(kept, learnt);
     assert!(
         admission.enter(51, None, later()).is_err(),
@@ -291,13 +293,13 @@ async fn what_was_learnt_outlives_a_resize() {
 #[tokio::test]
 async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
     let admission = admission(2, 8);
-    let lent = |cores: &dyn Cores| Ok(Offered::to(cores, || 7).is_taken());
-    // Both threads have to be waiting before one of them can be lent.
+    let stolen = |cores: &dyn Cores| Ok(Offered::to(cores, || 7).is_taken());
+    // Both threads have to be waiting before one of them can be stolen.
     let mut taken = false;
     for _ in 0..1000 {
-        let ticket = enter(&admission);
+        let admitted = enter(&admission);
         taken |= admission
-            .run(ticket, work(1), wanted(), lent)
+            .run(admitted, work(1), wanted(), stolen)
             .await
             .unwrap();
         if taken {
@@ -309,8 +311,8 @@ async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
 
     let (go, gone) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
-    let ticket = enter(&admission);
-    let mut busy = Box::pin(admission.run(ticket, work(1), wanted(), move |_| {
+    let admitted = enter(&admission);
+    let mut busy = Box::pin(admission.run(admitted, work(1), wanted(), move |_| {
         begun.send(()).unwrap();
         gone.recv().unwrap();
         Ok(())
@@ -321,10 +323,10 @@ async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
             .is_err()
     );
     has_begun.recv().unwrap();
-    let ticket = enter(&admission);
+    let admitted = enter(&admission);
     assert!(
         !admission
-            .run(ticket, work(1), wanted(), lent)
+            .run(admitted, work(1), wanted(), stolen)
             .await
             .unwrap()
     );
@@ -336,15 +338,15 @@ async fn an_idle_thread_is_lent_and_a_busy_one_is_not() {
 async fn nothing_is_lent_where_the_configuration_forbids_it() {
     let admission = start(&Config {
         workers: 2,
-        lend_idle: false,
+        steal_work: false,
         ..Config::default()
     });
     for _ in 0..20 {
-        let ticket = enter(&admission);
-        let lent = |cores: &dyn Cores| Ok(Offered::to(cores, || 7).is_taken());
+        let admitted = enter(&admission);
+        let stolen = |cores: &dyn Cores| Ok(Offered::to(cores, || 7).is_taken());
         assert!(
             !admission
-                .run(ticket, work(1), wanted(), lent)
+                .run(admitted, work(1), wanted(), stolen)
                 .await
                 .unwrap()
         );

@@ -37,7 +37,7 @@ pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
-pub use origin::{Files, FsConfig, Keeper, OriginConfig, RemoteConfig};
+pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 pub use reach::Reach;
 pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
@@ -57,7 +57,7 @@ pub struct Config {
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
     /// Do pixel threads with nothing to do help with a large picture?
-    pub lend_idle: bool,
+    pub steal_work: bool,
     /// The longest predicted queueing delay under lasting overload; longer ones are answered with 503.
     pub target_wait: Span,
     /// The longest predicted queueing delay at all: of a burst, and of a few clients with slow images.
@@ -121,7 +121,7 @@ impl Default for Config {
             listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
             socket_mode: SocketMode::default(),
             workers: 0,
-            lend_idle: true,
+            steal_work: true,
             target_wait: Span(Duration::from_millis(500)),
             max_wait: Span(Duration::from_secs(10)),
             queue: 1024,
@@ -298,7 +298,8 @@ mod tests {
         .origin;
         // What is "none by default" is shown with an example; the rest is what one gets anyway.
         let [shop, bucket] = shown.try_into().unwrap();
-        let (Keeper::Http(http, remote), Keeper::S3(s3, _)) = (shop.keeper, bucket.keeper) else {
+        let (OriginKind::Http(http, remote), OriginKind::S3(s3, _)) = (shop.keeper, bucket.keeper)
+        else {
             panic!("a web server and a bucket");
         };
         let http = HttpConfig {
@@ -323,8 +324,8 @@ mod tests {
             max_bytes: None,
             ..remote
         };
-        assert_eq!(plain[0].keeper, Keeper::Http(http, remote));
-        assert_eq!(plain[1].keeper, Keeper::S3(s3, RemoteConfig::default()));
+        assert_eq!(plain[0].keeper, OriginKind::Http(http, remote));
+        assert_eq!(plain[1].keeper, OriginKind::S3(s3, RemoteConfig::default()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config};
-use crate::origins::Cidr;
+use crate::net::Cidr;
 
 /// One origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -14,12 +14,12 @@ pub struct OriginConfig {
     /// Paths that begin with this (whole segments) belong to it, the prefix taken off.
     pub prefix: String,
     /// What keeps its pictures.
-    pub keeper: Keeper,
+    pub keeper: OriginKind,
 }
 
 /// What keeps an origin's pictures.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Keeper {
+pub enum OriginKind {
     /// A folder.
     Fs(FsConfig),
     /// A web server.
@@ -114,10 +114,10 @@ impl TryFrom<Written> for OriginConfig {
                         "`{key}` means nothing for a folder; for all of them together see [limits] and [timeouts]"
                     ));
                 }
-                Keeper::Fs(fs)
+                OriginKind::Fs(fs)
             }
-            (None, Some(http), None) => Keeper::Http(http, remote),
-            (None, None, Some(s3)) => Keeper::S3(s3, remote),
+            (None, Some(http), None) => OriginKind::Http(http, remote),
+            (None, None, Some(s3)) => OriginKind::S3(s3, remote),
             _ => {
                 return Err(format!(
                     "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base` and `s3.bucket`"
@@ -133,7 +133,7 @@ impl OriginConfig {
     pub fn folder(root: impl Into<PathBuf>) -> Self {
         Self {
             prefix: everything(),
-            keeper: Keeper::Fs(FsConfig {
+            keeper: OriginKind::Fs(FsConfig {
                 root: root.into(),
                 files: Files::default(),
                 outside_links: false,
@@ -143,9 +143,9 @@ impl OriginConfig {
 
     pub(super) fn resolve(&mut self, folder: &Path) {
         match &mut self.keeper {
-            Keeper::Fs(fs) => fs.root = folder.join(&fs.root),
-            Keeper::Http(http, _) => http.resolve(folder),
-            Keeper::S3(s3, _) => s3.resolve(folder),
+            OriginKind::Fs(fs) => fs.root = folder.join(&fs.root),
+            OriginKind::Http(http, _) => http.resolve(folder),
+            OriginKind::S3(s3, _) => s3.resolve(folder),
         }
     }
 }
@@ -185,12 +185,12 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
             )));
         }
         match &origin.keeper {
-            Keeper::Fs(_) => {}
-            Keeper::Http(http, remote) => {
+            OriginKind::Fs(_) => {}
+            OriginKind::Http(http, remote) => {
                 http.validate()?;
                 remote.validate()?;
             }
-            Keeper::S3(s3, remote) => {
+            OriginKind::S3(s3, remote) => {
                 s3.validate()?;
                 remote.validate()?;
             }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::http::Peer;
+use crate::net::Peer;
 
 /// Which clients may use a part of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::{Dialects, Wish};
-use andon_pixels::{Cores, Decoded, Plan};
 use andon_recipe::Recipe;
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -17,17 +16,20 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 
-use super::visit::Visit;
+use super::record::RequestRecord;
 use super::{check_host, target};
-use crate::admission::{Opening, Shares, Wanted, Work};
-use crate::app::App;
+use crate::admission::Shares;
 use crate::config::{Config, ConfigError, Reach};
 use crate::error::Error;
-use crate::http::Peer;
-use crate::materials::{LoadedMaterials, MaterialFolder};
-use crate::negotiation;
-use crate::origins::{Held, Hold};
+use crate::handler::App;
+use crate::net::Peer;
+use crate::operations::entry::Stages;
+use crate::origins::{Reservation, SourceMemory};
+use crate::request::negotiation;
 use crate::response::{self, Reply};
+use crate::results::making::RenderTask;
+use crate::sources::materials::MaterialFolder;
+use crate::sources::rendering::{Ingredients, Planned};
 
 /// What uploads need beside what every request needs.
 #[derive(Debug)]
@@ -36,10 +38,10 @@ pub(crate) struct Uploads {
     /// Of one body.
     most_bytes: u64,
     /// For one body to arrive.
-    patience: Duration,
+    timeout: Duration,
     /// What bodies may come to, out of what all sources may: slow senders leave the other half to those
     /// that are read and fetched.
-    room: Held,
+    room: SourceMemory,
     /// small_light's options in the path, whatever the URLs of this server look like.
     dialects: Dialects,
     materials: Arc<MaterialFolder>,
@@ -58,8 +60,11 @@ impl Uploads {
         Ok(Self {
             allow: config.upload.allow,
             most_bytes: config.limits.source_bytes.0,
-            patience: config.timeouts.body.0,
-            room: before.map_or_else(|| Held::new(room(config)), |before| before.room.clone()),
+            timeout: config.timeouts.body.0,
+            room: before.map_or_else(
+                || SourceMemory::new(room(config)),
+                |before| before.room.clone(),
+            ),
             dialects: plain.dialects()?,
             materials: Arc::new(MaterialFolder::open(
                 config.small_light.material_dir.as_deref(),
@@ -116,7 +121,11 @@ impl Uploads {
     }
 
     /// The whole body, within its time and its share of memory.
-    async fn receive(&self, body: &mut Incoming, sources: &Held) -> Result<Received, Error> {
+    async fn receive(
+        &self,
+        body: &mut Incoming,
+        sources: &SourceMemory,
+    ) -> Result<Received, Error> {
         let told = body.size_hint().exact();
         self.check_length(body.size_hint().lower())?;
         let mut received = Received::new(told.unwrap_or(self.most_bytes));
@@ -131,9 +140,9 @@ impl Uploads {
             }
             Ok(())
         };
-        match tokio::time::timeout(self.patience, receiving).await {
+        match tokio::time::timeout(self.timeout, receiving).await {
             Ok(done) => done.map(|()| received),
-            Err(_) => Err(Error::BodyLate(self.patience)),
+            Err(_) => Err(Error::BodyLate(self.timeout)),
         }
     }
 
@@ -156,15 +165,15 @@ fn room(config: &Config) -> u64 {
 impl App {
     /// Answers an upload.
     pub(crate) async fn upload(&self, request: Request<Incoming>, peer: Peer) -> Reply {
-        let mut visit = Visit::begin(&self.log, &request, peer);
+        let mut record = RequestRecord::begin(&self.log, &request, peer);
         let expects_go = request.headers().contains_key(header::EXPECT);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self.rendered(&request, &mut body, peer, &mut visit).await {
+        let reply = match self.rendered(&request, &mut body, peer, &mut record).await {
             Ok(reply) => reply,
             Err(error) => {
-                visit.is_upload();
-                let mut reply = visit.failed(&error);
+                record.is_upload();
+                let mut reply = record.failed(&error);
                 if matches!(error, Error::PostOnly(_)) {
                     reply
                         .headers_mut()
@@ -176,7 +185,7 @@ impl App {
                 reply
             }
         };
-        visit.answered(&reply);
+        record.answered(&reply);
         reply
     }
 
@@ -185,7 +194,7 @@ impl App {
         request: &Request<()>,
         body: &mut Incoming,
         peer: Peer,
-        visit: &mut Visit<'_>,
+        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         check_host(request.version(), request.headers())?;
         if request.method() != Method::POST {
@@ -206,18 +215,18 @@ impl App {
         negotiation::settle_without_accept(&mut wish, self.negotiation.background());
         let wish = Arc::new(wish);
         let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.rules.text().into());
-        visit.wishes(&wish, recipe.as_ref());
+        record.wishes(&wish, recipe.as_ref());
 
         let began = Instant::now();
         let sources = self.maker.fetcher.held();
         let received = self.uploads.receive(body, sources).await?;
-        visit.took("receive", began.elapsed());
+        record.took("receive", began.elapsed());
 
-        let deadline = Instant::now() + self.patience;
-        let answer = self.made(wish, received, deadline, visit);
+        let deadline = Instant::now() + self.timeout;
+        let answer = self.made(wish, received, deadline, record);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
-                Err(Error::Late(self.patience))
+                Err(Error::Late(self.timeout))
             }
             Ok(answer) => answer,
         }
@@ -229,50 +238,27 @@ impl App {
         wish: Arc<Wish>,
         received: Received,
         deadline: Instant,
-        visit: &mut Visit<'_>,
+        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let Received { bytes, holds, .. } = received;
-        let source = Bytes::from(bytes);
-        let bytes = source.len() as u64;
-        let ticket = self.maker.admission.enter(bytes, None, deadline)?;
-        let (plan, materials) = self.upload_plan(wish.clone(), source.clone()).await?;
-        let plan = Arc::new(plan);
-        let opening = Opening {
+        let source_bytes = bytes.len() as u64;
+        let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
+        let order = RenderTask {
+            admitted,
+            planned: self.planned(wish.clone(), bytes.into()).await?,
             source: None,
-            bytes: source.clone(),
-            plan: plan.clone(),
-            engine: self.maker.engine.clone(),
+            source_bytes,
+            deadline,
+            holds,
         };
-        let work = Work::of(&plan, bytes);
-        let waits = Instant::now();
-        let wanted = Arc::new(Wanted::until(deadline));
-        let job = {
-            let (engine, wanted) = (self.maker.engine.clone(), wanted.clone());
-            let explain = self.maker.plan_header;
-            move |cores: &dyn Cores, decoded: Option<Decoded>| {
-                let waited = waits.elapsed();
-                // The source's bytes are counted here, and not with the plan's.
-                let _until_done = holds;
-                let rendered =
-                    engine.run_from(decoded, cores, &plan, &source, &materials, &*wanted)?;
-                let of_source = source.slice(..rendered.of_source);
-                let body = rendered.body.map_or(of_source, Bytes::from);
-                let plan = explain.then(|| plan.to_string());
-                Ok::<_, Error>((body, rendered.media_type, rendered.timings, plan, waited))
-            }
-        };
-        let admission = &self.maker.admission;
-        let (body, media_type, timings, plan, waited) = admission
-            .run_opened(ticket, work, wanted, Some(opening), job)
-            .await?;
-
-        visit.took("queue", waited);
-        visit.took("decode", timings.decode);
-        visit.took("resize", timings.stages);
-        visit.took("encode", timings.encode);
-        let mut reply = fresh(body, media_type);
-        response::set_timing(&mut reply, visit.stages());
-        if let Some(plan) = plan {
+        let mut stages = Stages::new();
+        let picture = self.maker.render(order, &mut stages).await?;
+        for (stage, time) in stages {
+            record.took(stage, time);
+        }
+        let mut reply = fresh(picture.body, picture.media_type);
+        response::set_timing(&mut reply, record.stages());
+        if let Some(plan) = picture.plan {
             response::set_plan(&mut reply, &plan);
         }
         response::add_notes(reply.headers_mut(), &wish.notes);
@@ -280,19 +266,20 @@ impl App {
     }
 
     /// Reads the picture's header and the materials, in one of the fetcher's slots.
-    async fn upload_plan(
-        &self,
-        wish: Arc<Wish>,
-        source: Bytes,
-    ) -> Result<(Plan, LoadedMaterials), Error> {
+    async fn planned(&self, wish: Arc<Wish>, source: Bytes) -> Result<Planned, Error> {
         let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
         let most = self.uploads.most_bytes;
         self.maker
             .fetcher
             .run(move || {
-                let plan = engine.plan(&*wish.rules, &source)?;
-                let materials = folder.open_for(wish.rules.materials())?.read(most)?;
-                Ok((plan, materials))
+                let ingredients = Ingredients {
+                    materials: folder.open_for(wish.rules.materials())?.read(most)?,
+                    wish,
+                    negotiated: false,
+                    path: SOURCE.to_owned(),
+                    source,
+                };
+                Planned::new(&engine, ingredients)
             })
             .await
     }
@@ -304,7 +291,7 @@ struct Received {
     bytes: Vec<u8>,
     /// As many as will ever be needed.
     most: usize,
-    holds: [Option<Hold>; 2],
+    holds: [Option<Reservation>; 2],
 }
 
 impl Received {
@@ -317,14 +304,14 @@ impl Received {
     }
 
     /// Appends, if there is room in all of `rooms`.
-    fn append(&mut self, data: &[u8], rooms: [&Held; 2]) -> Result<(), Error> {
+    fn append(&mut self, data: &[u8], rooms: [&SourceMemory; 2]) -> Result<(), Error> {
         let needed = self.bytes.len() + data.len();
         if needed > self.bytes.capacity() {
             // Twice as much each time copies little; what is allocated is what is counted.
             let capacity = (2 * self.bytes.capacity()).max(FIRST_STEP);
             let capacity = capacity.min(self.most).max(needed);
             for (hold, room) in self.holds.iter_mut().zip(rooms) {
-                let have = hold.as_ref().map_or(0, Hold::bytes);
+                let have = hold.as_ref().map_or(0, Reservation::bytes);
                 let more = room.try_take((capacity as u64).saturating_sub(have))?;
                 match hold {
                     Some(hold) => hold.merge(more),
@@ -417,14 +404,19 @@ mod tests {
 
     #[test]
     fn what_has_arrived_counts_in_every_room_and_is_given_back() {
-        let (bodies, sources) = (Held::new(1 << 20), Held::new(2 << 20));
+        let (bodies, sources) = (SourceMemory::new(1 << 20), SourceMemory::new(2 << 20));
         let mut received = Received::new(900_000);
         for _ in 0..9 {
             received.append(&[7; 100_000], [&bodies, &sources]).unwrap();
             assert!(received.bytes.capacity() >= received.bytes.len());
         }
         assert_eq!(received.bytes.len(), 900_000);
-        let held: Vec<_> = received.holds.iter().flatten().map(Hold::bytes).collect();
+        let held: Vec<_> = received
+            .holds
+            .iter()
+            .flatten()
+            .map(Reservation::bytes)
+            .collect();
         assert_eq!(held, [900_096; 2], "whole KiB of what was told");
 
         let mut other = Received::new(600_000);

@@ -7,8 +7,8 @@ use hyper::HeaderMap;
 use hyper::header;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::app::App;
 use crate::error::Error;
+use crate::handler::App;
 use crate::response::{self, Reply};
 
 impl App {

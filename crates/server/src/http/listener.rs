@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-use super::Peer;
 use crate::config::{Listen, SocketMode};
+use crate::net::Peer;
 
 /// A bound address.
 #[derive(Debug)]

@@ -1,19 +1,17 @@
-//! Sockets: listening, one connection, how many of them, and an end to endless patience.
+//! Sockets: listening, connection limits, socket timeouts, and the fast path for cached hits.
 
-mod connection;
-mod crowd;
-mod express;
+mod connections;
+mod fast_path;
 mod listener;
-mod patience;
-mod peer;
 mod sending;
 mod simple;
 mod strict;
+mod timeout_stream;
 
-pub(crate) use connection::{Guest, Manners, serve};
-pub use crowd::Crowded;
-pub(crate) use crowd::{Ceilings, Crowd, Ticket};
+pub(crate) use connections::{Ceilings, ConnectionSlot, Connections};
+pub(crate) use fast_path::{FastPath, FastResponder};
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener};
-pub(crate) use peer::Peer;
+pub(crate) use sending::Sending;
 pub(crate) use simple::Simple;
+pub(crate) use timeout_stream::{TimeoutStream, Waits};

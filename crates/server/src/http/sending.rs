@@ -6,17 +6,17 @@ use std::task::{Context, Poll};
 
 use hyper::body::{Body, Frame, SizeHint};
 
-use super::patience::Answering;
+use super::timeout_stream::Answering;
 
 /// A body and what tells that it is not yet over.
 #[derive(Debug)]
-pub(super) struct Sending<B> {
+pub(crate) struct Sending<B> {
     body: B,
     _answering: Answering,
 }
 
 impl<B> Sending<B> {
-    pub(super) fn new(body: B, answering: Answering) -> Self {
+    pub(crate) fn new(body: B, answering: Answering) -> Self {
         Self {
             body,
             _answering: answering,

@@ -8,7 +8,7 @@ use hyper::Method;
 
 /// What bytes turned out to be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Seen<'a> {
+pub(crate) enum Seen<'a> {
     /// One whole request, and a simple one.
     Simple(Simple<'a>),
     /// One whole request without a body.
@@ -36,7 +36,7 @@ impl Simple<'_> {
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn of(bytes: &'a [u8]) -> Self {
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
         let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
         let mut request = Request::new(&mut []);
         match request.parse_with_uninit_headers(bytes, &mut headers) {

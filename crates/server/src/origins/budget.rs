@@ -11,18 +11,18 @@ pub struct Budget {
     /// Nobody waits any longer.
     pub deadline: Instant,
     /// Where its bytes are counted while they are held.
-    pub held: Held,
+    pub held: SourceMemory,
 }
 
 /// A ceiling on the bytes of sources that are held at a time, by all requests together.
 #[derive(Clone, Debug)]
-pub struct Held(Permits);
+pub struct SourceMemory(Permits);
 
 /// The right to hold so many bytes.
 #[derive(Debug)]
-pub struct Hold(Permit);
+pub struct Reservation(Permit);
 
-impl Held {
+impl SourceMemory {
     /// Room for this many bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
@@ -35,21 +35,21 @@ impl Held {
     }
 
     /// Waits until so many bytes may be held; whoever wants more than there is takes all.
-    pub async fn take(&self, bytes: u64) -> Hold {
-        Hold(self.0.acquire(kibibytes(bytes)).await)
+    pub async fn take(&self, bytes: u64) -> Reservation {
+        Reservation(self.0.acquire(kibibytes(bytes)).await)
     }
 
     /// Takes so many bytes if there is room for them right now.
     ///
     /// # Errors
     /// `Busy`, if there is not.
-    pub fn try_take(&self, bytes: u64) -> Result<Hold, Error> {
+    pub fn try_take(&self, bytes: u64) -> Result<Reservation, Error> {
         let permit = self.0.try_acquire(kibibytes(bytes));
-        permit.map(Hold).ok_or(Error::Busy)
+        permit.map(Reservation).ok_or(Error::Busy)
     }
 }
 
-impl Hold {
+impl Reservation {
     /// How many bytes may be held.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -81,7 +81,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_is_held_than_the_ceiling() {
-        let held = Held::new(10 << 10);
+        let held = SourceMemory::new(10 << 10);
         let first = held.take(8 << 10).await;
         let second = tokio::time::timeout(Duration::ZERO, held.take(8 << 10)).await;
         assert!(second.is_err(), "8 KiB and 8 KiB of 10");
@@ -91,7 +91,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_turned_out_not_to_be_needed_is_there_for_others() {
-        let held = Held::new(10 << 10);
+        let held = SourceMemory::new(10 << 10);
         let mut first = held.take(u64::MAX).await;
         first.shrink_to(2 << 10);
         held.take(8 << 10).await;

@@ -2,13 +2,11 @@
 
 mod beneath;
 mod budget;
-mod figures;
 mod freshness;
 mod http;
-mod private_net;
+mod metrics;
 mod s3;
 mod source;
-mod trouble;
 
 use std::io;
 use std::path::PathBuf;
@@ -16,17 +14,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use beneath::{Entry, Identity, OpenFile, Root};
-pub use budget::{Budget, Held, Hold};
-pub(crate) use figures::{Figures, Line, RESULTS};
+pub use budget::{Budget, Reservation, SourceMemory};
 pub use freshness::Freshness;
-pub use private_net::{Cidr, Guard};
+pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
 pub use source::{Fetched, Source, SourceValidators};
-pub use trouble::{Detour, Late, Trouble};
 
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};
 use self::s3::S3Origin;
-use crate::config::{ConfigError, Files, FsConfig, Keeper, OriginConfig, RemoteConfig};
+use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 use crate::error::{Error, Withheld};
 use crate::permits::Permits;
 
@@ -39,7 +35,7 @@ struct Origin {
     /// Without slashes at either end.
     prefix: String,
     kept: Kept,
-    figures: Arc<Figures>,
+    figures: Arc<OriginMetrics>,
 }
 
 /// What is known about one origin at this moment.
@@ -47,7 +43,7 @@ struct Origin {
 pub(crate) struct Reading<'a> {
     /// Its prefix, from a slash on.
     pub(crate) name: String,
-    pub(crate) figures: &'a Figures,
+    pub(crate) figures: &'a OriginMetrics,
     /// For those over a network.
     pub(crate) line: Option<Line>,
 }
@@ -159,7 +155,7 @@ impl Origins {
     }
 
     /// Where the reading of an open file counts.
-    pub(crate) fn figures_of(&self, source: &str) -> Result<Arc<Figures>, Error> {
+    pub(crate) fn figures_of(&self, source: &str) -> Result<Arc<OriginMetrics>, Error> {
         Ok(self.find(source)?.0.figures.clone())
     }
 
@@ -220,11 +216,11 @@ impl Origin {
         let former = before.and_then(|before| before.0.iter().find(|it| it.prefix == prefix));
         let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
         let kept = match &config.keeper {
-            Keeper::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
-            Keeper::Http(http, remote) => HttpOrigin::new(http, &remote.allow, rules(remote))
+            OriginKind::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
+            OriginKind::Http(http, remote) => HttpOrigin::new(http, &remote.allow, rules(remote))
                 .map(Kept::Http)
                 .map_err(wrong)?,
-            Keeper::S3(s3, remote) => S3Origin::new(s3, &remote.allow, rules(remote))
+            OriginKind::S3(s3, remote) => S3Origin::new(s3, &remote.allow, rules(remote))
                 .map(Kept::S3)
                 .map_err(wrong)?,
         };

@@ -22,10 +22,10 @@ use url::Url;
 use super::budget::Budget;
 use super::http::client::{Ask, Client, Rules};
 use super::http::{below, client, from_env};
-use super::private_net::{Cidr, Guard};
 use super::source::{Fetched, SourceValidators};
 use crate::config::S3Config;
 use crate::error::Error;
+use crate::net::{Cidr, Guard};
 
 /// A bucket.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use hyper::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 
 use super::beneath::Identity;
-use super::budget::Hold;
+use super::budget::Reservation;
 use super::freshness::Freshness;
 
 /// The answer to "give me this, unless it is what I have".
@@ -36,7 +36,7 @@ pub struct Source {
     /// What the origin calls it. Never believed: a picture's type is in its first bytes.
     pub media_type: Option<String>,
     /// Counts the bytes while they are held.
-    pub hold: Arc<Hold>,
+    pub hold: Arc<Reservation>,
 }
 
 /// What tells one state of a source from another; kept beside whatever was made from it, and handed

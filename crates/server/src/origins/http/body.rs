@@ -8,8 +8,8 @@ use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
 use crate::error::Error;
-use crate::origins::budget::{Held, Hold};
-use crate::origins::trouble::{Late, Trouble};
+use crate::error::{Late, OriginError};
+use crate::origins::budget::{Reservation, SourceMemory};
 
 /// The whole body, and the right to hold it. hyper makes an error of every body that ends before its
 /// length or its last chunk; one that has neither ends with its connection, and is as whole as can be
@@ -18,8 +18,8 @@ pub(super) async fn whole(
     mut body: Incoming,
     most: u64,
     idle: Duration,
-    held: &Held,
-) -> Result<(Bytes, Hold), Error> {
+    held: &SourceMemory,
+) -> Result<(Bytes, Reservation), Error> {
     let declared = body.size_hint().exact();
     if let Some(length) = declared.filter(|length| *length > most) {
         return Err(too_large(length, most));
@@ -30,12 +30,12 @@ pub(super) async fn whole(
     loop {
         let frame = timeout(idle, body.frame())
             .await
-            .map_err(|_| Trouble::Slow {
+            .map_err(|_| OriginError::Slow {
                 late: Late::Piece,
                 after: idle,
             })?;
         let Some(frame) = frame else { break };
-        let frame = frame.map_err(|_| Trouble::BrokenOff)?;
+        let frame = frame.map_err(|_| OriginError::BrokenOff)?;
         // Trailers are of no use here.
         let Ok(piece) = frame.into_data() else {
             continue;
@@ -48,7 +48,7 @@ pub(super) async fn whole(
     }
     let length = bytes.len() as u64;
     if declared.is_some_and(|declared| declared != length) {
-        return Err(Trouble::BrokenOff.into());
+        return Err(OriginError::BrokenOff.into());
     }
     hold.shrink_to(length);
     Ok((bytes.freeze(), hold))

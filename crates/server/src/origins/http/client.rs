@@ -22,11 +22,11 @@ use super::connect::Connector;
 use super::redirect;
 use crate::config::OriginTimeouts;
 use crate::error::Error;
+use crate::error::{Late, OriginError};
 use crate::origins::budget::Budget;
-use crate::origins::figures::Line;
 use crate::origins::freshness::Freshness;
+use crate::origins::metrics::Line;
 use crate::origins::source::{Fetched, Source, SourceValidators};
-use crate::origins::trouble::{Late, Trouble};
 use crate::permits::Permits;
 
 /// The client of one origin.
@@ -113,7 +113,7 @@ impl Client {
             self.read(ask, reply, secure, budget).await
         });
         let answer = answer.await.unwrap_or_else(|_| {
-            Err(Error::Origin(Trouble::Slow {
+            Err(Error::Origin(OriginError::Slow {
                 late: Late::Whole,
                 after: Duration::from_millis((until - began).as_millis() as u64),
             }))
@@ -133,7 +133,7 @@ impl Client {
         &self,
         ask: &Ask<'_>,
         reached: &mut Url,
-    ) -> Result<(Response<Incoming>, bool), Trouble> {
+    ) -> Result<(Response<Incoming>, bool), OriginError> {
         for _ in 0..=self.rules.redirects {
             let ours = reached.origin() == ask.url.origin();
             let reply = self.persist(reached, ask, ours).await?;
@@ -151,7 +151,7 @@ impl Client {
         url: &Url,
         ask: &Ask<'_>,
         ours: bool,
-    ) -> Result<Response<Incoming>, Trouble> {
+    ) -> Result<Response<Incoming>, OriginError> {
         let mut left = self.rules.retries;
         loop {
             match self.send(url, ask, ours).await {
@@ -170,7 +170,7 @@ impl Client {
         url: &Url,
         ask: &Ask<'_>,
         ours: bool,
-    ) -> Result<Response<Incoming>, Trouble> {
+    ) -> Result<Response<Incoming>, OriginError> {
         let mut request = Request::new(Empty::new());
         *request.uri_mut() = uri(url)?;
         *request.headers_mut() = headers(ask, ours);
@@ -178,7 +178,7 @@ impl Client {
         match timeout(after, self.http.request(request)).await {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(error)) => Err(trouble(&error)),
-            Err(_) => Err(Trouble::Slow {
+            Err(_) => Err(OriginError::Slow {
                 late: Late::Head,
                 after,
             }),
@@ -203,7 +203,7 @@ impl Client {
             status => return Err(refusal(status, ask.path)),
         }
         if is_compressed(&head.headers) {
-            return Err(Trouble::Compressed.into());
+            return Err(OriginError::Compressed.into());
         }
         // TLS says goodbye, or hyper sees a broken body.
         let bounded = secure || body.size_hint().exact().is_some() || is_chunked(&head.headers);
@@ -223,7 +223,7 @@ impl Client {
 
 /// Where something went wrong, for the log: host, port and path, never a query, which may hold a
 /// signature.
-fn place(url: &Url, trouble: &Trouble) -> String {
+fn place(url: &Url, trouble: &OriginError) -> String {
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let port = url.port_or_known_default().unwrap_or_default();
     let mut place = format!("{scheme}://{host}:{port}{}", url.path());
@@ -233,10 +233,10 @@ fn place(url: &Url, trouble: &Trouble) -> String {
     place
 }
 
-fn uri(url: &Url) -> Result<Uri, Trouble> {
+fn uri(url: &Url) -> Result<Uri, OriginError> {
     let mut url = url.clone();
     url.set_fragment(None);
-    url.as_str().parse().map_err(|_| Trouble::Garbled)
+    url.as_str().parse().map_err(|_| OriginError::Garbled)
 }
 
 fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
@@ -281,7 +281,7 @@ fn refusal(status: StatusCode, path: &str) -> Error {
         StatusCode::FORBIDDEN | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => {
             Error::Forbidden { path }
         }
-        status => Trouble::Status(status.as_u16()).into(),
+        status => OriginError::Status(status.as_u16()).into(),
     }
 }
 
@@ -302,21 +302,21 @@ fn is_chunked(headers: &HeaderMap) -> bool {
 }
 
 /// Our own trouble if it is in the chain, hyper's reading of the wire otherwise.
-fn trouble(error: &legacy::Error) -> Trouble {
+fn trouble(error: &legacy::Error) -> OriginError {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {
-        if let Some(trouble) = error.downcast_ref::<Trouble>() {
+        if let Some(trouble) = error.downcast_ref::<OriginError>() {
             return trouble.clone();
         }
         if error
             .downcast_ref::<hyper::Error>()
             .is_some_and(hyper::Error::is_parse)
         {
-            return Trouble::Garbled;
+            return OriginError::Garbled;
         }
         next = error.source();
     }
-    Trouble::BrokenOff
+    OriginError::BrokenOff
 }
 
 /// Some 50 ms, so that requests that failed together do not come back together.

@@ -22,8 +22,8 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use crate::origins::private_net::Guard;
-use crate::origins::trouble::{Late, Trouble};
+use crate::error::{Late, OriginError};
+use crate::net::Guard;
 
 /// Makes connections.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub(crate) struct Connector {
     pub(crate) names: Arc<dyn Names>,
     pub(crate) tls: TlsConnector,
     /// For look-up, connection and TLS together.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// Whoever knows the addresses of a name.
@@ -68,19 +68,19 @@ impl Names for SystemNames {
 }
 
 impl Connector {
-    async fn connect(self, uri: Uri) -> Result<Stream, Trouble> {
-        let until = Instant::now() + self.patience;
-        let late = Trouble::Slow {
+    async fn connect(self, uri: Uri) -> Result<Stream, OriginError> {
+        let until = Instant::now() + self.timeout;
+        let late = OriginError::Slow {
             late: Late::Connection,
-            after: self.patience,
+            after: self.timeout,
         };
         timeout_at(until, self.open(&uri, until))
             .await
             .unwrap_or(Err(late))
     }
 
-    async fn open(&self, uri: &Uri, until: Instant) -> Result<Stream, Trouble> {
-        let host = uri.host().ok_or(Trouble::UnknownName)?;
+    async fn open(&self, uri: &Uri, until: Instant) -> Result<Stream, OriginError> {
+        let host = uri.host().ok_or(OriginError::UnknownName)?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let secure = uri.scheme_str() == Some("https");
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
@@ -93,14 +93,14 @@ impl Connector {
         if !secure {
             return Ok(Stream(TokioIo::new(Box::new(stream))));
         }
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| Trouble::Insecure)?;
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| OriginError::Insecure)?;
         let stream = self.tls.connect(name, stream).await;
-        let stream = stream.map_err(|_| Trouble::Insecure)?;
+        let stream = stream.map_err(|_| OriginError::Insecure)?;
         Ok(Stream(TokioIo::new(Box::new(stream))))
     }
 
     /// The addresses of `host` that may be connected to.
-    async fn permitted(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, Trouble> {
+    async fn permitted(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, OriginError> {
         let all = match host.parse() {
             Ok(address) => vec![address],
             // Odd spellings of addresses too: the system reads them, and the guard sees what it read.
@@ -108,13 +108,13 @@ impl Connector {
                 .names
                 .look_up(host.to_owned())
                 .await
-                .map_err(|_| Trouble::UnknownName)?,
+                .map_err(|_| OriginError::UnknownName)?,
         };
-        let first = *all.first().ok_or(Trouble::UnknownName)?;
+        let first = *all.first().ok_or(OriginError::UnknownName)?;
         let mut permitted = all;
         permitted.retain(|address| self.guard.permits(*address, port));
         match permitted.is_empty() {
-            true => Err(Trouble::Denied(SocketAddr::new(first, port))),
+            true => Err(OriginError::Denied(SocketAddr::new(first, port))),
             false => Ok(permitted),
         }
     }
@@ -126,8 +126,8 @@ async fn first_to_answer(
     addresses: &[IpAddr],
     port: u16,
     until: Instant,
-) -> Result<TcpStream, Trouble> {
-    let mut last = Trouble::UnknownName;
+) -> Result<TcpStream, OriginError> {
+    let mut last = OriginError::UnknownName;
     for (index, address) in addresses.iter().enumerate() {
         let left = until.saturating_duration_since(Instant::now());
         let share = left / u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
@@ -135,8 +135,8 @@ async fn first_to_answer(
         let connecting = TcpStream::connect(address);
         match timeout_at(Instant::now() + share, connecting).await {
             Ok(Ok(stream)) => return Ok(stream),
-            Ok(Err(error)) => last = Trouble::Unreachable(error.kind(), address),
-            Err(_) => last = Trouble::Unreachable(io::ErrorKind::TimedOut, address),
+            Ok(Err(error)) => last = OriginError::Unreachable(error.kind(), address),
+            Err(_) => last = OriginError::Unreachable(io::ErrorKind::TimedOut, address),
         }
     }
     Err(last)
@@ -144,10 +144,10 @@ async fn first_to_answer(
 
 impl Service<Uri> for Connector {
     type Response = Stream;
-    type Error = Trouble;
-    type Future = Pin<Box<dyn Future<Output = Result<Stream, Trouble>> + Send>>;
+    type Error = OriginError;
+    type Future = Pin<Box<dyn Future<Output = Result<Stream, OriginError>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), OriginError>> {
         Poll::Ready(Ok(()))
     }
 
@@ -225,11 +225,11 @@ mod tests {
             guard: Arc::new(Guard::allowing(allow, ports)),
             names: Arc::new(Answers(answers.iter().map(read).collect::<Vec<_>>().into())),
             tls: tls::connector(None).unwrap(),
-            patience: Duration::from_secs(20),
+            timeout: Duration::from_secs(20),
         }
     }
 
-    async fn trouble(connector: &Connector, uri: &str) -> Option<Trouble> {
+    async fn trouble(connector: &Connector, uri: &str) -> Option<OriginError> {
         connector.clone().connect(uri.parse().unwrap()).await.err()
     }
 
@@ -253,9 +253,12 @@ mod tests {
         );
         assert_eq!(trouble(&connector, &uri).await, None);
         let denied = trouble(&connector, &uri).await;
-        assert!(matches!(denied, Some(Trouble::Denied(_))), "{denied:?}");
+        assert!(matches!(denied, Some(OriginError::Denied(_))), "{denied:?}");
         assert_eq!(trouble(&connector, &uri).await, None);
-        assert_eq!(trouble(&connector, &uri).await, Some(Trouble::UnknownName));
+        assert_eq!(
+            trouble(&connector, &uri).await,
+            Some(OriginError::UnknownName)
+        );
     }
 
     #[tokio::test]
@@ -296,7 +299,10 @@ mod tests {
             // A spelling that the system does not know is as good as refused.
             let trouble = trouble(&connector, &format!("http://{host}:9/")).await;
             assert!(
-                matches!(trouble, Some(Trouble::Denied(_) | Trouble::UnknownName)),
+                matches!(
+                    trouble,
+                    Some(OriginError::Denied(_) | OriginError::UnknownName)
+                ),
                 "{host}: {trouble:?}"
             );
         }
@@ -357,12 +363,12 @@ mod tests {
             for host in spellings(address.parse().unwrap()) {
                 // As it would stand in a configuration or in a request to the system...
                 let permitted = connector.permitted(&host, 80).await;
-                assert!(matches!(permitted, Err(Trouble::Denied(_))), "{host}");
+                assert!(matches!(permitted, Err(OriginError::Denied(_))), "{host}");
                 // ...and as a redirect's URL is read.
                 let url = url::Url::parse(&format!("http://{host}/")).unwrap();
                 let host = url.host_str().unwrap();
                 let permitted = connector.permitted(host, 80).await;
-                assert!(matches!(permitted, Err(Trouble::Denied(_))), "{host}");
+                assert!(matches!(permitted, Err(OriginError::Denied(_))), "{host}");
                 tried += 1;
             }
         }

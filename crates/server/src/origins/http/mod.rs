@@ -19,10 +19,10 @@ use url::Url;
 use self::client::{Ask, Client, Rules};
 use self::connect::{Connector, SystemNames};
 use super::budget::Budget;
-use super::private_net::{Cidr, Guard};
 use super::source::{Fetched, SourceValidators};
 use crate::config::HttpConfig;
 use crate::error::Error;
+use crate::net::{Cidr, Guard};
 
 /// A web server.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(crate) fn client(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Cl
         guard: Arc::new(guard),
         names: Arc::new(SystemNames),
         tls: tls::connector(ca)?,
-        patience: rules.timeouts.connect.0,
+        timeout: rules.timeouts.connect.0,
     };
     Ok(Client::new(connector, rules))
 }

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
 use url::Url;
 
-use crate::origins::trouble::{Detour, Trouble};
+use crate::error::{Detour, OriginError};
 
 /// Does a reply of this status send us on?
 pub(super) fn is_one(status: StatusCode) -> bool {
@@ -13,18 +13,18 @@ pub(super) fn is_one(status: StatusCode) -> bool {
 }
 
 /// Where a redirect from `url` leads.
-pub(super) fn next(url: &Url, headers: &HeaderMap) -> Result<Url, Trouble> {
+pub(super) fn next(url: &Url, headers: &HeaderMap) -> Result<Url, OriginError> {
     let location = headers
         .get(header::LOCATION)
         .and_then(|value| value.to_str().ok())
-        .ok_or(Trouble::Detour(Detour::Nowhere))?;
+        .ok_or(OriginError::Detour(Detour::Nowhere))?;
     let mut next = url
         .join(location)
-        .map_err(|_| Trouble::Detour(Detour::Nowhere))?;
+        .map_err(|_| OriginError::Detour(Detour::Nowhere))?;
     match (url.scheme(), next.scheme()) {
         (_, "https") | ("http", "http") => {}
-        ("https", "http") => return Err(Trouble::Detour(Detour::Downgrade)),
-        _ => return Err(Trouble::Detour(Detour::Scheme)),
+        ("https", "http") => return Err(OriginError::Detour(Detour::Downgrade)),
+        _ => return Err(OriginError::Detour(Detour::Scheme)),
     }
     // Credentials in a URL are never sent. They can always be taken out of one that has a host.
     let _ = next.set_username("");
@@ -33,8 +33,8 @@ pub(super) fn next(url: &Url, headers: &HeaderMap) -> Result<Url, Trouble> {
 }
 
 /// There were more than `limit`.
-pub(super) fn too_many(limit: u32) -> Trouble {
-    Trouble::Detour(Detour::TooMany { limit })
+pub(super) fn too_many(limit: u32) -> OriginError {
+    OriginError::Detour(Detour::TooMany { limit })
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
 
-    fn from(url: &str, location: &str) -> Result<String, Trouble> {
+    fn from(url: &str, location: &str) -> Result<String, OriginError> {
         let mut headers = HeaderMap::new();
         headers.insert(header::LOCATION, HeaderValue::from_str(location).unwrap());
         next(&url.parse().unwrap(), &headers).map(String::from)
@@ -75,13 +75,17 @@ mod tests {
             "javascript:alert(1)",
         ] {
             let detour = from("http://a.test/", location);
-            assert_eq!(detour, Err(Trouble::Detour(Detour::Scheme)), "{location}");
+            assert_eq!(
+                detour,
+                Err(OriginError::Detour(Detour::Scheme)),
+                "{location}"
+            );
         }
         let detour = from("https://a.test/", "http://a.test/");
-        assert_eq!(detour, Err(Trouble::Detour(Detour::Downgrade)));
+        assert_eq!(detour, Err(OriginError::Detour(Detour::Downgrade)));
         let detour = from("http://a.test/", "http://[::1/");
-        assert_eq!(detour, Err(Trouble::Detour(Detour::Nowhere)));
+        assert_eq!(detour, Err(OriginError::Detour(Detour::Nowhere)));
         let detour = next(&"http://a.test/".parse().unwrap(), &HeaderMap::new());
-        assert_eq!(detour, Err(Trouble::Detour(Detour::Nowhere)));
+        assert_eq!(detour, Err(OriginError::Detour(Detour::Nowhere)));
     }
 }

@@ -1,0 +1,88 @@
+//! What jobs hold together that begin with one decode.
+//!
+//! Each frame is there once, however many go on from it, until the last of them is done. What a plan holds
+//! beside it, it holds while it runs, and no more of them run at a time than there are threads: a
+//! further size of a picture takes little more memory than was taken already.
+
+use andon_pixels::{Holding, Scales};
+
+/// What everybody holds who begins with the same decode. Source files are counted where they are held.
+#[derive(Clone, Debug)]
+pub(super) struct SharedPeak {
+    threads: usize,
+    /// One frame for each of these scales, in bytes.
+    frames: Vec<(Option<Scales>, u64)>,
+    /// The most beside all frames while decoding.
+    decoding: u64,
+    /// What each holds beside its frame when it runs.
+    afterwards: Vec<u64>,
+}
+
+impl SharedPeak {
+    /// One job alone, where so many can run at a time.
+    pub(super) fn of(first: Holding, threads: usize) -> Self {
+        let empty = Self {
+            threads: threads.max(1),
+            frames: Vec::new(),
+            decoding: 0,
+            afterwards: Vec::new(),
+        };
+        empty.with(first)
+    }
+
+    /// The same and one more.
+    pub(super) fn with(&self, other: Holding) -> Self {
+        let mut shared_peak = self.clone();
+        let known = |(scales, _): &(Option<Scales>, u64)| *scales == other.scales;
+        if !shared_peak.frames.iter().any(known) {
+            shared_peak.frames.push((other.scales, other.frame));
+        }
+        shared_peak.decoding = shared_peak.decoding.max(other.decoding);
+        shared_peak.afterwards.push(other.afterwards);
+        shared_peak
+            .afterwards
+            .sort_unstable_by(|one, another| another.cmp(one));
+        shared_peak
+    }
+
+    /// The most bytes that all of them hold at a time.
+    pub(super) fn bytes(&self) -> u64 {
+        let frames: u64 = self.frames.iter().map(|(_, bytes)| bytes).sum();
+        let running: u64 = self.afterwards.iter().take(self.threads).sum();
+        frames.saturating_add(self.decoding.max(running))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use andon_pixels::Scale;
+
+    use super::*;
+
+    fn holding(scale: Scale, frame: u64, decoding: u64, afterwards: u64) -> Holding {
+        Holding {
+            file: 1 << 40,
+            frame,
+            scales: Some(Scales::both(scale)),
+            decoding,
+            afterwards,
+        }
+    }
+
+    #[test]
+    fn a_further_size_of_the_same_frame_takes_only_what_it_holds_while_it_runs() {
+        let one = SharedPeak::of(holding(Scale::FULL, 1000, 50, 30), 2);
+        assert_eq!(one.bytes(), 1050);
+        let two = one.with(holding(Scale::FULL, 1000, 50, 40));
+        assert_eq!(two.bytes(), 1070);
+        let three = two.with(holding(Scale::FULL, 1000, 50, 35));
+        assert_eq!(three.bytes(), 1075, "two run at a time, whichever they are");
+    }
+
+    #[test]
+    fn another_scale_takes_its_frame_too() {
+        let one = SharedPeak::of(holding(Scale::QUARTER, 100, 50, 10), 1);
+        let two = one.with(holding(Scale::HALF, 400, 80, 20));
+        assert_eq!((one.bytes(), two.bytes()), (150, 580));
+    }
+}

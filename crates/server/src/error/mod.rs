@@ -1,0 +1,305 @@
+//! Why a request is not answered with what it asked for: whose fault, which status, one public
+//! sentence, and a label for logs.
+
+mod connections;
+mod origin;
+mod rejection;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use andon_dialects::Refusal;
+use hyper::{Method, StatusCode};
+
+pub use self::connections::ConnectionLimit;
+pub use self::origin::{Detour, Late, OriginError};
+pub use self::rejection::{Cause, Rejection};
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Whoever asked.
+    Client,
+    /// Whoever keeps the pictures.
+    Origin,
+    /// This server, or more work than it can carry.
+    Server,
+}
+
+/// What went wrong. `Display` is the public sentence: it names the offending value and never a path
+/// of this machine.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "each sentence says it")]
+pub enum Error {
+    #[error("{0}")]
+    Wish(Refusal),
+    #[error("there is no file /{path}")]
+    Missing { path: String },
+    #[error("the file /{path} may not be read")]
+    Forbidden { path: String },
+    #[error("the file /{path} is not served: {why}")]
+    Withheld { path: String, why: Withheld },
+    #[error("{error} ({place})")]
+    At { error: Box<Self>, place: String },
+    #[error("the folder is at {to}")]
+    Moved { to: String },
+    #[error(transparent)]
+    Pixels(#[from] andon_pixels::Error),
+    #[error("the file is being changed right now; try again")]
+    Changing,
+    #[error("the file could not be read: {}", .0.kind())]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Origin(#[from] OriginError),
+    #[error("too many requests are waiting already; try again in a moment")]
+    Busy,
+    #[error("{0}")]
+    Refused(Rejection),
+    #[error("the answer was not ready after {:?}; try again later", .0)]
+    Late(Duration),
+    #[error("internal error; see the server's log")]
+    Panicked,
+    #[error("method {0} not allowed (allowed: GET, HEAD)")]
+    Method(Method),
+    #[error(transparent)]
+    Shared(#[from] SharedError),
+    #[error("this takes the administrator's token, as Authorization: Bearer")]
+    Unauthorized,
+    #[error("{0}")]
+    Order(String),
+    #[error("an HTTP/1.1 request names one Host, no more and no less")]
+    Host,
+    #[error("the request target has {length} bytes, more than the {limit} that are read")]
+    TargetTooLong { length: usize, limit: usize },
+    #[error("{0}")]
+    Upload(String),
+    #[error("uploads are disabled for this client; see `[upload] allow`")]
+    NoUploads,
+    #[error("method {0} not allowed (allowed: POST, with the image as the body)")]
+    PostOnly(Method),
+    #[error("the picture is over the limit of {limit} bytes")]
+    BodyTooLarge { limit: u64 },
+    #[error("{}", .0.sentence())]
+    ConnectionLimit(ConnectionLimit),
+    #[error("the picture was not here after {:?}", .0)]
+    BodyLate(Duration),
+    #[error("the picture broke off before its end")]
+    BodyCut,
+}
+
+/// Why a file that is there is not served. Clients are told that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Withheld {
+    /// A part of its path begins with a dot.
+    #[error("a name in its path begins with a dot")]
+    Hidden,
+    /// It is asked for as it is, and is no image.
+    #[error("it is no image; `fs.files = \"all\"` of its origin serves every file")]
+    NoImage,
+    /// A symbolic link leads out of its origin's folder.
+    #[error(
+        "a symbolic link leads out of its origin's folder, or is absolute; \
+         `fs.outside_links = true` allows that"
+    )]
+    OutsideLink,
+}
+
+impl Withheld {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::NoImage => "no_image",
+            Self::OutsideLink => "outside_link",
+        }
+    }
+}
+
+/// An error that several requests are answered with.
+pub type SharedError = Arc<Error>;
+
+impl Error {
+    /// The error itself, shared or not.
+    pub(crate) fn root(&self) -> &Self {
+        match self {
+            Self::Shared(shared) => shared.root(),
+            Self::At { error, .. } => error.root(),
+            own => own,
+        }
+    }
+
+    /// The same, with what the log says about where it happened: what no client is told.
+    pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::At { .. } | Self::Shared(_) => self,
+            error => Self::At {
+                error: Box::new(error),
+                place: place(),
+            },
+        }
+    }
+
+    /// Everything a reply and a log line say beside the sentence: the whole table in one place.
+    fn facts(&self) -> (StatusCode, Fault, &'static str) {
+        use andon_pixels::Error as P;
+        match self {
+            Self::Wish(_) => (StatusCode::BAD_REQUEST, Fault::Client, "bad_request"),
+            Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "not_found"),
+            Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
+            Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
+            Self::At { error, .. } => error.facts(),
+            Self::Moved { .. } => (StatusCode::MOVED_PERMANENTLY, Fault::Client, "moved"),
+            Self::Pixels(P::Recipe { .. }) => (StatusCode::BAD_REQUEST, Fault::Client, "recipe"),
+            Self::Pixels(P::UnknownFormat) => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Fault::Origin,
+                "unknown_format",
+            ),
+            Self::Pixels(P::Broken { .. }) => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, Fault::Origin, "broken")
+            }
+            Self::Pixels(P::Unsupported { .. }) => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                Fault::Origin,
+                "unsupported",
+            ),
+            // How large the result is to be is in the URL.
+            Self::Pixels(P::Limit { name, .. }) if name.starts_with("result") => {
+                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Client, "limit")
+            }
+            Self::Pixels(P::Limit { .. }) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "limit")
+            }
+            Self::Pixels(P::Interrupted) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Server,
+                "interrupted",
+            ),
+            Self::Pixels(P::Internal(_)) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "internal")
+            }
+            Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
+            Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
+            Self::Origin(trouble) => (trouble.status(), Fault::Origin, trouble.label()),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "busy"),
+            Self::Refused(rejection) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Server,
+                rejection.cause.label(),
+            ),
+            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "timeout"),
+            Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "panic"),
+            Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::Shared(shared) => shared.facts(),
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
+            Self::Order(_) => (StatusCode::BAD_REQUEST, Fault::Client, "order"),
+            Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
+            Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
+            Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
+            Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "upload_forbidden"),
+            Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::ConnectionLimit(ConnectionLimit::Server) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Server,
+                "connections",
+            ),
+            Self::ConnectionLimit(ConnectionLimit::Client) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Client,
+                "client_connections",
+            ),
+            Self::BodyTooLarge { .. } => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                Fault::Client,
+                "body_too_large",
+            ),
+            Self::BodyLate(_) => (StatusCode::REQUEST_TIMEOUT, Fault::Client, "body_late"),
+            Self::BodyCut => (StatusCode::BAD_REQUEST, Fault::Client, "body_cut"),
+        }
+    }
+
+    /// The status of the reply.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.facts().0
+    }
+
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        self.facts().1
+    }
+
+    /// One word for logs and metrics.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        self.facts().2
+    }
+
+    /// The sentence for the public: our own insides stay in the log.
+    #[must_use]
+    pub fn public(&self) -> String {
+        match self.root() {
+            Self::Pixels(andon_pixels::Error::Internal(_)) => Self::Panicked.to_string(),
+            Self::Withheld { path, .. } => Self::Missing { path: path.clone() }.to_string(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Seconds after which trying again makes sense.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u32> {
+        match self.root() {
+            Self::Refused(rejection) => Some(rejection.retry_after),
+            _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
+        }
+    }
+}
+
+impl Fault {
+    /// One word for logs.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Origin => "origin",
+            Self::Server => "server",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_insides_of_an_internal_error_stay_inside() {
+        let error = Error::Pixels(andon_pixels::Error::Internal("plane 3 of 2".to_owned()));
+        assert_eq!(error.status(), 500);
+        assert!(!error.public().contains("plane"));
+    }
+
+    #[test]
+    fn every_503_says_when_to_come_back() {
+        for error in [
+            Error::Busy,
+            Error::Late(Duration::from_secs(1)),
+            Error::Changing,
+        ] {
+            assert_eq!(error.status(), 503);
+            assert!(error.retry_after().is_some());
+        }
+        assert!(Error::Panicked.retry_after().is_none());
+    }
+
+    #[test]
+    fn a_limit_is_named_with_its_value() {
+        let error = Error::Pixels(andon_pixels::Error::Limit {
+            name: "pixels",
+            value: 10,
+            limit: 5,
+        });
+        assert_eq!(error.status(), 422);
+        assert_eq!(error.public(), "pixels 10 is over the limit of 5");
+    }
+}

@@ -1,0 +1,173 @@
+//! The parts of a running server and how they are wired.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use andon_pixels::{Codec, Engine};
+
+use crate::admission::{Admission, Shares};
+use crate::config::{Bytes, Config, ConfigError, LimitsConfig, Reach};
+use crate::handler::upload::Uploads;
+use crate::operations::access_log::AccessLog;
+use crate::operations::metrics::Metrics;
+use crate::request::negotiation::Negotiation;
+use crate::request::purge::Token;
+use crate::response::cors::Cors;
+use crate::results::caching::{Names, Results};
+use crate::results::making::Maker;
+use crate::results::variant::TargetCache;
+use crate::sources::fetch::Fetcher;
+use crate::sources::resolver::Resolver;
+
+/// Everything that a configuration names and that may be missing or wrong although its text is sound:
+/// folders, keys, certificates, tokens. A server starts with it, and `config check` goes no other way.
+struct Opened {
+    resolver: Resolver,
+    uploads: Uploads,
+    token: Option<Token>,
+}
+
+impl Opened {
+    /// What outlives a reload is taken over from the app `before` it.
+    fn of(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+        before: Option<&App>,
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        for listen in config.listen.iter().chain(&config.metrics.listen) {
+            listen.check()?;
+        }
+        Ok(Self {
+            resolver: Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?,
+            uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
+            token: config.admin.secret()?.as_deref().map(Token::new),
+        })
+    }
+}
+
+/// Refuses a configuration for everything a server with it would refuse to start for, but for addresses
+/// that are taken.
+///
+/// # Errors
+/// Naming what is wrong.
+pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
+    Opened::of(config, codecs, None).map(drop)
+}
+
+/// Everything an answer needs.
+pub(crate) struct App {
+    pub(crate) maker: Arc<Maker>,
+    pub(crate) negotiation: Negotiation,
+    pub(crate) targets: TargetCache,
+    pub(crate) cors: Cors,
+    /// Who may purge; nobody without it.
+    pub(crate) token: Option<Token>,
+    pub(crate) log: AccessLog,
+    pub(crate) uploads: Uploads,
+    /// Outlives reloads.
+    pub(crate) metrics: Arc<Metrics>,
+    /// Who may read them where pictures are served.
+    pub(crate) metrics_allow: Reach,
+    /// For one answer, waiting included.
+    pub(crate) timeout: Duration,
+}
+
+impl App {
+    /// Opens folders and the cache, and starts the pixel threads and the log; needs a tokio runtime.
+    ///
+    /// Of the app `before` a reload everything is taken over that bounds what the machine has to carry, as
+    /// it is until [`App::resize`]: threads, memory, slots for files, what was learnt about times; and the
+    /// cache, unless its tiers are to be elsewhere now.
+    pub(crate) fn new(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+        metrics: Arc<Metrics>,
+        before: Option<&Self>,
+    ) -> Result<Self, ConfigError> {
+        let Opened {
+            resolver,
+            uploads,
+            token,
+        } = Opened::of(config, codecs, before)?;
+        let shares = Shares::of(config);
+        let former = before.map(|app| &*app.maker);
+        let timeout = config.timeouts.request.0;
+        let maker = Maker {
+            resolver: Arc::new(resolver),
+            engine: Engine::new(codecs, config.limits.pixels()),
+            codecs,
+            fetcher: former.map_or_else(
+                || Fetcher::new(&limits(config, shares)),
+                |maker| maker.fetcher.clone(),
+            ),
+            source_cache: former.map_or_else(Arc::default, |maker| maker.source_cache.clone()),
+            admission: match former {
+                Some(maker) => maker.admission.clone(),
+                None => Admission::start(config, shares)
+                    .map(Arc::new)
+                    .map_err(|error| no_threads(config, &error))?,
+            },
+            results: Results::new(
+                config,
+                Names::new(config, codecs),
+                shares.cache,
+                former.map(|maker| &maker.results),
+            ),
+            timeout,
+            plan_header: config.debug.plan_header,
+        };
+        Ok(Self {
+            maker: Arc::new(maker),
+            negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
+            targets: TargetCache::default(),
+            cors: Cors::new(&config.cors),
+            token,
+            log: AccessLog::new(config.log, metrics.clone()),
+            uploads,
+            metrics,
+            metrics_allow: config.metrics.allow,
+            timeout,
+        })
+    }
+
+    /// Gives what was taken over from the app before the sizes of this configuration.
+    ///
+    /// # Errors
+    /// When the system gives no more threads; then everything stays as it was.
+    pub(crate) fn resize(&self, config: &Config) -> Result<(), ConfigError> {
+        let shares = Shares::of(config);
+        let maker = &self.maker;
+        maker
+            .admission
+            .resize(config, shares)
+            .map_err(|error| no_threads(config, &error))?;
+        maker.fetcher.resize(&limits(config, shares));
+        maker.resolver.origins().resize();
+        maker.results.resize();
+        self.uploads.resize(config);
+        Ok(())
+    }
+
+    /// After the last request: what is still to be written is.
+    pub(crate) async fn finish(self) {
+        self.maker.results.cache.flush().await;
+        self.log.finish().await;
+    }
+}
+
+/// Those for reading files, with what this machine has for them.
+fn limits(config: &Config, shares: Shares) -> LimitsConfig {
+    LimitsConfig {
+        held_bytes: Bytes(shares.sources),
+        ..config.limits
+    }
+}
+
+fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
+    ConfigError::new(format!(
+        "cannot start {} pixel threads: {error}",
+        config.workers()
+    ))
+}

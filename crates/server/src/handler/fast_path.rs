@@ -1,0 +1,247 @@
+//! Hits that need nothing but memory, answered without a future, a map of headers or a body of hyper's.
+//!
+//! The answer is the one that [`App::answer`] gives to the same request, made of the same parts; what varies from one hit
+//! to the next is told here once more, as text.
+
+use std::io::Write as _;
+use std::time::{Instant, SystemTime};
+
+use bytes::Bytes;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Request, StatusCode};
+
+use super::record::RequestRecord;
+use crate::handler::App;
+use crate::http::Simple;
+use crate::net::Peer;
+use crate::request::route::{Purpose, Route};
+use crate::response::Timing;
+use crate::response::ranges;
+use crate::results::head::Head;
+
+impl App {
+    /// Answers a simple request at once, if that can be done: the reply's head is written to `head`, the body
+    /// handed back. `None` leaves no trace.
+    pub(crate) fn at_once(
+        &self,
+        asked: &Simple<'_>,
+        peer: Peer,
+        head: &mut Vec<u8>,
+    ) -> Option<Bytes> {
+        let began = Instant::now();
+        if self.route(Purpose::Images, asked.path(), peer) != Route::Image {
+            return None;
+        }
+        let headers = || asked.accept.map(accepting).unwrap_or_default();
+        let known = self
+            .targets
+            .understood(asked.target, headers, &self.negotiation)?;
+        let wish = &known.asked.wish;
+        if !wish.transformed && !known.is_remote {
+            return None;
+        }
+        let obtained = self.maker.at_hand(&known, began)?;
+
+        let (log, uri) = (&self.log, known.uri.clone());
+        let mut record = RequestRecord::since(began, log, asked.method.clone(), uri, peer);
+        record.wishes(wish, known.recipe.as_ref());
+        record.took_all(obtained.stages);
+        let entry = &obtained.entry;
+        let kept = known.head(entry);
+        head.extend_from_slice(kept.wire(|| self.wire(&kept, &entry.body)));
+        let (status, timing) = (obtained.status, Timing(record.stages()));
+        // Writing to a Vec cannot fail.
+        let _ = write!(
+            head,
+            "cache-status: {status}\r\nserver-timing: {timing}\r\n"
+        );
+        if let Some(text) = kept.client.text(&entry.life, obtained.age) {
+            let _ = write!(head, "cache-control: {text}\r\n");
+        }
+        let _ = write!(
+            head,
+            "date: {}\r\n\r\n",
+            httpdate::HttpDate::from(SystemTime::now())
+        );
+        record.answered_with(StatusCode::OK, entry.body.len() as u64);
+        Some(match asked.method {
+            Method::HEAD => Bytes::new(),
+            _ => entry.body.clone(),
+        })
+    }
+
+    /// What all simple requests for an entry are answered with, up to the headers that vary.
+    fn wire(&self, kept: &Head, body: &Bytes) -> Bytes {
+        let (plainest, ()) = Request::new(()).into_parts();
+        let mut reply = kept.reply(&plainest.headers, body);
+        ranges::apply(&plainest, &mut reply);
+        self.cors.apply(&plainest.headers, &mut reply);
+        let length = reply.body().length().into();
+        reply.headers_mut().insert(header::CONTENT_LENGTH, length);
+        let mut wire = b"HTTP/1.1 200 OK\r\n".to_vec();
+        for (name, value) in reply.headers() {
+            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+                wire.extend_from_slice(part);
+            }
+        }
+        wire.into()
+    }
+}
+
+fn accepting(accept: &[u8]) -> HeaderMap {
+    // What is no value names no format either.
+    let value = HeaderValue::from_bytes(accept);
+    value
+        .into_iter()
+        .map(|value| (header::ACCEPT, value))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use http_body_util::{BodyExt, Empty};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::response::Reply;
+
+    const TARGET: &str = "/small_light(dw=20,of=auto)/a.jpg";
+
+    /// Files are looked at again after `fresh`.
+    fn app(folder: &tempfile::TempDir, fresh: &str, keys: &str) -> App {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/jpeg/420.jpg");
+        std::fs::copy(sample, folder.path().join("a.jpg")).unwrap();
+        let keys = format!(
+            "{keys}\n[cache]\nfs_fresh = \"{fresh}\"\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n"
+        );
+        let config = Config::parse(&keys, folder.path()).unwrap();
+        App::new(&config, andon_codecs::ALL, Arc::default(), None).unwrap()
+    }
+
+    async fn answer(app: &App, method: &Method, target: &str, accept: Option<&str>) -> Reply {
+        let mut request = Request::builder().method(method).uri(target);
+        request = request.header("host", "h");
+        if let Some(accept) = accept {
+            request = request.header("accept", accept);
+        }
+        let request = request.body(Empty::<Bytes>::new()).unwrap();
+        app.answer(Route::Image, request, Peer::Unix).await
+    }
+
+    fn at_once(app: &App, asked: &Simple<'_>) -> Option<(String, Bytes)> {
+        let mut head = Vec::new();
+        let body = app.at_once(asked, Peer::Unix, &mut head)?;
+        Some((String::from_utf8(head).unwrap(), body))
+    }
+
+    fn get(target: &str) -> Simple<'_> {
+        Simple {
+            method: Method::GET,
+            target,
+            accept: None,
+        }
+    }
+
+    /// Sorted, and without what the clock says.
+    fn timeless<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+        let timed = |name| match name {
+            "date" => Some(""),
+            "server-timing" => Some("dur="),
+            "cache-status" => Some("ttl="),
+            _ => None,
+        };
+        let mut headers: Vec<_> = headers
+            .map(|(name, value)| {
+                let end = timed(name).map(|end| value.find(end).expect(end));
+                format!("{name}: {}", &value[..end.unwrap_or(value.len())])
+            })
+            .collect();
+        headers.sort();
+        headers
+    }
+
+    #[tokio::test]
+    async fn it_says_what_the_long_way_says() {
+        for keys in [
+            "",
+            "[cors]\norigins = [\"https://a\"]",
+            "[debug]\nplan_header = true",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let app = app(&folder, "1h", keys);
+            for accept in [None, Some("image/webp"), Some("image/jpeg")] {
+                let _ = answer(&app, &Method::GET, TARGET, accept).await;
+                for method in [Method::GET, Method::HEAD] {
+                    let reply = answer(&app, &method, TARGET, accept).await;
+                    let simple = Simple {
+                        method: method.clone(),
+                        target: TARGET,
+                        accept: accept.map(str::as_bytes),
+                    };
+                    let (text, body) = at_once(&app, &simple).expect("a hit");
+
+                    let (mut long, long_body) = reply.into_parts();
+                    let long_body = long_body.collect().await.unwrap().to_bytes();
+                    let now = HeaderValue::from_static("now");
+                    long.headers.insert(header::DATE, now);
+                    let length = long_body.len().into();
+                    long.headers.insert(header::CONTENT_LENGTH, length);
+                    let long = long.headers.iter();
+                    let long = long.map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+
+                    let told = text
+                        .strip_prefix("HTTP/1.1 200 OK\r\n")
+                        .and_then(|text| text.strip_suffix("\r\n\r\n"))
+                        .expect("a head");
+                    let told = told
+                        .split("\r\n")
+                        .map(|line| line.split_once(": ").unwrap());
+                    assert_eq!(timeless(told), timeless(long), "{keys}");
+                    match method {
+                        Method::HEAD => assert!(body.is_empty()),
+                        _ => assert!(body == long_body),
+                    }
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_memory_alone_cannot_answer_leaves_no_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let app = app(&folder, "1h", "[metrics]\nallow = \"all\"");
+        let _ = answer(&app, &Method::GET, TARGET, None).await;
+        for target in ["/a.jpg", "/missing", "/healthz", "/metrics"] {
+            let _ = answer(&app, &Method::GET, target, None).await;
+            let before = app.maker.results.cache.stats();
+            assert!(at_once(&app, &get(target)).is_none(), "{target}");
+            assert_eq!(app.maker.results.cache.stats(), before);
+        }
+        let other = "/small_light(dw=21)/a.jpg";
+        assert!(at_once(&app, &get(other)).is_none());
+        assert!(at_once(&app, &get(TARGET)).is_some());
+    }
+
+    #[tokio::test]
+    async fn what_was_purged_is_not_known_here_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let app = app(&folder, "1h", "");
+        let _ = answer(&app, &Method::GET, TARGET, None).await;
+        assert!(at_once(&app, &get(TARGET)).is_some());
+        let everything = andon_cache::Selector::Everything;
+        let _ = app.maker.results.purge(everything).await;
+        assert!(at_once(&app, &get(TARGET)).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_file_is_looked_at_as_often_as_on_the_long_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let app = app(&folder, "0s", "");
+        for _ in 0..2 {
+            let _ = answer(&app, &Method::GET, TARGET, None).await;
+            assert!(at_once(&app, &get(TARGET)).is_none());
+        }
+    }
+}

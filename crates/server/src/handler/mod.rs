@@ -1,0 +1,283 @@
+//! One request, top to bottom.
+
+mod app;
+mod fast_path;
+mod monitoring;
+mod record;
+pub(crate) mod upload;
+mod welcome;
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, Request, Uri, Version, header};
+
+pub(crate) use self::app::App;
+pub use self::app::check;
+use self::record::RequestRecord;
+use crate::error::Error;
+use crate::net::Peer;
+use crate::request::conditional::Validators;
+use crate::request::negotiation;
+use crate::request::purge;
+use crate::request::route::{Open, Purpose, Route};
+use crate::response::ranges;
+use crate::response::{self, Reply};
+use crate::results::caching::{self, Terms};
+use crate::results::making::{Answer, Task};
+use crate::results::variant::RequestVariant;
+
+impl App {
+    /// What a path means at an address, for a client.
+    pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
+        let open = Open {
+            metrics: self.metrics_allow.reaches(peer),
+            purge: self.token.is_some(),
+        };
+        Route::of(purpose, path, open)
+    }
+
+    /// Answers a request; there is an answer to everything.
+    pub(crate) async fn dispatch(
+        &self,
+        route: Route,
+        purpose: Purpose,
+        request: Request<Incoming>,
+        peer: Peer,
+    ) -> Reply {
+        match route {
+            Route::Upload => self.upload(request, peer).await,
+            Route::Metrics | Route::Nothing => self.monitoring(route, &request),
+            Route::Health if purpose == Purpose::Metrics => self.monitoring(route, &request),
+            Route::Health | Route::Purge | Route::Image => self.answer(route, request, peer).await,
+        }
+    }
+
+    /// Answers a request for an image, for a purge or for health.
+    async fn answer<B>(&self, route: Route, request: Request<B>, peer: Peer) -> Reply
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let mut record = RequestRecord::begin(&self.log, &request, peer);
+        let (head, body) = request.into_parts();
+        let mut reply = match self.reply(route, &head, body, &mut record).await {
+            Ok(reply) => reply,
+            Err(error) => record.failed(&error),
+        };
+        self.cors.apply(&head.headers, &mut reply);
+        record.answered(&reply);
+        reply
+    }
+
+    /// Answers a request with an error, whatever it asks for.
+    pub(crate) fn refuse<B>(&self, request: &Request<B>, peer: Peer, error: &Error) -> Reply {
+        let mut record = RequestRecord::begin(&self.log, request, peer);
+        let reply = record.failed(error);
+        record.answered(&reply);
+        reply
+    }
+
+    async fn reply<B>(
+        &self,
+        route: Route,
+        head: &Parts,
+        body: B,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        check_host(head.version, &head.headers)?;
+        if let Some(reply) = self.cors.preflight(&head.method, &head.headers) {
+            return Ok(reply);
+        }
+        let target = target(&head.uri)?;
+        if route == Route::Purge {
+            return self.purge(head, body).await;
+        }
+        check_method(&head.method)?;
+        if route == Route::Health {
+            return Ok(response::healthy());
+        }
+        let deadline = Instant::now() + self.timeout;
+        let answer = self.look_up(target, head, deadline, record);
+        match tokio::time::timeout_at(deadline.into(), answer).await {
+            Err(_) => Err(Error::Late(self.timeout)),
+            Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.timeout)),
+            Ok(answer) => answer,
+        }
+    }
+
+    async fn look_up(
+        &self,
+        target: &str,
+        head: &Parts,
+        deadline: Instant,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let (maker, negotiation) = (&self.maker, &self.negotiation);
+        let known = self
+            .targets
+            .understand(target, &head.headers, maker, negotiation)?;
+        record.wishes(&known.asked.wish, known.recipe.as_ref());
+
+        // With options in the query every path is an image's, and this one is nobody's.
+        let wish = &known.asked.wish;
+        if wish.transformed && !wish.strict && !known.is_remote && maker.resolver.is_root(wish) {
+            return self.welcome(&head.headers).await;
+        }
+        // Files in folders are the system's to keep in memory; everything else is ours.
+        let mut reply = if known.asked.wish.transformed || known.is_remote {
+            self.result(&known, &head.headers, deadline, record).await?
+        } else {
+            self.file(&known, &head.headers, deadline, record).await?
+        };
+        ranges::apply(head, &mut reply);
+        Ok(reply)
+    }
+
+    /// A result, from wherever it is quickest to get.
+    async fn result(
+        &self,
+        known: &RequestVariant,
+        headers: &HeaderMap,
+        deadline: Instant,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let unchanged = |validators: &Validators| validators.unchanged(headers);
+        let obtained = match self.maker.obtain(known, deadline, unchanged).await? {
+            Answer::Result(obtained) => obtained,
+            Answer::Unchanged(validators) => {
+                let mut reply = response::not_modified(&validators);
+                response::add_notes(reply.headers_mut(), &known.asked.wish.notes);
+                if known.asked.negotiated {
+                    response::vary(&mut reply, "Accept");
+                }
+                return Ok(reply);
+            }
+        };
+        record.took_all(obtained.stages);
+        let entry = &obtained.entry;
+        let kept = known.head(entry);
+        let mut reply = kept.reply(headers, &entry.body);
+        response::set_cache_status(&mut reply, obtained.status);
+        response::set_timing(&mut reply, record.stages());
+        if let Some(text) = kept.client.text(&entry.life, obtained.age) {
+            response::set_cache_control(&mut reply, &text);
+        }
+        Ok(reply)
+    }
+
+    /// A file of a folder, as it is.
+    async fn file(
+        &self,
+        known: &RequestVariant,
+        headers: &HeaderMap,
+        deadline: Instant,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let began = Instant::now();
+        let (maker, asked) = (&self.maker, &known.asked);
+        let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
+        let found = match maker.open(&asked.wish).await {
+            Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.wish) => {
+                return self.welcome(headers).await;
+            }
+            found => found?,
+        };
+        let mut reply = if found.validators.unchanged(headers) {
+            response::not_modified(&found.validators)
+        } else {
+            let task = Task {
+                asked,
+                deadline,
+                began,
+            };
+            let served = maker.serve(&task, found).await?;
+            record.took("fetch", began.elapsed());
+            let mut reply = response::found(served.body, served.media_type, &served.validators);
+            response::set_timing(&mut reply, record.stages());
+            reply
+        };
+        response::add_notes(reply.headers_mut(), &asked.wish.notes);
+        if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
+            response::set_cache_control(&mut reply, &text);
+        }
+        Ok(reply)
+    }
+
+    /// Forgets what the administrator names.
+    async fn purge<B>(&self, head: &Parts, body: B) -> Result<Reply, Error>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        if head.method != Method::POST {
+            return Err(Error::Method(head.method.clone()));
+        }
+        let known = self
+            .token
+            .as_ref()
+            .is_some_and(|token| token.opens(&head.headers));
+        if !known {
+            return Err(Error::Unauthorized);
+        }
+        let reading = tokio::time::timeout(self.timeout, purge::read(body)).await;
+        let order = reading
+            .map_err(|_| Error::Late(self.timeout))?
+            .map_err(Error::Order)?;
+        let tag_of = |target: &str| {
+            let mut wish = self.maker.resolver.wish(target)?;
+            negotiation::settle_without_accept(&mut wish, self.negotiation.background());
+            Ok::<_, Error>(caching::wish_tag(&wish))
+        };
+        let selector = order.selector(tag_of)?;
+        let purged = self.maker.results.purge(selector).await;
+        Ok(response::purged(purged))
+    }
+}
+
+fn is_interrupted(error: &Error) -> bool {
+    matches!(
+        error.root(),
+        Error::Pixels(andon_pixels::Error::Interrupted)
+    )
+}
+
+/// Bytes of a request target; longer ones are answered with 414.
+const MOST_TARGET_BYTES: usize = 16 << 10;
+
+/// Nothing here depends on the host, but a proxy in front may: with two of them, or none, it and we could
+/// take one request for two different ones.
+fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
+    let hosts = headers.get_all(header::HOST).iter().count();
+    match (version, hosts) {
+        (Version::HTTP_11, 1) | (Version::HTTP_10, 0 | 1) => Ok(()),
+        _ => Err(Error::Host),
+    }
+}
+
+pub(crate) fn check_method(method: &Method) -> Result<(), Error> {
+    match *method {
+        Method::GET | Method::HEAD => Ok(()),
+        _ => Err(Error::Method(method.clone())),
+    }
+}
+
+/// Path and query as they came, not decoded.
+fn target(uri: &Uri) -> Result<&str, Error> {
+    let target = uri
+        .path_and_query()
+        .map_or("/", hyper::http::uri::PathAndQuery::as_str);
+    if target.len() > MOST_TARGET_BYTES {
+        return Err(Error::TargetTooLong {
+            length: target.len(),
+            limit: MOST_TARGET_BYTES,
+        });
+    }
+    Ok(target)
+}

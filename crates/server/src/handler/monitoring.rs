@@ -1,0 +1,50 @@
+//! `/metrics`, at the addresses and for the clients that the configuration allows.
+
+use bytes::Bytes;
+use hyper::header::{self, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+
+use super::check_method;
+use crate::error::Error;
+use crate::handler::App;
+use crate::operations::metrics::{admission, cache, origins};
+use crate::prometheus::Exposition;
+use crate::request::route::Route;
+use crate::response::{self, Reply};
+
+impl App {
+    /// Answers what asks for metrics, and everything at an address of their own.
+    pub(crate) fn monitoring<B>(&self, route: Route, request: &Request<B>) -> Reply {
+        if let Err(error) = check_method(request.method()) {
+            return response::error(&error, error.status());
+        }
+        match route {
+            Route::Metrics => self.exposition(),
+            Route::Health => response::healthy(),
+            _ => {
+                let path = request.uri().path().trim_start_matches('/').to_owned();
+                response::error(&Error::Missing { path }, StatusCode::NOT_FOUND)
+            }
+        }
+    }
+
+    fn exposition(&self) -> Reply {
+        let mut out = Exposition::default();
+        self.metrics.write(&mut out);
+        admission::write(&mut out, &self.maker.admission.gauges());
+        let results = &self.maker.results;
+        cache::write(&mut out, &results.cache.stats(), results.purges());
+        let waiting = [results.flights.followers(), results.fetches.followers()];
+        cache::write_coalesced(&mut out, waiting);
+        origins::write(&mut out, self.maker.resolver.origins());
+        let mut reply = Response::new(Bytes::from(out.finish()).into());
+        for (name, value) in [
+            (header::CONTENT_TYPE, Exposition::MEDIA_TYPE),
+            (header::CACHE_CONTROL, "no-store"),
+        ] {
+            let value = HeaderValue::from_static(value);
+            reply.headers_mut().insert(name, value);
+        }
+        reply
+    }
+}

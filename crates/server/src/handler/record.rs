@@ -1,0 +1,129 @@
+//! What is written down about one request while it is answered.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use andon_dialects::Wish;
+use hyper::{Method, Request, StatusCode, Uri};
+
+use crate::error::{Error, Fault};
+use crate::net::Peer;
+use crate::operations::access_log::AccessLog;
+use crate::operations::entry::{Entry, Stages};
+use crate::response::{self, Reply};
+
+/// One request; its log line is written when it goes, answered or not.
+pub(super) struct RequestRecord<'a> {
+    log: &'a AccessLog,
+    began: Instant,
+    entry: Entry,
+    /// Every error is a 415, as in the module.
+    strict: bool,
+    /// The image came with the request: what is wrong with it is the client's fault.
+    is_upload: bool,
+}
+
+impl<'a> RequestRecord<'a> {
+    pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>, peer: Peer) -> Self {
+        let (method, target) = (request.method().clone(), request.uri().clone());
+        Self::since(Instant::now(), log, method, target, peer)
+    }
+
+    /// A record that began a moment ago.
+    pub(super) fn since(
+        began: Instant,
+        log: &'a AccessLog,
+        method: Method,
+        target: Uri,
+        peer: Peer,
+    ) -> Self {
+        Self {
+            log,
+            began,
+            entry: Entry {
+                time: SystemTime::now(),
+                client: Some(peer),
+                method,
+                target,
+                status: client_left(),
+                bytes: 0,
+                total: Duration::ZERO,
+                stages: Vec::new(),
+                recipe: None,
+                wish: None,
+                error: None,
+            },
+            strict: false,
+            is_upload: false,
+        }
+    }
+
+    /// The image comes with the request.
+    pub(super) fn is_upload(&mut self) {
+        self.is_upload = true;
+    }
+
+    /// The wish is known.
+    pub(super) fn wishes(&mut self, wish: &Arc<Wish>, recipe: Option<&Arc<str>>) {
+        self.entry.wish = Some(wish.clone());
+        self.entry.recipe = recipe.cloned();
+        self.strict = wish.transformed && wish.strict;
+    }
+
+    /// A stage is over.
+    pub(super) fn took(&mut self, stage: &'static str, time: Duration) {
+        self.entry.stages.push((stage, time));
+    }
+
+    /// These are the stages.
+    pub(super) fn took_all(&mut self, stages: Stages) {
+        self.entry.stages = stages;
+    }
+
+    /// The stages so far.
+    pub(super) fn stages(&self) -> &[(&'static str, Duration)] {
+        &self.entry.stages
+    }
+
+    /// The reply to an error.
+    pub(super) fn failed(&mut self, error: &Error) -> Reply {
+        let fault = match error.fault() {
+            Fault::Origin if self.is_upload => Fault::Client,
+            fault => fault,
+        };
+        self.entry.error = Some((error.label(), fault.label(), error.to_string()));
+        let strict = self.strict || matches!(error, Error::Wish(refusal) if refusal.strict);
+        let status = match error.status() {
+            // Overload is the one thing the module does not know.
+            StatusCode::SERVICE_UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
+            _ if strict => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            status => status,
+        };
+        response::error(error, status)
+    }
+
+    /// The reply is ready.
+    pub(super) fn answered(&mut self, reply: &Reply) {
+        self.answered_with(reply.status(), reply.body().length());
+    }
+
+    /// The same, with so many bytes of body for whoever asks for them.
+    pub(super) fn answered_with(&mut self, status: StatusCode, bytes: u64) {
+        self.entry.status = status;
+        if self.entry.method != Method::HEAD {
+            self.entry.bytes = bytes;
+        }
+    }
+}
+
+impl Drop for RequestRecord<'_> {
+    fn drop(&mut self) {
+        self.entry.total = self.began.elapsed();
+        self.log.record(&self.entry);
+    }
+}
+
+/// Never sent: the line of a request whose client left before its answer.
+fn client_left() -> StatusCode {
+    StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT)
+}

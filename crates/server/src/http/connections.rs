@@ -1,0 +1,300 @@
+//! The open connections and their limits.
+//!
+//! There are two limits: connections in total, and connections of one client. At the first, the connection
+//! that has been idle longest is closed, so that neither idle nor half-open connections keep others out. A
+//! few connections over a limit are accepted even so: one request is answered on each, for health or metrics;
+//! every other request gets 503 at once.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::timeout_stream::Activity;
+use crate::error::ConnectionLimit;
+use crate::net::Peer;
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ceilings {
+    pub(crate) connections: usize,
+    /// Of one client; 0: as many as in total.
+    pub(crate) per_client: usize,
+}
+
+/// The open connections.
+#[derive(Debug, Default)]
+pub(crate) struct Connections(Mutex<Open>);
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    all: HashMap<u64, Connection>,
+    /// Connections within the limits.
+    counted: usize,
+    /// Connections over a limit.
+    excess: usize,
+    /// Counted connections of each client that has any.
+    clients: HashMap<IpAddr, usize>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    activity: Arc<Activity>,
+    client: Option<IpAddr>,
+    is_excess: bool,
+}
+
+/// One open connection, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct ConnectionSlot {
+    connections: Arc<Connections>,
+    number: u64,
+    pub(crate) activity: Arc<Activity>,
+    /// The limit that it is over, if it is.
+    pub(crate) over_limit: Option<ConnectionLimit>,
+}
+
+/// What became of a new connection, and of an old one.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    /// None when there are too many over the limits, too.
+    pub(crate) slot: Option<ConnectionSlot>,
+    /// Was an idle connection closed for it?
+    pub(crate) closed_idle: bool,
+}
+
+impl Connections {
+    /// Counts one more, or closes an idle connection for it.
+    pub(crate) fn enter(self: &Arc<Self>, peer: Peer, ceilings: &Ceilings) -> Entered {
+        let mut open = self.lock();
+        let client = client_of(peer);
+        let of_client = client.and_then(|client| open.clients.get(&client));
+        let mut closed_idle = false;
+        let over_limit = if ceilings.per_client > 0
+            && of_client.is_some_and(|counted| *counted >= ceilings.per_client)
+        {
+            Some(ConnectionLimit::Client)
+        } else if open.counted >= ceilings.connections {
+            closed_idle = open.make_room(false, SETTLING);
+            (!closed_idle).then_some(ConnectionLimit::Server)
+        } else {
+            None
+        };
+        if over_limit.is_some() && open.excess >= MOST_EXCESS {
+            closed_idle = open.make_room(true, Duration::ZERO);
+            if !closed_idle {
+                return Entered {
+                    slot: None,
+                    closed_idle,
+                };
+            }
+        }
+        let activity = Arc::<Activity>::default();
+        let number = open.add(Connection {
+            activity: activity.clone(),
+            client,
+            is_excess: over_limit.is_some(),
+        });
+        drop(open);
+        let slot = ConnectionSlot {
+            connections: self.clone(),
+            number,
+            activity,
+            over_limit,
+        };
+        Entered {
+            slot: Some(slot),
+            closed_idle,
+        }
+    }
+
+    /// No code panics while it holds the lock.
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ConnectionSlot {
+    /// Is every request answered, or one for health or metrics only?
+    pub(crate) fn is_within_limits(&self) -> bool {
+        self.over_limit.is_none()
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        self.connections.lock().remove(self.number);
+    }
+}
+
+impl Open {
+    fn add(&mut self, connection: Connection) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        match connection.is_excess {
+            true => self.excess += 1,
+            false => {
+                self.counted += 1;
+                if let Some(client) = connection.client {
+                    *self.clients.entry(client).or_default() += 1;
+                }
+            }
+        }
+        self.all.insert(number, connection);
+        number
+    }
+
+    /// A connection that was closed for another is gone already.
+    fn remove(&mut self, number: u64) -> Option<Connection> {
+        let connection = self.all.remove(&number)?;
+        if connection.is_excess {
+            self.excess -= 1;
+            return Some(connection);
+        }
+        self.counted -= 1;
+        if let Some(client) = connection.client
+            && let Some(counted) = self.clients.get_mut(&client)
+        {
+            *counted -= 1;
+            if *counted == 0 {
+                self.clients.remove(&client);
+            }
+        }
+        Some(connection)
+    }
+
+    /// Closes the connection that has been idle longest, if for `at_least` so long. Looks at all of them, which
+    /// is only done at a limit.
+    fn make_room(&mut self, is_excess: bool, at_least: Duration) -> bool {
+        let longest = self
+            .all
+            .iter()
+            .filter(|(_, connection)| connection.is_excess == is_excess)
+            .filter_map(|(number, connection)| Some((connection.activity.waits()?, *number)))
+            .max();
+        match longest {
+            Some((waits, number)) if waits >= at_least => {
+                if let Some(connection) = self.remove(number) {
+                    connection.activity.evict();
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Who counts as one. A network of IPv6 gives each of its customers 2^64 addresses. Unix sockets are
+/// this machine's own.
+fn client_of(peer: Peer) -> Option<IpAddr> {
+    match peer {
+        Peer::Unix => None,
+        Peer::Tcp(IpAddr::V6(address)) => {
+            let [a, b, c, d, ..] = address.segments();
+            Some(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+        }
+        Peer::Tcp(address) => Some(address),
+    }
+}
+
+/// Connections over the limits that are accepted.
+const MOST_EXCESS: usize = 32;
+
+/// A request may take so long to follow its connection, however far away its client is.
+const SETTLING: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(last: u8) -> Peer {
+        Peer::Tcp([192, 0, 2, last].into())
+    }
+
+    fn ceilings(connections: usize, per_client: usize) -> Ceilings {
+        Ceilings {
+            connections,
+            per_client,
+        }
+    }
+
+    fn enter(connections: &Arc<Connections>, peer: Peer, ceilings: &Ceilings) -> ConnectionSlot {
+        connections.enter(peer, ceilings).slot.expect("a place")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_client_takes_no_more_than_its_share() {
+        let connections = Arc::<Connections>::default();
+        let ceilings = ceilings(10, 2);
+        let first = enter(&connections, peer(1), &ceilings);
+        let _second = enter(&connections, peer(1), &ceilings);
+        let third = enter(&connections, peer(1), &ceilings);
+        assert_eq!(third.over_limit, Some(ConnectionLimit::Client));
+        assert_eq!(enter(&connections, peer(2), &ceilings).over_limit, None);
+        drop(first);
+        assert_eq!(enter(&connections, peer(1), &ceilings).over_limit, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_network_of_ipv6_is_one_client_and_unix_sockets_are_none() {
+        let connections = Arc::<Connections>::default();
+        let ceilings = ceilings(10, 1);
+        let v6 = |text: &str| Peer::Tcp(text.parse().unwrap());
+        let _first = enter(&connections, v6("2001:db8::1"), &ceilings);
+        let neighbour = enter(&connections, v6("2001:db8::ffff:2"), &ceilings);
+        assert_eq!(neighbour.over_limit, Some(ConnectionLimit::Client));
+        assert_eq!(
+            enter(&connections, v6("2001:db8:0:1::1"), &ceilings).over_limit,
+            None
+        );
+        let _unix = enter(&connections, Peer::Unix, &ceilings);
+        assert_eq!(enter(&connections, Peer::Unix, &ceilings).over_limit, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn at_the_limit_the_longest_idle_is_closed_and_none_that_is_served() {
+        let connections = Arc::<Connections>::default();
+        let ceilings = ceilings(2, 0);
+        let served = enter(&connections, peer(1), &ceilings);
+        let answering = served.activity.answering();
+        let idle = enter(&connections, peer(2), &ceilings);
+        assert_eq!(
+            enter(&connections, peer(3), &ceilings).over_limit,
+            Some(ConnectionLimit::Server),
+            "who has just come has not had its chance yet"
+        );
+        tokio::time::advance(SETTLING).await;
+        let third = enter(&connections, peer(3), &ceilings);
+        assert_eq!(third.over_limit, None);
+        idle.activity.evicted().await;
+        tokio::time::advance(SETTLING).await;
+        drop((idle, answering));
+        let fourth = enter(&connections, peer(4), &ceilings);
+        assert_eq!(fourth.over_limit, None);
+        third.activity.evicted().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_few_are_accepted_over_the_limit_and_the_newest_replaces_the_oldest() {
+        let connections = Arc::<Connections>::default();
+        let ceilings = ceilings(0, 0);
+        let mut excess: Vec<_> = (0..MOST_EXCESS)
+            .map(|_| enter(&connections, peer(1), &ceilings))
+            .collect();
+        tokio::time::advance(Duration::from_millis(1)).await;
+        let last = connections.enter(peer(2), &ceilings);
+        assert!(last.closed_idle && last.slot.is_some());
+        drop(last);
+        let busy: Vec<_> = excess
+            .iter()
+            .map(|slot| slot.activity.answering())
+            .collect();
+        excess.push(enter(&connections, peer(1), &ceilings));
+        let _also_busy = excess.last().map(|slot| slot.activity.answering());
+        assert!(connections.enter(peer(2), &ceilings).slot.is_none());
+        drop((busy, excess));
+        assert_eq!(connections.lock().all.len(), 0);
+        assert_eq!(connections.lock().excess, 0);
+    }
+}

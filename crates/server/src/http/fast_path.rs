@@ -1,0 +1,358 @@
+//! The fast path beneath hyper: a request that can be answered from memory is, and hyper never sees it.
+//!
+//! It acts only while hyper waits for a request and holds no byte of one: after its own replies, and
+//! after those of hyper's that are on their way whole. A request that comes in pieces, with a body, or with
+//! another behind it leaves bytes with hyper that nobody here can account for; from then on such a connection
+//! is hyper's alone.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::simple::{Seen, Simple};
+use super::strict::{self, Strict};
+use super::timeout_stream::{Activity, Answering, TimeoutStream};
+
+/// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
+pub(crate) trait FastResponder: Unpin {
+    fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes>;
+}
+
+/// The stream as hyper sees it.
+#[derive(Debug)]
+pub(crate) struct FastPath<S, A> {
+    stream: TimeoutStream<S>,
+    activity: Arc<Activity>,
+    at_once: A,
+    strict: Strict,
+    /// Requests so far, while all of them came whole, alone and without a body.
+    whole: Option<usize>,
+    /// hyper waits for a request, and has sent all that it had to.
+    quiet: bool,
+    reply: Reply,
+}
+
+/// A reply of the fast path.
+#[derive(Debug, Default)]
+struct Reply {
+    head: Vec<u8>,
+    body: Bytes,
+    sent: usize,
+    answering: Option<Answering>,
+}
+
+impl<S, A> FastPath<S, A>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: FastResponder,
+{
+    pub(crate) fn new(stream: TimeoutStream<S>, activity: Arc<Activity>, at_once: A) -> Self {
+        Self {
+            stream,
+            activity,
+            at_once,
+            strict: Strict::default(),
+            whole: Some(0),
+            quiet: true,
+            reply: Reply::default(),
+        }
+    }
+
+    /// Takes note of bytes that came, and answers them if it can.
+    fn receive(&mut self, bytes: &[u8]) -> bool {
+        let seen = Seen::of(bytes);
+        self.whole = match seen {
+            Seen::Other => None,
+            Seen::Whole | Seen::Simple(_) => self.whole.map(|whole| whole + 1),
+        };
+        if let (true, Seen::Simple(asked)) = (self.quiet, seen)
+            && let Some(body) = self.at_once.answer(&asked, &mut self.reply.head)
+        {
+            self.reply.body = body;
+            self.reply.answering = Some(self.activity.answering());
+            return true;
+        }
+        self.quiet = false;
+        false
+    }
+
+    /// Sends what is left of its own reply.
+    fn finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, reply, .. } = self;
+        if reply.answering.is_none() {
+            return Poll::Ready(Ok(()));
+        }
+        while let Some(left) = reply.left() {
+            match ready!(Pin::new(&mut *stream).poll_write_vectored(cx, &left))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                sent => reply.sent += sent,
+            }
+        }
+        reply.clear();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Reply {
+    fn left(&self) -> Option<[IoSlice<'_>; 2]> {
+        let (head, body) = (self.head.len(), self.body.len());
+        let from_head = self.sent.min(head);
+        let from_body = self.sent - from_head;
+        (self.sent < head + body).then(|| {
+            [
+                IoSlice::new(&self.head[from_head..]),
+                IoSlice::new(&self.body[from_body..]),
+            ]
+        })
+    }
+
+    /// The head's memory is used again; the body is not kept from leaving the cache.
+    fn clear(&mut self) {
+        self.head.clear();
+        self.body = Bytes::new();
+        self.sent = 0;
+        self.answering = None;
+    }
+}
+
+impl<S, A> AsyncRead for FastPath<S, A>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: FastResponder,
+{
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        loop {
+            ready!(this.finish(cx))?;
+            ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+            if let Some(length) = this.strict.check(&mut buffer.filled_mut()[before..]) {
+                buffer.set_filled(before + length);
+                buffer.put_slice(&strict::END[..strict::END.len().min(buffer.remaining())]);
+            }
+            if !this.receive(&buffer.filled()[before..]) {
+                return Poll::Ready(Ok(()));
+            }
+            buffer.set_filled(before);
+        }
+    }
+}
+
+impl<S, A> AsyncWrite for FastPath<S, A>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: FastResponder,
+{
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.finish(cx))?;
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.finish(cx))?;
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// hyper flushes when all it holds is written, and at the end of every round.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.finish(cx))?;
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        let answered = self.whole == Some(self.activity.asked());
+        self.quiet = answered && !self.activity.is_answering();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.finish(cx))?;
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::super::timeout_stream::Waits;
+    use super::*;
+
+    const HIT: &str = "GET /hit HTTP/1.1\r\nHost: h\r\n\r\n";
+    const MISS: &str = "GET /miss HTTP/1.1\r\nHost: h\r\n\r\n";
+    const REPLY: &str = "head,body";
+
+    struct Hits;
+
+    impl FastResponder for Hits {
+        fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+            (asked.target == "/hit").then(|| {
+                head.extend_from_slice(b"head,");
+                Bytes::from_static(b"body")
+            })
+        }
+    }
+
+    type Lane = FastPath<DuplexStream, Hits>;
+
+    /// A client, hyper's side, and what both know; the stream between them holds so many bytes.
+    fn lane(holds: usize) -> (DuplexStream, Lane, Arc<Activity>) {
+        let (client, server) = duplex(holds);
+        let activity = Arc::new(Activity::default());
+        let waits = Waits {
+            idle: Duration::from_secs(10),
+            head: Duration::from_secs(10),
+            write: Duration::from_secs(10),
+        };
+        let stream = TimeoutStream::new(server, activity.clone(), waits);
+        let lane = FastPath::new(stream, activity.clone(), Hits);
+        (client, lane, activity)
+    }
+
+    async fn read(lane: &mut Lane) -> String {
+        let mut buffer = [0; 1024];
+        let length = lane.read(&mut buffer).await.unwrap();
+        String::from_utf8_lossy(&buffer[..length]).into_owned()
+    }
+
+    async fn reply(client: &mut DuplexStream) -> String {
+        let mut reply = [0; REPLY.len()];
+        client.read_exact(&mut reply).await.unwrap();
+        String::from_utf8_lossy(&reply).into_owned()
+    }
+
+    /// hyper reads what is sent, without a reply of the fast path.
+    async fn hyper_gets(client: &mut DuplexStream, lane: &mut Lane, bytes: &str) {
+        client.write_all(bytes.as_bytes()).await.unwrap();
+        assert_eq!(read(lane).await, bytes);
+    }
+
+    #[tokio::test]
+    async fn hyper_hears_only_of_what_cannot_be_answered_at_once() {
+        let (mut client, mut lane, activity) = lane(1024);
+        let asking = tokio::spawn(async move {
+            for _ in 0..3 {
+                client.write_all(HIT.as_bytes()).await.unwrap();
+                assert_eq!(reply(&mut client).await, REPLY);
+            }
+            client.write_all(MISS.as_bytes()).await.unwrap();
+            client
+        });
+        assert_eq!(read(&mut lane).await, MISS);
+        assert_eq!(activity.asked(), 3);
+        assert!(!activity.is_answering());
+        asking.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_fast_path_opens_again_when_hypers_reply_is_on_its_way() {
+        let (mut client, mut lane, activity) = lane(1024);
+        hyper_gets(&mut client, &mut lane, MISS).await;
+        let answering = activity.answering();
+        lane.write_all(b"first").await.unwrap();
+        lane.flush().await.unwrap();
+        hyper_gets(&mut client, &mut lane, HIT).await;
+        let second = activity.answering();
+        drop(answering);
+        lane.write_all(b" second").await.unwrap();
+        drop(second);
+        hyper_gets(&mut client, &mut lane, HIT).await;
+        drop(activity.answering());
+        lane.write_all(b" third.").await.unwrap();
+        lane.flush().await.unwrap();
+
+        client.write_all(HIT.as_bytes()).await.unwrap();
+        client.shutdown().await.unwrap();
+        assert_eq!(read(&mut lane).await, "");
+        drop(lane);
+        let mut all = String::new();
+        client.read_to_string(&mut all).await.unwrap();
+        assert_eq!(all, format!("first second third.{REPLY}"));
+    }
+
+    #[tokio::test]
+    async fn whose_requests_do_not_come_one_by_one_is_hypers_for_good() {
+        for bytes in [
+            &HIT[..7],
+            &HIT.repeat(2),
+            "GET /hit HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n",
+        ] {
+            let (mut client, mut lane, activity) = lane(1024);
+            hyper_gets(&mut client, &mut lane, bytes).await;
+            drop(activity.answering());
+            lane.flush().await.unwrap();
+            hyper_gets(&mut client, &mut lane, HIT).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_takes_its_replies_in_pieces_gets_all_of_them() {
+        let (mut client, mut lane, activity) = lane(4);
+        let asking = tokio::spawn(async move {
+            for _ in 0..20 {
+                client.write_all(MISS.as_bytes()).await.unwrap();
+                assert_eq!(reply(&mut client).await, REPLY);
+            }
+            client
+        });
+        for _ in 0..20 {
+            // A stream so narrow brings requests in pieces; this one came whole.
+            let mut request = [0; MISS.len()];
+            lane.stream.read_exact(&mut request).await.unwrap();
+            assert!(lane.receive(HIT.as_bytes()));
+            lane.flush().await.unwrap();
+            assert!(!activity.is_answering());
+        }
+        asking.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_shut_down_after_its_reply() {
+        let (mut client, mut lane, activity) = lane(4);
+        assert!(lane.receive(HIT.as_bytes()));
+        let ending = tokio::spawn(async move {
+            lane.shutdown().await.unwrap();
+        });
+        let mut all = String::new();
+        client.read_to_string(&mut all).await.unwrap();
+        assert_eq!(all, REPLY);
+        ending.await.unwrap();
+        assert!(!activity.is_answering());
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_asks_on_is_kept_and_one_that_asks_nothing_more_is_not() {
+        let (mut client, mut lane, _) = lane(1024);
+        let asking = tokio::spawn(async move {
+            for _ in 0..5 {
+                client.write_all(HIT.as_bytes()).await.unwrap();
+                assert_eq!(reply(&mut client).await, REPLY);
+                tokio::time::sleep(Duration::from_secs(9)).await;
+            }
+            client
+        });
+        let began = tokio::time::Instant::now();
+        let error = lane.read(&mut [0; 1024]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(began.elapsed() >= Duration::from_secs(4 * 9 + 10));
+        asking.await.unwrap();
+    }
+}

@@ -1,0 +1,363 @@
+//! A stream with timeouts: a client that does not finish its request's head, or does not take
+//! its reply, is dropped, so that it holds a connection no longer than it may.
+
+use std::future::Future;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+
+/// What is known about a connection beside its bytes: what the service tells the stream beneath it, and
+/// both tell whoever wants its place.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    began: Instant,
+    /// Replies that are being made or on their way.
+    answers: AtomicUsize,
+    /// Requests so far.
+    asked: AtomicUsize,
+    /// The stream takes no bytes at the moment.
+    stuck: AtomicBool,
+    /// Since when nothing is asked, in ms after `began`.
+    waits_since: AtomicU64,
+    evicted: Notify,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            answers: AtomicUsize::new(0),
+            asked: AtomicUsize::new(0),
+            stuck: AtomicBool::new(false),
+            waits_since: AtomicU64::new(0),
+            evicted: Notify::new(),
+        }
+    }
+}
+
+impl Activity {
+    /// A request's head is complete; its answer is made, and sent, until the guard goes.
+    pub(crate) fn answering(self: &Arc<Self>) -> Answering {
+        self.answers.fetch_add(1, Ordering::Relaxed);
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Answering(self.clone())
+    }
+
+    pub(crate) fn is_answering(&self) -> bool {
+        self.answers.load(Ordering::Relaxed) > 0
+    }
+
+    /// How many requests the connection has carried yet.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// How long the client has not asked for anything, unless it is being answered.
+    pub(crate) fn waits(&self) -> Option<Duration> {
+        if self.is_answering() || self.stuck.load(Ordering::Relaxed) {
+            return None;
+        }
+        let since = Duration::from_millis(self.waits_since.load(Ordering::Relaxed));
+        Some(self.began.elapsed().saturating_sub(since))
+    }
+
+    /// Somebody else takes its place.
+    pub(crate) fn evict(&self) {
+        self.evicted.notify_one();
+    }
+
+    /// Ready when the connection has to end.
+    pub(crate) async fn evicted(&self) {
+        self.evicted.notified().await;
+    }
+}
+
+/// An answer is on its way.
+#[derive(Debug)]
+pub(crate) struct Answering(Arc<Activity>);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let now = u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.waits_since.store(now, Ordering::Relaxed);
+        self.0.answers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The stream.
+#[derive(Debug)]
+pub(crate) struct TimeoutStream<S> {
+    stream: S,
+    activity: Arc<Activity>,
+    idle: Timer,
+    head: Timer,
+    write: Timer,
+}
+
+/// How long it waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits {
+    /// Between an answer and the next request's first byte.
+    pub(crate) idle: Duration,
+    /// From a request's first byte (a connection's opening) to the end of its head.
+    pub(crate) head: Duration,
+    /// While the stream takes no byte.
+    pub(crate) write: Duration,
+}
+
+impl<S> TimeoutStream<S> {
+    pub(crate) fn new(stream: S, activity: Arc<Activity>, waits: Waits) -> Self {
+        let mut timeout = Self {
+            stream,
+            activity,
+            idle: Timer::new(waits.idle),
+            head: Timer::new(waits.head),
+            write: Timer::new(waits.write),
+        };
+        timeout.head.start();
+        timeout
+    }
+
+    /// Passes a write's outcome on, or that its time is over.
+    fn waited<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        outcome: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        self.activity
+            .stuck
+            .store(outcome.is_pending(), Ordering::Relaxed);
+        match outcome {
+            Poll::Ready(result) => {
+                self.write.stop();
+                Poll::Ready(result)
+            }
+            Poll::Pending => {
+                self.write.start();
+                self.write
+                    .poll(cx)
+                    .map(|()| Err(timed_out("the reply is not taken")))
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        if this.activity.is_answering() {
+            this.idle.stop();
+            this.head.stop();
+            return outcome;
+        }
+        if buffer.filled().len() > before {
+            this.idle.stop();
+            this.head.start();
+        }
+        if outcome.is_pending() {
+            let (timer, what) = match this.head.runs() {
+                true => (&mut this.head, "the request's head is not finished"),
+                false => (&mut this.idle, "nothing more is asked for"),
+            };
+            timer.start();
+            return timer.poll(cx).map(|()| Err(timed_out(what)));
+        }
+        outcome
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        // The reply is on its way: the head that asked for it is done.
+        self.head.stop();
+        let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.waited(cx, outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.head.stop();
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.waited(cx, outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_flush(cx);
+        self.waited(cx, outcome)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.waited(cx, outcome)
+    }
+}
+
+/// A timer for what begins often and ends early: starting and stopping it is a note. Only who waits sets an
+/// alarm, and an alarm that was set for an earlier wait is left to ring.
+#[derive(Debug)]
+struct Timer {
+    length: Duration,
+    since: Option<Instant>,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl Timer {
+    fn new(length: Duration) -> Self {
+        Self {
+            length,
+            since: None,
+            alarm: None,
+        }
+    }
+
+    /// Starts it, unless it runs already.
+    fn start(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn stop(&mut self) {
+        self.since = None;
+    }
+
+    fn runs(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Ready when it runs and its time is up.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(since) = self.since else {
+            return Poll::Pending;
+        };
+        let end = since + self.length;
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
+        loop {
+            ready!(alarm.as_mut().poll(cx));
+            if alarm.deadline() >= end {
+                return Poll::Ready(());
+            }
+            alarm.as_mut().reset(end);
+        }
+    }
+}
+
+fn timed_out(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(10);
+    const WAITS: Waits = Waits {
+        idle: TIME,
+        head: TIME,
+        write: TIME,
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_trickles_in_is_given_up() {
+        let (mut client, server) = duplex(1024);
+        let mut server = TimeoutStream::new(server, Arc::default(), WAITS);
+        let trickle = tokio::spawn(async move {
+            while client.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+            }
+        });
+        let error = server.read_to_end(&mut Vec::new()).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(server);
+        trickle.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_may_take_longer_than_a_head() {
+        let (mut client, server) = duplex(1024);
+        let activity = Arc::new(Activity::default());
+        let mut server = TimeoutStream::new(server, activity.clone(), WAITS);
+        client.write_all(b"GET").await.unwrap();
+        server.read_exact(&mut [0; 3]).await.unwrap();
+        let answering = activity.answering();
+        let waiting = tokio::time::timeout(5 * TIME, server.read_u8()).await;
+        assert!(waiting.is_err(), "it went on waiting for the client");
+        drop(answering);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_is_kept_longer_than_a_head_may_take() {
+        let (mut client, server) = duplex(1024);
+        let waits = Waits {
+            idle: 6 * TIME,
+            ..WAITS
+        };
+        let mut server = TimeoutStream::new(server, Arc::default(), waits);
+        client.write_all(b"GET").await.unwrap();
+        server.read_exact(&mut [0; 3]).await.unwrap();
+        server.write_all(b"answer").await.unwrap();
+        let next = tokio::spawn(async move {
+            tokio::time::sleep(5 * TIME).await;
+            client.write_all(b"G").await.unwrap();
+            client
+        });
+        assert_eq!(server.read_u8().await.unwrap(), b'G');
+        let _client = next.await.unwrap();
+        // From here on a head is under way.
+        let began = Instant::now();
+        let error = server.read_u8().await.unwrap_err();
+        assert_eq!(
+            (error.kind(), began.elapsed()),
+            (io::ErrorKind::TimedOut, TIME)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reply_that_nobody_takes_is_given_up() {
+        let (_client, server) = duplex(16);
+        let mut server = TimeoutStream::new(server, Arc::default(), WAITS);
+        let error = server.write_all(&[0; 64]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_that_goes_on_reading_gets_its_reply() {
+        let (mut client, server) = duplex(16);
+        let mut server = TimeoutStream::new(server, Arc::default(), WAITS);
+        let reader = tokio::spawn(async move {
+            let mut taken = 0;
+            while taken < 64 {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+                taken += client.read(&mut [0; 16]).await.unwrap();
+            }
+        });
+        server.write_all(&[0; 64]).await.unwrap();
+        reader.await.unwrap();
+    }
+}

@@ -1,0 +1,204 @@
+//! One request, as the access log writes it and the metrics count it.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use andon_dialects::Wish;
+use hyper::{Method, StatusCode, Uri};
+use serde_json::{Map, Value, json};
+
+use crate::error::Fault;
+use crate::net::Peer;
+use crate::operations::clock::Timestamp;
+
+/// One request, as it is written down.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) time: SystemTime,
+    /// Who asked.
+    pub(crate) client: Option<Peer>,
+    pub(crate) method: Method,
+    pub(crate) target: Uri,
+    pub(crate) status: StatusCode,
+    /// Bytes of the body.
+    pub(crate) bytes: u64,
+    /// From the request's head to the reply, its sending not included.
+    pub(crate) total: Duration,
+    /// What the time went into.
+    pub(crate) stages: Stages,
+    /// The canonical recipe, once it is known.
+    pub(crate) recipe: Option<Arc<str>>,
+    /// With its notes: what the dialect ignored, or understood otherwise than it may have been meant.
+    pub(crate) wish: Option<Arc<Wish>>,
+    /// Label, fault and sentence of an error.
+    pub(crate) error: Option<(&'static str, &'static str, String)>,
+}
+
+/// The stages of one answer; those that did not take place are absent.
+pub(crate) type Stages = Vec<(&'static str, Duration)>;
+
+impl Entry {
+    /// What nobody could read as a request.
+    pub(crate) fn malformed(client: Peer, status: StatusCode, sentence: String) -> Self {
+        Self {
+            time: SystemTime::now(),
+            client: Some(client),
+            method: Method::from_bytes(b"-").unwrap_or_default(),
+            target: Uri::try_from("-").unwrap_or_default(),
+            status,
+            bytes: 0,
+            total: Duration::ZERO,
+            stages: Vec::new(),
+            recipe: None,
+            wish: None,
+            error: Some(("malformed", Fault::Client.label(), sentence)),
+        }
+    }
+
+    /// An address, `unix`, or `-` when nobody knows.
+    fn client(&self) -> String {
+        self.client
+            .map_or("-".to_owned(), |client| client.to_string())
+    }
+
+    fn notes(&self) -> &[String] {
+        self.wish.as_ref().map_or(&[], |wish| &wish.notes)
+    }
+
+    /// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
+    fn shortened_target(&self) -> String {
+        let mut target = self.target.to_string();
+        if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
+            target.truncate(end);
+            target.push('…');
+        }
+        target
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut line = format!(
+            "{} {} {} {} {} {}B {:.1}ms",
+            Timestamp(self.time),
+            self.client(),
+            self.method,
+            self.shortened_target().escape_debug(),
+            self.status.as_u16(),
+            self.bytes,
+            millis(self.total),
+        );
+        // Writing to a String cannot fail.
+        for (name, time) in &self.stages {
+            let _ = write!(line, " {name}={:.1}", millis(*time));
+        }
+        if let Some(recipe) = &self.recipe {
+            let _ = write!(line, " recipe=\"{}\"", recipe.escape_debug());
+        }
+        for note in self.notes() {
+            let _ = write!(line, " note=\"{}\"", note.escape_debug());
+        }
+        if let Some((label, fault, sentence)) = &self.error {
+            let _ = write!(
+                line,
+                " error={label} fault={fault} \"{}\"",
+                sentence.escape_debug()
+            );
+        }
+        line.push('\n');
+        line
+    }
+
+    pub(super) fn json(&self) -> String {
+        let stages: Map<String, Value> = self
+            .stages
+            .iter()
+            .map(|(name, time)| ((*name).to_owned(), json!(millis(*time))))
+            .collect();
+        let mut line = json!({
+            "time": Timestamp(self.time).to_string(),
+            "client": self.client(),
+            "method": self.method.as_str(),
+            "target": self.shortened_target(),
+            "status": self.status.as_u16(),
+            "bytes": self.bytes,
+            "total_ms": millis(self.total),
+            "stages_ms": stages,
+        });
+        if let Some(recipe) = &self.recipe {
+            line["recipe"] = json!(**recipe);
+        }
+        if !self.notes().is_empty() {
+            line["notes"] = json!(self.notes());
+        }
+        if let Some((label, fault, sentence)) = &self.error {
+            line["error"] = json!({ "label": label, "fault": fault, "message": sentence });
+        }
+        format!("{line}\n")
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e4).round() / 10.0
+}
+
+/// Characters of a target.
+const LONGEST_TARGET: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Entry {
+        Entry {
+            time: SystemTime::UNIX_EPOCH,
+            client: Some(Peer::Unix),
+            method: Method::GET,
+            target: Uri::from_static("/small_light(dw=10)/a.jpg"),
+            status: StatusCode::OK,
+            bytes: 123,
+            total: Duration::from_micros(23_400),
+            stages: vec![("fetch", Duration::from_micros(1200))],
+            recipe: Some("fit:10x".into()),
+            wish: Some(Arc::new(Wish {
+                notes: vec!["`x` is no option".to_owned()],
+                ..Wish::plain_file("/a.jpg").unwrap()
+            })),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn a_text_line_reads_from_time_to_notes() {
+        assert_eq!(
+            entry().text(),
+            "1970-01-01T00:00:00.000Z unix GET /small_light(dw=10)/a.jpg 200 123B 23.4ms fetch=1.2 recipe=\"fit:10x\" note=\"`x` is no option\"\n"
+        );
+    }
+
+    #[test]
+    fn a_wish_cannot_forge_a_line() {
+        let forged = Entry {
+            wish: Some(Arc::new(Wish {
+                notes: vec!["`\n2026 GET /b` is no option".to_owned()],
+                ..Wish::plain_file("/a.jpg").unwrap()
+            })),
+            recipe: Some("icon:\n2026 GET /c".into()),
+            ..entry()
+        };
+        for line in [forged.text(), forged.json()] {
+            assert_eq!(line.matches('\n').count(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_json_line_is_json() {
+        let failed = Entry {
+            error: Some(("not_found", "client", "there is no file /\"a\"".to_owned())),
+            ..entry()
+        };
+        let line: Value = serde_json::from_str(&failed.json()).unwrap();
+        assert_eq!(line["stages_ms"]["fetch"], 1.2);
+        assert_eq!(line["notes"][0], "`x` is no option");
+        assert_eq!(line["error"]["label"], "not_found");
+    }
+}

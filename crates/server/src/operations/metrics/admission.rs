@@ -1,0 +1,80 @@
+//! What waits for pixels, and the memory it is planned with.
+
+use crate::admission::Gauges;
+use crate::prometheus::Exposition;
+
+/// Reloads do not begin anew.
+pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
+    for (name, help, value) in [
+        (
+            "andon_queue_length",
+            "Pictures that wait for a pixel thread.",
+            now.waiting as f64,
+        ),
+        (
+            "andon_pixel_jobs",
+            "Pictures on a pixel thread.",
+            now.running as f64,
+        ),
+        (
+            "andon_worker_threads",
+            "Threads that work on images.",
+            now.threads as f64,
+        ),
+        (
+            "andon_predicted_wait_seconds",
+            "Predicted queueing delay of a new lowest-priority request.",
+            now.predicted_wait.as_secs_f64(),
+        ),
+        (
+            "andon_memory_planned_bytes",
+            "Planned peaks of everything that is worked on.",
+            now.budget_used as f64,
+        ),
+        (
+            "andon_memory_budget_bytes",
+            "What the planned peaks may come to.",
+            now.budget_total as f64,
+        ),
+    ] {
+        out.gauge(name, help);
+        out.sample("", &[], value);
+    }
+    let counted = &now.counters;
+    out.counter(
+        "andon_admission_total",
+        "Pictures that asked for a pixel thread, by what became of it.",
+    );
+    for (outcome, count) in [
+        ("admitted", counted.admitted),
+        ("refused_count", counted.refused_count),
+        ("refused_wait", counted.refused_wait),
+        ("refused_deadline", counted.refused_deadline),
+        ("refused_memory", counted.refused_memory),
+        ("dropped", counted.dropped),
+        ("done", counted.done),
+        ("panicked", counted.panicked),
+    ] {
+        out.sample("", &[("outcome", outcome)], count as f64);
+    }
+    for (name, help, count) in [
+        (
+            "andon_stolen_tasks_total",
+            "Tasks that an idle worker thread stole from another one's image.",
+            counted.stolen,
+        ),
+        (
+            "andon_decodes_total",
+            "Source pictures decoded.",
+            counted.decodes,
+        ),
+        (
+            "andon_decodes_shared_total",
+            "Results that began with a picture decoded for another size of it.",
+            counted.decodes_shared,
+        ),
+    ] {
+        out.counter(name, help);
+        out.sample("", &[], count as f64);
+    }
+}

@@ -1,0 +1,128 @@
+//! What is kept in each tier of the cache, how look-ups ended, and how the disk is.
+
+use andon_cache::{Stats, Trouble};
+
+use crate::prometheus::Exposition;
+
+/// Followers of others' results and of others' fetches, right now.
+pub(crate) fn write_coalesced(out: &mut Exposition, [results, fetches]: [usize; 2]) {
+    out.gauge(
+        "andon_coalesced_requests",
+        "Requests that wait for a result or a fetch that another request has started.",
+    );
+    for (work, waiting) in [("result", results), ("fetch", fetches)] {
+        out.sample("", &[("work", work)], waiting as f64);
+    }
+}
+
+/// `purges` counts those since the last reload.
+pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
+    let memory = &stats.memory;
+    let disk = stats.disk.as_ref();
+    let tiers = |of_memory: u64, of_disk: Option<u64>| {
+        [Some(("memory", of_memory)), of_disk.map(|of| ("disk", of))]
+            .into_iter()
+            .flatten()
+    };
+
+    out.counter(
+        "andon_cache_lookups_total",
+        "Look-ups by tier and outcome; the disk is asked for what memory does not have.",
+    );
+    for (outcome, of_memory, of_disk) in [
+        ("hit", memory.hits, disk.map(|disk| disk.hits)),
+        ("stale", memory.stale, disk.map(|disk| disk.stale)),
+        ("miss", memory.misses, disk.map(|disk| disk.misses)),
+    ] {
+        for (tier, count) in tiers(of_memory, of_disk) {
+            out.sample("", &[("tier", tier), ("outcome", outcome)], count as f64);
+        }
+    }
+    out.counter(
+        "andon_cache_evictions_total",
+        "Entries that left a tier to make room.",
+    );
+    for (tier, count) in tiers(memory.evictions, disk.map(|disk| disk.evictions)) {
+        out.sample("", &[("tier", tier)], count as f64);
+    }
+    for (name, help, of_memory, of_disk) in [
+        (
+            "andon_cache_entries",
+            "Entries in a tier.",
+            memory.entries,
+            disk.map(|disk| disk.entries),
+        ),
+        (
+            "andon_cache_bytes",
+            "Bytes that a tier takes.",
+            memory.bytes,
+            disk.map(|disk| disk.bytes),
+        ),
+        (
+            "andon_cache_limit_bytes",
+            "Bytes that a tier may take.",
+            memory.limit,
+            disk.map(|disk| disk.limit),
+        ),
+    ] {
+        out.gauge(name, help);
+        for (tier, value) in tiers(of_memory, of_disk) {
+            out.sample("", &[("tier", tier)], value as f64);
+        }
+    }
+    out.counter("andon_cache_purges_total", "Purges.");
+    out.sample("", &[], purges as f64);
+    out.gauge(
+        "andon_cache_purge_rules_active",
+        "Purge rules that look-ups are compared with.",
+    );
+    out.sample("", &[], stats.purge_rules_active as f64);
+
+    for (name, help, count) in [
+        (
+            "andon_cache_disk_errors_total",
+            "File operations of the disk tier that failed.",
+            disk.map(|disk| disk.errors),
+        ),
+        (
+            "andon_cache_disk_corrupt_total",
+            "Files whose checksum was wrong, removed instead of served.",
+            disk.map(|disk| disk.corrupt),
+        ),
+        (
+            "andon_cache_disk_dropped_total",
+            "Entries never written, because the disk was too slow or in trouble.",
+            disk.map(|disk| disk.dropped),
+        ),
+    ] {
+        out.counter(name, help);
+        if let Some(count) = count {
+            out.sample("", &[], count as f64);
+        }
+    }
+    out.gauge(
+        "andon_cache_disk_queued_bytes",
+        "Bytes waiting to be written to the disk tier.",
+    );
+    if let Some(disk) = disk {
+        out.sample("", &[], disk.queued_bytes as f64);
+    }
+    out.gauge(
+        "andon_cache_disk_ready",
+        "1 once the entries of earlier processes are counted, which writing waits for.",
+    );
+    if let Some(disk) = disk {
+        out.sample("", &[], f64::from(u8::from(disk.ready)));
+    }
+    out.gauge(
+        "andon_cache_disk_error",
+        "1 for the error that the disk tier is in; all 0 while it works.",
+    );
+    if let Some(disk) = disk {
+        for trouble in Trouble::ALL {
+            let is_wrong = disk.alarm.as_ref().map(|alarm| alarm.trouble) == Some(trouble);
+            let labels = [("kind", trouble.label())];
+            out.sample("", &labels, f64::from(u8::from(is_wrong)));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The server's figures, in the text that Prometheus reads.
+//!
+//! Names and units follow Prometheus' conventions: `andon_` in front, base units, `_total` on counters.
+//! What requests did comes from the entries of the access log, so that a figure and a log line never
+//! disagree; what is now (memory, threads, open files) is looked up when it is asked for.
+
+pub(crate) mod admission;
+pub(crate) mod cache;
+pub(crate) mod origins;
+mod process;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use crate::operations::entry::Entry;
+use crate::prometheus::{Exposition, Histogram};
+
+/// Everything that is counted from the server's start on; reloads do not begin anew.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    began: SystemTime,
+    requests: [AtomicU64; CLASSES.len()],
+    bytes: AtomicU64,
+    answers: Histogram,
+    stages: [Histogram; STAGES.len()],
+    refusals: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    connections: AtomicI64,
+    closed_idle: AtomicU64,
+    rejected_connection: AtomicU64,
+    reloads: AtomicU64,
+    failed_reloads: AtomicU64,
+    last_reload_failed: AtomicBool,
+}
+
+/// Where a request's status counts; 499 is nobody's answer.
+const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
+
+/// The stages that entries name: `cache` is a hit from its look-up on, `wait` is for somebody else who
+/// makes the same.
+const STAGES: [&str; 8] = [
+    "cache", "wait", "receive", "fetch", "queue", "decode", "resize", "encode",
+];
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            began: SystemTime::now(),
+            requests: Default::default(),
+            bytes: AtomicU64::default(),
+            answers: Histogram::default(),
+            stages: Default::default(),
+            refusals: Mutex::default(),
+            connections: AtomicI64::default(),
+            closed_idle: AtomicU64::default(),
+            rejected_connection: AtomicU64::default(),
+            reloads: AtomicU64::default(),
+            failed_reloads: AtomicU64::default(),
+            last_reload_failed: AtomicBool::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts one request.
+    pub(crate) fn count(&self, entry: &Entry) {
+        let class = match entry.status.as_u16() {
+            499 => 4,
+            200..=299 => 0,
+            300..=399 => 1,
+            400..=499 => 2,
+            _ => 3,
+        };
+        self.requests[class].fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(entry.bytes, Ordering::Relaxed);
+        self.answers.observe(entry.total);
+        for (stage, time) in &entry.stages {
+            if let Some(index) = STAGES.iter().position(|known| known == stage) {
+                self.stages[index].observe(*time);
+            }
+        }
+        if let Some((cause, fault, _)) = &entry.error {
+            *self.refusals().entry((cause, fault)).or_default() += 1;
+        }
+    }
+
+    /// A connection is open until the guard goes.
+    pub(crate) fn connected(self: &std::sync::Arc<Self>) -> Connected {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        Connected(self.clone())
+    }
+
+    /// A connection that asked for nothing was closed for the sake of another.
+    pub(crate) fn closed_idle(&self) {
+        self.closed_idle.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connection was closed as soon as it was there.
+    pub(crate) fn rejected_connection(&self) {
+        self.rejected_connection.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The configuration was read again.
+    pub(crate) fn reloaded(&self, well: bool) {
+        let counter = if well {
+            &self.reloads
+        } else {
+            &self.failed_reloads
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.last_reload_failed.store(!well, Ordering::Relaxed);
+    }
+
+    /// Writes everything that is counted here.
+    pub(crate) fn write(&self, out: &mut Exposition) {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        out.gauge("andon_build_info", "The version that runs; always 1.");
+        out.sample("", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+
+        out.counter(
+            "andon_requests_total",
+            "Requests by the class of their status.",
+        );
+        for (class, count) in CLASSES.iter().zip(&self.requests) {
+            out.sample("", &[("status", class)], of(count));
+        }
+        out.counter("andon_response_bytes_total", "Bytes of response bodies.");
+        out.sample("", &[], of(&self.bytes));
+        out.counter(
+            "andon_errors_total",
+            "Error responses, by cause and by whose fault it was.",
+        );
+        for ((cause, fault), count) in self.refusals().iter() {
+            out.sample("", &[("cause", cause), ("fault", fault)], *count as f64);
+        }
+        out.histogram(
+            "andon_request_duration_seconds",
+            "From a request's head to its reply, sending not included.",
+        );
+        self.answers.write(out, &[]);
+        out.histogram(
+            "andon_stage_duration_seconds",
+            "What the time of answers went into.",
+        );
+        for (stage, histogram) in STAGES.iter().zip(&self.stages) {
+            histogram.write(out, &[("stage", stage)]);
+        }
+        out.gauge("andon_connections", "Open connections.");
+        out.sample("", &[], self.connections.load(Ordering::Relaxed) as f64);
+        out.counter(
+            "andon_connections_rejected_total",
+            "Connections closed at the connection limits: idle ones, and new ones.",
+        );
+        out.sample("", &[("which", "idle")], of(&self.closed_idle));
+        out.sample("", &[("which", "new")], of(&self.rejected_connection));
+        out.counter("andon_reloads_total", "Reloads of the configuration.");
+        out.sample("", &[("outcome", "done")], of(&self.reloads));
+        out.sample("", &[("outcome", "refused")], of(&self.failed_reloads));
+        out.gauge(
+            "andon_last_reload_successful",
+            "1 unless the last reload was refused.",
+        );
+        let failed = self.last_reload_failed.load(Ordering::Relaxed);
+        out.sample("", &[], f64::from(u8::from(!failed)));
+        process::write(out, self.began);
+    }
+
+    /// No code panics while it holds the lock.
+    fn refusals(&self) -> MutexGuard<'_, BTreeMap<(&'static str, &'static str), u64>> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One open connection.
+#[derive(Debug)]
+pub(crate) struct Connected(std::sync::Arc<Metrics>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

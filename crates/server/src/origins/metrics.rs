@@ -1,0 +1,132 @@
+//! What is counted about one origin; `/metrics` shows it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::error::OriginError;
+use crate::prometheus::Histogram;
+
+/// What became of the fetches of one origin. It begins anew with a reload.
+#[derive(Debug, Default)]
+pub(crate) struct OriginMetrics {
+    results: [AtomicU64; RESULTS.len()],
+    bytes: AtomicU64,
+    times: Histogram,
+}
+
+/// How a fetch may end.
+pub(crate) const RESULTS: [&str; 16] = [
+    "ok",
+    "not_modified",
+    "not_found",
+    "forbidden",
+    "too_large",
+    "timeout",
+    "denied",
+    "name",
+    "unreachable",
+    "tls",
+    "cut",
+    "garbled",
+    "status",
+    "redirect",
+    "io",
+    "other",
+];
+
+impl OriginMetrics {
+    /// A fetch brought so many bytes, or none because nothing had changed, or an error.
+    pub(crate) fn count(&self, outcome: Result<Option<u64>, &Error>, took: Duration) {
+        let result = match outcome {
+            Ok(Some(_)) => "ok",
+            Ok(None) => "not_modified",
+            Err(error) => word(error),
+        };
+        if let Some(index) = RESULTS.iter().position(|known| *known == result) {
+            self.results[index].fetch_add(1, Ordering::Relaxed);
+        }
+        if let Ok(Some(bytes)) = outcome {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        self.times.observe(took);
+    }
+
+    /// How many fetches ended in each way, in the order of [`RESULTS`].
+    pub(crate) fn results(&self) -> [u64; RESULTS.len()] {
+        std::array::from_fn(|index| self.results[index].load(Ordering::Relaxed))
+    }
+
+    /// Bytes of all sources.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How long fetches took, whatever came of them.
+    pub(crate) fn times(&self) -> &Histogram {
+        &self.times
+    }
+}
+
+/// What only origins over a network have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Fetches under way.
+    pub(crate) busy: usize,
+    /// How many there may be.
+    pub(crate) slots: usize,
+    /// Requests that were sent once more.
+    pub(crate) retries: u64,
+}
+
+fn word(error: &Error) -> &'static str {
+    match error.root() {
+        Error::Missing { .. } | Error::Withheld { .. } => "not_found",
+        Error::Forbidden { .. } => "forbidden",
+        Error::Pixels(andon_pixels::Error::Limit { .. }) => "too_large",
+        Error::Io(_) | Error::Changing => "io",
+        Error::Origin(trouble) => match trouble {
+            OriginError::UnknownName => "name",
+            OriginError::Denied(_) => "denied",
+            OriginError::Unreachable(..) => "unreachable",
+            OriginError::Insecure => "tls",
+            OriginError::Slow { .. } => "timeout",
+            OriginError::BrokenOff | OriginError::Unbounded => "cut",
+            OriginError::Garbled | OriginError::Compressed => "garbled",
+            OriginError::Status(_) => "status",
+            OriginError::Detour(_) => "redirect",
+        },
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_is_counted_once_under_a_word_of_the_list() {
+        let figures = OriginMetrics::default();
+        let errors = [
+            Error::Missing { path: "a".into() },
+            Error::Forbidden { path: "a".into() },
+            Error::Changing,
+            Error::Busy,
+            OriginError::UnknownName.into(),
+            OriginError::Denied(([127, 0, 0, 1], 80).into()).into(),
+            OriginError::Insecure.into(),
+            OriginError::Unbounded.into(),
+            OriginError::Compressed.into(),
+            OriginError::Status(500).into(),
+        ];
+        for error in &errors {
+            assert!(RESULTS.contains(&word(error)), "{error}");
+            figures.count(Err(error), Duration::ZERO);
+        }
+        figures.count(Ok(Some(7)), Duration::ZERO);
+        figures.count(Ok(None), Duration::ZERO);
+        assert_eq!(figures.results().iter().sum::<u64>(), 12);
+        assert_eq!(figures.results()[..3], [1, 1, 1]);
+        assert_eq!(figures.bytes(), 7);
+    }
+}

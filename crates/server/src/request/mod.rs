@@ -1,0 +1,6 @@
+//! What a request's head says: its route, the format it accepts, the copy it has, what it purges.
+
+pub mod conditional;
+pub mod negotiation;
+pub(crate) mod purge;
+pub(crate) mod route;

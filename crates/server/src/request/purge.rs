@@ -1,0 +1,135 @@
+//! `POST /_andon/purge`: for whoever knows the administrator's token.
+
+use std::fmt;
+
+use andon_cache::Selector;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Body;
+use hyper::header::{self, HeaderMap};
+use serde::Deserialize;
+
+/// What is to be purged; exactly one of them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum PurgeRequest {
+    /// One result: path and query as they stand in its URL; in every format it is negotiated to.
+    Url(String),
+    /// Everything made from one source, by its path.
+    Source(String),
+    /// Everything made from sources whose path begins so.
+    Prefix(String),
+    /// Everything with a tag: `material:star.png`, `type:image/webp`.
+    Tag(String),
+}
+
+/// The administrator's token.
+pub(crate) struct Token([u8; 32]);
+
+/// Without the token.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Token {
+    pub(crate) fn new(secret: &str) -> Self {
+        Self(digest(secret.as_bytes()))
+    }
+
+    /// Does the request carry it, as `Authorization: Bearer …`?
+    pub(crate) fn opens(&self, headers: &HeaderMap) -> bool {
+        let Some(given) = headers.get(header::AUTHORIZATION) else {
+            return false;
+        };
+        let given = given.as_bytes();
+        let (scheme, token) = given.split_at(given.len().min(SCHEME.len()));
+        scheme.eq_ignore_ascii_case(SCHEME) && same(&digest(token), &self.0)
+    }
+}
+
+const SCHEME: &[u8] = b"Bearer ";
+
+/// All of both are looked at, however early they differ; being digests, they are of one length, and
+/// what little a clock could tell says nothing about the token.
+fn same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    let differing = one
+        .iter()
+        .zip(other)
+        .fold(0, |differing, (one, other)| differing | (one ^ other));
+    std::hint::black_box(differing) == 0
+}
+
+fn digest(token: &[u8]) -> [u8; 32] {
+    *blake3::hash(token).as_bytes()
+}
+
+/// Reads an order.
+///
+/// # Errors
+/// What is wrong with it, as a sentence.
+pub(crate) async fn read<B>(body: B) -> Result<PurgeRequest, String>
+where
+    B: Body<Data = Bytes>,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    let body = Limited::new(body, MOST_BYTES).collect().await;
+    let bytes = body
+        .map_err(|error| format!("the order could not be read: {error}"))?
+        .to_bytes();
+    serde_json::from_slice(&bytes).map_err(|error| {
+        format!(
+            "the order is not understood ({error}); write it like {{\"source\": \"/trip/a.jpg\"}}, or with url, prefix or tag"
+        )
+    })
+}
+
+impl PurgeRequest {
+    /// What the cache is told. `tag_of` finds the tag of a URL.
+    pub(crate) fn selector<E>(
+        self,
+        tag_of: impl FnOnce(&str) -> Result<String, E>,
+    ) -> Result<Selector, E> {
+        let rooted = |path: String| format!("/{}", path.trim_start_matches('/'));
+        Ok(match self {
+            Self::Url(url) => Selector::Tag(tag_of(&rooted(url))?),
+            Self::Source(path) => Selector::Source(rooted(path)),
+            Self::Prefix(path) => Selector::Prefix(rooted(path)),
+            Self::Tag(tag) => Selector::Tag(tag),
+        })
+    }
+}
+
+const MOST_BYTES: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_opens() {
+        let token = Token::new("a token of some length");
+        let opens = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, HeaderValue::from_static(value));
+            token.opens(&headers)
+        };
+        assert!(opens("Bearer a token of some length"));
+        assert!(opens("bearer a token of some length"));
+        for wrong in [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Basic a token of some length",
+            "Bearer a token of some lengti",
+            "Bearer a token of some lengt",
+            "Bearer a token of some length ",
+        ] {
+            assert!(!opens(wrong), "{wrong}");
+        }
+        assert!(!token.opens(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,241 @@
+//! What a reply sends: bytes that are there, shared by all who get them, or a large file, read piece by
+//! piece as its client takes it, so that slow readers hold a piece and not the file.
+
+use std::future::Future;
+use std::io;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use hyper::body::{self, Frame, SizeHint};
+
+use crate::error::Error;
+use crate::origins::OpenFile;
+use crate::sources::fetch::Fetcher;
+
+/// A reply's body.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Bytes.
+    Whole(Bytes),
+    /// A file's.
+    Pieces(Pieces),
+}
+
+/// A part of a file, or all of it.
+pub(crate) struct Pieces {
+    file: Arc<OpenFile>,
+    fetcher: Fetcher,
+    left: Range<u64>,
+    /// The file's beginning, if it was read already.
+    beginning: Bytes,
+    reading: Option<Reading>,
+}
+
+type Reading = Pin<Box<dyn Future<Output = Result<Bytes, Error>> + Send>>;
+
+impl Body {
+    /// Bytes that are still to be sent.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len() as u64,
+            Self::Pieces(pieces) => pieces.left.end - pieces.left.start,
+        }
+    }
+
+    /// Leaves out all but a part, which must lie within.
+    pub(crate) fn cut_to(&mut self, part: Range<u64>) {
+        match self {
+            Self::Whole(bytes) => {
+                let within =
+                    |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
+                *bytes = bytes.slice(within(part.start)..within(part.end));
+            }
+            Self::Pieces(pieces) => {
+                let start = pieces.left.start;
+                pieces.left = start + part.start..pieces.left.end.min(start + part.end);
+            }
+        }
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Whole(Bytes::new())
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes)
+    }
+}
+
+impl body::Body for Body {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match &mut *self {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Pieces(pieces) => pieces
+                .poll(cx)
+                .map(|piece| piece.map(|piece| piece.map(Frame::data))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.length() == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.length())
+    }
+}
+
+impl Pieces {
+    /// All of a file, whose `beginning` was read already.
+    pub(crate) fn of(file: Arc<OpenFile>, beginning: Bytes, fetcher: Fetcher) -> Self {
+        Self {
+            left: 0..file.identity.size,
+            file,
+            fetcher,
+            beginning,
+            reading: None,
+        }
+    }
+
+    /// The next piece. A file that is not what it was ends the reply without an end: what was sent
+    /// so far and what is there now do not belong together.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.left.is_empty() {
+            return Poll::Ready(None);
+        }
+        if self.left.start == 0 && !self.beginning.is_empty() {
+            let beginning = std::mem::take(&mut self.beginning);
+            return Poll::Ready(Some(Ok(self.passed_on(beginning))));
+        }
+        let (file, fetcher) = (&self.file, &self.fetcher);
+        let start = self.left.start;
+        let reading = self.reading.get_or_insert_with(|| {
+            let (file, fetcher) = (file.clone(), fetcher.clone());
+            Box::pin(async move { fetcher.run(move || file.piece(start, PIECE)).await })
+        });
+        let read = ready!(reading.as_mut().poll(cx));
+        self.reading = None;
+        Poll::Ready(match read {
+            Ok(piece) => Some(Ok(self.passed_on(piece))),
+            Err(error) => {
+                self.left = 0..0;
+                Some(Err(io::Error::other(error)))
+            }
+        })
+    }
+
+    fn passed_on(&mut self, mut piece: Bytes) -> Bytes {
+        let left = self.left.end - self.left.start;
+        piece.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        self.left.start += piece.len() as u64;
+        piece
+    }
+}
+
+impl std::fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pieces")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Files beyond that are sent in pieces.
+pub(crate) const MOST_WHOLE: u64 = 256 << 10;
+
+/// Bytes of one piece. Each slow reader holds two at most: the one it takes and the next.
+pub(crate) const PIECE: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::config::LimitsConfig;
+    use crate::origins::{Entry, Root};
+
+    const LENGTH: usize = 3 * PIECE + 5;
+
+    fn content() -> Vec<u8> {
+        (0..LENGTH).map(|index| (index % 251) as u8).collect()
+    }
+
+    fn body(folder: &tempfile::TempDir) -> Body {
+        std::fs::write(folder.path().join("a"), content()).unwrap();
+        let Entry::File(file) = Root::open(folder.path()).unwrap().entry("a").unwrap() else {
+            panic!("no file");
+        };
+        let beginning = file.piece(0, PIECE).unwrap();
+        let fetcher = Fetcher::new(&LimitsConfig::default());
+        Body::Pieces(Pieces::of(Arc::new(file), beginning, fetcher))
+    }
+
+    #[tokio::test]
+    async fn the_pieces_are_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let body = body(&folder);
+        assert_eq!(body.length(), LENGTH as u64);
+        assert!(body.collect().await.unwrap().to_bytes() == content());
+    }
+
+    #[tokio::test]
+    async fn any_part_is_the_same_of_bytes_and_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let piece = PIECE as u64;
+        let end = LENGTH as u64;
+        for part in [
+            0..1,
+            7..piece,
+            piece - 1..piece + 1,
+            piece..end,
+            5..end,
+            9..9,
+        ] {
+            let mut whole = Body::from(Bytes::from(content()));
+            let mut pieces = body(&folder);
+            for body in [&mut whole, &mut pieces] {
+                body.cut_to(part.clone());
+                assert_eq!(body.length(), part.end - part.start);
+            }
+            let whole = whole.collect().await.unwrap().to_bytes();
+            assert_eq!(whole, content()[part.start as usize..part.end as usize]);
+            assert!(
+                pieces.collect().await.unwrap().to_bytes() == whole,
+                "{part:?}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_shrinks_or_changes_meanwhile_breaks_the_reply_off() {
+        for shrunk in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut body = body(&folder);
+            assert!(body.frame().await.unwrap().is_ok());
+            let file = std::fs::OpenOptions::new()
+                .write(true)
+                .open(folder.path().join("a"))
+                .unwrap();
+            match shrunk {
+                true => file.set_len(PIECE as u64).unwrap(),
+                false => file.set_modified(std::time::UNIX_EPOCH).unwrap(),
+            }
+            assert!(body.frame().await.unwrap().is_err());
+            assert!(body.frame().await.is_none());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Whose pages may read replies in a browser (CORS).
+
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Response, StatusCode};
+
+use crate::config::CorsConfig;
+use crate::response::body::Body;
+use crate::response::{self, Reply};
+
+/// The pages that may.
+#[derive(Debug)]
+pub(crate) struct Cors {
+    anybody: bool,
+    origins: Vec<String>,
+    max_age: u64,
+}
+
+impl Cors {
+    pub(crate) fn new(config: &CorsConfig) -> Self {
+        Self {
+            anybody: config.origins.iter().any(|origin| origin == "*"),
+            origins: config.origins.clone(),
+            max_age: config.max_age.0.as_secs(),
+        }
+    }
+
+    /// The answer to a browser that asks whether it may ask; `None` when this is no such question.
+    pub(crate) fn preflight(&self, method: &Method, headers: &HeaderMap) -> Option<Reply> {
+        let asks = *method == Method::OPTIONS
+            && headers.contains_key(header::ORIGIN)
+            && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        if !asks || self.origins.is_empty() {
+            return None;
+        }
+        let mut reply = Response::new(Body::default());
+        *reply.status_mut() = StatusCode::NO_CONTENT;
+        if self.allowed(headers).is_some() {
+            let out = reply.headers_mut();
+            let mut tell = |name: HeaderName, value| out.insert(name, value);
+            let methods = HeaderValue::from_static("GET, HEAD");
+            tell(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+            let names = HeaderValue::from_static("Range, If-Range, If-None-Match");
+            tell(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
+            tell(header::ACCESS_CONTROL_MAX_AGE, self.max_age.into());
+        }
+        Some(reply)
+    }
+
+    /// Tells the browser whether the page may read this reply.
+    pub(crate) fn apply(&self, headers: &HeaderMap, reply: &mut Reply) {
+        if self.origins.is_empty() {
+            return;
+        }
+        if !self.anybody {
+            response::vary(reply, "Origin");
+        }
+        if let Some(allowed) = self.allowed(headers) {
+            let out = reply.headers_mut();
+            out.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
+            out.insert(
+                header::ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static(
+                    "ETag, Cache-Status, Server-Timing, Content-Range, Andon-Plan",
+                ),
+            );
+        }
+    }
+
+    fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        if self.anybody {
+            return Some(HeaderValue::from_static("*"));
+        }
+        let origin = headers.get(header::ORIGIN)?;
+        let known = |known: &String| known.as_bytes() == origin.as_bytes();
+        self.origins.iter().any(known).then(|| origin.clone())
+    }
+}

@@ -1,0 +1,206 @@
+//! Replies and their headers.
+
+pub(crate) mod body;
+pub(crate) mod cache_status;
+pub(crate) mod cors;
+pub(crate) mod ranges;
+
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+use andon_cache::Purged;
+use bytes::Bytes;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+
+use crate::error::Error;
+use crate::request::conditional::Validators;
+use crate::response::body::Body;
+use crate::response::cache_status::CacheStatus;
+
+/// A reply.
+pub(crate) type Reply = Response<Body>;
+
+/// 200 with a picture or a file.
+pub(crate) fn found(body: impl Into<Body>, media_type: &str, validators: &Validators) -> Reply {
+    let mut reply = with_type(StatusCode::OK, body, media_type);
+    set_validators(&mut reply, validators);
+    reply
+}
+
+/// 304: the client's copy is still good.
+pub(crate) fn not_modified(validators: &Validators) -> Reply {
+    let mut reply = Response::new(Body::default());
+    *reply.status_mut() = StatusCode::NOT_MODIFIED;
+    set_validators(&mut reply, validators);
+    reply
+}
+
+/// An error as one plain sentence.
+pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
+    let sentence = format!("{}\n", error.public());
+    let mut reply = with_type(status, Bytes::from(sentence), "text/plain; charset=utf-8");
+    let headers = reply.headers_mut();
+    // A fault may be mended at any moment: nobody should keep it for long. What counts is the fault, not
+    // the 415 that the module's strict mode calls it.
+    let cache = if error.status().is_server_error() {
+        "no-store"
+    } else {
+        "max-age=60"
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Some(seconds) = error.retry_after() {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    match error {
+        Error::Method(_) => {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        Error::Moved { to } => set(headers, header::LOCATION, to),
+        _ => {}
+    }
+    reply
+}
+
+/// `/healthz`.
+pub(crate) fn healthy() -> Reply {
+    let mut reply = with_type(
+        StatusCode::OK,
+        Bytes::from_static(b"ok\n"),
+        "text/plain; charset=utf-8",
+    );
+    let headers = reply.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// The page at `/` where nothing else is.
+pub(crate) fn welcome(text: String) -> Reply {
+    let mut reply = with_type(
+        StatusCode::OK,
+        Bytes::from(text),
+        "text/plain; charset=utf-8",
+    );
+    set_cache_control(&mut reply, "no-store");
+    reply
+}
+
+/// The answer to a purge; it is in force in any case.
+pub(crate) fn purged(purged: Purged) -> Reply {
+    let Purged {
+        from_memory,
+        survives_restart,
+    } = purged;
+    let text = format!(
+        "{{\"purged\":true,\"entries_in_memory\":{from_memory},\"survives_restart\":{survives_restart}}}\n"
+    );
+    let mut reply = with_type(StatusCode::OK, Bytes::from(text), "application/json");
+    set_cache_control(&mut reply, "no-store");
+    reply
+}
+
+/// `Server-Timing`, in milliseconds.
+pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)]) {
+    if stages.is_empty() {
+        return;
+    }
+    let mut text = String::with_capacity(USUAL_VALUE);
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{}", Timing(stages));
+    let name = HeaderName::from_static("server-timing");
+    set(reply.headers_mut(), name, &text);
+}
+
+/// Stages as `Server-Timing` names them.
+pub(crate) struct Timing<'a>(pub(crate) &'a [(&'static str, Duration)]);
+
+impl fmt::Display for Timing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (name, time)) in self.0.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            // Whole numbers: printing a fraction costs more than all the rest of a hit's head.
+            let tenths = (time.as_micros() + 50) / 100;
+            write!(f, "{comma}{name};dur={}.{}", tenths / 10, tenths % 10)?;
+        }
+        Ok(())
+    }
+}
+
+/// `Andon-Plan`: how the picture was made.
+pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
+    set(
+        reply.headers_mut(),
+        HeaderName::from_static("andon-plan"),
+        plan,
+    );
+}
+
+/// `Andon-Note`, one for each note: what was ignored of the URL. Text from the URL is in them, so that
+/// everything but printable ASCII is escaped.
+pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
+    for note in notes.iter().take(MOST_NOTES) {
+        let escape = |char: char| match char {
+            ' '..='~' => char.to_string(),
+            other => other.escape_default().to_string(),
+        };
+        let text: String = note.chars().map(escape).collect();
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.append(NOTE, value);
+        }
+    }
+}
+
+/// `Cache-Status` (RFC 9211).
+pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
+    let name = HeaderName::from_static("cache-status");
+    let mut text = String::with_capacity(USUAL_VALUE);
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{status}");
+    set(reply.headers_mut(), name, &text);
+}
+
+/// `Cache-Control`.
+pub(crate) fn set_cache_control(reply: &mut Reply, text: &str) {
+    set(reply.headers_mut(), header::CACHE_CONTROL, text);
+}
+
+/// Adds a request header that the reply depends on to `Vary`.
+pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
+    let headers = reply.headers_mut();
+    headers.append(header::VARY, HeaderValue::from_static(name));
+}
+
+fn with_type(status: StatusCode, body: impl Into<Body>, media_type: &str) -> Reply {
+    let mut reply = Response::new(body.into());
+    *reply.status_mut() = status;
+    let headers = reply.headers_mut();
+    set(headers, header::CONTENT_TYPE, media_type);
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    reply
+}
+
+fn set_validators(reply: &mut Reply, validators: &Validators) {
+    set(reply.headers_mut(), header::ETAG, &validators.etag);
+    if let Some(modified) = validators.modified {
+        let modified = httpdate::fmt_http_date(modified);
+        set(reply.headers_mut(), header::LAST_MODIFIED, &modified);
+    }
+}
+
+const NOTE: HeaderName = HeaderName::from_static("andon-note");
+
+/// More would be read by nobody, and heads have a limit.
+const MOST_NOTES: usize = 8;
+
+/// Bytes that hold most values, so that their text does not grow piece by piece.
+const USUAL_VALUE: usize = 64;
+
+/// Leaves out what cannot be a header's value: no header is worth a failed answer.
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}

@@ -1,0 +1,152 @@
+//! The cache in the path of a request: what results are called, how long they are good, and how they
+//! become replies. What makes them is `handler::making`.
+
+mod life;
+mod memo;
+mod name;
+mod notes;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
+use andon_dialects::Wish;
+use andon_recipe::Output;
+
+pub(crate) use self::life::{ClientSide, Terms};
+pub(crate) use self::memo::Memo;
+pub(crate) use self::name::Names;
+pub(crate) use self::notes::Notes;
+use crate::config::{self, CacheConfig, Config};
+use crate::error::SharedError;
+use crate::request::conditional::Validators;
+use crate::request::negotiation::Asked;
+
+/// Everything that is remembered about results, and those being made.
+pub(crate) struct Results<Made, Source> {
+    pub(crate) cache: Cache,
+    pub(crate) config: CacheConfig,
+    /// Results being made.
+    pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
+    /// Sources being fetched, for any number of results.
+    pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
+    /// Where the pictures in files end, being looked for.
+    pub(crate) walks: Flights<Key, Result<u64, SharedError>>,
+    /// Where they end, by the state of the file, or why they cannot be passed on.
+    pub(crate) ends: Memo<Result<u64, SharedError>>,
+    /// Results whose file was looked at a moment ago.
+    pub(crate) checked: Memo<()>,
+    /// Faults of the client or of the picture, which are answered from here.
+    pub(crate) faults: Memo<SharedError>,
+    /// Results that an origin failed to renew a moment ago: the stale one is served at once.
+    pub(crate) troubles: Memo<()>,
+    /// Results being renewed behind a reply.
+    pub(crate) renewing: Memo<()>,
+    /// Purges so far: what is called the same before and after one is not the same.
+    purges: AtomicU64,
+    names: Names,
+}
+
+impl<Made, Source> Results<Made, Source>
+where
+    Made: Clone + Send + Sync + 'static,
+    Source: Clone + Send + Sync + 'static,
+{
+    /// Needs a tokio runtime. `memory` bytes of results are kept there, whatever is configured. The cache
+    /// itself is that of `before`, if its tiers are in the same places; then it keeps its sizes until
+    /// [`Results::resize`].
+    pub(crate) fn new(config: &Config, names: Names, memory: u64, before: Option<&Self>) -> Self {
+        let cache = CacheConfig {
+            memory: config::Bytes(memory),
+            ..config.cache.clone()
+        };
+        let tiers = cache.tiers();
+        let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
+        Self {
+            cache: same.map_or_else(|| Cache::open(tiers), |before| before.cache.clone()),
+            config: cache,
+            flights: Flights::new(),
+            fetches: Flights::new(),
+            walks: Flights::new(),
+            ends: Memo::default(),
+            checked: Memo::default(),
+            faults: Memo::default(),
+            troubles: Memo::default(),
+            renewing: Memo::default(),
+            purges: AtomicU64::new(0),
+            names,
+        }
+    }
+
+    /// What the result of a request is kept under.
+    pub(crate) fn key(&self, asked: &Asked) -> Key {
+        self.names.key(asked)
+    }
+
+    /// What a computation is called that begins now: one of before a purge is another.
+    pub(crate) fn flight(&self, key: &Key, state: &str) -> Key {
+        let purges = self.purges.load(Ordering::Acquire).to_string();
+        Key::of(&[key.to_string().as_str(), state, &purges])
+    }
+
+    /// What the fetch of a wish's source is called, unless it still is `known`.
+    pub(crate) fn fetch(&self, wish: &Wish, known: &str) -> Key {
+        let purges = self.purges.load(Ordering::Acquire).to_string();
+        // What is passed on as it is has to meet more.
+        let kind = if wish.transformed { "picture" } else { "file" };
+        let path = wish.source.trim_start_matches('/');
+        Key::of(&["source", kind, path, known, &purges])
+    }
+
+    /// Is anything kept at all?
+    pub(crate) fn keeps(&self) -> bool {
+        let disk = self.config.disk.as_ref();
+        self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
+    }
+
+    /// Gives the cache the sizes of this configuration.
+    pub(crate) fn resize(&self) {
+        self.cache.resize(&self.config.tiers());
+    }
+
+    /// Purges so far.
+    pub(crate) fn purges(&self) -> u64 {
+        self.purges.load(Ordering::Relaxed)
+    }
+
+    /// Forgets what `selector` names.
+    pub(crate) async fn purge(&self, selector: Selector) -> Purged {
+        self.purges.fetch_add(1, Ordering::AcqRel);
+        // They live for seconds: not worth telling which of them are meant.
+        self.checked.clear();
+        self.faults.clear();
+        self.troubles.clear();
+        self.cache.purge(selector).await
+    }
+}
+
+/// What purging by source compares with.
+pub(crate) fn source_path(wish: &Wish) -> String {
+    format!("/{}", wish.source.trim_start_matches('/'))
+}
+
+/// What all formats of one wish have in common: purging by URL means each of them.
+pub(crate) fn wish_tag(wish: &Wish) -> String {
+    let output = Output {
+        format: None,
+        ..wish.rules.output().clone()
+    };
+    let text = if wish.transformed {
+        wish.rules.with_output(output).text()
+    } else {
+        String::new()
+    };
+    format!("wish:{}", Key::of(&[source_path(wish), text]))
+}
+
+/// What a client may hold its copy of an entry against.
+pub(crate) fn validators(entry: &Entry) -> Validators {
+    Validators {
+        etag: entry.etag.clone(),
+        modified: entry.last_modified,
+    }
+}

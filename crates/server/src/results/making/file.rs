@@ -1,0 +1,122 @@
+//! A file of a folder as it is: nothing is made, and nothing kept but where the picture in it ends.
+//!
+//! A picture is gone through before any of it is sent: one that is cut or broken is refused, and what follows its
+//! end is left out. That takes its bytes in memory once; what comes of it is remembered with the file's date, size
+//! and number, so that later requests read it piece by piece.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use andon_cache::{Cancellation, Key};
+
+use super::Maker;
+use super::obtained::fallen;
+use super::picture::Task;
+use crate::error::{Error, SharedError};
+use crate::operations::entry::Stages;
+use crate::request::conditional::Validators;
+use crate::response::body::{Body, MOST_WHOLE, PIECE, Pieces};
+use crate::sources::media_type;
+use crate::sources::resolver::{Begun, Found};
+
+/// A file as it is.
+pub(crate) struct Served {
+    pub(crate) body: Body,
+    pub(crate) media_type: &'static str,
+    pub(crate) validators: Validators,
+}
+
+impl Maker {
+    /// A file of a folder as it is: in pieces, unless it is small.
+    pub(crate) async fn serve(
+        self: &Arc<Self>,
+        task: &Task<'_>,
+        found: Found,
+    ) -> Result<Served, Error> {
+        let key = found.source_key();
+        if found.size() <= MOST_WHOLE {
+            let _hold = self.fetcher.hold(found.size_to_read()).await;
+            let (found, read) = self.read(found).await?;
+            let mut body = Body::from(read.source.clone());
+            if self.is_picture(&found, &read.source)? {
+                body.cut_to(0..self.end_of_picture(task, key).await?);
+            }
+            return Ok(Served {
+                media_type: media_type::of(self.codecs, &found.path, &read.source),
+                validators: found.validators,
+                body,
+            });
+        }
+        let begin = move || {
+            let begun = found.begin(PIECE)?;
+            Ok((found, begun))
+        };
+        let (found, begun) = self.fetcher.run(begin).await?;
+        let Begun { file, beginning } = begun;
+        let media_type = media_type::of(self.codecs, &found.path, &beginning);
+        let is_picture = self.is_picture(&found, &beginning)?;
+        let mut body = Body::Pieces(Pieces::of(file, beginning, self.fetcher.clone()));
+        if is_picture {
+            body.cut_to(0..self.end_of_picture(task, key).await?);
+        }
+        Ok(Served {
+            body,
+            media_type,
+            validators: found.validators,
+        })
+    }
+
+    /// Does a file begin as a picture?
+    ///
+    /// # Errors
+    /// `UnknownFormat` for what calls itself one that we know and is none: the rest of it, if it was cut.
+    fn is_picture(&self, found: &Found, beginning: &[u8]) -> Result<bool, Error> {
+        let is_picture = media_type::is_picture(self.codecs, beginning);
+        if !is_picture && media_type::promises_picture(self.codecs, &found.path) {
+            return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
+        }
+        Ok(is_picture)
+    }
+
+    /// How many bytes of a file are the picture: known, or found out, together with all who want to know.
+    async fn end_of_picture(self: &Arc<Self>, task: &Task<'_>, key: Key) -> Result<u64, Error> {
+        if let Some((end, _)) = self.results.ends.get(&key) {
+            return end.map_err(Error::from);
+        }
+        let (maker, asked) = (self.clone(), task.asked.clone());
+        let (deadline, began) = (task.deadline, task.began);
+        let work = move |_: Cancellation| async move {
+            let task = Task {
+                asked: &asked,
+                deadline,
+                began,
+            };
+            let found = maker.open(&asked.wish).await;
+            let end = match found {
+                // It is another file by now: whoever asks next looks at that.
+                Ok(found) if found.source_key() != key => Err(Error::Changing),
+                Ok(found) => maker
+                    .picture(&task, found, &mut Stages::new())
+                    .await
+                    .map(|picture| picture.body.len() as u64),
+                Err(error) => Err(error),
+            };
+            let end = end.map_err(|error| match error {
+                Error::Shared(shared) => shared,
+                error => SharedError::new(error),
+            });
+            let span = match &end {
+                Ok(_) => REMEMBERED,
+                Err(fault) if fault.status().is_client_error() => maker.results.config.negative.0,
+                Err(_) => Duration::ZERO,
+            };
+            maker.results.ends.remember(key, end.clone(), span);
+            end
+        };
+        let landed = self.results.walks.run(key, work).await;
+        Ok(landed.map_err(fallen)?.value?)
+    }
+}
+
+/// A changed file has another key, so it is only for the room.
+const REMEMBERED: Duration = Duration::from_secs(24 * 3600);

@@ -1,0 +1,166 @@
+//! How a result is obtained: from the cache, from somebody who is already making it, or by making it.
+//!
+//! What runs here belongs to nobody: it runs as a flight of its own, so that whoever asked first may
+//! leave without hurting those who joined.
+
+mod file;
+mod obtained;
+mod picture;
+mod renewal;
+mod result;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
+use andon_pixels::{Codec, Engine};
+
+pub(crate) use self::obtained::Answer;
+use self::obtained::Obtained;
+pub(crate) use self::picture::{RenderTask, Task};
+use self::result::ResultJob;
+use super::variant::RequestVariant;
+use crate::admission::Admission;
+use crate::error::Error;
+use crate::operations::entry::Stages;
+use crate::origins::{self, Source};
+use crate::request::conditional::Validators;
+use crate::request::negotiation::Asked;
+use crate::results::caching::{Results, Terms};
+use crate::sources::fetch::Fetcher;
+use crate::sources::resolver::Resolver;
+use crate::sources::source_cache::SourceCache;
+
+/// What makes results, and keeps them.
+pub(crate) struct Maker {
+    pub(crate) resolver: Arc<Resolver>,
+    pub(crate) engine: Engine,
+    pub(crate) codecs: &'static [&'static dyn Codec],
+    pub(crate) fetcher: Fetcher,
+    pub(crate) source_cache: Arc<SourceCache>,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) results: Results<Made, Fetch>,
+    /// For one answer, waiting included.
+    pub(crate) timeout: Duration,
+    /// Tell plans?
+    pub(crate) plan_header: bool,
+}
+
+/// A result, and how it came about.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    entry: Arc<Entry>,
+    stages: Arc<Stages>,
+    stored: bool,
+    not_modified: bool,
+}
+
+/// A source, shared by all that are made of it.
+#[derive(Clone, Debug)]
+pub(crate) enum Fetch {
+    Body(Arc<Source>),
+    NotModified(origins::Freshness),
+}
+
+impl Maker {
+    /// Obtains the result of a wish; `unchanged` tells whether the client has it already.
+    pub(crate) async fn obtain(
+        self: &Arc<Self>,
+        known: &RequestVariant,
+        deadline: Instant,
+        unchanged: impl Fn(&Validators) -> bool,
+    ) -> Result<Answer, Error> {
+        let began = Instant::now();
+        let (asked, key) = (&known.asked, known.key);
+        let hit = self.results.cache.get(&key).await;
+        if known.is_remote {
+            let obtained = self.remote(key, hit, asked, deadline, began).await?;
+            return Ok(Answer::Result(obtained));
+        }
+        self.local(key, hit, asked, deadline, began, unchanged)
+            .await
+    }
+
+    /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
+    /// this leaves no trace.
+    pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<Obtained> {
+        let (cache, key) = (&self.results.cache, &known.key);
+        cache.take_from_memory(key, |hit| {
+            let left = match known.is_remote {
+                true => fresh_for(hit)?,
+                false => self.results.checked.get(key)?.1,
+            };
+            Some(Obtained::hit(hit, left, began))
+        })
+    }
+
+    /// Of a folder: the file is looked at, at most every `fs_fresh`.
+    async fn local(
+        self: &Arc<Self>,
+        key: Key,
+        hit: Option<Hit>,
+        asked: &Asked,
+        deadline: Instant,
+        began: Instant,
+        unchanged: impl Fn(&Validators) -> bool,
+    ) -> Result<Answer, Error> {
+        let results = &self.results;
+        if let (Some(hit), Some((_, left))) = (&hit, results.checked.get(&key)) {
+            return Ok(Answer::Result(Obtained::hit(hit, left, began)));
+        }
+        let ticket = results.cache.ticket();
+        let found = match (self.open(&asked.wish).await, &hit) {
+            (Ok(found), _) => found,
+            (Err(error), Some(hit))
+                if matches!(error.root(), Error::Io(_))
+                    && !results.config.stale_if_error.0.is_zero() =>
+            {
+                return Ok(Answer::Result(Obtained::stale(hit, began)));
+            }
+            (Err(error), _) => return Err(error),
+        };
+        if let Some(hit) = &hit
+            && hit.entry.etag == found.validators.etag
+        {
+            let fresh = results.config.fs_fresh.0;
+            results.checked.remember(key, (), fresh);
+            return Ok(Answer::Result(Obtained::hit(hit, fresh, began)));
+        }
+        if unchanged(&found.validators) {
+            return Ok(Answer::Unchanged(found.validators));
+        }
+        // A changed file is another result, and so is its fault.
+        let flight = results.flight(&key, &found.validators.etag);
+        if let Some((fault, _)) = results.faults.get(&flight) {
+            return Err(fault.into());
+        }
+        let terms = Terms::of_file(&results.config, &asked.wish.source);
+        let work = {
+            let (maker, asked) = (self.clone(), asked.clone());
+            move |_: Cancellation| async move {
+                let job = ResultJob {
+                    key,
+                    flight,
+                    ticket,
+                    asked,
+                    deadline,
+                    began,
+                };
+                let made = maker.make(&job, found, None, terms).await;
+                if made.is_ok() {
+                    let fresh = maker.results.config.fs_fresh.0;
+                    maker.results.checked.remember(key, (), fresh);
+                }
+                made.map_err(|error| maker.note_fault(&job, error))
+            }
+        };
+        let landed = results.flights.run(flight, work).await;
+        Obtained::landed(landed, hit.is_some(), began).map(Answer::Result)
+    }
+}
+
+/// For how much longer a result is good, whoever it came from.
+fn fresh_for(hit: &Hit) -> Option<Duration> {
+    let fresh = hit.freshness == Freshness::Fresh;
+    fresh.then(|| hit.entry.life.fresh_for.saturating_sub(hit.age))
+}

@@ -1,0 +1,79 @@
+//! What an answer is made of, and how it came about.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_cache::{Entry, FlightError, Hit, Landed, Role};
+
+use super::Made;
+use crate::error::{Error, SharedError};
+use crate::operations::entry::Stages;
+use crate::request::conditional::Validators;
+use crate::response::cache_status::CacheStatus;
+
+/// What an answer is made of.
+pub(crate) struct Obtained {
+    pub(crate) entry: Arc<Entry>,
+    /// Since it was stored.
+    pub(crate) age: Duration,
+    pub(crate) status: CacheStatus,
+    /// What the time of this very request went into.
+    pub(crate) stages: Stages,
+}
+
+/// The outcome of asking for a result.
+pub(crate) enum Answer {
+    Result(Obtained),
+    /// The client holds this very answer already, and nothing had to be made to know it.
+    Unchanged(Validators),
+}
+
+impl Obtained {
+    pub(crate) fn hit(hit: &Hit, left: Duration, began: Instant) -> Self {
+        Self {
+            entry: hit.entry.clone(),
+            age: hit.age,
+            status: CacheStatus::Hit { ttl: Some(left) },
+            stages: vec![("cache", began.elapsed())],
+        }
+    }
+
+    pub(crate) fn stale(hit: &Hit, began: Instant) -> Self {
+        Self {
+            status: CacheStatus::Stale,
+            ..Self::hit(hit, Duration::ZERO, began)
+        }
+    }
+
+    pub(crate) fn landed(
+        landed: Result<Landed<Result<Made, SharedError>>, FlightError>,
+        stale: bool,
+        began: Instant,
+    ) -> Result<Self, Error> {
+        let Landed { value, role } = landed.map_err(fallen)?;
+        let made = value?;
+        let collapsed = role == Role::Follower;
+        Ok(Self {
+            entry: made.entry,
+            age: Duration::ZERO,
+            status: CacheStatus::Forwarded {
+                stale,
+                not_modified: made.not_modified,
+                stored: made.stored,
+                collapsed,
+            },
+            stages: match collapsed {
+                true => vec![("wait", began.elapsed())],
+                false => made.stages.to_vec(),
+            },
+        })
+    }
+}
+
+/// A flight that did not land.
+pub(crate) fn fallen(error: FlightError) -> Error {
+    match error {
+        FlightError::Panicked => Error::Panicked,
+        FlightError::Stopped => Error::Busy,
+    }
+}

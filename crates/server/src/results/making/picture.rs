@@ -1,0 +1,196 @@
+//! From a source's bytes to the bytes of an answer: read, planned, and rendered on a pixel thread.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_cache::Key;
+use andon_dialects::Wish;
+use andon_pixels::{Cores, Decoded};
+use bytes::Bytes;
+
+use super::Maker;
+use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
+use crate::error::Error;
+use crate::operations::entry::Stages;
+use crate::origins::Reservation;
+use crate::request::negotiation::Asked;
+use crate::sources::media_type;
+use crate::sources::rendering::{Ingredients, Planned};
+use crate::sources::resolver::{Found, Read};
+
+/// What is to be made, and by when.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) asked: &'a Asked,
+    pub(crate) deadline: Instant,
+    pub(crate) began: Instant,
+}
+
+/// What is rendered once it is admitted and planned.
+pub(crate) struct RenderTask<H> {
+    pub(crate) admitted: Admitted,
+    pub(crate) planned: Planned,
+    /// Names the source's bytes, where others may begin with the same ones.
+    pub(crate) source: Option<Key>,
+    pub(crate) source_bytes: u64,
+    pub(crate) deadline: Instant,
+    /// Counts the source's bytes until it is rendered.
+    pub(crate) holds: H,
+}
+
+/// A finished image, or a file as it is.
+pub(crate) struct Picture {
+    pub(crate) body: Bytes,
+    pub(crate) media_type: &'static str,
+    /// Where plans are told.
+    pub(crate) plan: Option<String>,
+}
+
+impl Maker {
+    /// A source as it is: a picture up to its end, anything else unseen.
+    pub(super) async fn file(
+        &self,
+        task: &Task<'_>,
+        found: Found,
+        stages: &mut Stages,
+    ) -> Result<Picture, Error> {
+        let hold = self.fetcher.hold(found.size_to_read()).await;
+        let (found, read) = self.read(found).await?;
+        if media_type::is_picture(self.codecs, &read.source) {
+            drop((hold, read));
+            return self.picture(task, found, stages).await;
+        }
+        stages.push(("fetch", task.began.elapsed()));
+        // Somebody else's pages would run in our name; their pictures cannot.
+        if found.is_fetched() {
+            return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
+        }
+        drop(hold);
+        Ok(Picture {
+            media_type: media_type::of(self.codecs, &found.path, &read.source),
+            body: read.source,
+            plan: None,
+        })
+    }
+
+    /// A picture made to a recipe.
+    pub(super) async fn picture(
+        &self,
+        task: &Task<'_>,
+        found: Found,
+        stages: &mut Stages,
+    ) -> Result<Picture, Error> {
+        // Before anything is read: whoever finds no place must cost next to nothing.
+        let source = Some(found.source_key());
+        let admitted = self.admission.enter(found.size(), source, task.deadline)?;
+        let found = self.source_cache.fill(found, &self.fetcher).await?;
+        let hold = self.fetcher.hold(found.size_to_read()).await;
+        let source_bytes = found.size();
+        let (planned, held) = self.read_and_plan(found, task.asked).await?;
+        stages.push(("fetch", task.began.elapsed()));
+        let order = RenderTask {
+            admitted,
+            planned,
+            source,
+            source_bytes,
+            deadline: task.deadline,
+            holds: (hold, held),
+        };
+        self.render(order, stages).await
+    }
+
+    /// Renders on a pixel thread what was admitted and planned.
+    pub(crate) async fn render<H: Send + 'static>(
+        &self,
+        order: RenderTask<H>,
+        stages: &mut Stages,
+    ) -> Result<Picture, Error> {
+        let RenderTask {
+            admitted,
+            planned,
+            source,
+            source_bytes,
+            deadline,
+            holds,
+        } = order;
+        let plan = planned.plan().clone();
+        let work = Work::of(&plan, source_bytes);
+        let opening = DecodeInput {
+            source,
+            bytes: planned.source().clone(),
+            plan: plan.clone(),
+            engine: self.engine.clone(),
+        };
+        let waits = Instant::now();
+        let wanted = Arc::new(CancelToken::until(deadline));
+        let job = {
+            let (engine, wanted) = (self.engine.clone(), wanted.clone());
+            move |cores: &dyn Cores, decoded: Option<Decoded>| {
+                let decoding = decoded
+                    .as_ref()
+                    .map_or(Duration::ZERO, |decoded| decoded.time);
+                let waited = waits.elapsed().saturating_sub(decoding);
+                // The source's bytes are counted here, and not with the plan's.
+                let _until_done = holds;
+                let rendered = planned.render(&engine, decoded, cores, &*wanted)?;
+                Ok::<_, Error>((rendered, waited))
+            }
+        };
+        let (rendered, waited) = self
+            .admission
+            .run_with(admitted, work, wanted, Some(opening), job)
+            .await?;
+
+        stages.push(("queue", waited));
+        stages.push(("decode", rendered.timings.decode));
+        stages.push(("resize", rendered.timings.stages));
+        stages.push(("encode", rendered.timings.encode));
+        Ok(Picture {
+            body: rendered.body,
+            media_type: rendered.media_type,
+            plan: self.plan_header.then(|| plan.to_string()),
+        })
+    }
+
+    /// Opens the files of a wish in a folder.
+    pub(crate) async fn open(&self, wish: &Arc<Wish>) -> Result<Found, Error> {
+        let (resolver, wish) = (self.resolver.clone(), wish.clone());
+        self.fetcher.look(move || resolver.open(&wish)).await
+    }
+
+    /// Reads a picture's files and its header. Both may take their time, so both happen in one of the
+    /// fetcher's slots: a refusal costs no pixel thread, a slow header no socket.
+    async fn read_and_plan(
+        &self,
+        found: Found,
+        asked: &Asked,
+    ) -> Result<(Planned, Option<Arc<Reservation>>), Error> {
+        let (engine, asked) = (self.engine.clone(), asked.clone());
+        self.fetcher
+            .run(move || {
+                let Read {
+                    source,
+                    materials,
+                    hold,
+                } = found.read()?;
+                let ingredients = Ingredients {
+                    wish: asked.wish,
+                    negotiated: asked.negotiated,
+                    path: found.path,
+                    source,
+                    materials,
+                };
+                Ok((Planned::new(&engine, ingredients)?, hold))
+            })
+            .await
+    }
+
+    pub(super) async fn read(&self, found: Found) -> Result<(Found, Read), Error> {
+        self.fetcher
+            .run(move || {
+                let read = found.read()?;
+                Ok((found, read))
+            })
+            .await
+    }
+}

@@ -1,0 +1,117 @@
+//! One result, made and kept, or its fault remembered.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use andon_cache::{Entry, Key, Ticket};
+use hyper::StatusCode;
+
+use super::picture::Task;
+use super::{Made, Maker};
+use crate::error::{Error, SharedError};
+use crate::operations::entry::Stages;
+use crate::origins::SourceValidators;
+use crate::request::negotiation::Asked;
+use crate::results::caching::{self, Notes, Terms};
+use crate::sources::resolver::Found;
+
+/// What is to be made, and until when.
+pub(super) struct ResultJob {
+    pub(super) key: Key,
+    pub(super) flight: Key,
+    /// Taken before the source was looked at.
+    pub(super) ticket: Ticket,
+    pub(super) asked: Asked,
+    pub(super) deadline: Instant,
+    pub(super) began: Instant,
+}
+
+impl Maker {
+    /// Makes a result.
+    pub(super) async fn make(
+        &self,
+        job: &ResultJob,
+        found: Found,
+        source: Option<SourceValidators>,
+        terms: Terms,
+    ) -> Result<Made, Error> {
+        let mut stages = Stages::new();
+        let validators = found.validators.clone();
+        let task = Task {
+            asked: &job.asked,
+            deadline: job.deadline,
+            began: job.began,
+        };
+        let picture = match job.asked.wish.transformed {
+            true => self.picture(&task, found, &mut stages).await?,
+            false => self.file(&task, found, &mut stages).await?,
+        };
+        let wish = &job.asked.wish;
+        let mut tags = vec![
+            caching::wish_tag(wish),
+            format!("type:{}", picture.media_type),
+        ];
+        let materials = wish.rules.materials().into_iter();
+        tags.extend(materials.map(|name| format!("material:{name}")));
+        let notes = Notes {
+            source,
+            client: terms.client.clone(),
+            plan: picture.plan,
+        };
+        let entry = Entry {
+            body: picture.body,
+            media_type: picture.media_type.to_owned(),
+            etag: validators.etag,
+            last_modified: validators.modified,
+            source: caching::source_path(wish),
+            tags,
+            life: terms.life,
+            negative: false,
+            notes: notes.written(),
+        };
+        Ok(self.keep(job, entry, &terms, stages, false))
+    }
+
+    pub(super) fn keep(
+        &self,
+        job: &ResultJob,
+        entry: Entry,
+        terms: &Terms,
+        stages: Stages,
+        not_modified: bool,
+    ) -> Made {
+        let entry = Arc::new(entry);
+        let stored = terms.shared && self.results.keeps();
+        if stored {
+            self.results.cache.put(job.key, entry.clone(), job.ticket);
+        }
+        Made {
+            entry,
+            stages: Arc::new(stages),
+            stored,
+            not_modified,
+        }
+    }
+
+    /// Remembers faults that would be the same the next moment; never our own, nor an origin's trouble.
+    pub(super) fn note_fault(&self, job: &ResultJob, error: Error) -> SharedError {
+        let error = match error {
+            Error::Shared(shared) => shared,
+            error => SharedError::new(error),
+        };
+        let lasting = matches!(
+            error.status(),
+            StatusCode::BAD_REQUEST
+                | StatusCode::NOT_FOUND
+                | StatusCode::UNSUPPORTED_MEDIA_TYPE
+                | StatusCode::UNPROCESSABLE_ENTITY
+        );
+        if lasting {
+            let span = self.results.config.negative.0;
+            self.results
+                .faults
+                .remember(job.flight, error.clone(), span);
+        }
+        error
+    }
+}

@@ -1,0 +1,146 @@
+//! What targets mean, remembered: a hit is looked up under a name that was worked out once.
+//!
+//! Reading a target, settling its format and naming its result depend on the target, on the
+//! configuration, and on `Accept` where the target leaves the format open; on nothing that changes
+//! while a configuration is in force.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use andon_cache::{Entry, Key};
+use andon_dialects::Wish;
+use hyper::{HeaderMap, Uri};
+
+use super::head::Head;
+use super::making::Maker;
+use super::recent::Recent;
+use crate::error::Error;
+use crate::request::negotiation::{Asked, Negotiation};
+
+/// One result's name and all that is told about it beside the result itself.
+#[derive(Debug)]
+pub(crate) struct RequestVariant {
+    pub(crate) asked: Asked,
+    pub(crate) key: Key,
+    /// The canonical recipe, where one is applied.
+    pub(crate) recipe: Option<Arc<str>>,
+    /// Is the source asked for over a network?
+    pub(crate) is_remote: bool,
+    /// The target, for the log.
+    pub(crate) uri: Uri,
+    head: Mutex<Option<Arc<Head>>>,
+}
+
+/// The targets that were asked for most recently.
+#[derive(Debug)]
+pub(crate) struct TargetCache(Recent<Arc<ParsedTarget>>);
+
+/// A target's meaning for every choice of a format: a single one, if the target settles it.
+#[derive(Debug)]
+struct ParsedTarget {
+    wish: Wish,
+    is_open: bool,
+    known: Box<[OnceLock<Arc<RequestVariant>>]>,
+}
+
+impl Default for TargetCache {
+    fn default() -> Self {
+        Self(Recent::new(MOST))
+    }
+}
+
+impl TargetCache {
+    /// What a target means for a client with these headers.
+    ///
+    /// # Errors
+    /// `Wish`.
+    pub(crate) fn understand(
+        &self,
+        target: &str,
+        headers: &HeaderMap,
+        maker: &Maker,
+        negotiation: &Negotiation,
+    ) -> Result<Arc<RequestVariant>, Error> {
+        let meaning = match self.0.get(target) {
+            Some(meaning) => meaning,
+            None => {
+                let meaning = ParsedTarget::new(maker.resolver.wish(target)?, negotiation);
+                let meaning = Arc::new(meaning);
+                if target.len() <= LONGEST {
+                    self.0.remember(target, meaning.clone());
+                }
+                meaning
+            }
+        };
+        let choice = match meaning.is_open {
+            true => negotiation.choose(headers),
+            false => 0,
+        };
+        let known = meaning.known[choice].get_or_init(|| {
+            let choice = meaning.is_open.then_some(choice);
+            let asked = negotiation.settle(meaning.wish.clone(), choice);
+            Arc::new(RequestVariant::new(target, asked, maker))
+        });
+        Ok(known.clone())
+    }
+
+    /// The same for what was understood before. The headers are not looked at where they do not matter.
+    pub(crate) fn understood(
+        &self,
+        target: &str,
+        headers: impl FnOnce() -> HeaderMap,
+        negotiation: &Negotiation,
+    ) -> Option<Arc<RequestVariant>> {
+        let meaning = self.0.get(target)?;
+        let choice = match meaning.is_open {
+            true => negotiation.choose(&headers()),
+            false => 0,
+        };
+        meaning.known[choice].get().cloned()
+    }
+}
+
+impl ParsedTarget {
+    fn new(wish: Wish, negotiation: &Negotiation) -> Self {
+        let is_open = negotiation.is_open(&wish);
+        let choices = if is_open { negotiation.choices() } else { 1 };
+        Self {
+            wish,
+            is_open,
+            known: (0..choices).map(|_| OnceLock::new()).collect(),
+        }
+    }
+}
+
+impl RequestVariant {
+    fn new(target: &str, asked: Asked, maker: &Maker) -> Self {
+        let wish = &asked.wish;
+        Self {
+            key: maker.results.key(&asked),
+            recipe: wish.transformed.then(|| wish.rules.text().into()),
+            is_remote: maker.resolver.is_remote(wish),
+            uri: Uri::try_from(target).unwrap_or_default(),
+            head: Mutex::default(),
+            asked,
+        }
+    }
+
+    /// The head of replies with an entry; the same one for as long as the entry is the same.
+    pub(crate) fn head(&self, entry: &Arc<Entry>) -> Arc<Head> {
+        // No code panics while it holds the lock.
+        let mut last = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(head) if head.is_of(entry) => head.clone(),
+            _ => {
+                let head = Arc::new(Head::of(entry, &self.asked));
+                *last = Some(head.clone());
+                head
+            }
+        }
+    }
+}
+
+/// TargetCache in each of two generations: at about 2 KB each, 16 MB at worst.
+const MOST: usize = 4096;
+
+/// Bytes of a target that is remembered; longer ones are rare, and would be what fills the memory.
+const LONGEST: usize = 512;

@@ -1,0 +1,101 @@
+//! A thread per core for connections, each with a reactor of its own.
+//!
+//! A runtime whose threads share one reactor hands every event from the thread that saw it to the one that
+//! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that it was
+//! given, in turn.
+//!
+//! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A thread that has answered hits
+//! yields its core before it looks for more. Their next requests then come together, and one
+//! round answers them all; otherwise the two wake each other up for every single one, while whoever else shares the
+//! core waits for its slice of time.
+
+use std::cell::Cell;
+use std::io;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// A hit was answered on this thread.
+pub(crate) fn answered() {
+    ANSWERED.set(true);
+}
+
+thread_local! {
+    /// Since this thread last looked for events.
+    static ANSWERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The threads. They end when it is dropped.
+pub(crate) struct IoThreads {
+    io_threads: Vec<IoThread>,
+    next: AtomicUsize,
+}
+
+struct IoThread {
+    handle: Handle,
+    close: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl IoThreads {
+    /// One per core; each may have so many threads that wait for disks.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub(crate) fn open(waiters: usize) -> io::Result<Self> {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let io_threads = (0..cores).map(|_| IoThread::open(waiters));
+        Ok(Self {
+            io_threads: io_threads.collect::<io::Result<_>>()?,
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// The next one in turn.
+    pub(crate) fn next(&self) -> &Handle {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        &self.io_threads[turn % self.io_threads.len()].handle
+    }
+}
+
+impl IoThread {
+    fn open(waiters: usize) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .max_blocking_threads(waiters)
+            .thread_name("andon-io")
+            .on_thread_park(|| {
+                if ANSWERED.take() {
+                    thread::yield_now();
+                }
+            })
+            .enable_all()
+            .build()?;
+        let handle = runtime.handle().clone();
+        let (close, closed) = oneshot::channel::<()>();
+        let thread = thread::Builder::new()
+            .name("andon-io".to_owned())
+            .spawn(move || {
+                // Ends when the sender is used or dropped.
+                let _ = runtime.block_on(closed);
+                runtime.shutdown_background();
+            })?;
+        Ok(Self {
+            handle,
+            close: Some(close),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for IoThread {
+    fn drop(&mut self) {
+        drop(self.close.take());
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has nothing left to end.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Binding, accepting, reloading, and stopping without losing a request.
+
+mod connection;
+mod io_threads;
+mod open_files;
+pub(crate) mod reload;
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use andon_pixels::Codec;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use self::connection::{ConnectionConfig, Responder};
+use self::io_threads::IoThreads;
+use self::reload::{Current, Generation, ReloadRequest, Reloader};
+use crate::admission::Gauges;
+use crate::config::{Config, ConfigError, Listen, SocketMode};
+use crate::handler::App;
+use crate::http::{Accepted, Address, Ceilings, Listener};
+use crate::operations::metrics::Metrics;
+use crate::request::route::Purpose;
+
+/// A server that is bound and not running yet.
+pub struct Server {
+    codecs: &'static [&'static dyn Codec],
+    current: Arc<Current>,
+    bound: Vec<Bound>,
+    io_threads: Arc<IoThreads>,
+    reloader: Reloader,
+    requests: mpsc::Receiver<ReloadRequest>,
+}
+
+/// A listener, and what of the configuration it is_excess for.
+struct Bound {
+    listen: Listen,
+    purpose: Purpose,
+    listener: Listener,
+    address: Address,
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Its configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An address.
+    #[error(transparent)]
+    Bind(#[from] io::Error),
+}
+
+/// The runtime a server is made for: one thread that accepts, a few that may wait for disks.
+/// Connections live on `IoThreads` of their own, and pixel threads are the server's own too.
+///
+/// # Errors
+/// When the system gives no threads.
+pub fn runtime(config: &Config) -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(waiters(config))
+        .thread_name("andon-io")
+        .enable_all()
+        .build()
+}
+
+/// Threads that may wait for disks and name servers. Each kind of work has slots of its own, so that only as
+/// many are started as there are slots; a reload may add some, and cannot change this.
+fn waiters(config: &Config) -> usize {
+    MOST_WAITERS.max(2 * config.limits.fetches + OTHER_WAITERS)
+}
+
+/// Enough for more slots than any disk is faster with.
+const MOST_WAITERS: usize = 512;
+
+/// Name look-ups and the cache's disk.
+const OTHER_WAITERS: usize = 64;
+
+impl Server {
+    /// Opens the origins, starts the pixel threads and binds every address; needs a tokio runtime.
+    ///
+    /// # Errors
+    /// Naming what cannot be opened or bound.
+    pub async fn bind(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+    ) -> Result<Self, StartError> {
+        open_files::allow_all();
+        let metrics = Arc::default();
+        let (reloader, requests) = Reloader::new(Arc::clone(&metrics));
+        let generation = generation(config, codecs, metrics, None)?;
+        // What a former process kept is found by the very first request; a disk in trouble is not waited for.
+        let kept = generation.app.maker.results.cache.ready();
+        let _ = tokio::time::timeout(MOST_WARMING_UP, kept).await;
+        let mut bound = Vec::new();
+        for (listen, purpose) in places(config) {
+            bound.push(Bound::new(listen, purpose, config.socket_mode).await?);
+        }
+        Ok(Self {
+            codecs,
+            current: Arc::new(Current::new(generation)),
+            bound,
+            io_threads: Arc::new(IoThreads::open(waiters(config))?),
+            reloader,
+            requests,
+        })
+    }
+
+    /// Where it listens, ports known: first where pictures are, then where figures are.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<Address> {
+        let address = |bound: &Bound| bound.address.clone();
+        self.bound.iter().map(address).collect()
+    }
+
+    /// Hands this server another configuration while it runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.reloader.clone()
+    }
+
+    /// What waits for pixels, what was refused, what memory is planned with.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        self.current.app().maker.admission.gauges()
+    }
+
+    /// Serves until `stop` is ready, then answers what was accepted, within the shutdown timeout.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let mut requests = self.requests;
+        let mut listeners = Listeners {
+            codecs: self.codecs,
+            current: self.current,
+            acceptors: JoinSet::new(),
+            io_threads: self.io_threads,
+            closers: Vec::new(),
+        };
+        for bound in self.bound {
+            listeners.open(bound);
+        }
+        let mut stop = pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(request) = requests.recv() => {
+                    let outcome = listeners.rebuild(&request.config).await;
+                    // Whoever ordered it may have left.
+                    let _ = request.outcome.send(outcome);
+                }
+                // An acceptor that was stopped by a reload, its last connection closed.
+                Some(_) = listeners.acceptors.join_next(), if !listeners.acceptors.is_empty() => {}
+            }
+        }
+        listeners.close().await;
+    }
+}
+
+/// The listeners of a running server.
+struct Listeners {
+    codecs: &'static [&'static dyn Codec],
+    current: Arc<Current>,
+    acceptors: JoinSet<()>,
+    io_threads: Arc<IoThreads>,
+    /// What stops each of them.
+    closers: Vec<(Listen, Purpose, watch::Sender<bool>)>,
+}
+
+impl Listeners {
+    fn open(&mut self, bound: Bound) {
+        let (stopping, is_stopping) = watch::channel(false);
+        self.closers.push((bound.listen, bound.purpose, stopping));
+        let acceptor = Acceptor {
+            listener: bound.listener,
+            purpose: bound.purpose,
+            current: self.current.clone(),
+            io_threads: self.io_threads.clone(),
+            stopping: is_stopping,
+        };
+        self.acceptors.spawn(acceptor.accept_all());
+    }
+
+    /// Everything that can fail comes first, so that a refused configuration changes nothing.
+    async fn rebuild(&mut self, config: &Config) -> Result<(), StartError> {
+        let before = self.current.app();
+        let generation = generation(config, self.codecs, before.metrics.clone(), Some(&before))?;
+        drop(before);
+        let mut wanted = places(config);
+        let stays = |closer: &(Listen, Purpose, watch::Sender<bool>)| {
+            wanted.contains(&(closer.0.clone(), closer.1))
+        };
+        let (staying, leaving): (Vec<_>, Vec<_>) = self.closers.drain(..).partition(stays);
+        wanted.retain(|(listen, purpose)| {
+            !staying
+                .iter()
+                .any(|closer| (&closer.0, &closer.1) == (listen, purpose))
+        });
+        self.closers = staying;
+        let new = match bind_all(wanted, config.socket_mode).await {
+            Ok(new) => generation
+                .app
+                .resize(config)
+                .map(|()| new)
+                .map_err(Into::into),
+            Err(error) => Err(StartError::Bind(error)),
+        };
+        let new = match new {
+            Ok(new) => new,
+            Err(error) => {
+                self.closers.extend(leaving);
+                return Err(error);
+            }
+        };
+        // Its last request takes the old one with it.
+        drop(self.current.replace(generation));
+        for (_, _, closer) in leaving {
+            // Fails when the acceptor is closed already.
+            let _ = closer.send(true);
+        }
+        for bound in new {
+            self.open(bound);
+        }
+        Ok(())
+    }
+
+    async fn close(mut self) {
+        for (_, _, closer) in &self.closers {
+            // Fails when the acceptor is closed already.
+            let _ = closer.send(true);
+        }
+        let timeout = self
+            .current
+            .generation()
+            .connection_config
+            .timeouts
+            .shutdown
+            .0;
+        let closing = async { while self.acceptors.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(timeout, closing).await;
+        // Whatever is still open had its time.
+        self.acceptors.shutdown().await;
+        let app = Arc::into_inner(self.current).map(|current| current.into_generation().app);
+        if let Some(app) = app.and_then(Arc::into_inner) {
+            app.finish().await;
+        }
+    }
+}
+
+impl Bound {
+    async fn new(listen: Listen, purpose: Purpose, mode: SocketMode) -> io::Result<Self> {
+        let listener = Listener::bind(&listen, mode).await?;
+        Ok(Self {
+            address: listener.address()?,
+            listen,
+            purpose,
+            listener,
+        })
+    }
+}
+
+async fn bind_all(places: Vec<(Listen, Purpose)>, mode: SocketMode) -> io::Result<Vec<Bound>> {
+    let mut all = Vec::new();
+    for (listen, purpose) in places {
+        all.push(Bound::new(listen, purpose, mode).await?);
+    }
+    Ok(all)
+}
+
+/// Every address of a configuration and what is there.
+fn places(config: &Config) -> Vec<(Listen, Purpose)> {
+    let pictures = config.listen.iter().map(|listen| (listen, Purpose::Images));
+    let metrics = config
+        .metrics
+        .listen
+        .iter()
+        .map(|listen| (listen, Purpose::Metrics));
+    pictures
+        .chain(metrics)
+        .map(|(listen, purpose)| (listen.clone(), purpose))
+        .collect()
+}
+
+fn generation(
+    config: &Config,
+    codecs: &'static [&'static dyn Codec],
+    metrics: Arc<Metrics>,
+    before: Option<&App>,
+) -> Result<Generation, ConfigError> {
+    Ok(Generation {
+        app: Arc::new(App::new(config, codecs, metrics, before)?),
+        connection_config: ConnectionConfig {
+            timeouts: config.timeouts,
+            ceilings: Ceilings {
+                connections: open_files::connections(config),
+                per_client: config.limits.connections_per_client,
+            },
+        },
+    })
+}
+
+/// One listener and the connections that came through it.
+struct Acceptor {
+    listener: Listener,
+    purpose: Purpose,
+    current: Arc<Current>,
+    io_threads: Arc<IoThreads>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Acceptor {
+    /// Accepts until the server stops; ends when the last of its connections has.
+    async fn accept_all(self) {
+        let mut open = JoinSet::new();
+        let mut stopping = self.stopping.clone();
+        loop {
+            let placement = tokio::select! {
+                accepted = accept(&self.listener) => self.place(&mut open, accepted),
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+                Some(_) = open.join_next(), if !open.is_empty() => continue,
+            };
+            if placement == Placement::OverLimit {
+                // Connections over the limit get their response before the next one replaces them.
+                tokio::task::yield_now().await;
+            }
+        }
+        // Accept the connections already in the backlog before closing the listener, and no more than those:
+        // new ones would keep it open for ever.
+        for _ in 0..MOST_LAST_CONNECTIONS {
+            match tokio::time::timeout(LAST_LISTEN, accept(&self.listener)).await {
+                Ok(accepted) => self.place(&mut open, accepted),
+                Err(_) => break,
+            };
+        }
+        drop(self.listener);
+        while open.join_next().await.is_some() {}
+    }
+
+    /// Counts a connection and serves it on an I/O thread.
+    fn place(&self, open: &mut JoinSet<()>, accepted: Accepted) -> Placement {
+        let Generation {
+            app,
+            connection_config,
+        } = self.current.generation();
+        let entered = self
+            .current
+            .connections
+            .enter(accepted.peer(), &connection_config.ceilings);
+        if entered.closed_idle {
+            app.metrics.closed_idle();
+        }
+        let Some(slot) = entered.slot else {
+            app.metrics.rejected_connection();
+            return Placement::OverLimit;
+        };
+        let placement = match slot.is_within_limits() {
+            true => Placement::Served,
+            false => Placement::OverLimit,
+        };
+        let connected = app.metrics.connected();
+        let responder = Responder {
+            peer: accepted.peer(),
+            purpose: self.purpose,
+            current: self.current.clone(),
+            slot,
+        };
+        let stopping = self.stopping.clone();
+        let Ok(moving) = accepted.leave() else {
+            return placement;
+        };
+        let io_thread = self.io_threads.next();
+        open.spawn_on(
+            async move {
+                // Fails only when the I/O thread has no descriptors left; the client sees a closed connection.
+                if let Ok(accepted) = moving.settle() {
+                    match accepted {
+                        Accepted::Tcp(stream, _) => {
+                            connection::serve(stream, responder, connection_config, stopping).await
+                        }
+                        Accepted::Unix(stream) => {
+                            connection::serve(stream, responder, connection_config, stopping).await
+                        }
+                    }
+                }
+                drop(connected);
+            },
+            io_thread,
+        );
+        placement
+    }
+}
+
+/// What became of a new connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    Served,
+    OverLimit,
+}
+
+/// The next connection.
+async fn accept(listener: &Listener) -> Accepted {
+    let mut failed = false;
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            // The client left while it waited, or there are no descriptors left: both pass.
+            Err(error) => {
+                if !std::mem::replace(&mut failed, true) {
+                    let address = listener.address().map(|address| address.to_string());
+                    let address = address.unwrap_or_default();
+                    tracing::warn!(%address, %error, "cannot accept a connection; trying again");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// As many as a usual backlog holds.
+const MOST_LAST_CONNECTIONS: usize = 4096;
+
+/// A hundred thousand entries are counted in less.
+const MOST_WARMING_UP: Duration = Duration::from_millis(500);
+
+/// Long enough for the system to tell of those who wait.
+const LAST_LISTEN: Duration = Duration::from_millis(5);
+
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);

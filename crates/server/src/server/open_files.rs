@@ -1,0 +1,62 @@
+//! How many files and sockets the process may have open.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::config::{Config, OriginKind};
+
+/// Takes as many as the system grants. Most shells and services start programs with 1024, fewer than
+/// `limits.connections` and their files need, for the sake of programs that use `select`; we do not.
+pub(crate) fn allow_all() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where that is refused we run with what there is, and connections wait for their turn.
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    );
+}
+
+/// How many connections there may be, so that descriptors never run out: each may need a file for its
+/// reply, and what the server does for itself and for `/healthz` has to go on at the connection limit.
+pub(crate) fn connections(config: &Config) -> usize {
+    let wanted = config.limits.connections;
+    let Some(most) = getrlimit(Resource::Nofile).current else {
+        return wanted;
+    };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let fetches = |keeper: &OriginKind| match keeper {
+        OriginKind::Fs(_) => 0,
+        OriginKind::Http(_, remote) | OriginKind::S3(_, remote) => remote.fetches(),
+    };
+    let origins: usize = config
+        .origin
+        .iter()
+        .map(|origin| fetches(&origin.keeper))
+        .sum();
+    let kept_back = OUR_OWN
+        .saturating_add(config.limits.fetches)
+        .saturating_add(origins);
+    wanted.min((most.saturating_sub(kept_back) / 2).max(FEWEST))
+}
+
+/// Listeners, logs, folders, the cache, and the few connections over the limit.
+const OUR_OWN: usize = 96;
+
+/// A system that grants no more than that is not one to serve from.
+const FEWEST: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_soft_limit_becomes_the_hard_one() {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        let current = maximum.map_or(Some(1024), |most| Some(most.min(1024)));
+        setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
+        allow_all();
+        assert_eq!(getrlimit(Resource::Nofile).current, maximum);
+    }
+}

@@ -1,0 +1,9 @@
+//! From a target to the bytes of its source and overlay images, read within slots and a limit of memory.
+
+pub(crate) mod fetch;
+pub mod materials;
+pub mod media_type;
+pub mod rendering;
+pub(crate) mod resolver;
+pub(crate) mod revision;
+pub(crate) mod source_cache;

@@ -1,0 +1,152 @@
+//! From a request and its source in memory to the bytes of the response: one way for GET, uploads and
+//! `andon render`.
+
+use std::sync::Arc;
+
+use andon_dialects::Wish;
+use andon_pixels::{Cores, Decoded, Engine, Interrupt, Plan, Timings};
+use bytes::Bytes;
+
+use crate::error::Error;
+use crate::sources::materials::LoadedMaterials;
+use crate::sources::media_type;
+
+/// An image that is planned, with everything that it is made of in memory.
+#[derive(Debug)]
+pub struct Planned {
+    plan: Arc<Plan>,
+    wish: Arc<Wish>,
+    negotiated: bool,
+    path: String,
+    source: Bytes,
+    materials: LoadedMaterials,
+}
+
+/// What is planned: a wish, and the files it needs.
+#[derive(Debug)]
+pub struct Ingredients {
+    /// Its format is settled.
+    pub wish: Arc<Wish>,
+    /// Was the format left open by the URL, and chosen by the client's `Accept`?
+    pub negotiated: bool,
+    /// The source's path, whose extension may say its type.
+    pub path: String,
+    /// Its bytes.
+    pub source: Bytes,
+    /// The overlay images.
+    pub materials: LoadedMaterials,
+}
+
+/// A finished image.
+#[derive(Debug)]
+pub struct Rendered {
+    /// Its bytes, or the source's own.
+    pub body: Bytes,
+    /// Its media type.
+    pub media_type: &'static str,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+impl Planned {
+    /// Plans: reads the source's header.
+    ///
+    /// # Errors
+    /// As [`Engine::plan`].
+    pub fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
+        let Ingredients {
+            wish,
+            negotiated,
+            path,
+            source,
+            materials,
+        } = ingredients;
+        Ok(Self {
+            plan: Arc::new(engine.plan(&*wish.rules, &source)?),
+            wish,
+            negotiated,
+            path,
+            source,
+            materials,
+        })
+    }
+
+    /// The plan, with its cost and memory.
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The source's bytes.
+    pub(crate) fn source(&self) -> &Bytes {
+        &self.source
+    }
+
+    /// Renders, from what was decoded before if something was.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn render(
+        self,
+        engine: &Engine,
+        decoded: Option<Decoded>,
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Rendered, Error> {
+        let source = &self.source;
+        let made = engine.run_from(
+            decoded,
+            cores,
+            &self.plan,
+            source,
+            &self.materials,
+            interrupt,
+        )?;
+        let media_type = self.media_type(made.media_type);
+        let (body, media_type) = match made.body {
+            None => (source.slice(..made.of_source), media_type),
+            Some(body) if self.only_grew(&body) => {
+                // What follows the picture must not be sent, and no more than a decoder needs was seen.
+                match engine.extent(cores, source, interrupt) {
+                    Ok(length) => {
+                        let media_type = media_type::of(engine.codecs(), &self.path, source);
+                        (source.slice(..length), media_type)
+                    }
+                    Err(interrupted @ andon_pixels::Error::Interrupted) => {
+                        return Err(interrupted.into());
+                    }
+                    Err(_) => (boxed(body), media_type),
+                }
+            }
+            Some(body) => (boxed(body), media_type),
+        };
+        Ok(Rendered {
+            body,
+            media_type,
+            timings: made.timings,
+        })
+    }
+
+    /// Is the result larger than the source, although nothing but another encoding was asked for, and not
+    /// a certain one?
+    fn only_grew(&self, body: &[u8]) -> bool {
+        let only_encoded = self.plan.recipe().steps.is_empty();
+        let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
+        let larger = body.len() > self.source.len();
+        !self.wish.strict && only_encoded && any_format && larger
+    }
+
+    /// The result's true type; in the module's strict mode the source's name decides where no format was
+    /// asked for.
+    fn media_type(&self, true_type: &'static str) -> &'static str {
+        let promised = self
+            .wish
+            .keep_source_type
+            .then(|| media_type::by_name(&self.path));
+        promised.flatten().unwrap_or(true_type)
+    }
+}
+
+/// A buffer that is no larger than what it holds: the cache counts only that.
+fn boxed(body: Vec<u8>) -> Bytes {
+    body.into_boxed_slice().into()
+}

@@ -1,0 +1,395 @@
+//! What a request target means, and which files it needs: everything about a request but its sockets
+//! and its pixels. DecodeInput and reading may wait for a disk; they belong on a thread that may wait.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_cache::Key;
+use andon_dialects::{Dialects, Wish};
+use andon_pixels::Codec;
+use bytes::Bytes;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::config::{Config, ConfigError, Files};
+use crate::error::OriginError;
+use crate::error::{Error, Withheld};
+use crate::origins::{
+    Budget, Entry, Fetched, Identity, OpenFile, OriginMetrics, Origins, Reservation, Source,
+    SourceMemory, SourceValidators,
+};
+use crate::request::conditional::Validators;
+use crate::sources::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
+use crate::sources::media_type;
+use crate::sources::revision::Revision;
+use crate::sources::source_cache::CachedSource;
+
+/// From targets to wishes, and from wishes to files.
+pub struct Resolver {
+    revision: Revision,
+    dialects: Dialects,
+    /// What counts as an image.
+    codecs: &'static [&'static dyn Codec],
+    origins: Origins,
+    materials: MaterialFolder,
+    most_bytes: u64,
+    /// For one answer.
+    timeout: Duration,
+}
+
+/// A wish whose files are open.
+#[derive(Debug)]
+pub struct Found {
+    /// The path of the file, below `/`: the wish's source, or the index of a folder.
+    pub path: String,
+    /// What a client may hold its copy against.
+    pub validators: Validators,
+    content: Content,
+    materials: OpenMaterials,
+    most_bytes: u64,
+}
+
+/// A file, open, and its beginning.
+pub(crate) struct Begun {
+    pub(crate) file: Arc<OpenFile>,
+    pub(crate) beginning: Bytes,
+}
+
+/// The source of a wish.
+#[derive(Debug)]
+enum Content {
+    /// A file, not read yet, and where its reading counts.
+    File(Arc<OpenFile>, Arc<OriginMetrics>),
+    /// A file that is in memory, for others too.
+    CachedSource(Identity, CachedSource),
+    /// Fetched, because over a network there is nothing to open.
+    Fetched(Source),
+}
+
+/// A wish's files, read.
+#[derive(Debug)]
+pub struct Read {
+    /// The source's bytes.
+    pub source: Bytes,
+    /// What it is composed with.
+    pub materials: LoadedMaterials,
+    /// Counts the source's bytes while they are held, if they were in memory before.
+    pub hold: Option<Arc<Reservation>>,
+}
+
+/// Codecs have no text of their own.
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver")
+            .field("origins", &self.origins)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Resolver {
+    /// Opens every folder of the configuration and compiles its dialects.
+    ///
+    /// # Errors
+    /// Naming what cannot be opened or compiled.
+    pub fn new(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+    ) -> Result<Self, ConfigError> {
+        Self::after(config, codecs, None)
+    }
+
+    /// The same; slots for requests to origins are those of the resolver `before` a reload, as many as there
+    /// are until [`Origins::resize`].
+    ///
+    /// # Errors
+    /// As [`Resolver::new`].
+    pub(crate) fn after(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+        before: Option<&Self>,
+    ) -> Result<Self, ConfigError> {
+        let former = before.map(|before| &before.origins);
+        Ok(Self {
+            revision: Revision::of(codecs),
+            dialects: config.dialects()?,
+            codecs,
+            origins: Origins::open(&config.origin, config.limits.source_bytes.0, former)?,
+            materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
+            most_bytes: config.limits.source_bytes.0,
+            timeout: config.timeouts.request.0,
+        })
+    }
+
+    /// What an entity tag says of a wish besides its files.
+    pub(crate) fn result_text(&self, wish: &Wish) -> String {
+        self.revision.result(wish)
+    }
+
+    /// Where pictures come from.
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    /// What `target` asks for: path and query as they stand in the request line.
+    ///
+    /// # Errors
+    /// `Wish`.
+    pub fn wish(&self, target: &str) -> Result<Wish, Error> {
+        self.dialects.wish(target).map_err(Error::Wish)
+    }
+
+    /// Opens the files that a wish needs, without reading them; what is not in a folder is fetched,
+    /// on this very thread.
+    ///
+    /// # Errors
+    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of
+    /// [`Resolver::fetch`].
+    pub fn open(&self, wish: &Wish) -> Result<Found, Error> {
+        if !self.is_remote(wish) {
+            return self.open_files(wish);
+        }
+        let materials = self.materials.open_for(wish.rules.materials())?;
+        let budget = Budget {
+            deadline: Instant::now() + self.timeout,
+            held: SourceMemory::new(self.most_bytes),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        match runtime.block_on(self.fetch(wish, None, &budget))? {
+            Fetched::Body(source) => Ok(self.found(wish, source, materials)),
+            Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
+        }
+    }
+
+    /// Is a wish's source asked for over a network, with [`Resolver::fetch`]?
+    #[must_use]
+    pub fn is_remote(&self, wish: &Wish) -> bool {
+        self.origins.is_remote(&wish.source)
+    }
+
+    /// Fetches a wish's source from wherever it is kept, unless it still is what `known` says.
+    ///
+    /// # Errors
+    /// As [`Origins::fetch`]; `Origin` also for what is to be passed on as it is and may be cut.
+    pub async fn fetch(
+        &self,
+        wish: &Wish,
+        known: Option<&SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        let fetched = self.origins.fetch(&wish.source, known, budget).await?;
+        match &fetched {
+            // No decoder will look at it.
+            Fetched::Body(source) if !wish.transformed && !source.bounded => {
+                Err(OriginError::Unbounded.into())
+            }
+            _ => Ok(fetched),
+        }
+    }
+
+    /// Opens what a wish is composed with.
+    ///
+    /// # Errors
+    /// `Pixels` naming a missing material; `Io`.
+    pub fn open_materials(&self, wish: &Wish) -> Result<OpenMaterials, Error> {
+        self.materials.open_for(wish.rules.materials())
+    }
+
+    /// A wish whose source was fetched and whose materials are open.
+    #[must_use]
+    pub fn found(&self, wish: &Wish, source: Source, materials: OpenMaterials) -> Found {
+        Found {
+            validators: Validators::of_fetched(
+                &self.result_text(wish),
+                &source.validators,
+                &materials.identities(),
+            ),
+            path: wish.source.clone(),
+            content: Content::Fetched(source),
+            materials,
+            most_bytes: self.most_bytes,
+        }
+    }
+
+    /// Is the root itself asked for, and a folder there?
+    pub(crate) fn is_root(&self, wish: &Wish) -> bool {
+        wish.source.is_empty() && self.origins.figures_of("").is_ok()
+    }
+
+    /// The path and the options of an example, if there is an image in the folder at `/`: a URL that works.
+    pub(crate) fn example(&self) -> (Option<String>, impl Iterator<Item = &'static str>) {
+        let path = self.origins.example(|file| self.is_image(file));
+        (path, self.dialects.examples())
+    }
+
+    fn is_image(&self, file: &OpenFile) -> bool {
+        file.piece(0, media_type::HEAD)
+            .is_ok_and(|head| media_type::is_picture(self.codecs, &head))
+    }
+
+    fn open_files(&self, wish: &Wish) -> Result<Found, Error> {
+        let only_images = self.origins.files(&wish.source) == Files::Images;
+        let (path, file) = match self.origins.entry(&wish.source)? {
+            Entry::File(file) => (wish.source.clone(), file),
+            Entry::Folder if wish.transformed || only_images => {
+                return Err(Error::Missing {
+                    path: wish.source.clone(),
+                });
+            }
+            Entry::Folder => self.index(&wish.source)?,
+        };
+        // Before anything is told of it, its date included.
+        if only_images && !wish.transformed && !self.is_image(&file) {
+            let why = Withheld::NoImage;
+            return Err(Error::Withheld { path, why });
+        }
+        let figures = self.origins.figures_of(&path)?;
+        let materials = self.materials.open_for(wish.rules.materials())?;
+        Ok(Found {
+            validators: Validators::new(
+                &self.result_text(wish),
+                &file.identity,
+                &materials.identities(),
+            ),
+            path,
+            content: Content::File(Arc::new(file), figures),
+            materials,
+            most_bytes: self.most_bytes,
+        })
+    }
+
+    /// A folder's index; a folder whose path lacks its last slash has moved there, because links in
+    /// the index would miss otherwise.
+    fn index(&self, folder: &str) -> Result<(String, OpenFile), Error> {
+        let path = format!("{}/{INDEX}", folder.trim_end_matches('/'));
+        let path = path.trim_start_matches('/').to_owned();
+        // Named with the index, because what is missing is not the folder.
+        let missing = || Error::Missing { path: path.clone() };
+        let Entry::File(file) = self.origins.entry(&path).map_err(|_| missing())? else {
+            return Err(missing());
+        };
+        match folder.rsplit('/').next() {
+            Some(last) if !last.is_empty() => Err(Error::Moved {
+                to: format!("./{}/", utf8_percent_encode(last, NON_ALPHANUMERIC)),
+            }),
+            _ => Ok((path, file)),
+        }
+    }
+}
+
+impl Found {
+    /// Bytes of all its files.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let source = match &self.content {
+            Content::File(file, _) => file.identity.size,
+            Content::CachedSource(identity, _) => identity.size,
+            Content::Fetched(source) => source.bytes.len() as u64,
+        };
+        source.saturating_add(self.materials.size())
+    }
+
+    /// Names the very bytes of its source: the same for all that are made of them.
+    pub(crate) fn source_key(&self) -> Key {
+        let (kind, state) = match &self.content {
+            Content::File(file, _) => ("file", format!("{:?}", file.identity)),
+            Content::CachedSource(identity, _) => ("file", format!("{identity:?}")),
+            Content::Fetched(source) => ("fetched", source.validators.identity.clone()),
+        };
+        Key::of(&[kind, &self.path, &state])
+    }
+
+    /// Bytes that reading it will bring in: what is in memory is counted already.
+    pub(crate) fn size_to_read(&self) -> u64 {
+        match &self.content {
+            Content::File(..) => self.size(),
+            Content::CachedSource(..) | Content::Fetched(_) => self.materials.size(),
+        }
+    }
+
+    /// Was its source fetched over a network?
+    pub(crate) fn is_fetched(&self) -> bool {
+        matches!(self.content, Content::Fetched(_))
+    }
+
+    /// How its file is read, if that is all there is to read and nobody has done it yet.
+    pub(crate) fn reading(&self) -> Option<impl FnOnce() -> Result<Bytes, Error> + Send + 'static> {
+        let Content::File(file, figures) = &self.content else {
+            return None;
+        };
+        let (file, figures, most_bytes) = (file.clone(), figures.clone(), self.most_bytes);
+        let reading = move || counted(&figures, || Ok(file.read(most_bytes)?.into()));
+        self.materials.is_empty().then_some(reading)
+    }
+
+    /// The same with its file in memory.
+    pub(crate) fn filled(mut self, cached: CachedSource) -> Self {
+        if let Content::File(file, _) = &self.content {
+            self.content = Content::CachedSource(file.identity, cached);
+        }
+        self
+    }
+
+    /// The file alone, with as many bytes of its beginning, for who reads the rest by and by.
+    ///
+    /// # Errors
+    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` for what is not a file.
+    pub(crate) fn begin(&self, most: usize) -> Result<Begun, Error> {
+        let Content::File(file, figures) = &self.content else {
+            return Err(Error::Missing {
+                path: self.path.clone(),
+            });
+        };
+        let began = Instant::now();
+        let size = file.check_size(self.most_bytes);
+        let read = size.and_then(|size| Ok((size, file.piece(0, most)?)));
+        let bytes = read.as_ref().map(|(size, _)| Some(*size));
+        figures.count(bytes, began.elapsed());
+        Ok(Begun {
+            beginning: read?.1,
+            file: file.clone(),
+        })
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// `Pixels(Limit)`, `Changing`, `Io`.
+    pub fn read(&self) -> Result<Read, Error> {
+        self.read_all().map_err(|error| match error {
+            error @ Error::Io(_) => error.at(|| format!("file /{}", self.path)),
+            error => error,
+        })
+    }
+
+    fn read_all(&self) -> Result<Read, Error> {
+        let (source, hold) = match &self.content {
+            Content::File(file, figures) => {
+                let read = || Ok(file.read(self.most_bytes)?.into());
+                (counted(figures, read)?, None)
+            }
+            Content::CachedSource(_, cached) => (cached.bytes.clone(), Some(cached.hold.clone())),
+            Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
+        };
+        Ok(Read {
+            source,
+            materials: self.materials.read(self.most_bytes)?,
+            hold,
+        })
+    }
+}
+
+/// Reads a file and tells its origin's figures.
+fn counted(
+    figures: &OriginMetrics,
+    read: impl FnOnce() -> Result<Bytes, Error>,
+) -> Result<Bytes, Error> {
+    let began = Instant::now();
+    let read = read();
+    let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
+    figures.count(bytes, began.elapsed());
+    read
+}
+
+const INDEX: &str = "index.html";

@@ -1,0 +1,167 @@
+//! Source files that are in memory: each is read once for all who want it while anybody has it, and
+//! its bytes are counted once.
+//!
+//! Fifty requests for sizes of one photograph would otherwise hold fifty copies of it while they wait, and
+//! where memory is short most of them could not even wait, let alone share a decode.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use andon_cache::Key;
+use bytes::Bytes;
+use tokio::sync::OnceCell;
+
+use crate::error::Error;
+use crate::origins::Reservation;
+use crate::sources::fetch::Fetcher;
+use crate::sources::resolver::Found;
+
+/// The files that somebody has, by the state they are in.
+#[derive(Debug, Default)]
+pub(crate) struct SourceCache(Mutex<HashMap<Key, Weak<Place>>>);
+
+/// Where a file is, or will be once somebody has read it.
+type Place = OnceCell<Whole>;
+
+/// A file, read.
+#[derive(Debug)]
+struct Whole {
+    bytes: Bytes,
+    hold: Arc<Reservation>,
+}
+
+/// A file from the source_cache, where it is to be found while anybody has it.
+#[derive(Debug)]
+pub(crate) struct CachedSource {
+    pub(crate) bytes: Bytes,
+    /// Counts the bytes, once for all.
+    pub(crate) hold: Arc<Reservation>,
+    _place: Arc<Place>,
+}
+
+impl SourceCache {
+    /// The same wish with its file in memory: by whoever has it, or read now, in one of the fetcher's
+    /// slots. Files with materials stay as they are: whoever held the one while waiting for room for the
+    /// others could wait for somebody who does the same.
+    ///
+    /// # Errors
+    /// As reading; whoever waited for a reading that fails reads for itself.
+    pub(crate) async fn fill(&self, found: Found, fetcher: &Fetcher) -> Result<Found, Error> {
+        let Some(reading) = found.reading() else {
+            return Ok(found);
+        };
+        let place = self.place(found.source_key());
+        let read = || async {
+            let hold = Arc::new(fetcher.hold(found.size()).await);
+            let bytes = fetcher.run(reading).await?;
+            Ok::<_, Error>(Whole { bytes, hold })
+        };
+        let Whole { bytes, hold } = place.get_or_try_init(read).await?;
+        let (bytes, hold) = (bytes.clone(), hold.clone());
+        Ok(found.filled(CachedSource {
+            bytes,
+            hold,
+            _place: place,
+        }))
+    }
+
+    fn place(&self, key: Key) -> Arc<Place> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = places.get(&key).and_then(Weak::upgrade) {
+            return place;
+        }
+        places.retain(|_, place| place.strong_count() > 0);
+        let place = Arc::new(Place::new());
+        places.insert(key, Arc::downgrade(&place));
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::{Bytes as Size, Config, LimitsConfig, OriginConfig};
+    use crate::sources::resolver::Resolver;
+
+    const TARGET: &str = "/small_light(dw=10)/a.jpg";
+
+    fn resolver(folder: &tempfile::TempDir) -> Resolver {
+        let config = Config {
+            origin: vec![OriginConfig::folder(folder.path())],
+            ..Config::default()
+        };
+        Resolver::new(&config, andon_codecs::ALL).unwrap()
+    }
+
+    /// With room for so many bytes, in whole KiB.
+    fn fetcher(bytes: u64) -> Fetcher {
+        Fetcher::new(&LimitsConfig {
+            held_bytes: Size(bytes),
+            ..LimitsConfig::default()
+        })
+    }
+
+    fn open(resolver: &Resolver) -> Found {
+        resolver.open(&resolver.wish(TARGET).unwrap()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_file_is_held_once_for_all_who_have_it_and_no_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.jpg"), [7; 4096]).unwrap();
+        let (resolver, fetcher, source_cache) =
+            (resolver(&folder), fetcher(4096), SourceCache::default());
+        let fill = || source_cache.fill(open(&resolver), &fetcher);
+        let (one, two, three) = tokio::join!(fill(), fill(), fill());
+        let found = [one.unwrap(), two.unwrap(), three.unwrap()];
+        let read: Vec<_> = found.iter().map(|found| found.read().unwrap()).collect();
+        assert_eq!(&read[0].source[..], [7; 4096]);
+        for other in &read {
+            assert_eq!(other.source.as_ptr(), read[0].source.as_ptr());
+        }
+        assert_eq!(found[0].source_key(), open(&resolver).source_key());
+        assert_eq!(found[0].size_to_read(), 0);
+
+        let mut room = Box::pin(fetcher.hold(4096));
+        for found in found.into_iter().zip(read) {
+            let full = tokio::time::timeout(Duration::ZERO, &mut room).await;
+            assert!(full.is_err(), "somebody has it still");
+            drop(found);
+        }
+        room.await;
+    }
+
+    #[tokio::test]
+    async fn a_changed_file_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jpg");
+        let (resolver, fetcher, source_cache) =
+            (resolver(&folder), fetcher(2048), SourceCache::default());
+        std::fs::write(&path, "before").unwrap();
+        let before = source_cache.fill(open(&resolver), &fetcher).await.unwrap();
+        std::fs::write(&path, "afterwards").unwrap();
+        let after = source_cache.fill(open(&resolver), &fetcher).await.unwrap();
+        assert_eq!(before.read().unwrap().source, "before");
+        assert_eq!(after.read().unwrap().source, "afterwards");
+    }
+
+    #[tokio::test]
+    async fn a_reading_that_fails_leaves_the_place_to_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jpg");
+        std::fs::write(&path, "before").unwrap();
+        let (resolver, fetcher, source_cache) =
+            (resolver(&folder), fetcher(100), SourceCache::default());
+        let opened = open(&resolver);
+        // It is not what it was when it was opened.
+        std::fs::write(&path, "afterwards").unwrap();
+        assert!(matches!(
+            source_cache.fill(opened, &fetcher).await,
+            Err(Error::Changing)
+        ));
+        let found = source_cache.fill(open(&resolver), &fetcher).await.unwrap();
+        assert_eq!(found.read().unwrap().source, "afterwards");
+    }
+}
