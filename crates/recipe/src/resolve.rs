@@ -1,8 +1,8 @@
 //! The native language's arithmetic: from steps to whole pixels.
 //!
-//! Sides that follow from others are rounded to the nearest pixel, half away from zero, and are at least
-//! 1. What is left are `strip`, `srgb`, `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`,
-//! `rotate` and effects; steps that change nothing are dropped, neighbours that are one are joined.
+//! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter
+//! than one pixel. What is left are `strip`, `srgb`, `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`,
+//! `canvas`, `rotate` and effects. Steps that change nothing are dropped, neighbours that are one are joined.
 
 use std::sync::Arc;
 
