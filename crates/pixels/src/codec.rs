@@ -1,6 +1,6 @@
 //! What the engine asks of a picture format.
 
-use andon_recipe::Turn;
+pub use andon_recipe::Orientation;
 
 use crate::cores::Cores;
 use crate::cost::Cost;
@@ -277,63 +277,4 @@ pub struct Traits {
     pub depth: Depth,
     /// Is there an alpha plane?
     pub alpha: bool,
-}
-
-/// EXIF orientation: how the stored picture becomes upright. First mirrored left to right, then turned
-/// clockwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Orientation {
-    /// Mirror left to right, first.
-    pub mirror: bool,
-    /// Then turn clockwise by quarters: 0 to 3.
-    pub quarters: u8,
-}
-
-impl Orientation {
-    /// From EXIF's number; anything but 1–8 is upright.
-    #[must_use]
-    pub fn from_exif(value: u16) -> Self {
-        let (mirror, quarters) = match value {
-            2 => (true, 0),
-            3 => (false, 2),
-            4 => (true, 2),
-            5 => (true, 3),
-            6 => (false, 1),
-            7 => (true, 1),
-            8 => (false, 3),
-            _ => (false, 0),
-        };
-        Self { mirror, quarters }
-    }
-
-    /// This, then a turn.
-    #[must_use]
-    pub fn then(self, turn: Turn) -> Self {
-        let more = match turn {
-            Turn::R0 => 0,
-            Turn::R90 => 1,
-            Turn::R180 => 2,
-            Turn::R270 => 3,
-        };
-        Self {
-            mirror: self.mirror,
-            quarters: (self.quarters + more) % 4,
-        }
-    }
-
-    /// Does it change nothing?
-    #[must_use]
-    pub fn is_upright(self) -> bool {
-        self == Self::default()
-    }
-
-    /// A stored size, turned.
-    #[must_use]
-    pub fn size(self, width: u32, height: u32) -> (u32, u32) {
-        if self.quarters % 2 == 1 {
-            (height, width)
-        } else {
-            (width, height)
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use andon_recipe::Recipe;
+use andon_recipe::Rules;
 
 use crate::codec::{Codec, Decode, Info, Scales};
 use crate::color::Convert;
@@ -100,13 +100,13 @@ impl Engine {
         Ok(info)
     }
 
-    /// Plans a recipe for the picture in `bytes`: reads its header only.
+    /// Plans what rules, such as a recipe, come to for the picture in `bytes`: reads its header only.
     ///
     /// # Errors
     /// As `probe` (a picture over the limits of its size may still be copied), and `Recipe`, and `Limit`
     /// for a result or a peak that is too large.
-    pub fn plan(&self, recipe: &Recipe, bytes: &[u8]) -> Result<Plan> {
-        plan::planner::plan(&self.formats, recipe, bytes)
+    pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
+        plan::planner::plan(&self.formats, rules, bytes)
     }
 
     /// Runs a plan on the bytes it was made for.
@@ -295,7 +295,6 @@ impl Job<'_> {
     ) -> Result<Image> {
         let load = |name: &str| self.material(name);
         let context = Context {
-            layout: &pipeline.layout,
             materials: &load,
             interrupt: self.interrupt,
             cores: self.cores,

@@ -346,7 +346,8 @@ mod tests {
         Geometry {
             radius,
             sigma,
-            more: Vec::new(),
+            amount: None,
+            threshold: None,
         }
     }
 

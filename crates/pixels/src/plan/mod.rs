@@ -5,15 +5,17 @@
 //! the golden tests. `planner` makes it by the named [`RULES`]; `engine` runs it.
 
 mod cost;
+mod draft;
 mod explain;
-mod place;
 pub(crate) mod planner;
 mod rules;
+mod runs;
+mod view;
 mod words;
 
 use std::fmt;
 
-use andon_recipe::Layout;
+use andon_recipe::Recipe;
 
 pub use cost::Step;
 pub(crate) use rules::shrink_on_load::HEADROOM;
@@ -25,6 +27,7 @@ use crate::stage::Stage;
 
 /// How a recipe is carried out on one picture.
 pub struct Plan {
+    recipe: Recipe,
     info: Info,
     format: &'static str,
     media_type: &'static str,
@@ -65,8 +68,6 @@ pub(crate) struct Pipeline {
     pub(crate) stages: Vec<Box<dyn Stage>>,
     /// The conversion that reads the source's ICC profile: its place among the stages, and its target.
     pub(crate) profiled: Option<(usize, Traits)>,
-    /// Where everything lies.
-    pub(crate) layout: Layout,
     /// Writes the result.
     pub(crate) target: &'static dyn Codec,
     /// In this way.
@@ -86,11 +87,10 @@ impl Plan {
         self.pipeline.is_none()
     }
 
-    /// Has the result a side that truncated to nothing and was brought up to one pixel?
+    /// The resolved recipe: what the rules came to for this picture, in whole pixels.
     #[must_use]
-    pub fn is_clamped(&self) -> bool {
-        let layout = self.pipeline.as_ref().map(|pipeline| pipeline.layout);
-        layout.is_some_and(|layout| layout.clamped)
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
     }
 
     /// What it takes altogether: the times of all steps, and the largest scratch of one.

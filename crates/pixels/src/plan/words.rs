@@ -41,6 +41,24 @@ fn fraction(scale: Scale) -> String {
     }
 }
 
+/// Says that a word is unknown, which are known, and which was probably meant.
+pub(super) fn unknown_word(
+    kind: &str,
+    word: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> String {
+    let list = known.clone().collect::<Vec<_>>().join(", ");
+    let nearest = known
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min();
+    match nearest {
+        Some((distance, candidate)) if distance <= 2 => {
+            format!("there is no such {kind}; did you mean `{candidate}`? Known are {list}")
+        }
+        _ => format!("there is no such {kind}; known are {list}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use andon_kernels::cpu::{Level, limited_to};
 use andon_kernels::resample::Kernel;
 use andon_pixels::color::Convert;
 use andon_pixels::resize::{RegionF, Resample};
-use andon_pixels::{Depth, Frame, Model, Range, Scales, Stage, Subsampling, Traits, ops};
+use andon_pixels::{Depth, Frame, Model, Range, Scales, Stage, Subsampling, Traits};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -31,14 +31,16 @@ impl Work {
                 },
                 icc: None,
             }),
-            Self::Effect(effect) => {
-                let (name, geometry) = effect.split_once(':').unwrap();
-                let op = ops::ALL.iter().find(|op| op.name() == name).unwrap();
-                op.parse(&[geometry.to_owned()]).unwrap().unwrap()
-            }
+            Self::Effect(effect) => parse(effect).unwrap().unwrap(),
             Self::Resize(to, kernel) => Box::new(Resample {
                 source: (frame.width, frame.height),
                 from: RegionF {
+                    x: 0.0,
+                    y: 0.0,
+                    w: frame.width.into(),
+                    h: frame.height.into(),
+                },
+                within: RegionF {
                     x: 0.0,
                     y: 0.0,
                     w: frame.width.into(),
