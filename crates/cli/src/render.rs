@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use andon_pixels::Never;
 use andon_recipe::FormatName;
-use andon_server::{media_type, negotiation};
+use andon_server::{media_type, negotiation, planning};
 use anyhow::Context;
 
 use crate::place::{self, Place};
@@ -32,21 +32,19 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let mut wish = resolver.wish(&place::target(&args.target))?;
+    negotiation::without_accept(&mut wish.recipe);
     let promised = format_of(&args.output);
-    let mut output = wish.rules.output().clone();
-    negotiation::without_accept(&mut output);
-    if wish.transformed && output.format.is_none() && !wish.strict {
-        output.format = promised.and_then(|name| FormatName::new(name).ok());
+    if wish.transformed && wish.recipe.output.format.is_none() && !wish.strict {
+        wish.recipe.output.format = promised.and_then(|name| FormatName::new(name).ok());
     }
-    background.complete(&mut output);
-    wish.write_as(output);
+    background.complete(&mut wish.recipe);
     for note in &wish.notes {
         eprintln!("note: {note}");
     }
     let read = resolver.open(&wish)?.read()?;
     let is_image = wish.transformed || media_type::is_picture(andon_codecs::ALL, &read.source);
     let made = if is_image {
-        let plan = engine.plan(&*wish.rules, &read.source)?;
+        let plan = planning::plan(&engine, &wish, &read.source)?;
         Some(engine.run(&plan, &read.source, &read.materials, &Never)?)
     } else {
         None

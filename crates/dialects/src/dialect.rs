@@ -1,9 +1,8 @@
 //! What a dialect is, and what comes out of it.
 
 use std::fmt;
-use std::sync::Arc;
 
-use andon_recipe::{Output, Recipe, Rules};
+use andon_recipe::{Original, Recipe};
 
 use crate::percent;
 
@@ -53,14 +52,14 @@ impl<'a> Target<'a> {
 }
 
 /// What a request asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
     /// The file, relative to the origin's root: percent-decoded exactly once, without empty and `.`
     /// segments, `..` resolved. It may be empty; one that would climb out begins with `..`, and no
     /// origin has it.
     pub source: String,
     /// What is wanted of it.
-    pub rules: Arc<dyn Rules>,
+    pub recipe: Recipe,
     /// Warnings for the operator: options that were ignored, or whose meaning upstream is undefined.
     pub notes: Vec<String>,
     /// False for a plain file, which need not be a picture.
@@ -72,13 +71,6 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Has the result written otherwise.
-    pub fn write_as(&mut self, output: Output) {
-        if output != *self.rules.output() {
-            self.rules = self.rules.with_output(output);
-        }
-    }
-
     /// A request for a file as it is.
     ///
     /// # Errors
@@ -86,7 +78,10 @@ impl Wish {
     pub fn plain_file(raw_path: &str) -> Result<Self, Refusal> {
         Ok(Self {
             source: relative(&percent::decode(raw_path)?),
-            rules: Arc::new(Recipe::original()),
+            recipe: Recipe {
+                original: Original::Always,
+                ..Recipe::default()
+            },
             notes: Vec::new(),
             transformed: false,
             strict: false,

@@ -5,15 +5,14 @@ use std::fmt;
 use andon_recipe::Colour;
 
 use super::lay::lay;
-use crate::codec::Traits;
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Grid};
+use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Stage};
 
-/// Lays the picture on a ground. What hangs over is cut off.
+/// Lays the picture on an opaque ground. What hangs over is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnCanvas {
     /// Width of the ground in px.
@@ -24,7 +23,7 @@ pub struct OnCanvas {
     pub x: i64,
     /// Top edge of the picture on it.
     pub y: i64,
-    /// The ground's colour.
+    /// The ground's colour; its alpha is ignored.
     pub colour: Colour,
 }
 
@@ -38,8 +37,7 @@ impl Stage for OnCanvas {
         }
         let colour = color::sample(self.colour, frame.model, frame.depth());
         by_depth!(frame, picture => {
-            let mut ground = Planes::filled(picture.model, self.width, self.height, colour);
-            ground.alpha = self.opacity(&ground);
+            let mut ground = picture.filled_like(self.width, self.height, colour);
             lay(&mut ground, &picture, self.x, self.y);
             Ok(ground.frame())
         })
@@ -47,7 +45,7 @@ impl Stage for OnCanvas {
 
     fn after(&self, traits: Traits) -> Traits {
         Traits {
-            alpha: self.colour.a < u8::MAX,
+            alpha: false,
             ..traits
         }
     }
@@ -64,7 +62,7 @@ impl Stage for OnCanvas {
         let filled = count(self.width, self.height, traits.model, false) * bytes(traits.depth);
         let laid = count(width, height, traits.model, traits.alpha);
         // At an odd place chroma is averaged anew.
-        let picos = if traits.alpha || self.colour.a < u8::MAX || (self.x | self.y) & 1 != 0 {
+        let picos = if traits.alpha || (self.x | self.y) & 1 != 0 {
             PICOS_BLENDED
         } else {
             PICOS_COPIED
@@ -73,14 +71,6 @@ impl Stage for OnCanvas {
             nanos: (filled * PICOS_COPIED + laid * picos) / 1000,
             scratch: 0,
         }
-    }
-}
-
-impl OnCanvas {
-    /// The ground's opacity, if one can see through it.
-    fn opacity<T: Sample>(&self, _: &Planes<T>) -> Option<Grid<T>> {
-        let alpha = T::of(u16::from(self.colour.a) * T::UNIT);
-        (alpha != T::MAX).then(|| Grid::filled(self.width, self.height, alpha))
     }
 }
 
@@ -99,7 +89,11 @@ impl fmt::Display for OnCanvas {
             y,
             colour,
         } = self;
-        write!(f, "canvas {width}x{height} at {x},{y} {colour}")
+        let Colour { r, g, b, .. } = colour;
+        write!(
+            f,
+            "canvas {width}x{height} at {x},{y} {r:02x}{g:02x}{b:02x}"
+        )
     }
 }
 
@@ -115,7 +109,7 @@ pub struct Blank {
 
 impl Blank {
     fn planes<T: Sample>(self, like: &Planes<T>, black: [u16; 4]) -> Planes<T> {
-        let mut planes = Planes::filled(like.model, self.width, self.height, black);
+        let mut planes = like.filled_like(self.width, self.height, black);
         planes.alpha = Some(Grid::filled(self.width, self.height, T::default()));
         planes
     }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::Wish;
-use andon_recipe::Output;
 
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
@@ -131,12 +130,10 @@ pub(crate) fn source_path(wish: &Wish) -> String {
 
 /// What all formats of one wish have in common: purging by URL means each of them.
 pub(crate) fn wish_tag(wish: &Wish) -> String {
-    let output = Output {
-        format: None,
-        ..wish.rules.output().clone()
-    };
+    let mut recipe = wish.recipe.clone();
+    recipe.output.format = None;
     let text = if wish.transformed {
-        wish.rules.with_output(output).text()
+        recipe.to_string()
     } else {
         String::new()
     };

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use andon_dialects::{Dialects, Wish};
 use andon_pixels::{Cores, Decoded, Plan};
-use andon_recipe::Recipe;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -27,6 +26,7 @@ use crate::http::Peer;
 use crate::materials::{LoadedMaterials, MaterialFolder};
 use crate::negotiation;
 use crate::origins::{Held, Hold};
+use crate::planning;
 use crate::response::{self, Reply};
 
 /// What uploads need beside what every request needs.
@@ -203,9 +203,10 @@ impl App {
             ));
         }
         let mut wish = self.uploads.wish(request)?;
-        negotiation::settle_without_accept(&mut wish, self.negotiation.background());
+        negotiation::without_accept(&mut wish.recipe);
+        self.negotiation.background().complete(&mut wish.recipe);
         let wish = Arc::new(wish);
-        let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.rules.text().into());
+        let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.recipe.to_string().into());
         visit.wishes(&wish, recipe.as_ref());
 
         let began = Instant::now();
@@ -290,8 +291,8 @@ impl App {
         self.maker
             .fetcher
             .run(move || {
-                let plan = engine.plan(&*wish.rules, &source)?;
-                let materials = folder.open_for(wish.rules.materials())?.read(most)?;
+                let plan = planning::plan(&engine, &wish, &source)?;
+                let materials = folder.open_for(&wish.recipe)?.read(most)?;
                 Ok((plan, materials))
             })
             .await
@@ -358,12 +359,12 @@ async fn take_away(mut body: Incoming) {
 }
 
 fn recipe_wish(text: &str) -> Result<Wish, Error> {
-    let recipe: Recipe = text
+    let recipe = text
         .parse()
         .map_err(|error| Error::Upload(format!("the recipe is not understood: {error}")))?;
     Ok(Wish {
         source: SOURCE.to_owned(),
-        rules: Arc::new(recipe),
+        recipe,
         notes: Vec::new(),
         transformed: true,
         strict: false,
