@@ -196,7 +196,7 @@ fn race(setup: &Setup, name: &str, job: &Job<'_>) -> Result<Vec<Measured>> {
 }
 
 fn plan(job: &Job<'_>) -> Result<String> {
-    let recipe = job.recipe().parse().context("recipe")?;
+    let recipe: andon_recipe::Recipe = job.recipe().parse().context("recipe")?;
     Ok(engine().plan(&recipe, job.photo)?.to_string())
 }
 

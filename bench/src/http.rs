@@ -236,7 +236,7 @@ fn one_thread_rate(wishes: &[Wish], photos: &Folder) -> Result<f64> {
 
 fn render(wish: &Wish, photo: &[u8]) -> Result<Vec<u8>> {
     let engine = engine();
-    let plan = engine.plan(&wish.recipe.parse()?, photo)?;
+    let plan = engine.plan(&wish.recipe.parse::<andon_recipe::Recipe>()?, photo)?;
     let rendered = engine.run(&plan, photo, &NoMaterials, &Never)?;
     rendered.body.context("the original was passed through")
 }

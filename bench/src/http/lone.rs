@@ -172,8 +172,8 @@ impl Sources {
         for photo in chosen.into_iter().flatten() {
             let bytes = photos.read(photo)?;
             for (kind, options) in KINDS {
-                let recipe = format!("exact:5472x3648,enlarge,as:jpeg,q:90,{options}");
-                let plan = engine.plan(&recipe.parse()?, &bytes)?;
+                let recipe = format!("exact:5472x3648,as:jpeg,q:90,{options}");
+                let plan = engine.plan(&recipe.parse::<andon_recipe::Recipe>()?, &bytes)?;
                 let rendered = engine.run(&plan, &bytes, &NoMaterials, &Never)?;
                 let body = rendered.body.context("the original was passed through")?;
                 let name = format!("{}-{kind}.jpg", photo.trim_end_matches(".jpg"));

@@ -279,7 +279,8 @@ mod tests {
         for eighths in EIGHTHS {
             for reduction in REDUCTIONS {
                 let (width, height) = Scaled::new(&full, eighths, reduction).to;
-                let recipe = format!("exact:{width}x{height}").parse().expect("a recipe");
+                let recipe = format!("exact:{width}x{height}");
+                let recipe: andon_recipe::Recipe = recipe.parse().expect("a recipe");
                 let plan = engine().plan(&recipe, file).expect("a plan");
                 let scales = plan.holding().scales.expect("a decode");
                 assert_eq!(scales.luma.0, eighths, "{width}x{height}");

@@ -41,7 +41,7 @@ impl Pictures {
 
     fn add(&mut self, ending: &str, photo: &str, recipe: &str, bytes: &[u8]) -> Result<()> {
         let engine = engine();
-        let plan = engine.plan(&recipe.parse()?, bytes)?;
+        let plan = engine.plan(&recipe.parse::<andon_recipe::Recipe>()?, bytes)?;
         let rendered = engine.run(&plan, bytes, &NoMaterials, &Never)?;
         let name = format!("{}-{ending}", photo.trim_end_matches(".jpg"));
         let body = rendered.bytes(bytes);
@@ -74,4 +74,4 @@ impl Drop for Pictures {
 }
 
 /// 24 megapixels for a photograph of 3:2.
-const LARGE: &str = "fit:6000x4000,enlarge";
+const LARGE: &str = "fit:6000x4000:enlarge";

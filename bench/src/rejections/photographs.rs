@@ -60,7 +60,7 @@ impl Photographs {
         let name = format!("{number:03}-{megapixels}-{photo}");
         let file = self.path.join(&name);
         if !file.is_file() {
-            let plan = engine.plan(&recipe.parse()?, &original)?;
+            let plan = engine.plan(&recipe.parse::<andon_recipe::Recipe>()?, &original)?;
             let rendered = engine.run(&plan, &original, &NoMaterials, &Never)?;
             let body = rendered.body.context("a picture of another size")?;
             // Whole or not at all, whenever this is interrupted.

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
     let mut recipe = args.recipe.clone();
-    negotiation::without_accept(&mut recipe);
+    negotiation::without_accept(&mut recipe.output);
     let batch = Batch {
         recipe: &recipe,
         engine: Engine::new(andon_codecs::ALL, Limits::default()),
@@ -101,7 +101,7 @@ impl Batch<'_> {
         let source = std::fs::read(input).context("cannot be read")?;
         let materials = self
             .materials
-            .open_for(self.recipe)?
+            .open_for(self.recipe.materials())?
             .read(Limits::default().source_bytes)?;
         let plan = self.engine.plan(self.recipe, &source)?;
         let output = self.outputs.claim(input, plan.format())?;

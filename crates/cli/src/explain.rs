@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use andon_server::{negotiation, planning};
+use andon_server::negotiation;
 
 use crate::place::{self, Place};
 use crate::print::print;
@@ -35,14 +35,15 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let target = place::target(&args.target);
     let mut wish = resolver.wish(&target)?;
-    negotiation::without_accept(&mut wish.recipe);
-    background.complete(&mut wish.recipe);
+    negotiation::settle_without_accept(&mut wish, &background);
     writeln!(told, "target  {target}")?;
     writeln!(told, "file    /{}", wish.source)?;
     for note in &wish.notes {
         writeln!(told, "note    {note}")?;
     }
-    if !wish.transformed {
+    if wish.transformed {
+        writeln!(told, "asks    {}", wish.rules.text())?;
+    } else {
         let found = resolver.open(&wish).map_err(with_status)?;
         writeln!(told, "etag    {}", found.validators.etag)?;
         writeln!(
@@ -56,18 +57,15 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     // A wish is worth explaining even if its file is missing.
     let planned = resolver.open(&wish).and_then(|found| {
         let read = found.read()?;
-        Ok((found, planning::plan(&engine, &wish, &read.source)?))
+        Ok((found, engine.plan(&*wish.rules, &read.source)?))
     });
     match planned {
         Ok((found, plan)) => {
             writeln!(told, "etag    {}", found.validators.etag)?;
-            write!(told, "{}", plan.explain(&wish.recipe))?;
+            write!(told, "{}", plan.explain())?;
             Ok(())
         }
-        Err(error) => {
-            writeln!(told, "recipe  {}", wish.recipe)?;
-            Err(with_status(error))
-        }
+        Err(error) => Err(with_status(error)),
     }
 }
 

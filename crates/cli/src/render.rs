@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use andon_pixels::Never;
 use andon_recipe::FormatName;
-use andon_server::{media_type, negotiation, planning};
+use andon_server::{media_type, negotiation};
 use anyhow::Context;
 
 use crate::place::{self, Place};
@@ -32,19 +32,21 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let mut wish = resolver.wish(&place::target(&args.target))?;
-    negotiation::without_accept(&mut wish.recipe);
     let promised = format_of(&args.output);
-    if wish.transformed && wish.recipe.output.format.is_none() && !wish.strict {
-        wish.recipe.output.format = promised.and_then(|name| FormatName::new(name).ok());
+    let mut output = wish.rules.output().clone();
+    negotiation::without_accept(&mut output);
+    if wish.transformed && output.format.is_none() && !wish.strict {
+        output.format = promised.and_then(|name| FormatName::new(name).ok());
     }
-    background.complete(&mut wish.recipe);
+    background.complete(&mut output);
+    wish.write_as(output);
     for note in &wish.notes {
         eprintln!("note: {note}");
     }
     let read = resolver.open(&wish)?.read()?;
     let is_image = wish.transformed || media_type::is_picture(andon_codecs::ALL, &read.source);
     let made = if is_image {
-        let plan = planning::plan(&engine, &wish, &read.source)?;
+        let plan = engine.plan(&*wish.rules, &read.source)?;
         Some(engine.run(&plan, &read.source, &read.materials, &Never)?)
     } else {
         None

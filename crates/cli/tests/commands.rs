@@ -224,7 +224,8 @@ fn explain_tells_recipe_plan_cost_memory_and_key() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     let told = text(&done.stdout);
     for part in [
-        "fit:100x,q:80",
+        "small_light(dw=100,q=80)",
+        "exact:100x75,q:80",
         "decode jpeg",
         "encode jpeg q80",
         " ms",
@@ -405,7 +406,7 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     assert_eq!(log.lines().count(), 1, "{log}");
     for part in [
         "\"status\":200",
-        "\"recipe\":\"fit:100x\"",
+        "\"recipe\":\"small_light(dw=100)\"",
         "/small_light(dw=100,nonsense=1)/a.jpg",
         "\"notes\":[\"`nonsense` is no option",
     ] {

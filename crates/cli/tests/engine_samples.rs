@@ -148,7 +148,7 @@ fn profiles_stay_unless_stripped_or_left_behind_by_a_canvas() {
         };
         assert!(kept("fit:100x100"), "{name}");
         assert!(!kept("strip,fit:100x100"), "{name}");
-        assert!(!kept("fit:100x100,canvas:100x100:ffffff"), "{name}");
+        assert!(kept("fit:100x100,canvas:100x100:ffffff"), "{name}");
     }
 }
 

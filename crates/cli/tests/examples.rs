@@ -85,7 +85,7 @@ impl Materials for Only {
 /// What the engine makes of a picture without any server, `badge` being the only material.
 fn made(picture: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
-    let recipe = recipe.parse().expect("a recipe");
+    let recipe: andon_recipe::Recipe = recipe.parse().expect("a recipe");
     let plan = engine.plan(&recipe, picture).expect("a plan");
     let rendered = engine.run(&plan, picture, &Only(badge.to_vec()), &Never);
     rendered.expect("a picture").body.expect("a new picture")

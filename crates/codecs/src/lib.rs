@@ -11,7 +11,6 @@
 use andon_pixels::Codec;
 
 pub mod allocator;
-mod animation;
 mod exif;
 mod gif;
 mod guard;

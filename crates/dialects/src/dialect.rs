@@ -1,8 +1,9 @@
 //! What a dialect is, and what comes out of it.
 
 use std::fmt;
+use std::sync::Arc;
 
-use andon_recipe::{Original, Recipe};
+use andon_recipe::{Output, Recipe, Rules};
 
 use crate::percent;
 
@@ -52,14 +53,14 @@ impl<'a> Target<'a> {
 }
 
 /// What a request asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Wish {
     /// The file, relative to the origin's root: percent-decoded exactly once, without empty and `.`
     /// segments, `..` resolved. It may be empty; one that would climb out begins with `..`, and no
     /// origin has it.
     pub source: String,
     /// What is wanted of it.
-    pub recipe: Recipe,
+    pub rules: Arc<dyn Rules>,
     /// Warnings for the operator: options that were ignored, or whose meaning upstream is undefined.
     pub notes: Vec<String>,
     /// False for a plain file, which need not be a picture.
@@ -71,6 +72,13 @@ pub struct Wish {
 }
 
 impl Wish {
+    /// Has the result written otherwise.
+    pub fn write_as(&mut self, output: Output) {
+        if output != *self.rules.output() {
+            self.rules = self.rules.with_output(output);
+        }
+    }
+
     /// A request for a file as it is.
     ///
     /// # Errors
@@ -78,10 +86,7 @@ impl Wish {
     pub fn plain_file(raw_path: &str) -> Result<Self, Refusal> {
         Ok(Self {
             source: relative(&percent::decode(raw_path)?),
-            recipe: Recipe {
-                original: Original::Always,
-                ..Recipe::default()
-            },
+            rules: Arc::new(Recipe::original()),
             notes: Vec::new(),
             transformed: false,
             strict: false,

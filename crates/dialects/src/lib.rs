@@ -9,7 +9,7 @@
 //! let dialects = Dialects::new(&Config::default()).unwrap();
 //! let wish = dialects.wish("/small_light(dw=250,dh=250,q=95)/trip/a%20b.jpg").unwrap();
 //! assert_eq!(wish.source, "trip/a b.jpg");
-//! assert_eq!(wish.recipe.to_string(), "fit:250x250,q:95");
+//! assert_eq!(wish.rules.text(), "small_light(dw=250,dh=250,q=95)");
 //! ```
 
 #![forbid(unsafe_code)]

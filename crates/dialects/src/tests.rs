@@ -31,7 +31,7 @@ fn a_path_without_options_is_a_plain_file() {
     ] {
         let wish = dialects.wish(target).unwrap();
         assert_eq!(wish.source, source);
-        assert_eq!(wish.recipe.to_string(), "original");
+        assert_eq!(wish.rules.text(), "original");
         assert!(!wish.transformed && !wish.strict && !wish.keep_source_type);
     }
 }
@@ -61,7 +61,7 @@ fn rewrites_act_before_dialects_on_the_raw_path() {
     });
     let wish = dialects.wish("/resize/w/150/h/100/a%20b.jpg").unwrap();
     assert_eq!(wish.source, "a b.jpg");
-    assert_eq!(wish.recipe.to_string(), "fit:150x100,q:90");
+    assert_eq!(wish.rules.text(), "small_light(dw=150,dh=100,q=90)");
 }
 
 #[test]

@@ -24,7 +24,10 @@ fn picture(recipe: &str) -> Bytes {
     let sample = std::fs::read(sample).expect("the sample is there");
     let engine = Engine::new(ALL, Limits::default());
     let plan = engine
-        .plan(&recipe.parse().expect("a recipe"), &sample)
+        .plan(
+            &recipe.parse::<andon_recipe::Recipe>().expect("a recipe"),
+            &sample,
+        )
         .expect("a plan");
     let rendered = engine
         .run(&plan, &sample, &NoMaterials, &Never)

@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use andon_recipe::Layout;
+use andon_recipe::{Effect, ParseError, Word};
 
+use crate::codec::Traits;
 use crate::cores::Cores;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Image, Traits};
+use crate::frame::{Frame, Image};
 use crate::limits::Interrupt;
 
 /// One step of a plan. `Display` is its line in the printed plan, such as `resize 400x300 lanczos3`.
@@ -41,8 +42,6 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
 /// What stages may ask for while they run.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Where everything lies.
-    pub layout: &'a Layout,
     /// Pictures to compose with, decoded.
     pub materials: &'a dyn Fn(&str) -> Result<Image>,
     /// Is the result still wanted?
@@ -89,18 +88,20 @@ impl Materials for NoMaterials {
 
 /// One effect that recipes can name: one file in `ops/`, one entry in `ops::ALL`.
 pub trait Op: Send + Sync {
-    /// The word in a recipe.
-    fn name(&self) -> &'static str;
+    /// Its word in a recipe, with its arguments, their ranges and an example; tests parse and run it.
+    fn word(&self) -> &'static Word;
 
-    /// One line of help.
-    fn help(&self) -> &'static str;
-
-    /// An example as it stands in a recipe; tests parse and run it.
-    fn example(&self) -> &'static str;
-
-    /// The stage for these arguments. `None`: they ask for nothing (a blur of 0).
+    /// The stage for an effect of this word. `None`: its arguments ask for nothing (a blur of 0).
     ///
     /// # Errors
     /// `Recipe` with the offending argument.
-    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>>;
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>>;
+}
+
+/// The error for an argument of an effect.
+pub(crate) fn wrong(effect: &Effect, error: &ParseError) -> Error {
+    Error::Recipe {
+        piece: effect.to_string(),
+        why: format!("`{}` should be {}", error.piece, error.expected),
+    }
 }

@@ -9,34 +9,40 @@ use std::path::Path;
 
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{
-    Depth, Engine, Error, Frame, Grid, Limits, Materials, Matrix, Model, Never, Plane, REVISION,
-    Range, Result, Subsampling, ops,
+    Depth, Engine, Error, Frame, Grid, Limits, Materials, Model, Never, Plane, REVISION, Range,
+    Result, Subsampling, ops,
 };
 use andon_recipe::Recipe;
 
 /// What is done, under a name that stays when the words of recipes change.
 const RECIPES: &[(&str, &str)] = &[
     ("encode", "q:80"),
-    ("fit", "fit:40x40"),
-    ("fit, large", "fit:90x90"),
-    ("fit, enlarged", "fit:300x300,enlarge"),
-    ("cover", "cover:50x30"),
+    ("fit", "exact:40x28"),
+    ("fit, large", "exact:90x64"),
+    ("fit, enlarged", "exact:300x215"),
+    ("cover", "exact:50x35"),
     ("exact", "exact:41x23"),
     ("region", "crop:10:7:60x50,exact:40x30"),
-    ("hint", "hint:40x40,fit:30x30"),
-    ("turn", "turn:90,fit:45x45"),
+    ("hint", "shrink:4,exact:30x21"),
+    ("turn", "turn:90,exact:32x45"),
     ("orient", "orient,fit:45x45"),
-    ("canvas", "fit:40x40,canvas:60x60:ff8000"),
-    ("srgb", "fit:40x40,srgb,as:jpeg"),
-    ("to jpeg", "fit:50x50,as:jpeg,q:95"),
-    ("to jpeg 4:2:0", "fit:50x50,as:jpeg,q:60"),
-    ("to png", "fit:50x50,as:png"),
-    ("to webp", "fit:50x50,as:webp"),
-    ("unsharp", "fit:50x50,unsharp:0x1+0.7+0.02"),
-    ("sharpen", "fit:50x50,sharpen:0x0.8"),
-    ("blur", "fit:50x50,blur:0x1.5"),
-    ("border", "fit:50x50,border:4x2:ff8800"),
-    ("over", "fit:50x50,over:icon.png:10:-4"),
+    ("canvas", "exact:40x28,canvas:60x60:ff8000:10:15"),
+    ("srgb", "exact:40x28,srgb,as:jpeg"),
+    ("to jpeg", "exact:50x35,as:jpeg,q:95"),
+    ("to jpeg 4:2:0", "exact:50x35,as:jpeg,q:60"),
+    ("to png", "exact:50x35,as:png"),
+    ("to webp", "exact:50x35,as:webp"),
+    ("unsharp", "exact:50x35,unsharp:0x1+0.7+0.02"),
+    ("sharpen", "exact:50x35,sharpen:0x0.8"),
+    ("blur", "exact:50x35,blur:0x1.5"),
+    ("border", "exact:50x35,border:4x2:ff8800"),
+    ("over", "exact:50x35,over:icon.png:10:-4"),
+    ("cover with its overhang cut", "cover:50x30"),
+    ("scaled twice", "exact:90x64,exact:30x50"),
+    ("flip", "flip:h,exact:50x35"),
+    ("pad", "exact:50x35,pad:2:3:4:5:20408080"),
+    ("rotate", "exact:50x35,rotate:30:ff8000"),
+    ("flatten", "exact:50x35,flatten:ff8000"),
 ];
 
 /// Format and further words of each fake file, and the planes of its picture.
@@ -60,11 +66,7 @@ const YCBCR_444: Model = ycbcr(Subsampling::NONE, Range::Full);
 const YCBCR_LIMITED: Model = ycbcr(Subsampling::C420, Range::Limited);
 
 const fn ycbcr(sub: Subsampling, range: Range) -> Model {
-    Model::YCbCr {
-        sub,
-        range,
-        matrix: Matrix::Bt601,
-    }
+    Model::YCbCr { sub, range }
 }
 
 #[test]
@@ -83,9 +85,9 @@ fn every_operation_is_in_the_table() {
     for op in ops::ALL {
         let acts = |(_, recipe): &(&str, &str)| {
             let recipe: Recipe = recipe.parse().expect("a recipe");
-            recipe.effects.iter().any(|effect| effect.name == op.name())
+            recipe.effects().any(|effect| effect.name == op.word().name)
         };
-        assert!(RECIPES.iter().any(acts), "`{}` is missing", op.name());
+        assert!(RECIPES.iter().any(acts), "`{}` is missing", op.word().name);
     }
 }
 
@@ -137,7 +139,7 @@ fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32))
                 let samples = samples.map(|sample| (sample >> 8) as u8).collect();
                 Plane::U8(Grid::from_samples(w, h, samples))
             }
-            _ => Plane::U16(Grid::from_samples(w, h, samples.collect())),
+            Depth::U16 => Plane::U16(Grid::from_samples(w, h, samples.collect())),
         }
     };
     let planes = (0..model.planes())

@@ -54,6 +54,8 @@ pub enum Kind {
     },
     /// A [`Length`]: pixels, or per cent of a side.
     Length,
+    /// A [`Length`], or nothing at all: then this side follows from the other.
+    Side,
     /// A [`Colour`].
     Colour,
     /// One of these words.
@@ -96,6 +98,12 @@ impl Arg {
     #[must_use]
     pub const fn length(name: &'static str) -> Self {
         Self::new(name, Kind::Length)
+    }
+
+    /// Pixels, per cent, or nothing.
+    #[must_use]
+    pub const fn side(name: &'static str) -> Self {
+        Self::new(name, Kind::Side)
     }
 
     /// A colour.
@@ -153,6 +161,7 @@ impl Arg {
             Kind::Whole { least, most } => whole(text, least, most).is_some(),
             Kind::Number { least, most } => number(text, least, most).is_some(),
             Kind::Length => text.parse::<Length>().is_ok(),
+            Kind::Side => text.is_empty() || text.parse::<Length>().is_ok(),
             Kind::Colour => text.parse::<Colour>().is_ok(),
             Kind::Choice(words) => words.contains(&text),
             Kind::Text(_) => true,
@@ -197,6 +206,14 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
+    /// A length.
+    ///
+    /// # Errors
+    /// [`ParseError`].
+    pub fn read_length(&self, text: &str) -> Result<Length, ParseError> {
+        text.parse().map_err(|_| self.wrong(text))
+    }
+
     /// A colour.
     ///
     /// # Errors
@@ -218,7 +235,7 @@ impl Arg {
             Kind::Flag => Vec::new(),
             Kind::Whole { least, most } => vec![least.to_string(), most.to_string()],
             Kind::Number { least, most } => vec![least.to_string(), most.to_string()],
-            Kind::Length => vec!["0".to_owned(), "12.5".to_owned(), "50%".to_owned()],
+            Kind::Length | Kind::Side => vec!["0".to_owned(), "12.5".to_owned(), "50%".to_owned()],
             Kind::Colour => vec!["ff8800".to_owned(), "00000080".to_owned()],
             Kind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
             Kind::Text(example) => vec![example.to_owned()],
@@ -234,6 +251,7 @@ impl fmt::Display for Arg {
             Kind::Whole { least, most } => write!(f, "a whole number from {least} to {most}"),
             Kind::Number { least, most } => write!(f, "a number from {least} to {most}"),
             Kind::Length => f.write_str("pixels such as `250`, or per cent such as `50%`"),
+            Kind::Side => f.write_str("pixels such as `250`, per cent such as `50%`, or nothing"),
             Kind::Colour => f.write_str("a colour of 6 or 8 hex digits such as `ff8800`"),
             Kind::Choice(words) => f.write_str(&words.join(", ")),
             Kind::Text(example) => write!(f, "text such as `{example}`"),
@@ -260,7 +278,8 @@ pub struct Word {
 
 impl Word {
     /// Gives each declared argument its text, absent ones `None`: `parts` are what stood between colons,
-    /// decoded. Every text given is checked.
+    /// decoded. Every text given is checked. A choice that has a default may also be left out before
+    /// others.
     ///
     /// # Errors
     /// [`ParseError`] for an argument that is missing, wrong or too many.
@@ -268,46 +287,56 @@ impl Word {
         &self,
         parts: &'a [String],
     ) -> Result<[Option<&'a str>; N], ParseError> {
+        let form = || self.form(parts);
         let mut texts = [None; N];
-        let mut parts = parts.iter();
+        let mut parts = parts.iter().map(String::as_str).peekable();
         let mut rest: Option<&str> = None;
-        for (index, arg) in self.args.iter().enumerate() {
+        for (index, (arg, slot)) in self.args.iter().zip(&mut texts).enumerate() {
             let text = match arg.mark {
-                ':' if rest.is_some() => return Err(self.form(rest.unwrap_or_default())),
-                ':' => parts.next().map(String::as_str),
+                ':' if rest.is_some() => return Err(form()),
+                ':' => parts.peek().copied(),
                 mark => rest.and_then(|rest| rest.strip_prefix(mark)),
             };
             let Some(text) = text else {
-                if arg.default.is_none() {
-                    return Err(self.form(self.name));
+                match arg.default {
+                    None => return Err(form()),
+                    Some(_) => continue,
                 }
-                continue;
             };
             // The text ends where the next argument of the same part begins.
-            let end = self
-                .args
-                .get(index + 1)
+            let next = self.args.get(index + 1);
+            let end = next
                 .filter(|next| next.mark != ':')
                 .and_then(|next| text.find(next.mark));
             let (own, after) = match end {
                 Some(end) => (&text[..end], Some(&text[end..])),
                 None => (text, None),
             };
-            arg.check(own)?;
-            if let Some(slot) = texts.get_mut(index) {
-                *slot = Some(own);
+            let checked = arg.check(own);
+            let is_left_out = checked.is_err() && arg.default.is_some() && next.is_some();
+            if is_left_out && matches!(arg.kind, Kind::Choice(_)) {
+                continue;
             }
+            checked?;
+            *slot = Some(own);
             rest = after;
+            if arg.mark == ':' {
+                parts.next();
+            }
         }
         match (rest, parts.next()) {
             (None, None) => Ok(texts),
-            (Some(rest), _) => Err(self.form(rest)),
-            (None, Some(part)) => Err(self.form(part)),
+            _ => Err(form()),
         }
     }
 
     /// The error for arguments that do not have the word's form.
-    fn form(&self, piece: &str) -> ParseError {
+    pub(crate) fn form(&self, parts: &[String]) -> ParseError {
+        let mut piece = self.name.to_owned();
+        for part in parts {
+            piece.push(':');
+            piece.push_str(part);
+        }
         ParseError::new(piece, format!("`{self}`, as in `{}`", self.example))
     }
 }
@@ -389,11 +418,12 @@ mod tests {
             (&[][..], "unsharp"),
             (&["x"], ""),
             (&["2x"], ""),
+            (&["2x1+1+1"], "1+1"),
             (&["2x1+nan"], "nan"),
             (&["2x1+1e3"], "1e3"),
             (&["2x-1"], "-1"),
             (&["2x1", "red"], "red"),
-            (&["2x1", "ff8800", "more"], "more"),
+            (&["2x1", "ff8800", "more"], "unsharp:2x1:ff8800:more"),
         ] {
             let error = read(parts).expect_err("an error");
             assert_eq!(error.piece, piece, "{parts:?}");

@@ -1,29 +1,37 @@
 //! What is wanted of a picture.
 //!
-//! A [`Recipe`] is one typed wish with ONE canonical text: it is the cache key, the ETag's input, the
-//! log line and the tests' notation. URL dialects produce it, the planner in `pixels` reads it. It
-//! knows no file, no codec and no pixel; sizes it cannot know before a picture is opened stay
-//! relative until [`Recipe::layout`] meets the picture's size.
+//! A [`Recipe`] is a list of steps in the order in which they act, with ONE canonical text: the log
+//! line, the tests' notation and, once it is resolved, the cache key. It knows no file, no codec and no
+//! pixel. Sizes may be relative; [`Rules::resolve`] meets the source's [`Facts`] and makes them whole
+//! pixels. URL dialects with an arithmetic of their own are other [`Rules`] that resolve to the same
+//! recipes, so that equal requests share one result however they are written.
 //!
 //! ```
-//! use andon_recipe::Recipe;
-//! let recipe: Recipe = "fit:250x250,as:jpeg,q:95".parse().unwrap();
-//! let layout = recipe.layout(4000, 3000).unwrap();
-//! assert_eq!((layout.width, layout.height), (250, 187));
-//! assert_eq!(recipe.to_string(), "fit:250x250,as:jpeg,q:95");
+//! use andon_recipe::{Facts, Recipe, Rules};
+//! let recipe: Recipe = "cover:250x250,as:webp,q:80".parse().unwrap();
+//! assert_eq!(recipe.to_string(), "cover:250x250,as:webp,q:80");
+//! let resolved = recipe.resolve(&Facts::new("jpeg", 400, 300)).unwrap();
+//! assert_eq!(resolved.to_string(), "exact:333x250,crop:41:0:250x250,as:webp,q:80");
 //! ```
 
 #![forbid(unsafe_code)]
 
 pub mod args;
-mod layout;
+mod orientation;
+mod resolve;
+mod rules;
+mod step;
 mod text;
 mod types;
+mod words;
 
 pub use args::{Arg, Word};
-pub use layout::{CanvasLayout, Layout, LayoutError, Rect, Scaling};
-pub use text::ParseError;
-pub use types::{
-    Canvas, Chroma, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Output, Recipe,
-    Region, Size, Turn,
+pub use orientation::Orientation;
+pub use resolve::rotated_size;
+pub use rules::{Facts, ResolveError, Rules};
+pub use step::{
+    Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn,
 };
+pub use text::ParseError;
+pub use types::{Background, Chroma, FormatName, Output, Recipe};
+pub use words::WORDS;

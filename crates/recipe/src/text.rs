@@ -1,13 +1,13 @@
 //! The canonical text, both ways.
 //!
-//! Stages stand between commas, their arguments between colons:
+//! Steps stand between commas, their arguments between colons:
 //!
 //! ```text
-//! orient,crop:10:10:50%x50%,cover:400x300,canvas:400x300:ffffff,blur:0x1.5,as:webp,q:80
+//! orient,crop:10:10:50%x50%,cover:400x300,pad:0:8:0:8:ffffff,blur:0x1.5,as:webp,q:80
 //! ```
 //!
-//! Printing is canonical (one order, shortest numbers, nothing that says the default), so equal wishes
-//! have equal texts. Parsing takes stages in any order; effects act in the order they are written.
+//! Steps act in the order in which they are written. How the result is written may be said anywhere, and
+//! is printed last. Numbers are printed as short as they can be, and defaults not at all.
 
 use std::fmt;
 
@@ -46,32 +46,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The text of a recipe that changes nothing but the encoding.
-pub(crate) const SAME: &str = "same";
-
-/// Words that effects may not take, because they mean something else already.
-pub(crate) const STAGES: &[&str] = &[
-    SAME,
-    "original",
-    "hint",
-    "strip",
-    "orient",
-    "turn",
-    "crop",
-    "fit",
-    "cover",
-    "exact",
-    "enlarge",
-    "canvas",
-    "flatten",
-    "srgb",
-    "as",
-    "q",
-    "progressive",
-    "chroma",
-    "effort",
-    "frame",
-];
-
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::any_recipe;

@@ -233,7 +233,7 @@ impl App {
             .map_err(Error::Order)?;
         let tag_of = |target: &str| {
             let mut wish = self.maker.resolver.wish(target)?;
-            negotiation::without_accept(&mut wish.recipe);
+            negotiation::settle_without_accept(&mut wish, self.negotiation.background());
             Ok::<_, Error>(caching::wish_tag(&wish))
         };
         let selector = order.selector(tag_of)?;

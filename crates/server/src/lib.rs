@@ -30,7 +30,6 @@ pub mod negotiation;
 mod open_files;
 pub mod origins;
 mod permits;
-pub mod planning;
 mod purge;
 mod ranges;
 mod reload;

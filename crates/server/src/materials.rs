@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use andon_pixels::Materials;
-use andon_recipe::Recipe;
 
 use crate::config::ConfigError;
 use crate::error::Error;
@@ -42,11 +41,14 @@ impl MaterialFolder {
             })
     }
 
-    /// Opens every material that `recipe` names.
+    /// Opens the materials of these names.
     ///
     /// # Errors
     /// `Pixels(Recipe)` naming the material that is missing.
-    pub fn open_for(&self, recipe: &Recipe) -> Result<OpenMaterials, Error> {
+    pub fn open_for<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<OpenMaterials, Error> {
         let open = |name: &str| {
             let root = self.0.as_ref().ok_or_else(|| {
                 refused(
@@ -62,8 +64,8 @@ impl MaterialFolder {
                 }
             }
         };
-        recipe
-            .materials()
+        names
+            .into_iter()
             .map(open)
             .collect::<Result<_, _>>()
             .map(OpenMaterials)
@@ -125,19 +127,7 @@ fn recipe_error(name: &str, why: &str) -> andon_pixels::Error {
 
 #[cfg(test)]
 mod tests {
-    use andon_recipe::Effect;
-
     use super::*;
-
-    fn over(name: &str) -> Recipe {
-        Recipe {
-            effects: vec![Effect {
-                name: Effect::OVER.to_owned(),
-                args: vec![name.to_owned(), "0".to_owned(), "0".to_owned()],
-            }],
-            ..Recipe::default()
-        }
-    }
 
     #[test]
     fn a_material_is_read_from_its_folder_and_from_nowhere_else() {
@@ -147,11 +137,11 @@ mod tests {
         std::fs::write(house.path().join("secret"), "secret").unwrap();
         let folder = MaterialFolder::open(Some(&house.path().join("icons"))).unwrap();
 
-        let opened = folder.open_for(&over("star.png")).unwrap();
+        let opened = folder.open_for(["star.png"]).unwrap();
         assert_eq!(opened.identities()[0].1.size, 4);
         assert_eq!(opened.read(100).unwrap().load("star.png").unwrap(), b"star");
         for name in ["../secret", "moon.png", ".", "/etc/hostname"] {
-            let error = folder.open_for(&over(name)).unwrap_err();
+            let error = folder.open_for([name]).unwrap_err();
             assert!(error.to_string().contains(name), "{error}");
         }
     }
@@ -159,13 +149,7 @@ mod tests {
     #[test]
     fn a_recipe_without_materials_needs_no_folder() {
         let folder = MaterialFolder::open(None).unwrap();
-        assert!(
-            folder
-                .open_for(&Recipe::default())
-                .unwrap()
-                .identities()
-                .is_empty()
-        );
-        assert!(folder.open_for(&over("star.png")).is_err());
+        assert!(folder.open_for([]).unwrap().identities().is_empty());
+        assert!(folder.open_for(["star.png"]).is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use andon_dialects::Wish;
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
-use andon_recipe::{Colour, Flatten, FormatName, Recipe};
+use andon_recipe::{self as recipe, Colour, FormatName, Output};
 use hyper::HeaderMap;
 use hyper::header;
 
@@ -36,7 +36,6 @@ impl Background {
             model: Model::Rgb,
             depth: Depth::U8,
             alpha: true,
-            space: andon_pixels::Space::UNSPECIFIED,
         };
         let is_opaque = |codec: &&&'static dyn Codec| {
             let written = codec.accepts(clear, &Encode::default());
@@ -52,21 +51,20 @@ impl Background {
         }
     }
 
-    /// Puts it into a recipe that needs it and names no other, in its shortest form: equal results have equal
-    /// recipes, and a recipe that cannot need it does not change with it.
-    pub fn complete(&self, recipe: &mut Recipe) {
-        let format = recipe.output.format.as_ref();
+    /// Puts it into an output that needs it and names no other, in its shortest form: equal results have equal
+    /// texts, and an output that cannot need it does not change with it.
+    pub fn complete(&self, output: &mut Output) {
+        let format = output.format.as_ref();
         let needed = format.is_some_and(|format| self.opaque.contains(&format.as_str()));
-        let colour = match recipe.flatten {
-            Flatten::Drop => return,
-            _ if recipe.canvas.is_some() => Colour::WHITE,
-            _ if !needed => return,
-            Flatten::IfNeeded => self.colour,
-            Flatten::Over(colour) => colour,
+        let colour = match output.background {
+            recipe::Background::Dropped => return,
+            _ if !needed => Colour::WHITE,
+            recipe::Background::Unsaid => self.colour,
+            recipe::Background::Colour(colour) => colour,
         };
-        recipe.flatten = match colour {
-            Colour::WHITE => Flatten::IfNeeded,
-            colour => Flatten::Over(colour),
+        output.background = match colour {
+            Colour::WHITE => recipe::Background::Unsaid,
+            colour => recipe::Background::Colour(colour),
         };
     }
 }
@@ -102,8 +100,8 @@ impl Negotiation {
 
     /// Does the answer to a wish depend on `Accept`?
     pub(crate) fn is_open(&self, wish: &Wish) -> bool {
-        let open = is_open(&wish.recipe)
-            || (self.by_default && wish.recipe.output.format.is_none() && !wish.strict);
+        let open = is_open(wish.rules.output())
+            || (self.by_default && wish.rules.output().format.is_none() && !wish.strict);
         open && wish.transformed && !self.offers.is_empty()
     }
 
@@ -120,14 +118,16 @@ impl Negotiation {
     /// Settles the format of a wish: `choice`, if the wish leaves it open.
     pub(crate) fn settle(&self, mut wish: Wish, choice: Option<usize>) -> Asked {
         let negotiated = choice.is_some();
+        let mut output = wish.rules.output().clone();
         if let Some(choice) = choice {
             let offer = choice
                 .checked_sub(1)
                 .and_then(|place| self.offers.get(place));
-            wish.recipe.output.format = offer.map(|(name, _)| name.clone());
+            output.format = offer.map(|(name, _)| name.clone());
         }
-        without_accept(&mut wish.recipe);
-        self.background.complete(&mut wish.recipe);
+        without_accept(&mut output);
+        self.background.complete(&mut output);
+        wish.write_as(output);
         if negotiated {
             // The name of the source promises nothing any more.
             wish.keep_source_type = false;
@@ -162,14 +162,22 @@ impl Negotiation {
 }
 
 /// Takes "you choose" for the source's own format: there is nobody to ask.
-pub fn without_accept(recipe: &mut Recipe) {
-    if is_open(recipe) {
-        recipe.output.format = None;
+pub fn without_accept(output: &mut Output) {
+    if is_open(output) {
+        output.format = None;
     }
 }
 
-fn is_open(recipe: &Recipe) -> bool {
-    let format = recipe.output.format.as_ref();
+/// Settles a wish without a client to ask: its format, and what shows through it.
+pub fn settle_without_accept(wish: &mut Wish, background: &Background) {
+    let mut output = wish.rules.output().clone();
+    without_accept(&mut output);
+    background.complete(&mut output);
+    wish.write_as(output);
+}
+
+fn is_open(output: &Output) -> bool {
+    let format = output.format.as_ref();
     format.is_some_and(|name| name.as_str() == AUTO)
 }
 
@@ -251,17 +259,16 @@ mod tests {
             opaque: vec!["jpeg"],
         };
         for (recipe, completed) in [
-            ("as:jpeg", "flatten:3080c0,as:jpeg"),
-            ("flatten:ffffff,as:jpeg", "as:jpeg"),
-            ("flatten:ff0000,as:jpeg", "flatten:ff0000,as:jpeg"),
-            ("flatten:none,as:jpeg", "flatten:none,as:jpeg"),
-            ("canvas:9x9:ff0000,as:jpeg", "canvas:9x9:ff0000,as:jpeg"),
+            ("as:jpeg", "background:3080c0,as:jpeg"),
+            ("background:ffffff,as:jpeg", "as:jpeg"),
+            ("background:ff0000,as:jpeg", "background:ff0000,as:jpeg"),
+            ("background:none,as:jpeg", "background:none,as:jpeg"),
             ("as:png", "as:png"),
-            ("flatten:ffffff,as:png", "flatten:ffffff,as:png"),
+            ("background:ff0000,as:png", "as:png"),
             ("same", "same"),
         ] {
-            let mut recipe: Recipe = recipe.parse().unwrap();
-            background.complete(&mut recipe);
+            let mut recipe: recipe::Recipe = recipe.parse().unwrap();
+            background.complete(&mut recipe.output);
             assert_eq!(recipe.to_string(), completed);
         }
     }

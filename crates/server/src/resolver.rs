@@ -147,7 +147,7 @@ impl Resolver {
         if !self.is_remote(wish) {
             return self.open_files(wish);
         }
-        let materials = self.materials.open_for(&wish.recipe)?;
+        let materials = self.materials.open_for(wish.rules.materials())?;
         let budget = Budget {
             deadline: Instant::now() + self.patience,
             held: Held::new(self.most_bytes),
@@ -192,7 +192,7 @@ impl Resolver {
     /// # Errors
     /// `Pixels` naming a missing material; `Io`.
     pub fn open_materials(&self, wish: &Wish) -> Result<OpenMaterials, Error> {
-        self.materials.open_for(&wish.recipe)
+        self.materials.open_for(wish.rules.materials())
     }
 
     /// A wish whose source was fetched and whose materials are open.
@@ -244,7 +244,7 @@ impl Resolver {
             return Err(Error::Withheld { path, why });
         }
         let figures = self.origins.figures_of(&path)?;
-        let materials = self.materials.open_for(&wish.recipe)?;
+        let materials = self.materials.open_for(wish.rules.materials())?;
         Ok(Found {
             validators: Validators::new(
                 &self.result_text(wish),

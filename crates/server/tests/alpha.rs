@@ -52,7 +52,7 @@ fn half_transparent_pixels_blend_with_the_ground_resized_or_not() {
     let house = House::with("[upload]\nallow = \"local\"\n");
     for sample in CLEAR {
         house.put_sample("picture", sample);
-        for size in ["", "exact:61x47,", "exact:500x380,enlarge,"] {
+        for size in ["", "exact:61x47,", "exact:500x380,"] {
             let clear = upload(&house, &format!("{size}as:png"), "picture");
             let flat = upload(&house, &format!("{size}flatten:3080c0,as:png"), "picture");
             let most = difference(&house, &clear, &flat, "3080c0");

@@ -1,7 +1,8 @@
 #![no_main]
-//! Any text as a recipe: what parses, prints a text that parses to the same, and lays out without a panic.
+//! Any text as a recipe: what parses, prints a text that parses to the same, and resolves without a panic to what
+//! resolves to itself.
 
-use andon_recipe::Recipe;
+use andon_recipe::{Facts, Recipe, Rules};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let Ok(recipe) = text.parse::<Recipe>() else {
@@ -12,7 +13,12 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     assert_eq!(again, recipe, "{canonical}");
     assert_eq!(again.to_string(), canonical, "the canonical text is one");
     for (width, height) in [(1, 1), (400, 300), (32_768, 3), (u32::MAX, u32::MAX)] {
-        // Whether it has a layout is the recipe's affair.
-        let _ = recipe.layout(width, height);
+        // Whether it makes a picture is the recipe's affair.
+        let facts = Facts::new("jpeg", width, height);
+        if let Ok(resolved) = recipe.resolve(&facts) {
+            let text = resolved.to_string();
+            assert_eq!(text.parse(), Ok(resolved.clone()), "{text}");
+            assert_eq!(resolved.resolve(&facts), Ok(resolved), "{text}");
+        }
     }
 });

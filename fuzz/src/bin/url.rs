@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use andon_dialects::{Compat, Config, Dialects, Rewrite, SmallLightConfig};
-use andon_recipe::Recipe;
+use andon_recipe::{Facts, Recipe, Rules};
 
 static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
     let mut settings = Vec::new();
@@ -33,9 +33,14 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
 libfuzzer_sys::fuzz_target!(|target: &str| {
     for dialects in SETTINGS.iter() {
         if let Ok(wish) = dialects.wish(target) {
-            let text = wish.recipe.to_string();
-            let again: Recipe = text.parse().expect(&text);
-            assert_eq!(again, wish.recipe, "{text}");
+            for (width, height) in [(400, 300), (1, u32::MAX)] {
+                let facts = Facts::new("jpeg", width, height);
+                if let Ok(recipe) = wish.rules.resolve(&facts) {
+                    let text = recipe.to_string();
+                    let again: Recipe = text.parse().expect(&text);
+                    assert_eq!(again, recipe, "{text}");
+                }
+            }
         }
     }
 });

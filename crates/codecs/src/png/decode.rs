@@ -11,7 +11,7 @@ use png::{DecodingError, Transformations};
 
 use super::adam7::Pass;
 use super::header::{self, Header};
-use super::{NAME, channels};
+use super::{NAME, channels, sample_bytes};
 use crate::guard;
 
 /// Decodes the still picture (an animation's default image).
@@ -25,23 +25,21 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     } else {
         Metadata::default()
     };
-    let frame = pixels(bytes, info, how.interrupt)?;
-    Ok(Image::read(frame, metadata, info.space))
-}
-
-/// The pixels of a file that was found to be whole.
-pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
-    match info.depth {
-        Depth::U8 => frame::<u8>(bytes, info, interrupt),
-        _ => frame::<u16>(bytes, info, interrupt),
-    }
+    let frame = match info.depth {
+        Depth::U8 => frame::<u8>(bytes, info, how.interrupt)?,
+        Depth::U16 => frame::<u16>(bytes, info, how.interrupt)?,
+    };
+    Ok(Image {
+        metadata,
+        ..Image::still(frame)
+    })
 }
 
 /// Measured on photographs and drawings, one core: inflating costs by the byte, unfiltering and dealing
 /// into planes by the sample.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     let samples =
-        info.pixels() * channels(info.model, info.alpha) as u64 * info.depth.bytes() as u64;
+        info.pixels() * channels(info.model, info.alpha) as u64 * sample_bytes(info.depth) as u64;
     let row = samples / u64::from(info.height.max(1));
     Cost {
         nanos: bytes * NANOS_PER_BYTE + samples * TENTHS_OF_NANOS_PER_SAMPLE / 10,
@@ -58,7 +56,7 @@ const INFLATER_BYTES: u64 = 1 << 20;
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = header::extent(bytes)?;
     if guard::probed(info.width, info.height, info, how.limits).is_ok() {
-        let bytes_per_sample = info.depth.bytes();
+        let bytes_per_sample = sample_bytes(info.depth);
         each_line(
             &bytes[..end],
             info,
@@ -189,7 +187,7 @@ fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
     }
 }
 
-pub(super) fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     let exif = match header.exif {
         Some(exif) => {
             guard::at_most("metadata_bytes", exif.len() as u64, limits.metadata_bytes)?;
@@ -197,15 +195,10 @@ pub(super) fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata>
         }
         None => None,
     };
-    let icc = match header
-        .iccp
-        .filter(|_| header.info().space.profiled)
-        .and_then(deflated_profile)
-    {
+    let icc = match header.iccp.and_then(deflated_profile) {
         Some(deflated) => inflate(deflated, limits.metadata_bytes)?,
         None => None,
     };
-    let icc = icc.map(Into::into);
     Ok(Metadata { icc, exif })
 }
 

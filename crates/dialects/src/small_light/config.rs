@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::options::{MAX_TEXT, Options};
-use super::{Notes, recipe};
+use super::{Notes, reader};
 use crate::ConfigError;
 
 /// How the dialect is configured.
@@ -113,7 +113,7 @@ impl SmallLightConfig {
     fn mistake(&self, pattern: &str) -> Option<String> {
         let mut notes = Notes::default();
         let read = Options::from_text(pattern, &mut notes)
-            .and_then(|options| recipe::recipe(&options, self, &mut notes));
+            .and_then(|options| reader::read(&options, self, &mut notes));
         match read {
             Err(refusal) => Some(refusal.why),
             Ok(_) if notes.0.is_empty() => None,

@@ -2,15 +2,19 @@
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
 //! A target becomes a wish in three steps: `options` cuts it into raw options as the module does,
-//! `values` gives each its type, `recipe` says what they mean together.
+//! `values` gives each its type, `reader` says what they mean together: the `rules`, which come to a recipe
+//! once the source's size is known.
 
 mod config;
 mod engine;
 mod options;
 mod params;
 mod path;
-mod recipe;
+mod reader;
+mod rules;
 mod values;
+
+use std::sync::Arc;
 
 pub use config::{Compat, Mistakes, SmallLightConfig};
 pub use params::{PARAMETERS, Parameter};
@@ -97,28 +101,35 @@ impl SmallLight {
         strict: bool,
     ) -> Result<Wish, Refusal> {
         let mut notes = Notes::default();
-        let (mut options, source) = match given {
-            Given::Query(query) => (Options::from_query(query, &mut notes), path::whole(target)?),
-            Given::Path(text) => (
-                Options::from_text(text, &mut notes)?,
-                path::after_options(target, strict)?,
-            ),
+        let options = self.options(given, &mut notes)?;
+        let source = match given {
+            Given::Query(_) => path::whole(target)?,
+            Given::Path(_) => path::after_options(target, strict)?,
         };
-        if let Some(name) = options.pattern() {
-            match self.config.patterns.get(name) {
-                Some(pattern) => options.complete(pattern, &mut notes)?,
-                None => notes.add(|| format!("p: there is no pattern `{name}`; it is ignored")),
-            }
-        }
-        let recipe = recipe::recipe(&options, &self.config, &mut notes)?;
+        let rules = reader::read(&options, &self.config, &mut notes)?;
         Ok(Wish {
             source,
-            recipe,
+            rules: Arc::new(rules),
             notes: notes.0,
             transformed: true,
             strict,
-            keep_source_type: strict && recipe::keeps_source_type(&options),
+            keep_source_type: strict && reader::keeps_source_type(&options),
         })
+    }
+
+    /// The options given, and those of the pattern that they name.
+    fn options<'a>(&'a self, given: Given<'a>, notes: &mut Notes) -> Result<Options<'a>, Refusal> {
+        let mut options = match given {
+            Given::Query(query) => Options::from_query(query, notes),
+            Given::Path(text) => Options::from_text(text, notes)?,
+        };
+        if let Some(name) = options.pattern() {
+            match self.config.patterns.get(name) {
+                Some(pattern) => options.complete(pattern, notes)?,
+                None => notes.add(|| format!("p: there is no pattern `{name}`; it is ignored")),
+            }
+        }
+        Ok(options)
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod golden;
 mod hostile;
+mod layout;
 mod parameters;
 mod paths;
 
-use super::{Compat, SmallLightConfig};
+use super::rules::SmallLightRules;
+use super::{Compat, Given, Notes, SmallLight, SmallLightConfig, reader};
 use crate::{Config, Dialects, Refusal, Wish};
 
 fn sane() -> SmallLightConfig {
@@ -57,7 +59,28 @@ fn wish(config: SmallLightConfig, options: &str) -> Wish {
     ask(config, &target).expect(options)
 }
 
-/// Its recipe, as text.
+/// What options mean, before the source is known.
+fn rules(config: SmallLightConfig, options: &str) -> SmallLightRules {
+    let given = match config.getparam_mode {
+        true => Given::Query(options),
+        false => Given::Path(options),
+    };
+    let small_light = SmallLight {
+        config: config.checked().expect("a configuration"),
+    };
+    let mut notes = Notes::default();
+    let options = small_light.options(given, &mut notes).expect(options);
+    reader::read(&options, &small_light.config, &mut notes).expect("rules")
+}
+
+/// The canonical text of what options mean, without the words around it.
 fn text(config: SmallLightConfig, options: &str) -> String {
-    wish(config, options).recipe.to_string()
+    bare(&wish(config, options))
+}
+
+fn bare(wish: &Wish) -> String {
+    let text = wish.rules.text();
+    let options = text.strip_prefix("small_light(");
+    let options = options.and_then(|text| text.strip_suffix(')'));
+    options.expect("small_light's").to_owned()
 }

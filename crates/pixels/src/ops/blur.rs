@@ -1,32 +1,32 @@
 //! `blur:RxS`: a Gaussian blur.
 
+use andon_recipe::{Effect, Word};
+
 use super::gaussian::{Filter, Gaussian};
-use super::geometry::Geometry;
+use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
 /// Softens a picture.
 pub(super) struct Blur;
 
+const WORD: Word = Word {
+    name: "blur",
+    args: &[RADIUS, SIGMA],
+    help: "blurs the image",
+    example: "blur:0x1.5",
+};
+
 impl Op for Blur {
-    fn name(&self) -> &'static str {
-        "blur"
+    fn word(&self) -> &'static Word {
+        &WORD
     }
 
-    fn help(&self) -> &'static str {
-        "RADIUSxSIGMA in px: blurs; radius 0 lets sigma decide"
-    }
-
-    fn example(&self) -> &'static str {
-        "blur:0x1.5"
-    }
-
-    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>> {
-        let effect = super::effect(self, args);
-        let geometry = Geometry::parse(&effect, 0)?;
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let geometry = Geometry::parse(&WORD, effect)?;
         Ok(geometry.map(|geometry| {
             Box::new(Filter {
-                effect,
+                effect: effect.clone(),
                 gaussian: Gaussian::rows_and_columns(&geometry),
                 gain: -1.0,
                 threshold: 0.0,

@@ -1,68 +1,65 @@
 //! `border:WxH:COLOUR`: bands painted inside the picture's edges.
 //!
-//! They frame the canvas or, without one, the size that was asked for, which may be larger than a
-//! picture that was not scaled up: bands that then lie outside are not seen.
+//! They frame the picture, or a box that may be larger (ngx_small_light frames the size that was asked for,
+//! scaled up to or not): bands that then lie outside are not seen.
 
 use std::fmt;
 use std::ops::Range;
 
-use andon_recipe::{Colour, Effect, Layout};
+use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 
 use super::lay::{blend, opacity, span};
+use crate::codec::Traits;
 use crate::color::{is_colourful, sample_as};
 use crate::cost::Cost;
-use crate::error::{Error, Result};
-use crate::frame::{Frame, Grid, Subsampling, Traits};
+use crate::error::Result;
+use crate::frame::{Frame, Grid, Subsampling};
 use crate::samples::{Planes, Sample, by_depth, count, thinning};
-use crate::stage::{Context, Op, Stage};
+use crate::stage::{Context, Op, Stage, wrong};
 
 /// Paints a border.
 pub(super) struct Border;
 
+const WIDTH: Arg = Arg::whole("width", 0, MOST)
+    .unit("px")
+    .help("of the bands at the left and right");
+const HEIGHT: Arg = Arg::whole("height", 0, MOST)
+    .after('x')
+    .unit("px")
+    .help("of the bands at the top and bottom");
+
+/// As wide as any picture.
+const MOST: i64 = 1_000_000;
+
+const WORD: Word = Word {
+    name: "border",
+    args: &[
+        WIDTH,
+        HEIGHT,
+        Arg::colour("colour").help("of the bands"),
+        Arg::whole("boxwidth", 0, MOST)
+            .unit("px")
+            .default("the image's")
+            .help("width of the box that they frame"),
+        Arg::whole("boxheight", 0, MOST)
+            .after('x')
+            .unit("px")
+            .default("the image's")
+            .help("height of the box that they frame"),
+    ],
+    help: "paints bands inside the edges of the image, or of a box in its upper left corner",
+    example: "border:4x2:ff8800",
+};
+
 impl Op for Border {
-    fn name(&self) -> &'static str {
-        "border"
+    fn word(&self) -> &'static Word {
+        &WORD
     }
 
-    fn help(&self) -> &'static str {
-        "WxH:COLOUR: bands of W px at the sides, H px at top and bottom, painted inside"
-    }
-
-    fn example(&self) -> &'static str {
-        "border:4x2:ff8800"
-    }
-
-    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>> {
-        let effect = super::effect(self, args);
-        let wrong = |why: String| Error::Recipe {
-            piece: effect.to_string(),
-            why,
-        };
-        let [size, colour] = args else {
-            return Err(wrong(
-                "it takes a size and a colour, as in 4x2:ff8800".to_owned(),
-            ));
-        };
-        let px = |text: &str| {
-            let number = text.parse::<u32>();
-            number.map_err(|_| wrong(format!("`{text}` is not a whole number of px")))
-        };
-        let Some((width, height)) = size.split_once('x') else {
-            return Err(wrong(format!("`{size}` is not a size such as 4x2")));
-        };
-        let (width, height) = (px(width)?, px(height)?);
-        let colour: Colour = colour
-            .parse()
-            .map_err(|_| wrong(format!("`{colour}` is not a colour of 6 or 8 hex digits")))?;
-        if (width == 0 && height == 0) || colour.a == 0 {
-            return Ok(None);
-        }
-        Ok(Some(Box::new(Bands {
-            effect,
-            width,
-            height,
-            colour,
-        })))
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let bands = Bands::read(effect).map_err(|error| wrong(effect, &error))?;
+        let shows = (bands.width > 0 || bands.height > 0) && bands.colour.a > 0;
+        Ok(shows.then(|| Box::new(bands) as Box<dyn Stage>))
     }
 }
 
@@ -76,13 +73,35 @@ struct Bands {
     /// Of those at top and bottom, in px.
     height: u32,
     colour: Colour,
+    /// Width and height of what they frame, in px; absent: the picture.
+    framed: Option<(u32, u32)>,
+}
+
+impl Bands {
+    fn read(effect: &Effect) -> Result<Self, ParseError> {
+        let [width, height, colour, box_width, box_height] = WORD.read(&effect.args)?;
+        let px = |text: Option<&str>| {
+            let px = WIDTH.read_whole(text.unwrap_or("0"))?;
+            Ok::<_, ParseError>(u32::try_from(px).unwrap_or(0))
+        };
+        Ok(Self {
+            effect: effect.clone(),
+            width: px(width)?,
+            height: px(height)?,
+            colour: colour.unwrap_or_default().parse()?,
+            framed: match box_width {
+                Some(_) => Some((px(box_width)?, px(box_height)?)),
+                None => None,
+            },
+        })
+    }
 }
 
 impl Stage for Bands {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
         by_depth!(frame, picture => {
-            self.paint(&mut picture, context.layout);
+            self.paint(&mut picture);
             Ok(picture.frame())
         })
     }
@@ -112,12 +131,9 @@ impl fmt::Display for Bands {
 }
 
 impl Bands {
-    fn paint<T: Sample>(&self, picture: &mut Planes<T>, layout: &Layout) {
+    fn paint<T: Sample>(&self, picture: &mut Planes<T>) {
         let size = (picture.width, picture.height);
-        let (width, height) = match &layout.canvas {
-            Some(canvas) => (canvas.width, canvas.height),
-            None => (layout.asked.0 as u32, layout.asked.1 as u32),
-        };
+        let (width, height) = self.framed.unwrap_or(size);
         let across = Banded::new(width, self.width);
         let down = Banded::new(height, self.height);
         let colour = sample_as::<T>(self.colour, picture.model).map(T::float);

@@ -5,14 +5,15 @@ use std::fmt;
 use andon_recipe::Colour;
 
 use super::lay::lay;
+use crate::codec::Traits;
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Grid, Traits};
+use crate::frame::{Frame, Grid};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Stage};
 
-/// Lays the picture on an opaque ground. What hangs over is cut off.
+/// Lays the picture on a ground. What hangs over is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnCanvas {
     /// Width of the ground in px.
@@ -23,7 +24,7 @@ pub struct OnCanvas {
     pub x: i64,
     /// Top edge of the picture on it.
     pub y: i64,
-    /// The ground's colour; its alpha is ignored.
+    /// The ground's colour.
     pub colour: Colour,
 }
 
@@ -37,7 +38,8 @@ impl Stage for OnCanvas {
         }
         let colour = color::sample(self.colour, frame.model, frame.depth());
         by_depth!(frame, picture => {
-            let mut ground = picture.filled_like(self.width, self.height, colour);
+            let mut ground = Planes::filled(picture.model, self.width, self.height, colour);
+            ground.alpha = self.opacity(&ground);
             lay(&mut ground, &picture, self.x, self.y);
             Ok(ground.frame())
         })
@@ -45,7 +47,7 @@ impl Stage for OnCanvas {
 
     fn after(&self, traits: Traits) -> Traits {
         Traits {
-            alpha: false,
+            alpha: self.colour.a < u8::MAX,
             ..traits
         }
     }
@@ -62,7 +64,7 @@ impl Stage for OnCanvas {
         let filled = count(self.width, self.height, traits.model, false) * bytes(traits.depth);
         let laid = count(width, height, traits.model, traits.alpha);
         // At an odd place chroma is averaged anew.
-        let picos = if traits.alpha || (self.x | self.y) & 1 != 0 {
+        let picos = if traits.alpha || self.colour.a < u8::MAX || (self.x | self.y) & 1 != 0 {
             PICOS_BLENDED
         } else {
             PICOS_COPIED
@@ -71,6 +73,14 @@ impl Stage for OnCanvas {
             nanos: (filled * PICOS_COPIED + laid * picos) / 1000,
             scratch: 0,
         }
+    }
+}
+
+impl OnCanvas {
+    /// The ground's opacity, if one can see through it.
+    fn opacity<T: Sample>(&self, _: &Planes<T>) -> Option<Grid<T>> {
+        let alpha = T::of(u16::from(self.colour.a) * T::UNIT);
+        (alpha != T::MAX).then(|| Grid::filled(self.width, self.height, alpha))
     }
 }
 
@@ -89,11 +99,7 @@ impl fmt::Display for OnCanvas {
             y,
             colour,
         } = self;
-        let Colour { r, g, b, .. } = colour;
-        write!(
-            f,
-            "canvas {width}x{height} at {x},{y} {r:02x}{g:02x}{b:02x}"
-        )
+        write!(f, "canvas {width}x{height} at {x},{y} {colour}")
     }
 }
 
@@ -109,7 +115,7 @@ pub struct Blank {
 
 impl Blank {
     fn planes<T: Sample>(self, like: &Planes<T>, black: [u16; 4]) -> Planes<T> {
-        let mut planes = like.filled_like(self.width, self.height, black);
+        let mut planes = Planes::filled(like.model, self.width, self.height, black);
         planes.alpha = Some(Grid::filled(self.width, self.height, T::default()));
         planes
     }

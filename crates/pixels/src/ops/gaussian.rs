@@ -16,9 +16,10 @@ use andon_kernels::cpu::with_modern_instructions;
 use andon_recipe::Effect;
 
 use super::geometry::Geometry;
+use crate::codec::Traits;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Grid, Subsampling, Traits};
+use crate::frame::{Frame, Grid, Subsampling};
 use crate::limits::Interrupt;
 use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
@@ -345,7 +346,8 @@ mod tests {
         Geometry {
             radius,
             sigma,
-            more: Vec::new(),
+            amount: None,
+            threshold: None,
         }
     }
 

@@ -1,9 +1,10 @@
 //! The argument that blur, sharpen and unsharp share: `RxS[+A[+T]]`, a radius and a sigma in px, and
 //! what unsharp wants to know beside.
 
-use andon_recipe::Effect;
+use andon_recipe::{Arg, Effect, Word};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::stage::wrong;
 
 /// What the argument says.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,9 +13,23 @@ pub(super) struct Geometry {
     pub(super) radius: f64,
     /// Standard deviation in px.
     pub(super) sigma: f64,
-    /// The numbers that follow, as many as were given.
-    pub(super) more: Vec<f64>,
+    /// How much of the difference is added back, if that was said.
+    pub(super) amount: Option<f64>,
+    /// Differences below this part of full scale are left alone, if that was said.
+    pub(super) threshold: Option<f64>,
 }
+
+/// How far the kernel reaches.
+pub(super) const RADIUS: Arg = Arg::number("radius", 0.0, MAX)
+    .unit("px")
+    .help("how far the kernel reaches; 0: as far as sigma needs");
+
+/// How wide the Gaussian is.
+pub(super) const SIGMA: Arg = Arg::number("sigma", 0.0, MAX)
+    .after('x')
+    .unit("px")
+    .default("0")
+    .help("standard deviation; 0: nothing happens");
 
 /// The largest of any of the numbers: beyond, a picture is one flat colour.
 const MAX: f64 = 1000.0;
@@ -23,33 +38,20 @@ const MAX: f64 = 1000.0;
 const LEAST: f64 = 0.05;
 
 impl Geometry {
-    /// Reads an effect's only argument, which may hold as many further numbers as `more` says. `None`
-    /// when it asks for nothing: no sigma.
-    pub(super) fn parse(effect: &Effect, more: usize) -> Result<Option<Self>> {
-        let wrong = |why: String| Error::Recipe {
-            piece: effect.to_string(),
-            why,
+    /// Reads an effect by its word, whose arguments are radius, sigma, and what unsharp wants to know
+    /// beside. `None` when it asks for nothing: no sigma.
+    pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Self>> {
+        let read = || {
+            let [radius, sigma, amount, threshold] = word.read(&effect.args)?;
+            let number = |text: Option<&str>| text.map(|text| RADIUS.read_number(text)).transpose();
+            Ok(Self {
+                radius: number(radius)?.unwrap_or(0.0),
+                sigma: number(sigma)?.unwrap_or(0.0),
+                amount: number(amount)?,
+                threshold: number(threshold)?,
+            })
         };
-        let [arg] = &effect.args[..] else {
-            return Err(wrong("it takes one argument, such as `0x1.5`".to_owned()));
-        };
-        let number = |text: &str| match text.parse::<f64>() {
-            Ok(value) if (0.0..=MAX).contains(&value) => Ok(value),
-            _ => Err(wrong(format!("`{text}` is not a number from 0 to {MAX}"))),
-        };
-        let mut parts = arg.split('+');
-        let kernel = parts.next().unwrap_or_default();
-        let (radius, sigma) = kernel.split_once('x').unwrap_or((kernel, "0"));
-        let geometry = Self {
-            radius: number(radius)?,
-            sigma: number(sigma)?,
-            more: parts.map(number).collect::<Result<_>>()?,
-        };
-        if geometry.more.len() > more {
-            return Err(wrong(format!(
-                "at most {more} numbers may follow the sigma"
-            )));
-        }
+        let geometry = read().map_err(|error| wrong(effect, &error))?;
         Ok((geometry.sigma >= LEAST).then_some(geometry))
     }
 }
@@ -57,33 +59,58 @@ impl Geometry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
-    fn parse(arg: &str, more: usize) -> Result<Option<Geometry>> {
+    const WORD: Word = Word {
+        name: "mask",
+        args: &[
+            RADIUS,
+            SIGMA,
+            Arg::number("amount", 0.0, MAX).after('+').default("1"),
+            Arg::number("threshold", 0.0, MAX).after('+').default("0"),
+        ],
+        help: "",
+        example: "mask:0x1",
+    };
+
+    fn parse(arg: &str) -> Result<Option<Geometry>> {
         let args = vec![arg.to_owned()];
-        let name = "blur".to_owned();
-        Geometry::parse(&Effect { name, args }, more)
+        let name = "mask".to_owned();
+        Geometry::parse(&WORD, &Effect { name, args })
     }
 
     #[test]
     fn a_radius_alone_asks_for_nothing() {
-        assert_eq!(parse("5", 0), Ok(None));
-        assert_eq!(parse("5x0", 0), Ok(None));
+        assert_eq!(parse("5"), Ok(None));
+        assert_eq!(parse("5x0"), Ok(None));
     }
 
     #[test]
-    fn numbers_after_the_sigma_are_those_the_effect_takes() {
-        let geometry = parse("2x1+0.5+0.1", 2).unwrap().unwrap();
+    fn numbers_after_the_sigma_are_amount_and_threshold() {
+        let geometry = parse("2x1+0.5+0.1").unwrap().unwrap();
         assert_eq!((geometry.radius, geometry.sigma), (2.0, 1.0));
-        assert_eq!(geometry.more, [0.5, 0.1]);
-        assert!(parse("2x1+0.5", 0).is_err());
+        assert_eq!(
+            (geometry.amount, geometry.threshold),
+            (Some(0.5), Some(0.1))
+        );
+        assert_eq!(parse("2x1").unwrap().unwrap().amount, None);
     }
 
     #[test]
     fn what_is_no_number_is_named() {
         for arg in [
-            "", "x", "1x", "axb", "1x-2", "1xnan", "1xinf", "1x2000", "1x2+",
+            "",
+            "x",
+            "1x",
+            "axb",
+            "1x-2",
+            "1xnan",
+            "1xinf",
+            "1x2000",
+            "1x2+",
+            "1x2+1+1+1",
         ] {
-            assert!(matches!(parse(arg, 2), Err(Error::Recipe { .. })), "{arg}");
+            assert!(matches!(parse(arg), Err(Error::Recipe { .. })), "{arg}");
         }
     }
 }

@@ -11,11 +11,10 @@ mod gaussian;
 mod geometry;
 mod lay;
 mod over;
+pub mod rotate;
 mod sharpen;
 pub mod turn;
 mod unsharp;
-
-use andon_recipe::Effect;
 
 use crate::stage::Op;
 
@@ -27,11 +26,3 @@ pub const ALL: &[&dyn Op] = &[
     &border::Border,
     &over::Over,
 ];
-
-/// An effect as it stood in the recipe, for its stage to print.
-fn effect(op: &dyn Op, args: &[String]) -> Effect {
-    Effect {
-        name: op.name().to_owned(),
-        args: args.to_vec(),
-    }
-}

@@ -2,50 +2,57 @@
 
 use std::fmt;
 
-use andon_recipe::Effect;
+use andon_recipe::{Arg, Effect, Word};
 
 use super::lay::lay;
+use crate::codec::Traits;
 use crate::color::remodelled;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Model, Subsampling, Traits};
+use crate::frame::{Frame, Model, Subsampling};
 use crate::samples::{Planes, by_depth};
-use crate::stage::{Context, Op, Stage};
+use crate::stage::{Context, Op, Stage, wrong};
 
 /// Lays an icon over a picture.
 pub(super) struct Over;
 
+const PLACE: Arg = Arg::whole("x", i32::MIN as i64, i32::MAX as i64)
+    .unit("px")
+    .default("0")
+    .help("left edge of the overlay on the image");
+
+const WORD: Word = Word {
+    name: Effect::OVER,
+    args: &[
+        Arg::text("name", "icon.png").help("a file in the folder of materials"),
+        PLACE,
+        Arg {
+            name: "y",
+            help: "top edge of the overlay on the image",
+            ..PLACE
+        },
+    ],
+    help: "lays another image over this one, unscaled",
+    example: "over:icon.png:10:-4",
+};
+
 impl Op for Over {
-    fn name(&self) -> &'static str {
-        Effect::OVER
+    fn word(&self) -> &'static Word {
+        &WORD
     }
 
-    fn help(&self) -> &'static str {
-        "NAME[:X:Y]: lays the material NAME over the picture, its corner at X, Y px (may be negative)"
-    }
-
-    fn example(&self) -> &'static str {
-        "over:icon.png:10:-4"
-    }
-
-    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>> {
-        let effect = super::effect(self, args);
-        let wrong = |why: String| Error::Recipe {
-            piece: effect.to_string(),
-            why,
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let read = || {
+            let [_, x, y] = WORD.read(&effect.args)?;
+            let place = |text: Option<&str>| PLACE.read_whole(text.unwrap_or("0"));
+            Ok(Laid {
+                effect: effect.clone(),
+                x: place(x)?,
+                y: place(y)?,
+            })
         };
-        let (x, y) = match args {
-            [_] => (0, 0),
-            [_, x, y] => {
-                let number = |text: &String| {
-                    let number = text.parse::<i32>().map(i64::from);
-                    number.map_err(|_| wrong(format!("`{text}` is not a whole number of px")))
-                };
-                (number(x)?, number(y)?)
-            }
-            _ => return Err(wrong("it takes a name, or a name and x and y".to_owned())),
-        };
-        Ok(Some(Box::new(Laid { effect, x, y })))
+        let laid = read().map_err(|error| wrong(effect, &error))?;
+        Ok(Some(Box::new(laid)))
     }
 }
 
@@ -63,17 +70,18 @@ impl Stage for Laid {
         context.check()?;
         let name = &self.effect.args[0];
         let material = (context.materials)(name)?;
+        let icc = material.metadata.icc;
         let Some(icon) = material.frames.into_iter().next() else {
             return Err(Error::Internal(format!("material {name} has no frame")));
         };
         by_depth!(frame, picture => {
             // Not thinned: it may lie at any px.
             let model = match picture.model {
-                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
+                Model::YCbCr { range, .. } => Model::YCbCr { sub: Subsampling::NONE, range },
                 model => model,
             };
             let icon = Planes::of(icon);
-            let icon = remodelled(icon, model, None, context.interrupt)?;
+            let icon = remodelled(icon, model, icc.as_deref(), context.interrupt)?;
             lay(&mut picture, &icon, self.x, self.y);
             Ok(picture.frame())
         })

@@ -4,34 +4,34 @@
 //! to sum 1. With S the sum and m the middle weight it equals the picture plus S/(S+m) times its
 //! difference from its own blur, which needs no square of taps.
 
+use andon_recipe::{Effect, Word};
+
 use super::gaussian::{Filter, Gaussian};
-use super::geometry::Geometry;
+use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
 /// Sharpens a picture.
 pub(super) struct Sharpen;
 
+const WORD: Word = Word {
+    name: "sharpen",
+    args: &[RADIUS, SIGMA],
+    help: "sharpens the image",
+    example: "sharpen:0x0.8",
+};
+
 impl Op for Sharpen {
-    fn name(&self) -> &'static str {
-        "sharpen"
+    fn word(&self) -> &'static Word {
+        &WORD
     }
 
-    fn help(&self) -> &'static str {
-        "RADIUSxSIGMA in px: sharpens; radius 0 lets sigma decide"
-    }
-
-    fn example(&self) -> &'static str {
-        "sharpen:0x0.8"
-    }
-
-    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>> {
-        let effect = super::effect(self, args);
-        let geometry = Geometry::parse(&effect, 0)?;
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let geometry = Geometry::parse(&WORD, effect)?;
         Ok(geometry.map(|geometry| {
             let gaussian = Gaussian::square(&geometry);
             Box::new(Filter {
-                effect,
+                effect: effect.clone(),
                 gaussian,
                 gain: (1.0 / (1.0 + gaussian.middle())) as f32,
                 threshold: 0.0,

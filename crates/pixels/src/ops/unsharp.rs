@@ -3,38 +3,50 @@
 //! The threshold is asked of each plane by itself. ImageMagick asks it of red, green and blue; on a
 //! YCbCr picture that is approximated by luma, which carries most of an edge, and by either chroma plane.
 
+use andon_recipe::{Arg, Effect, Word};
+
 use super::gaussian::{Filter, Gaussian};
-use super::geometry::Geometry;
+use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
 /// Sharpens what differs from its neighbourhood.
 pub(super) struct Unsharp;
 
+const WORD: Word = Word {
+    name: "unsharp",
+    args: &[
+        RADIUS,
+        SIGMA,
+        Arg::number("amount", 0.0, 1000.0)
+            .after('+')
+            .default("1")
+            .help("how much of the difference is added"),
+        Arg::number("threshold", 0.0, 1000.0)
+            .after('+')
+            .unit("parts of full scale")
+            .default("0.05")
+            .help("smaller differences are left alone"),
+    ],
+    help: "sharpens what differs from its neighbourhood (unsharp mask)",
+    example: "unsharp:0x1+0.7+0.02",
+};
+
 impl Op for Unsharp {
-    fn name(&self) -> &'static str {
-        "unsharp"
+    fn word(&self) -> &'static Word {
+        &WORD
     }
 
-    fn help(&self) -> &'static str {
-        "RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]: unsharp mask; amount 1, threshold 0.05 of full scale"
-    }
-
-    fn example(&self) -> &'static str {
-        "unsharp:0x1+0.7+0.02"
-    }
-
-    fn parse(&self, args: &[String]) -> Result<Option<Box<dyn Stage>>> {
-        let effect = super::effect(self, args);
-        let geometry = Geometry::parse(&effect, 2)?;
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let geometry = Geometry::parse(&WORD, effect)?;
         Ok(geometry.map(|geometry| {
             let number =
-                |index: usize, default| geometry.more.get(index).map_or(default, |&n| n as f32);
+                |number: Option<f64>, default| number.map_or(default, |number| number as f32);
             Box::new(Filter {
-                effect,
+                effect: effect.clone(),
                 gaussian: Gaussian::rows_and_columns(&geometry),
-                gain: number(0, 1.0),
-                threshold: number(1, 0.05),
+                gain: number(geometry.amount, 1.0),
+                threshold: number(geometry.threshold, 0.05),
             }) as Box<dyn Stage>
         }))
     }

@@ -2,29 +2,26 @@
 
 use std::fmt;
 
-use andon_recipe::Recipe;
-
 use super::Plan;
 
 impl Plan {
     /// The plan at length: what is wanted, each step with its cost, totals, and why it is done this way.
     #[must_use]
-    pub fn explain<'a>(&'a self, recipe: &'a Recipe) -> impl fmt::Display + 'a {
-        Explanation { plan: self, recipe }
+    pub fn explain(&self) -> impl fmt::Display + '_ {
+        Explanation { plan: self }
     }
 }
 
 struct Explanation<'a> {
     plan: &'a Plan,
-    recipe: &'a Recipe,
 }
 
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, recipe } = self;
+        let plan = self.plan;
         let info = plan.info();
         let (width, height) = plan.size();
-        writeln!(f, "recipe  {recipe}")?;
+        writeln!(f, "recipe  {}", plan.recipe())?;
         writeln!(f, "source  {} {}x{}", info.format, info.width, info.height)?;
         writeln!(f, "result  {} {width}x{height}", plan.format())?;
         writeln!(f, "plan    {plan}")?;

@@ -1,8 +1,7 @@
 //! How decoding and encoding print themselves in a plan. Stages print their own lines.
 
-use crate::codec::{Codec, Encode, Scale, Scales};
+use crate::codec::{Codec, Encode, Scale, Scales, Traits};
 use crate::color;
-use crate::frame::Traits;
 
 /// `decode jpeg 1/2 chroma 1/4 ycbcr420`: what is full, and chroma's scale when it is luma's, goes
 /// without saying.
@@ -39,6 +38,24 @@ fn fraction(scale: Scale) -> String {
         n if 8 % n.max(1) == 0 => format!("1/{}", 8 / n.max(1)),
         6 => "3/4".to_owned(),
         n => format!("{n}/8"),
+    }
+}
+
+/// Says that a word is unknown, which are known, and which was probably meant.
+pub(super) fn unknown_word(
+    kind: &str,
+    word: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> String {
+    let list = known.clone().collect::<Vec<_>>().join(", ");
+    let nearest = known
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min();
+    match nearest {
+        Some((distance, candidate)) if distance <= 2 => {
+            format!("there is no such {kind}; did you mean `{candidate}`? Known are {list}")
+        }
+        _ => format!("there is no such {kind}; known are {list}"),
     }
 }
 

@@ -41,6 +41,33 @@ impl Axis {
         }
     }
 
+    /// The same, but samples of source px `from` to `from + length` may be read too, as far as a kernel
+    /// that reaches `support` output samples weighs them: the rest of a picture of which this is a part.
+    pub(crate) fn reaching(
+        self,
+        have: u32,
+        density: f64,
+        from: f64,
+        length: f64,
+        support: f64,
+    ) -> Self {
+        if self.is_copy() {
+            return self;
+        }
+        let reach = support * (self.length / f64::from(self.out)).max(1.0);
+        let first = f64::from(self.start) + self.left;
+        let begin = snap((from * density).max(0.0)).max(first - reach).floor() as u32;
+        let end = snap((from + length) * density).min(first + self.length + reach);
+        let start = begin.min(self.start);
+        let stop = (end.ceil() as u32).min(have).max(self.start + self.count);
+        Self {
+            start,
+            count: stop - start,
+            left: first - f64::from(start),
+            ..self
+        }
+    }
+
     /// The same samples, moved: sample `i` of the result lies at `i + shift` of `have`.
     pub(crate) fn shifted(have: u32, shift: f64) -> Self {
         Self {

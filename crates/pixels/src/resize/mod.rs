@@ -19,11 +19,11 @@ pub(crate) use axis::Axis;
 pub(crate) use plane::{Resizable, resample};
 
 use self::alpha::Weights;
-use crate::codec::Scales;
+use crate::codec::{Scales, Traits};
 use crate::cores::Offered;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
+use crate::frame::{Depth, Frame, Grid, Model, Subsampling};
 use crate::limits::{Interrupt, Never};
 use crate::samples::{Planes, by_depth, bytes, thinning};
 use crate::stage::{Context, Stage};
@@ -46,8 +46,11 @@ pub struct RegionF {
 pub struct Resample {
     /// Size of the stored picture, in px at full resolution.
     pub source: (u32, u32),
-    /// The part of it to use. Pixels outside are as good as not there.
+    /// The part of it to use.
     pub from: RegionF,
+    /// The part that it is cut from: neighbours in it are weighed too. Pixels outside are as good as not
+    /// there.
+    pub within: RegionF,
     /// The scales at which the incoming planes were decoded.
     pub scales: Scales,
     /// Thinning of the stored picture's chroma; `NONE` for pictures without.
@@ -163,8 +166,6 @@ impl Resample {
             (None, None) => None,
         };
         Ok(Planes {
-            depth: planes.depth,
-            colour: planes.colour,
             model: self.model_after(model),
             width: self.to.0,
             height: self.to.1,
@@ -175,7 +176,7 @@ impl Resample {
 
     fn model_after(&self, model: Model) -> Model {
         match (model, self.chroma) {
-            (Model::YCbCr { range, matrix, .. }, Some(sub)) => Model::YCbCr { sub, range, matrix },
+            (Model::YCbCr { range, .. }, Some(sub)) => Model::YCbCr { sub, range },
             _ => model,
         }
     }
@@ -190,10 +191,17 @@ impl Resample {
             _ => (self.scales.luma, Subsampling::NONE, Subsampling::NONE),
         };
         let density = |stored: u8| scale.factor() / f64::from(stored);
-        let RegionF { x, y, w, h } = self.from;
+        let (part, all) = (self.from, self.within);
+        let (across, down) = (density(stored.h), density(stored.v));
+        let x = Axis::new(have.0, across, part.x, part.w, self.to.0, thin.h);
+        let y = Axis::new(have.1, down, part.y, part.h, self.to.1, thin.v);
+        if part == all {
+            return (x, y);
+        }
+        let support = self.kernel.support();
         (
-            Axis::new(have.0, density(stored.h), x, w, self.to.0, thin.h),
-            Axis::new(have.1, density(stored.v), y, h, self.to.1, thin.v),
+            x.reaching(have.0, across, all.x, all.w, support),
+            y.reaching(have.1, down, all.y, all.h, support),
         )
     }
 }
@@ -249,7 +257,7 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let per = match (traits.depth, traits.alpha) {
         (_, true) => WEIGHED,
         (Depth::U8, false) => NARROW,
-        (_, false) => WIDE,
+        (Depth::U16, false) => WIDE,
     };
     let support = kernel.support();
     let half = f64::from(x.count) * f64::from(y.out);
@@ -302,6 +310,92 @@ const WEIGHED: Per = Per {
 /// Nanoseconds per byte copied.
 const COPY: f64 = 0.1;
 
+/// The kernel for a picture: Lanczos3 keeps photographs crisp; its ringing would show around palette
+/// colours and transparent edges, and when enlarging.
+pub(crate) fn kernel(soft: bool, grows: bool) -> Kernel {
+    if soft || grows {
+        Kernel::Mitchell
+    } else {
+        Kernel::Lanczos3
+    }
+}
+
+/// A part of the frame that is there, brought to a size: a resampling after the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rescale {
+    from: RegionF,
+    within: RegionF,
+    /// Size of the frame, in px.
+    size: (u32, u32),
+    to: (u32, u32),
+    kernel: Kernel,
+}
+
+impl Rescale {
+    /// `None` where that is the frame as it is. `soft`: it is a palette picture, or transparent.
+    pub(crate) fn new(
+        (from, within): (RegionF, RegionF),
+        size: (u32, u32),
+        to: (u32, u32),
+        soft: bool,
+    ) -> Option<Self> {
+        let whole = RegionF {
+            x: 0.0,
+            y: 0.0,
+            w: size.0.into(),
+            h: size.1.into(),
+        };
+        let grows = f64::from(to.0) * f64::from(to.1) > from.w * from.h;
+        let rescale = Self {
+            from,
+            within,
+            size,
+            to,
+            kernel: kernel(soft, grows),
+        };
+        (from != whole || to != size).then_some(rescale)
+    }
+
+    /// Every plane on its own grid.
+    fn of(&self, model: Model) -> Resample {
+        Resample {
+            source: self.size,
+            from: self.from,
+            within: self.within,
+            scales: Scales::FULL,
+            stored: thinning(model, 1),
+            to: self.to,
+            chroma: None,
+            kernel: self.kernel,
+        }
+    }
+}
+
+impl Stage for Rescale {
+    fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
+        self.of(frame.model).apply(frame, context)
+    }
+
+    fn size_after(&self, _: u32, _: u32) -> (u32, u32) {
+        self.to
+    }
+
+    fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
+        self.of(traits.model).cost(width, height, traits)
+    }
+}
+
+impl fmt::Display for Rescale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RegionF { x, y, w, h } = self.from;
+        // A part of the same size is a copy, as far as the grid of thinned chroma allows.
+        if (w, h) == (self.to.0.into(), self.to.1.into()) {
+            return write!(f, "crop {x},{y} {w}x{h}");
+        }
+        self.of(Model::Gray).fmt(f)
+    }
+}
+
 /// A part of an unscaled frame, in whole px. It must lie inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop {
@@ -319,14 +413,16 @@ impl Crop {
     /// Cutting at an odd place moves chroma by half a sample against its grid, so a crop is a resampling
     /// that leaves every plane alone that needs no such move.
     fn of(&self, width: u32, height: u32, model: Model) -> Resample {
+        let from = RegionF {
+            x: self.x.into(),
+            y: self.y.into(),
+            w: self.width.into(),
+            h: self.height.into(),
+        };
         Resample {
             source: (width, height),
-            from: RegionF {
-                x: self.x.into(),
-                y: self.y.into(),
-                w: self.width.into(),
-                h: self.height.into(),
-            },
+            from,
+            within: from,
             scales: Scales::FULL,
             stored: thinning(model, 1),
             to: (self.width, self.height),

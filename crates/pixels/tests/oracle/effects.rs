@@ -1,6 +1,6 @@
 //! Effects, pixel by pixel from their definitions.
 
-use andon_recipe::{Colour, Effect, Layout};
+use andon_recipe::{Colour, Effect};
 
 use crate::picture::Picture;
 use crate::wishes::Icons;
@@ -14,12 +14,13 @@ pub(crate) const SAMPLES: &[&str] = &[
     "unsharp:0x1.2+0.7+0",
     "border:4x2:ff8800",
     "border:0x3:2040ff80",
+    "border:3x3:104080:40x60",
     "over:icon:10:-4",
     "over:icon:3:7",
 ];
 
 /// One effect on a picture.
-pub(crate) fn act(picture: &Picture, effect: &Effect, layout: &Layout) -> Picture {
+pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
     let args = &effect.args;
     match effect.name.as_str() {
         "blur" => {
@@ -31,7 +32,7 @@ pub(crate) fn act(picture: &Picture, effect: &Effect, layout: &Layout) -> Pictur
             moved(picture, &blurred(picture, &args[0]), amount)
         }
         "sharpen" => sharpened(picture, &args[0]),
-        "border" => bordered(picture, args, layout),
+        "border" => bordered(picture, args),
         "over" => overlaid(picture, number(&args[1]) as i64, number(&args[2]) as i64),
         other => panic!("the oracle does not know {other}"),
     }
@@ -106,15 +107,15 @@ fn kernel(geometry: &str) -> (i64, f64) {
     (reach as i64, sigma)
 }
 
-/// Bands inside the canvas or, without one, the size that was asked for.
-fn bordered(picture: &Picture, args: &[String], layout: &Layout) -> Picture {
+/// Bands inside the picture, or inside a box that is said.
+fn bordered(picture: &Picture, args: &[String]) -> Picture {
     let (across, down) = args[0].split_once('x').expect("WxH");
     let (across, down) = (number(across) as usize, number(down) as usize);
     let colour: Colour = args[1].parse().expect("a colour");
-    let (width, height) = match &layout.canvas {
-        Some(canvas) => (canvas.width as usize, canvas.height as usize),
-        None => (layout.asked.0 as usize, layout.asked.1 as usize),
-    };
+    let framed = args.get(2).and_then(|size| size.split_once('x'));
+    let (width, height) = framed.map_or((picture.width, picture.height), |(w, h)| {
+        (number(w) as usize, number(h) as usize)
+    });
     Picture::new(picture.width, picture.height, |x, y| {
         let inside = x < width && y < height;
         let at_side = x < across || x + across >= width || y < down || y + down >= height;
@@ -143,7 +144,7 @@ fn overlaid(picture: &Picture, left: i64, top: i64) -> Picture {
 }
 
 /// Source over destination; the source's opacity is from 0 to 255.
-fn over(above: [f64; 4], below: [f64; 4]) -> [f64; 4] {
+pub(crate) fn over(above: [f64; 4], below: [f64; 4]) -> [f64; 4] {
     let a = above[3] / 255.0;
     let rest = below[3] * (1.0 - a);
     let alpha = a + rest;

@@ -1,70 +1,61 @@
 //! The slow, obvious executor.
 
-use andon_recipe::{Colour, Flatten, Recipe, Scaling};
+use andon_pixels::Orientation;
+use andon_recipe::{Crop, Length, Recipe, Step};
 
 use crate::effects;
 use crate::geometry::{self, Kernel};
 use crate::picture::Picture;
 use crate::wishes::Source;
 
-/// What a recipe makes of a picture: every step in its order.
-pub(crate) fn execute(recipe: &Recipe, source: &Source) -> Picture {
-    let upright = if recipe.orient {
-        source.orientation()
-    } else {
-        andon_pixels::Orientation::default()
-    };
-    let mut picture = geometry::turned(source.picture(), upright.then(recipe.turn));
-    let layout = recipe
-        .layout(picture.width as u32, picture.height as u32)
-        .expect("a layout");
-    if layout.original {
-        return source.picture();
+/// What a resolved recipe makes of a picture: every step in its order, by the step's definition. `opaque`
+/// tells that the result's format keeps no opacity.
+pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture {
+    let mut picture = source.picture();
+    // Pictures that may be transparent are resampled with the softer kernel, until they lie on a ground.
+    let mut alpha = source.alpha();
+    for step in &recipe.steps {
+        picture = match step {
+            Step::Original | Step::Strip(_) | Step::Srgb => picture,
+            Step::Orient => geometry::turned(picture, source.orientation()),
+            Step::Turn(turn) => geometry::turned(picture, Orientation::default().then(*turn)),
+            Step::Flip(flip) => geometry::turned(picture, Orientation::default().flipped(*flip)),
+            Step::Crop(Crop::At { x, y, w, h }) => {
+                let [x, y, w, h] = [x, y, w, h].map(px);
+                Picture::new(w, h, |at, row| picture.at(at + x, row + y))
+            }
+            Step::Exact { w, h } => scaled(&picture, px(w), px(h), alpha || source.palette()),
+            Step::Canvas(canvas) => {
+                alpha = canvas.colour.a < 255;
+                geometry::on_canvas(&picture, canvas)
+            }
+            Step::Rotate { degrees, colour } => {
+                alpha = colour.a < 255;
+                geometry::rotated(&picture, *degrees, *colour)
+            }
+            Step::Effect(effect) => effects::act(&picture, effect),
+            other => panic!("{other} is not resolved"),
+        };
     }
-    if let Some(scaling) = layout.scaling {
-        picture = scaled(&picture, scaling, source);
+    match recipe.output.background.colour() {
+        Some(colour) if opaque => geometry::flattened(&picture, colour),
+        _ => picture,
     }
-    if let Some(canvas) = &layout.canvas {
-        picture = geometry::on_canvas(&picture, canvas);
-    }
-    let ground = match recipe.flatten {
-        Flatten::Over(colour) => Some(colour),
-        Flatten::IfNeeded
-            if recipe
-                .output
-                .format
-                .as_ref()
-                .is_some_and(|f| f.as_str() == "jpeg") =>
-        {
-            Some(Colour::WHITE)
-        }
-        _ => None,
-    };
-    if let Some(ground) = ground {
-        picture = geometry::flattened(&picture, ground);
-    }
-    for effect in &recipe.effects {
-        picture = effects::act(&picture, effect, &layout);
-    }
-    picture
 }
 
-fn scaled(picture: &Picture, scaling: Scaling, source: &Source) -> Picture {
-    let Some(rect) = scaling.from else {
-        return Picture::new(scaling.width as usize, scaling.height as usize, |_, _| {
-            [0.0; 4]
-        });
-    };
-    let grows = u64::from(scaling.width) * u64::from(scaling.height)
-        > u64::from(rect.w) * u64::from(rect.h);
-    let kernel = if grows || source.soft() {
+fn px(length: &Length) -> usize {
+    match length {
+        Length::Px(px) => *px as usize,
+        Length::Percent(_) => panic!("{length} is not resolved"),
+    }
+}
+
+fn scaled(picture: &Picture, width: usize, height: usize, soft: bool) -> Picture {
+    let grows = width * height > picture.width * picture.height;
+    let kernel = if grows || soft {
         Kernel::Mitchell
     } else {
         Kernel::Lanczos3
     };
-    let part = geometry::cropped(picture, rect);
-    if (part.width, part.height) == (scaling.width as usize, scaling.height as usize) {
-        return part;
-    }
-    geometry::resampled(&part, scaling.width, scaling.height, kernel)
+    geometry::resampled(picture, width as u32, height as u32, kernel)
 }

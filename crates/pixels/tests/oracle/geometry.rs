@@ -3,8 +3,9 @@
 use std::f64::consts::PI;
 
 use andon_pixels::Orientation;
-use andon_recipe::{CanvasLayout, Colour, Rect};
+use andon_recipe::{Canvas, Colour};
 
+use crate::effects::over;
 use crate::picture::Picture;
 
 /// Mirrors left to right if asked, then turns clockwise by quarters.
@@ -20,13 +21,6 @@ pub(crate) fn turned(mut picture: Picture, orientation: Orientation) -> Picture 
         });
     }
     picture
-}
-
-/// The part of a picture, alone.
-pub(crate) fn cropped(picture: &Picture, rect: Rect) -> Picture {
-    Picture::new(rect.w as usize, rect.h as usize, |x, y| {
-        picture.at(x + rect.x as usize, y + rect.y as usize)
-    })
 }
 
 /// Brought to a size by a separable kernel of this support, colours weighed by opacity.
@@ -60,32 +54,85 @@ pub(crate) fn resampled(picture: &Picture, width: u32, height: u32, kernel: Kern
     })
 }
 
-/// Over a ground; the result is opaque.
-pub(crate) fn on_canvas(picture: &Picture, canvas: &CanvasLayout) -> Picture {
-    let ground = [canvas.colour.r, canvas.colour.g, canvas.colour.b].map(f64::from);
-    Picture::new(canvas.width as usize, canvas.height as usize, |x, y| {
-        let (x, y) = (x as i64 - canvas.x, y as i64 - canvas.y);
+/// Over a ground.
+pub(crate) fn on_canvas(picture: &Picture, canvas: &Canvas) -> Picture {
+    let (x, y) = canvas.at.expect("a resolved canvas");
+    let ground = ground(canvas.colour);
+    Picture::new(canvas.w as usize, canvas.h as usize, |column, row| {
+        let (u, v) = (column as i64 - i64::from(x), row as i64 - i64::from(y));
         let inside =
-            (0..picture.width as i64).contains(&x) && (0..picture.height as i64).contains(&y);
+            (0..picture.width as i64).contains(&u) && (0..picture.height as i64).contains(&v);
         if !inside {
-            return [ground[0], ground[1], ground[2], 1.0];
+            return ground;
         }
-        let [r, g, b, a] = picture.at(x as usize, y as usize);
-        let mix = |over: f64, under: f64| over * a + under * (1.0 - a);
-        [mix(r, ground[0]), mix(g, ground[1]), mix(b, ground[2]), 1.0]
+        let [r, g, b, a] = picture.at(u as usize, v as usize);
+        over([r, g, b, a * 255.0], ground)
     })
 }
 
+fn ground(Colour { r, g, b, a }: Colour) -> [f64; 4] {
+    [
+        f64::from(r),
+        f64::from(g),
+        f64::from(b),
+        f64::from(a) / 255.0,
+    ]
+}
+
 /// Over a ground of its own size.
-pub(crate) fn flattened(picture: &Picture, ground: Colour) -> Picture {
-    let canvas = CanvasLayout {
-        width: picture.width as u32,
-        height: picture.height as u32,
-        x: 0,
-        y: 0,
-        colour: ground,
+pub(crate) fn flattened(picture: &Picture, colour: Colour) -> Picture {
+    let canvas = Canvas {
+        w: picture.width as u32,
+        h: picture.height as u32,
+        colour,
+        at: Some((0, 0)),
     };
     on_canvas(picture, &canvas)
+}
+
+/// Turned clockwise about its middle, by Catmull and Rom's cubic; the corners show a ground.
+pub(crate) fn rotated(picture: &Picture, degrees: f64, colour: Colour) -> Picture {
+    let (w, h) = (picture.width as f64, picture.height as f64);
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    let width = (w * cos.abs() + h * sin.abs()).round().max(1.0);
+    let height = (w * sin.abs() + h * cos.abs()).round().max(1.0);
+    let ground = ground(colour);
+    let cubic = |t: f64| {
+        let t = t.abs();
+        if t < 1.0 {
+            1.5 * t * t * t - 2.5 * t * t + 1.0
+        } else if t < 2.0 {
+            -0.5 * t * t * t + 2.5 * t * t - 4.0 * t + 2.0
+        } else {
+            0.0
+        }
+    };
+    Picture::new(width as usize, height as usize, |x, y| {
+        let (x, y) = (x as f64 + 0.5 - width / 2.0, y as f64 + 0.5 - height / 2.0);
+        let (x, y) = (x * cos + y * sin + w / 2.0, y * cos - x * sin + h / 2.0);
+        let (u, v) = ((x - 0.5).floor() as i64, (y - 0.5).floor() as i64);
+        let mut sums = [0.0; 4];
+        for j in v - 1..=v + 2 {
+            for i in u - 1..=u + 2 {
+                let share = cubic(x - 0.5 - i as f64) * cubic(y - 0.5 - j as f64);
+                let [r, g, b, a] = picture.near(i, j);
+                for (sum, value) in sums.iter_mut().zip([r * a, g * a, b * a, a]) {
+                    *sum += share * value;
+                }
+            }
+        }
+        let along = |at: f64, length: f64| (at.min(length - at) + 0.5).clamp(0.0, 1.0);
+        let [r, g, b, a] = sums;
+        let colour = |value: f64| {
+            if a > 1e-3 {
+                (value / a).clamp(0.0, 255.0)
+            } else {
+                0.0
+            }
+        };
+        let alpha = a.clamp(0.0, 1.0) * along(x, w) * along(y, h);
+        over([colour(r), colour(g), colour(b), alpha * 255.0], ground)
+    })
 }
 
 /// What neighbours are weighed with.

@@ -1,8 +1,7 @@
 //! Random pictures and recipes.
 
-use andon_pixels::frame::{Depth, Frame, Model, Subsampling};
+use andon_pixels::frame::{Depth, Frame, Model, Range, Subsampling};
 use andon_pixels::{Error, Materials, Orientation, Result};
-use andon_pixels::{Matrix, Range};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -65,9 +64,14 @@ impl Source {
         Orientation::from_exif(self.exif)
     }
 
-    /// Is it resampled with the softer kernel?
-    pub(crate) fn soft(&self) -> bool {
-        self.alpha || self.palette
+    /// May it be transparent?
+    pub(crate) fn alpha(&self) -> bool {
+        self.alpha
+    }
+
+    /// Is it a palette picture, resampled with the softer kernel?
+    pub(crate) fn palette(&self) -> bool {
+        self.palette
     }
 
     fn frame(&self) -> Frame {
@@ -155,56 +159,58 @@ pub(crate) fn source() -> impl Strategy<Value = Source> {
 const LIMITED: Model = Model::YCbCr {
     sub: Subsampling::C420,
     range: Range::Limited,
-    matrix: Matrix::Bt601,
 };
 
-/// Recipes as text, so that a failing one can be read and tried again.
+/// Recipes as text, so that a failing one can be read and tried again: geometry in any order, with effects
+/// in between.
 pub(crate) fn recipe() -> impl Strategy<Value = String> {
-    let upright = select(vec!["", "orient", "turn:90", "turn:180", "orient,turn:270"]);
-    let region = prop_oneof![
-        3 => Just(String::new()),
-        1 => (0..40_u32, 0..40_u32, 10..90_u32, 10..90_u32)
-            .prop_map(|(x, y, w, h)| format!("crop:{x}:{y}:{w}x{h}")),
-        1 => (0..50_u32, 0..50_u32).prop_map(|(x, y)| format!("crop:{x}%:{y}%:50%x50%")),
-    ];
-    let size = prop_oneof![
-        1 => Just(String::new()),
-        6 => (select(vec!["fit", "cover", "exact"]), 8..90_u32, 8..90_u32)
-            .prop_map(|(fit, w, h)| format!("{fit}:{w}x{h}")),
-        1 => (8..90_u32).prop_map(|w| format!("fit:{w}x,enlarge")),
-        1 => (8..160_u32, 8..160_u32).prop_map(|(w, h)| format!("exact:{w}x{h},enlarge")),
-    ];
-    let canvas = prop_oneof![
-        2 => Just(String::new()),
-        1 => Just("flatten:4080c0".to_owned()),
-        1 => (8..90_u32, 8..90_u32).prop_map(|(w, h)| format!("canvas:{w}x{h}:4080c0")),
-        1 => (8..90_u32, 8..90_u32, 0..30_u32, 0..30_u32)
-            .prop_map(|(w, h, x, y)| format!("canvas:{w}x{h}:f0e0d0:{x}:{y}")),
-    ];
-    let effects = prop::collection::vec(select(crate::effects::SAMPLES.to_vec()), 0..=2)
-        .prop_map(|effects| effects.join(","));
+    let upright = select(vec!["", "orient", "strip,orient"]);
+    let steps = prop::collection::vec(step(), 0..=4);
     let output = select(vec![
         "",
         "as:jpeg,q:85",
         "as:jpeg,q:95",
+        "as:jpeg,q:95,background:20c040",
         "as:png",
         "as:webp,q:80",
         "as:webp,q:100",
     ]);
-    (upright, region, size, canvas, effects, output).prop_map(|parts| {
-        let (upright, region, size, canvas, effects, output) = &parts;
-        let pieces = [*upright, region, size, canvas, effects, *output];
-        let text = pieces
-            .into_iter()
-            .filter(|piece| !piece.is_empty())
-            .collect::<Vec<_>>()
-            .join(",");
+    (upright, steps, output).prop_map(|(upright, steps, output)| {
+        let steps = steps.join(",");
+        let pieces = [upright, &steps, output];
+        let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+        let text = pieces.collect::<Vec<_>>().join(",");
         if text.is_empty() {
             "same".to_owned()
         } else {
             text
         }
     })
+}
+
+fn step() -> impl Strategy<Value = String> {
+    let side = || 8..90_u32;
+    let gravity = select(vec!["", ":north", ":southeast", ":west"]);
+    let grounds = || select(vec!["4080c0", "f0e0d0", "c0406080", "00000000"]);
+    prop_oneof![
+        3 => (0..50_u32, 0..50_u32, 40..100_u32, 40..100_u32)
+            .prop_map(|(x, y, w, h)| format!("crop:{x}%:{y}%:{w}%x{h}%")),
+        1 => (side(), side(), gravity.clone()).prop_map(|(w, h, at)| format!("crop:{w}x{h}{at}")),
+        3 => (side(), side()).prop_map(|(w, h)| format!("fit:{w}x{h}")),
+        1 => side().prop_map(|w| format!("fit:{w}x:enlarge")),
+        2 => (side(), side(), gravity).prop_map(|(w, h, at)| format!("cover:{w}x{h}{at}")),
+        2 => (8..160_u32, 8..160_u32).prop_map(|(w, h)| format!("exact:{w}x{h}")),
+        2 => select(vec!["turn:90", "turn:180", "turn:270"]).prop_map(str::to_owned),
+        2 => select(vec!["flip:h", "flip:v", "flip:hv"]).prop_map(str::to_owned),
+        1 => (side(), side(), grounds()).prop_map(|(w, h, c)| format!("canvas:{w}x{h}:{c}")),
+        1 => (side(), side(), -20..30_i32, -20..30_i32, grounds())
+            .prop_map(|(w, h, x, y, c)| format!("canvas:{w}x{h}:{c}:{x}:{y}")),
+        1 => (0..9_u32, 0..9_u32, 0..9_u32, 0..9_u32, grounds())
+            .prop_map(|(t, r, b, l, c)| format!("pad:{t}:{r}:{b}:{l}:{c}")),
+        1 => Just("flatten:4080c0".to_owned()),
+        1 => (-180..180_i32, grounds()).prop_map(|(d, c)| format!("rotate:{d}:{c}")),
+        2 => select(crate::effects::SAMPLES.to_vec()).prop_map(str::to_owned),
+    ]
 }
 
 /// One material: a small picture with soft edges, called `icon`.

@@ -4,9 +4,7 @@ use andon_kernels::cpu::{Level, limited_to};
 use andon_kernels::resample::Kernel;
 use andon_pixels::color::Convert;
 use andon_pixels::resize::{RegionF, Resample};
-use andon_pixels::{
-    Depth, Frame, Matrix, Model, Range, Scales, Space, Stage, Subsampling, Traits, ops,
-};
+use andon_pixels::{Depth, Frame, Model, Range, Scales, Stage, Subsampling, Traits};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -30,18 +28,19 @@ impl Work {
                     model: *model,
                     depth: *depth,
                     alpha: frame.alpha.is_some(),
-                    space: Space::UNSPECIFIED,
                 },
-                from: Space::UNSPECIFIED,
+                icc: None,
             }),
-            Self::Effect(effect) => {
-                let (name, geometry) = effect.split_once(':').unwrap();
-                let op = ops::ALL.iter().find(|op| op.name() == name).unwrap();
-                op.parse(&[geometry.to_owned()]).unwrap().unwrap()
-            }
+            Self::Effect(effect) => parse(effect).unwrap().unwrap(),
             Self::Resize(to, kernel) => Box::new(Resample {
                 source: (frame.width, frame.height),
                 from: RegionF {
+                    x: 0.0,
+                    y: 0.0,
+                    w: frame.width.into(),
+                    h: frame.height.into(),
+                },
+                within: RegionF {
                     x: 0.0,
                     y: 0.0,
                     w: frame.width.into(),
@@ -69,11 +68,9 @@ impl Work {
 fn models() -> impl Strategy<Value = Model> {
     let ranges = prop_oneof![Just(Range::Full), Just(Range::Limited)];
     let thinnings = prop::sample::select(vec![(1, 1), (2, 1), (2, 2), (1, 2), (4, 1)]);
-    let matrices = prop::sample::select(Matrix::ALL.to_vec());
-    let ycbcr = (ranges, thinnings, matrices).prop_map(|(range, (h, v), matrix)| Model::YCbCr {
+    let ycbcr = (ranges, thinnings).prop_map(|(range, (h, v))| Model::YCbCr {
         sub: Subsampling { h, v },
         range,
-        matrix,
     });
     prop_oneof![
         Just(Model::Gray),

@@ -22,6 +22,7 @@ fn resample(frame: &Frame, from: RegionF, to: (u32, u32)) -> Resample {
     Resample {
         source: (frame.width, frame.height),
         from,
+        within: from,
         scales: Scales::FULL,
         stored,
         to,
@@ -398,7 +399,7 @@ fn work_nobody_wants_any_more_stops() {
     }
     let frame = frame(Model::Gray, Depth::U8, 50, 50, noise);
     let stage = resample(&frame, whole(50, 50), (20, 20));
-    let result = run_with(&stage, frame, &layout(50, 50), &Gone, None);
+    let result = run_with(&stage, frame, &Gone, None);
     assert_eq!(result, Err(Error::Interrupted));
 }
 

@@ -1,10 +1,11 @@
 //! Pictures to work on, and the surroundings a stage expects.
 
+use andon_pixels::ops;
 use andon_pixels::{
     Context, Depth, Error, Frame, Grid, Image, Interrupt, Model, Never, Plane, Result, Stage,
     Subsampling,
 };
-use andon_recipe::{Colour, Layout};
+use andon_recipe::{Colour, Effect};
 
 pub(crate) const RED: Colour = Colour {
     r: 255,
@@ -19,28 +20,24 @@ pub(crate) const BLUE: Colour = Colour {
     a: 255,
 };
 
-pub(crate) fn layout(width: u32, height: u32) -> Layout {
-    Layout {
-        original: false,
-        source: (width, height),
-        asked: (width.into(), height.into()),
-        scaling: None,
-        canvas: None,
-        width,
-        height,
-        clamped: false,
-    }
+/// The stage of an effect as it stands in a recipe. `None`: it asks for nothing.
+pub(crate) fn parse(effect: &str) -> Result<Option<Box<dyn Stage>>> {
+    let mut words = effect.split(':').map(str::to_owned);
+    let name = words.next().unwrap();
+    let op = ops::ALL.iter().find(|op| op.word().name == name).unwrap();
+    op.parse(&Effect {
+        name,
+        args: words.collect(),
+    })
 }
 
 pub(crate) fn run(stage: &dyn Stage, frame: Frame) -> Frame {
-    let layout = layout(frame.width, frame.height);
-    run_with(stage, frame, &layout, &Never, None).unwrap()
+    run_with(stage, frame, &Never, None).unwrap()
 }
 
 pub(crate) fn run_with(
     stage: &dyn Stage,
     frame: Frame,
-    layout: &Layout,
     interrupt: &dyn Interrupt,
     material: Option<&Frame>,
 ) -> Result<Frame> {
@@ -51,12 +48,15 @@ pub(crate) fn run_with(
             why: "missing".to_owned(),
         }),
     };
-    let traits = frame.traits();
+    let traits = andon_pixels::Traits {
+        model: frame.model,
+        depth: frame.depth(),
+        alpha: frame.alpha.is_some(),
+    };
     let size = stage.size_after(frame.width, frame.height);
     let frame = stage.apply(
         frame,
         &Context {
-            layout,
             materials: &materials,
             interrupt,
             cores: &andon_pixels::Alone,
@@ -86,7 +86,7 @@ pub(crate) fn plane(
             let samples = samples.map(|v| v as u8).collect();
             Plane::U8(Grid::from_samples(width, height, samples))
         }
-        _ => {
+        Depth::U16 => {
             let samples = samples.map(|v| v as u16).collect();
             Plane::U16(Grid::from_samples(width, height, samples))
         }

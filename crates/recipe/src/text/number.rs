@@ -79,19 +79,3 @@ fn decimal(text: &str) -> Option<f64> {
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
     plain.then(|| text.parse().ok()).flatten()
 }
-
-/// A whole number within a range.
-pub(super) fn whole(
-    text: &str,
-    range: std::ops::RangeInclusive<u32>,
-    what: &str,
-) -> Result<u32, ParseError> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    match text.parse() {
-        Ok(number) if digits && range.contains(&number) => Ok(number),
-        _ => Err(ParseError::new(
-            text,
-            format!("{what} from {} to {}", range.start(), range.end()),
-        )),
-    }
-}

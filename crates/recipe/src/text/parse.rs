@@ -1,292 +1,336 @@
-//! From a text to a recipe: stages in any order, each at most once, effects as often as they stand.
+//! From a text to a recipe.
 
 use std::str::FromStr;
 
-use super::number::whole;
-use super::{ParseError, SAME, escape};
-use crate::{
-    Canvas, Chroma, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Recipe, Region,
-    Size, Turn,
-};
+use super::{ParseError, escape};
+use crate::args::Word;
+use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn};
+use crate::words::{self, GRAVITIES};
+use crate::{Background, Chroma, Colour, FormatName, Recipe};
 
 impl FromStr for Recipe {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        if text == SAME {
+        if text == words::SAME.name {
             return Ok(Self::default());
         }
         let mut reader = Reader::default();
         for piece in text.split(',') {
-            reader.stage(piece)?;
+            reader.piece(piece)?;
         }
-        Ok(reader.recipe)
+        let recipe = reader.recipe;
+        if recipe.is_original() && recipe != Self::original() {
+            return Err(ParseError::new(
+                words::ORIGINAL.name,
+                "`original` to stand alone, without other steps",
+            ));
+        }
+        Ok(recipe)
     }
 }
 
 #[derive(Default)]
 struct Reader {
     recipe: Recipe,
+    /// Words that may stand once, and did.
     seen: Vec<&'static str>,
 }
 
 impl Reader {
-    fn stage(&mut self, piece: &str) -> Result<(), ParseError> {
-        let (word, args) = match piece.split_once(':') {
-            Some((word, args)) => (word, Some(args)),
-            None => (piece, None),
-        };
-        let args = Args { piece, args };
-        let recipe = &mut self.recipe;
-        let slot = match word {
-            "" => {
-                return Err(ParseError::new(
-                    piece,
-                    "a stage such as `fit:250x250`; the text that changes nothing is `same`",
-                ));
-            }
-            SAME => {
-                return Err(ParseError::new(
-                    piece,
-                    "`same` to stand alone, without other stages",
-                ));
-            }
-            "original" => {
-                recipe.original = match args.args {
-                    None => Original::Always,
-                    Some("smaller") => Original::IfSmaller,
-                    Some("larger") => Original::IfLarger,
-                    Some(_) => {
-                        return Err(
-                            args.expected("`original`, `original:smaller` or `original:larger`")
-                        );
-                    }
-                };
-                "original"
-            }
-            "hint" => {
-                recipe.hint = Some(args.pixels("`hint:WIDTHxHEIGHT`")?);
-                "hint"
-            }
-            "strip" => {
-                recipe.strip = args.none()?;
-                "strip"
-            }
-            "orient" => {
-                recipe.orient = args.none()?;
-                "orient"
-            }
-            "turn" => {
-                recipe.turn = match args.args {
-                    Some("90") => Turn::R90,
-                    Some("180") => Turn::R180,
-                    Some("270") => Turn::R270,
-                    _ => return Err(args.expected("`turn:90`, `turn:180` or `turn:270`")),
-                };
-                "turn"
-            }
-            "crop" => {
-                recipe.region = args.region()?;
-                "crop"
-            }
-            "fit" | "cover" | "exact" => {
-                recipe.size = Size {
-                    enlarge: recipe.size.enlarge,
-                    ..args.size(word)?
-                };
-                "fit, cover or exact"
-            }
-            "enlarge" => {
-                recipe.size.enlarge = args.none()?;
-                "enlarge"
-            }
-            "canvas" => {
-                recipe.canvas = Some(args.canvas()?);
-                "canvas"
-            }
-            "flatten" => {
-                recipe.flatten = args.flatten()?;
-                "flatten"
-            }
-            "srgb" => {
-                recipe.srgb = args.none()?;
-                "srgb"
-            }
+    fn piece(&mut self, piece: &str) -> Result<(), ParseError> {
+        let mut parts = piece.split(':');
+        let word = parts.next().unwrap_or_default();
+        let parts: Vec<String> = parts.map(str::to_owned).collect();
+        if word.is_empty() {
+            return Err(ParseError::new(
+                piece,
+                "a step such as `fit:250x250`; the text that changes nothing is `same`",
+            ));
+        }
+        if self.output(word, &parts)? {
+            return Ok(());
+        }
+        let step = step(piece, word, &parts)?;
+        if let Some(word) = at_most_once(&step) {
+            self.once(word, piece)?;
+        }
+        if self.recipe.steps.len() == Recipe::MOST_STEPS {
+            return Err(ParseError::new(
+                piece,
+                format!("at most {} steps", Recipe::MOST_STEPS),
+            ));
+        }
+        self.recipe.steps.push(step);
+        Ok(())
+    }
+
+    /// Reads a word of the output, if it is one.
+    fn output(&mut self, word: &str, parts: &[String]) -> Result<bool, ParseError> {
+        let output = &mut self.recipe.output;
+        let read = match word {
             "as" => {
-                recipe.output.format = Some(FormatName::new(args.one("`as:FORMAT`")?)?);
-                "as"
+                let [name] = words::AS.read(parts)?;
+                output.format = Some(FormatName::new(name.unwrap_or_default())?);
+                &words::AS
+            }
+            "background" => {
+                let [colour] = words::BACKGROUND.read(parts)?;
+                output.background = match colour.unwrap_or_default() {
+                    "none" => Background::Dropped,
+                    colour => Background::Colour(Colour {
+                        a: u8::MAX,
+                        ..colour.parse()?
+                    }),
+                };
+                &words::BACKGROUND
             }
             "q" => {
-                let quality = whole(args.one("`q:QUALITY`")?, 1..=1000, "a quality")?;
-                recipe.output.quality = u16::try_from(quality).ok();
-                "q"
+                output.quality = u16::try_from(whole(&words::QUALITY, parts)?).ok();
+                &words::QUALITY
             }
             "progressive" => {
-                recipe.output.progressive = args.none()?;
-                "progressive"
+                let [] = words::PROGRESSIVE.read(parts)?;
+                output.progressive = true;
+                &words::PROGRESSIVE
             }
             "chroma" => {
-                recipe.output.chroma = Some(match args.args {
-                    Some("444") => Chroma::C444,
-                    Some("422") => Chroma::C422,
-                    Some("420") => Chroma::C420,
-                    Some("440") => Chroma::C440,
-                    Some("411") => Chroma::C411,
-                    _ => return Err(args.expected("`chroma:` and 444, 422, 420, 440 or 411")),
-                });
-                "chroma"
-            }
-            "frame" => {
-                let frame = whole(
-                    args.one("`frame:NUMBER`")?,
-                    1..=1_000_000,
-                    "a frame's number",
-                )?;
-                recipe.output.frame = Some(frame);
-                "frame"
+                let [chroma] = words::CHROMA.read(parts)?;
+                output.chroma = match chroma {
+                    Some("444") => Some(Chroma::C444),
+                    Some("422") => Some(Chroma::C422),
+                    Some("420") => Some(Chroma::C420),
+                    Some("440") => Some(Chroma::C440),
+                    _ => Some(Chroma::C411),
+                };
+                &words::CHROMA
             }
             "effort" => {
-                let effort = whole(args.one("`effort:NUMBER`")?, 0..=9, "an effort")?;
-                recipe.output.effort = u8::try_from(effort).ok();
-                "effort"
+                output.effort = u8::try_from(whole(&words::EFFORT, parts)?).ok();
+                &words::EFFORT
             }
-            _ => {
-                recipe.effects.push(args.effect(word)?);
-                return Ok(());
-            }
+            _ => return Ok(false),
         };
-        if self.seen.contains(&slot) {
-            return Err(args.expected(&format!("{slot} at most once")));
+        self.once(read.name, word)?;
+        Ok(true)
+    }
+
+    fn once(&mut self, word: &'static str, piece: &str) -> Result<(), ParseError> {
+        if self.seen.contains(&word) {
+            return Err(ParseError::new(piece, format!("`{word}` at most once")));
         }
-        self.seen.push(slot);
+        self.seen.push(word);
         Ok(())
     }
 }
 
-/// What follows a stage's word.
-struct Args<'a> {
-    /// The whole stage, for errors.
-    piece: &'a str,
-    /// Everything after the first colon.
-    args: Option<&'a str>,
+/// The word of a step whose place does not matter, so that saying it twice is a mistake.
+fn at_most_once(step: &Step) -> Option<&'static str> {
+    match step {
+        Step::Strip(_) => Some(words::STRIP.name),
+        Step::Srgb => Some(words::SRGB.name),
+        Step::Original => Some(words::ORIGINAL.name),
+        _ => None,
+    }
 }
 
-impl<'a> Args<'a> {
-    fn expected(&self, expected: &str) -> ParseError {
-        ParseError::new(self.piece, expected)
-    }
-
-    /// No argument may follow; the answer is that the stage is set.
-    fn none(&self) -> Result<bool, ParseError> {
-        match self.args {
-            None => Ok(true),
-            Some(_) => Err(self.expected("this word without arguments")),
+fn step(piece: &str, word: &str, parts: &[String]) -> Result<Step, ParseError> {
+    Ok(match word {
+        "same" => {
+            return Err(ParseError::new(
+                piece,
+                "`same` to stand alone, without other steps",
+            ));
         }
-    }
-
-    fn one(&self, form: &str) -> Result<&'a str, ParseError> {
-        self.args.ok_or_else(|| self.expected(form))
-    }
-
-    fn pixels(&self, form: &str) -> Result<(u32, u32), ParseError> {
-        let (w, h) = self
-            .args
-            .and_then(|args| args.split_once('x'))
-            .ok_or_else(|| self.expected(form))?;
-        pixels(w, h)
-    }
-
-    fn region(&self) -> Result<Region, ParseError> {
-        let form = "`crop:X:Y:WIDTHxHEIGHT` with `_` for what is not given, at least one given";
-        let parts: Vec<&str> = self.args.unwrap_or_default().splitn(4, ':').collect();
-        let [x, y, size] = parts[..] else {
-            return Err(self.expected(form));
-        };
-        let (w, h) = size.split_once('x').ok_or_else(|| self.expected(form))?;
-        let region = Region {
-            x: part(x, "_")?,
-            y: part(y, "_")?,
-            w: part(w, "_")?,
-            h: part(h, "_")?,
-        };
-        if region == Region::default() {
-            return Err(self.expected(form));
+        "original" => bare(&words::ORIGINAL, parts, Step::Original)?,
+        "srgb" => bare(&words::SRGB, parts, Step::Srgb)?,
+        "orient" => bare(&words::ORIENT, parts, Step::Orient)?,
+        "strip" => {
+            let [when] = words::STRIP.read(parts)?;
+            Step::Strip(match when {
+                Some("first") => Strip::First,
+                _ => Strip::Last,
+            })
         }
-        Ok(region)
-    }
-
-    fn size(&self, word: &str) -> Result<Size, ParseError> {
-        let form = format!("`{word}:WIDTHxHEIGHT` with at least one side");
-        let (w, h) = self
-            .args
-            .and_then(|args| args.split_once('x'))
-            .ok_or_else(|| self.expected(&form))?;
-        let (w, h) = (part(w, "")?, part(h, "")?);
-        let fit = match (w, h, word) {
-            (None, None, _) => return Err(self.expected(&form)),
-            (Some(_), Some(_), "cover") => Fit::Cover,
-            (Some(_), Some(_), "exact") => Fit::Exact,
-            _ => Fit::Inside,
-        };
-        Ok(Size {
-            w,
-            h,
-            fit,
-            enlarge: false,
-        })
-    }
-
-    fn canvas(&self) -> Result<Canvas, ParseError> {
-        let form = "`canvas:WIDTHxHEIGHT:RRGGBB`, with `:X:Y` when it is not centred";
-        let parts: Vec<&str> = self.args.unwrap_or_default().splitn(5, ':').collect();
-        let (size, colour, x, y) = match parts[..] {
-            [size, colour] => (size, colour, "_", "_"),
-            [size, colour, x, y] => (size, colour, x, y),
-            _ => return Err(self.expected(form)),
-        };
-        let (w, h) = size.split_once('x').ok_or_else(|| self.expected(form))?;
-        let (w, h) = pixels(w, h)?;
-        Ok(Canvas {
-            w,
-            h,
-            x: part(x, "_")?,
-            y: part(y, "_")?,
-            colour: colour.parse()?,
-        })
-    }
-
-    fn flatten(&self) -> Result<Flatten, ParseError> {
-        match self.one("`flatten:RRGGBB` or `flatten:none`")? {
-            "none" => Ok(Flatten::Drop),
-            colour => Ok(Flatten::Over(Colour {
-                a: 255,
-                ..colour.parse()?
-            })),
+        "shrink" => Step::Shrink(u8::try_from(whole(&words::SHRINK, parts)?).unwrap_or(8)),
+        "turn" => {
+            let [angle] = words::TURN.read(parts)?;
+            let turn = words::at(&Turn::ALL, words::TURNS, angle.unwrap_or_default());
+            Step::Turn(turn.ok_or_else(|| words::TURN.form(parts))?)
         }
-    }
-
-    fn effect(&self, word: &str) -> Result<Effect, ParseError> {
-        let args = match self.args {
-            None => Vec::new(),
-            Some(args) => args
-                .split(':')
-                .map(escape::read)
-                .collect::<Result<_, _>>()?,
-        };
-        Effect::new(word, args)
-    }
+        "flip" => {
+            let [direction] = words::FLIP.read(parts)?;
+            let flip = words::at(&Flip::ALL, words::FLIPS, direction.unwrap_or_default());
+            Step::Flip(flip.ok_or_else(|| words::FLIP.form(parts))?)
+        }
+        "rotate" => {
+            let [degrees, colour] = words::ROTATE.read(parts)?;
+            Step::Rotate {
+                degrees: number(&words::ROTATE, degrees)?,
+                colour: colour_of(colour)?,
+            }
+        }
+        "trim" => {
+            let [threshold] = words::TRIM.read(parts)?;
+            let threshold = words::TRIM.args[0].read_whole(threshold.unwrap_or(TRIMMED))?;
+            Step::Trim(u8::try_from(threshold).unwrap_or(u8::MAX))
+        }
+        "crop" => Step::Crop(crop(parts)?),
+        "fit" => {
+            let [w, h, enlarge] = words::FIT.read(parts)?;
+            let inside = match (side(w)?, side(h)?) {
+                (Some(w), Some(h)) => Bounds::Both(w, h),
+                (Some(w), None) => Bounds::Width(w),
+                (None, Some(h)) => Bounds::Height(h),
+                (None, None) => {
+                    return Err(ParseError::new(
+                        piece,
+                        "`fit:WIDTHxHEIGHT` with at least one side",
+                    ));
+                }
+            };
+            Step::Fit {
+                inside,
+                enlarge: enlarge.is_some(),
+            }
+        }
+        "cover" => {
+            let [w, h, gravity, enlarge] = words::COVER.read(parts)?;
+            Step::Cover {
+                w: length(w)?,
+                h: length(h)?,
+                gravity: gravity_of(gravity),
+                enlarge: enlarge.is_some(),
+            }
+        }
+        "exact" => {
+            let [w, h] = words::EXACT.read(parts)?;
+            Step::Exact {
+                w: length(w)?,
+                h: length(h)?,
+            }
+        }
+        "focus" => {
+            let [x, y] = words::FOCUS.read(parts)?;
+            Step::Focus {
+                x: length(x)?,
+                y: length(y)?,
+            }
+        }
+        "pad" => {
+            let [top, right, bottom, left, colour] = words::PAD.read(parts)?;
+            Step::Pad(Pad {
+                top: px(top)?,
+                right: px(right)?,
+                bottom: px(bottom)?,
+                left: px(left)?,
+                colour: colour_of(colour)?,
+            })
+        }
+        "canvas" => {
+            let [w, h, colour, x, y] = words::CANVAS.read(parts)?;
+            let at = match (x, y) {
+                (None, None) => None,
+                (Some(x), Some(y)) => Some((place(x)?, place(y)?)),
+                _ => return Err(words::CANVAS.form(parts)),
+            };
+            Step::Canvas(Canvas {
+                w: px(w)?,
+                h: px(h)?,
+                colour: colour_of(colour)?,
+                at,
+            })
+        }
+        "flatten" => {
+            let [colour] = words::FLATTEN.read(parts)?;
+            let colour = colour_of(colour)?;
+            if colour.a < u8::MAX {
+                return Err(ParseError::new(
+                    piece,
+                    "an opaque colour, as in `flatten:ffffff`",
+                ));
+            }
+            Step::Flatten(colour)
+        }
+        "dpr" => {
+            let [ratio] = words::DPR.read(parts)?;
+            Step::Dpr(number(&words::DPR, ratio)?)
+        }
+        _ => {
+            // Only effects take texts in which anything may stand.
+            let args = parts.iter().map(|part| escape::read(part));
+            Step::Effect(Effect::new(word, args.collect::<Result<_, _>>()?)?)
+        }
+    })
 }
 
-fn pixels(w: &str, h: &str) -> Result<(u32, u32), ParseError> {
-    let side = |text| whole(text, 1..=Length::MAX_PX as u32, "whole pixels");
-    Ok((side(w)?, side(h)?))
+/// A crop in either of its forms.
+fn crop(parts: &[String]) -> Result<Crop, ParseError> {
+    if parts.len() < 3 {
+        let [w, h, gravity] = words::CROP_TOWARDS.read(parts)?;
+        return Ok(Crop::Towards {
+            w: length(w)?,
+            h: length(h)?,
+            gravity: gravity_of(gravity),
+        });
+    }
+    let [x, y, w, h] = words::CROP.read(parts)?;
+    Ok(Crop::At {
+        x: length(x)?,
+        y: length(y)?,
+        w: length(w)?,
+        h: length(h)?,
+    })
 }
 
-/// A length, or `None` where `absent` stands.
-fn part(text: &str, absent: &str) -> Result<Option<Length>, ParseError> {
-    if text == absent {
-        Ok(None)
-    } else {
-        text.parse().map(Some)
-    }
+/// What the texts of checked arguments mean. They were checked by their declarations, so the errors here
+/// only say again what those would.
+fn length(text: Option<&str>) -> Result<Length, ParseError> {
+    text.unwrap_or_default().parse()
 }
+
+fn side(text: Option<&str>) -> Result<Option<Length>, ParseError> {
+    let text = text.filter(|text| !text.is_empty());
+    text.map(str::parse).transpose()
+}
+
+fn gravity_of(text: Option<&str>) -> Gravity {
+    text.and_then(|text| words::at(&Gravity::ALL, GRAVITIES, text))
+        .unwrap_or_default()
+}
+
+fn colour_of(text: Option<&str>) -> Result<Colour, ParseError> {
+    text.map_or(Ok(Colour::CLEAR), str::parse)
+}
+
+fn px(text: Option<&str>) -> Result<u32, ParseError> {
+    let text = text.unwrap_or_default();
+    text.parse()
+        .map_err(|_| ParseError::new(text, "whole pixels"))
+}
+
+fn place(text: &str) -> Result<i32, ParseError> {
+    text.parse()
+        .map_err(|_| ParseError::new(text, "whole pixels"))
+}
+
+fn number(word: &Word, text: Option<&str>) -> Result<f64, ParseError> {
+    word.args[0].read_number(text.unwrap_or_default())
+}
+
+/// The only argument of a word, a whole number.
+fn whole(word: &Word, parts: &[String]) -> Result<i64, ParseError> {
+    let [text] = word.read(parts)?;
+    word.args[0].read_whole(text.unwrap_or_default())
+}
+
+fn bare(word: &Word, parts: &[String], step: Step) -> Result<Step, ParseError> {
+    let [] = word.read(parts)?;
+    Ok(step)
+}
+
+/// The threshold of a bare `trim`, as its declaration says.
+const TRIMMED: &str = match words::TRIM.args[0].default {
+    Some(text) => text,
+    None => "0",
+};

@@ -1,146 +1,169 @@
-//! From a recipe to its text: canonical order, nothing that says the default.
+//! From a recipe to its text.
 
 use std::fmt;
 
-use super::{SAME, escape};
-use crate::{
-    Canvas, Chroma, Effect, Fit, Flatten, FormatName, Length, Original, Output, Recipe, Region,
-    Size, Turn,
-};
+use super::escape;
+use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn};
+use crate::words;
+use crate::{Background, Chroma, Colour, FormatName, Output, Recipe};
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut stages = Stages { f, first: true };
-        match self.original {
-            Original::Never => {}
-            Original::Always => stages.put("original")?,
-            Original::IfSmaller => stages.put("original:smaller")?,
-            Original::IfLarger => stages.put("original:larger")?,
+        let mut pieces = Pieces { f, first: true };
+        for step in &self.steps {
+            pieces.put(step)?;
         }
-        if let Some((w, h)) = self.hint {
-            stages.put(format_args!("hint:{w}x{h}"))?;
-        }
-        stages.flag(self.strip, "strip")?;
-        stages.flag(self.orient, "orient")?;
-        match self.turn {
-            Turn::R0 => {}
-            Turn::R90 => stages.put("turn:90")?,
-            Turn::R180 => stages.put("turn:180")?,
-            Turn::R270 => stages.put("turn:270")?,
-        }
-        stages.region(&self.region)?;
-        stages.size(&self.size)?;
-        stages.flag(self.size.enlarge, "enlarge")?;
-        if let Some(canvas) = &self.canvas {
-            stages.canvas(canvas)?;
-        }
-        match self.flatten {
-            Flatten::IfNeeded => {}
-            Flatten::Over(colour) => stages.put(format_args!("flatten:{colour}"))?,
-            Flatten::Drop => stages.put("flatten:none")?,
-        }
-        stages.flag(self.srgb, "srgb")?;
-        for effect in &self.effects {
-            stages.put(effect)?;
-        }
-        stages.output(&self.output)?;
-        if stages.first {
-            f.write_str(SAME)?;
+        pieces.output(&self.output)?;
+        if pieces.first {
+            f.write_str(words::SAME.name)?;
         }
         Ok(())
     }
 }
 
-/// Prints stages with commas between them.
-struct Stages<'a, 'b> {
+/// Prints pieces with commas between them.
+struct Pieces<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     first: bool,
 }
 
-impl Stages<'_, '_> {
-    fn put(&mut self, stage: impl fmt::Display) -> fmt::Result {
+impl Pieces<'_, '_> {
+    fn put(&mut self, piece: impl fmt::Display) -> fmt::Result {
         if !self.first {
             self.f.write_str(",")?;
         }
         self.first = false;
-        write!(self.f, "{stage}")
-    }
-
-    fn flag(&mut self, set: bool, word: &str) -> fmt::Result {
-        if set { self.put(word) } else { Ok(()) }
-    }
-
-    fn region(&mut self, region: &Region) -> fmt::Result {
-        if *region == Region::default() {
-            return Ok(());
-        }
-        let Region { x, y, w, h } = region;
-        self.put(format_args!(
-            "crop:{}:{}:{}x{}",
-            Part(x, "_"),
-            Part(y, "_"),
-            Part(w, "_"),
-            Part(h, "_")
-        ))
-    }
-
-    fn size(&mut self, size: &Size) -> fmt::Result {
-        let word = match (size.w, size.h, size.fit) {
-            (None, None, _) => return Ok(()),
-            (Some(_), Some(_), Fit::Cover) => "cover",
-            (Some(_), Some(_), Fit::Exact) => "exact",
-            // With one side given there is no box to meet: one text for one meaning.
-            _ => "fit",
-        };
-        self.put(format_args!(
-            "{word}:{}x{}",
-            Part(&size.w, ""),
-            Part(&size.h, "")
-        ))
-    }
-
-    fn canvas(&mut self, canvas: &Canvas) -> fmt::Result {
-        let Canvas { w, h, x, y, colour } = canvas;
-        if x.is_none() && y.is_none() {
-            self.put(format_args!("canvas:{w}x{h}:{colour}"))
-        } else {
-            self.put(format_args!(
-                "canvas:{w}x{h}:{colour}:{}:{}",
-                Part(x, "_"),
-                Part(y, "_")
-            ))
-        }
+        write!(self.f, "{piece}")
     }
 
     fn output(&mut self, output: &Output) -> fmt::Result {
+        match output.background {
+            Background::Unsaid => {}
+            Background::Colour(colour) => self.put(format_args!("background:{colour}"))?,
+            Background::Dropped => self.put("background:none")?,
+        }
         if let Some(format) = &output.format {
             self.put(format_args!("as:{format}"))?;
         }
         if let Some(quality) = output.quality {
             self.put(format_args!("q:{quality}"))?;
         }
-        self.flag(output.progressive, "progressive")?;
+        if output.progressive {
+            self.put("progressive")?;
+        }
         if let Some(chroma) = output.chroma {
             self.put(format_args!("chroma:{chroma}"))?;
         }
         if let Some(effort) = output.effort {
             self.put(format_args!("effort:{effort}"))?;
         }
-        if let Some(frame) = output.frame {
-            self.put(format_args!("frame:{frame}"))?;
-        }
         Ok(())
     }
 }
 
-/// A length that may be absent, and what stands for it then.
-struct Part<'a>(&'a Option<Length>, &'static str);
-
-impl fmt::Display for Part<'_> {
+impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(length) => write!(f, "{length}"),
-            None => f.write_str(self.1),
+        if let Self::Effect(effect) = self {
+            return effect.fmt(f);
+        }
+        f.write_str(self.word())?;
+        match self {
+            Self::Original | Self::Srgb | Self::Orient | Self::Effect(_) => Ok(()),
+            Self::Strip(Strip::Last) => Ok(()),
+            Self::Strip(Strip::First) => f.write_str(":first"),
+            Self::Shrink(eighths) => write!(f, ":{eighths}"),
+            Self::Turn(turn) => write!(f, ":{}", words::of(&Turn::ALL, words::TURNS, turn)),
+            Self::Flip(flip) => write!(f, ":{}", words::of(&Flip::ALL, words::FLIPS, flip)),
+            Self::Rotate { degrees, colour } => {
+                write!(f, ":{degrees}")?;
+                unless_clear(f, *colour)
+            }
+            // The default is written too: a bare `trim` says little to who reads it.
+            Self::Trim(threshold) => write!(f, ":{threshold}"),
+            Self::Crop(Crop::At { x, y, w, h }) => write!(f, ":{x}:{y}:{w}x{h}"),
+            Self::Crop(Crop::Towards { w, h, gravity }) => {
+                write!(f, ":{w}x{h}")?;
+                kept(f, *gravity)
+            }
+            Self::Fit { inside, enlarge } => {
+                match inside {
+                    Bounds::Width(w) => write!(f, ":{w}x"),
+                    Bounds::Height(h) => write!(f, ":x{h}"),
+                    Bounds::Both(w, h) => write!(f, ":{w}x{h}"),
+                }?;
+                growing(f, *enlarge)
+            }
+            Self::Cover {
+                w,
+                h,
+                gravity,
+                enlarge,
+            } => {
+                write!(f, ":{w}x{h}")?;
+                kept(f, *gravity)?;
+                growing(f, *enlarge)
+            }
+            Self::Exact { w, h } => write!(f, ":{w}x{h}"),
+            Self::Pad(pad) => {
+                let Pad {
+                    top,
+                    right,
+                    bottom,
+                    left,
+                    colour,
+                } = pad;
+                write!(f, ":{top}:{right}:{bottom}:{left}")?;
+                unless_clear(f, *colour)
+            }
+            Self::Canvas(canvas) => {
+                let Canvas { w, h, colour, at } = canvas;
+                write!(f, ":{w}x{h}:{colour}")?;
+                at.map_or(Ok(()), |(x, y)| write!(f, ":{x}:{y}"))
+            }
+            Self::Flatten(colour) => write!(f, ":{colour}"),
+            Self::Focus { x, y } => write!(f, ":{x}:{y}"),
+            Self::Dpr(ratio) => write!(f, ":{ratio}"),
+        }
+    }
+}
+
+fn unless_clear(f: &mut fmt::Formatter<'_>, colour: Colour) -> fmt::Result {
+    if colour == Colour::CLEAR {
+        return Ok(());
+    }
+    write!(f, ":{colour}")
+}
+
+fn kept(f: &mut fmt::Formatter<'_>, gravity: Gravity) -> fmt::Result {
+    match gravity {
+        Gravity::Centre => Ok(()),
+        gravity => write!(f, ":{}", gravity.word()),
+    }
+}
+
+fn growing(f: &mut fmt::Formatter<'_>, enlarge: bool) -> fmt::Result {
+    f.write_str(if enlarge { ":enlarge" } else { "" })
+}
+
+impl Step {
+    /// A crop to a rectangle of whole pixels.
+    #[must_use]
+    pub fn crop(x: u32, y: u32, w: u32, h: u32) -> Self {
+        let px = |px: u32| Length::Px(px.into());
+        Self::Crop(Crop::At {
+            x: px(x),
+            y: px(y),
+            w: px(w),
+            h: px(h),
+        })
+    }
+
+    /// A scaling to whole pixels.
+    #[must_use]
+    pub fn exact(w: u32, h: u32) -> Self {
+        Self::Exact {
+            w: Length::Px(w.into()),
+            h: Length::Px(h.into()),
         }
     }
 }

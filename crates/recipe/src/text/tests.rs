@@ -3,9 +3,10 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::words::{self, WORDS};
 use crate::{
-    Canvas, Chroma, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Output, ParseError,
-    Recipe, Region, Size, Turn,
+    Background, Bounds, Canvas, Chroma, Colour, Crop, Effect, Flip, FormatName, Gravity, Length,
+    Output, Pad, ParseError, Recipe, Step, Strip, Turn,
 };
 
 fn canonical(text: &str) -> String {
@@ -21,47 +22,56 @@ fn canonical_texts_print_as_they_were_written() {
     for text in [
         "same",
         "original",
-        "original:smaller",
-        "original:larger,fit:10x10",
-        "hint:100x50",
         "strip,orient,turn:90",
-        "crop:10:_:50%x12.5",
-        "fit:200x",
-        "fit:x100",
-        "cover:200x100,enlarge",
-        "enlarge",
+        "strip:first",
+        "shrink:3",
+        "flip:hv,rotate:12.5,rotate:-3:ffffff",
+        "crop:10:0:50%x12.5",
+        "crop:200x100,crop:200x100:north",
+        "fit:200x,fit:x100,fit:50%x20:enlarge",
+        "cover:200x100,cover:200x100:southwest:enlarge,cover:1x1:enlarge",
+        "exact:200x100",
+        "focus:30%:40",
+        "trim:10",
+        "pad:1:2:3:4,pad:1:2:3:4:ff880080",
         "canvas:100x100:ff8800",
-        "canvas:100x100:ff880080:5:_",
-        "flatten:ff8800",
-        "flatten:none,as:jpeg",
+        "canvas:100x100:ff880080:5:-7",
+        "flatten:ffffff,dpr:1.5",
         "srgb,blur:0x1.5,over:icon.png:-3:4,blur:1x2",
         "over:a%2Cb%3Ac%25%20%C3%A9",
+        "background:ff8800,as:jpeg",
+        "background:none,as:jpeg",
         "grey",
         "grey:",
-        "as:webp,q:80,progressive,chroma:420,effort:7,frame:3",
+        "as:webp,q:80,progressive,chroma:420,effort:7",
     ] {
         assert_eq!(canonical(text), text);
     }
 }
 
 #[test]
-fn stages_may_stand_in_any_order_but_effects_keep_theirs() {
+fn steps_keep_their_order_and_the_output_comes_last() {
     assert_eq!(
-        canonical("q:80,sharpen:0x1,as:jpeg,blur:0x1,fit:10x10"),
-        "fit:10x10,sharpen:0x1,blur:0x1,as:jpeg,q:80"
+        canonical("q:80,sharpen:0x1,as:jpeg,fit:10x10,blur:0x1,crop:0:0:5x5,fit:3x3"),
+        "sharpen:0x1,fit:10x10,blur:0x1,crop:0:0:5x5,fit:3x3,as:jpeg,q:80"
     );
 }
 
 #[test]
 fn one_meaning_has_one_text() {
-    assert_eq!(canonical("cover:200x"), "fit:200x");
     assert_eq!(canonical("fit:0200.50x"), "fit:200.5x");
-    assert_eq!(
-        canonical("canvas:10x10:FFFFFFFF:_:_"),
-        "canvas:10x10:ffffff"
-    );
-    assert_eq!(canonical("flatten:FF880080"), "flatten:ff8800");
+    assert_eq!(canonical("canvas:10x10:FFFFFFFF"), "canvas:10x10:ffffff");
     assert_eq!(canonical("over:%61é"), "over:a%C3%A9");
+    assert_eq!(canonical("cover:5x5:centre"), "cover:5x5");
+    assert_eq!(
+        canonical("pad:1:1:1:1:00000000,trim"),
+        "pad:1:1:1:1,trim:10"
+    );
+    assert_eq!(canonical("strip:last"), "strip");
+    assert_eq!(
+        canonical("background:FFFFFF80,as:png"),
+        "background:ffffff,as:png"
+    );
 }
 
 #[test]
@@ -74,11 +84,15 @@ fn the_empty_text_is_an_error_that_names_the_way_out() {
 fn errors_name_the_offending_piece() {
     for (text, piece) in [
         ("strip,strip", "strip"),
-        ("fit:10x10,cover:5x5", "cover:5x5"),
+        ("q:1,q:2", "q"),
         ("same,q:80", "same"),
-        ("strip:1", "strip:1"),
-        ("turn:45", "turn:45"),
-        ("original:never", "original:never"),
+        ("original,q:80", "original"),
+        ("strip:1", "1"),
+        ("orient:1", "orient:1"),
+        ("turn:45", "45"),
+        ("turn", "turn"),
+        ("flip", "flip"),
+        ("rotate:361", "361"),
         ("fit:x", "fit:x"),
         ("fit:100", "fit:100"),
         ("fit:-1x", "-1"),
@@ -87,19 +101,25 @@ fn errors_name_the_offending_piece() {
         ("fit:.x", "."),
         ("fit:1000001x", "1000001"),
         ("fit:100001%x", "100001%"),
-        ("crop:_:_:_x_", "crop:_:_:_x_"),
+        ("fit:10x10:bigger", "bigger"),
+        ("cover:10x", ""),
+        ("cover:10x10:up", "up"),
+        ("cover:10x10:enlarge:north", "cover:10x10:enlarge:north"),
         ("crop:1:2", "crop:1:2"),
         ("crop:1:2:3x4:5", "crop:1:2:3x4:5"),
         ("canvas:0x10:000000", "0"),
         ("canvas:10x10:fff", "fff"),
         ("canvas:10x10", "canvas:10x10"),
-        ("hint:10", "hint:10"),
-        ("hint:+1x10", "+1"),
+        ("canvas:10x10:ffffff:1", "canvas:10x10:ffffff:1"),
+        ("flatten:ffffff80", "flatten:ffffff80"),
+        ("shrink:8", "8"),
+        ("trim:256", "256"),
+        ("dpr:0", "0"),
         ("q:0", "0"),
         ("q:1001", "1001"),
+        ("q:+5", "+5"),
         ("effort:10", "10"),
-        ("frame:0", "0"),
-        ("chroma:421", "chroma:421"),
+        ("chroma:421", "421"),
         ("as:WebP", "WebP"),
         ("as", "as"),
         ("Blur:1", "Blur"),
@@ -111,8 +131,35 @@ fn errors_name_the_offending_piece() {
     }
     assert_eq!(
         error("q:0").to_string(),
-        "`0` is no part of a recipe: expected a quality from 1 to 1000"
+        "`0` is no part of a recipe: expected quality: a whole number from 1 to 1000"
     );
+    assert_eq!(error("turn").expected, "`turn:90|180|270`, as in `turn:90`");
+}
+
+#[test]
+fn a_recipe_has_only_so_many_steps() {
+    let steps = |count| vec!["blur:0x1"; count].join(",");
+    assert!(steps(Recipe::MOST_STEPS).parse::<Recipe>().is_ok());
+    assert!(
+        error(&steps(Recipe::MOST_STEPS + 1))
+            .expected
+            .contains("64")
+    );
+}
+
+#[test]
+fn every_word_reads_its_example_and_every_argument_its_default() {
+    for word in WORDS {
+        let recipe: Recipe = word.example.parse().expect(word.example);
+        assert_eq!(recipe.to_string(), word.example);
+        assert!(!word.help.is_empty() && !word.help.ends_with('.'), "{word}");
+        for arg in word.args {
+            assert!(!arg.help.is_empty(), "{word}: {}", arg.name);
+            for sample in arg.samples() {
+                assert_eq!(arg.check(&sample), Ok(()), "{word}: {sample}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -156,15 +203,16 @@ proptest! {
 }
 
 fn any_piece() -> impl Strategy<Value = String> {
+    let names: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
     let word = prop_oneof![
-        select(super::STAGES).prop_map(str::to_owned),
+        select(names).prop_map(str::to_owned),
         "[a-z-]{1,4}".prop_map(|word: String| word),
     ];
     let arg = prop_oneof![
         "[0-9.]{1,6}x[0-9.]{1,6}%?",
-        "[0-9]{1,4}",
+        "-?[0-9]{1,4}",
         "[0-9a-fA-F]{6,8}",
-        Just("_".to_owned()),
+        select(words::GRAVITIES).prop_map(str::to_owned),
         "[a-z%_x0-9é -]{0,6}",
     ];
     (word, vec(arg, 0..4)).prop_map(|(word, args)| {
@@ -179,35 +227,89 @@ fn any_piece() -> impl Strategy<Value = String> {
 
 fn any_length() -> impl Strategy<Value = Length> {
     prop_oneof![
-        (0..=1_000_000u32).prop_map(|px| Length::Px(f64::from(px))),
-        (0.0..=Length::MAX_PX).prop_map(Length::Px),
-        (0.0..=Length::MAX_PERCENT).prop_map(Length::Percent),
-        Just(Length::Px(f64::MIN_POSITIVE)),
+        4 => (0..=5000u32).prop_map(|px| Length::Px(f64::from(px))),
+        1 => (0..=1_000_000u32).prop_map(|px| Length::Px(f64::from(px))),
+        1 => (0.0..=Length::MAX_PX).prop_map(Length::Px),
+        2 => (0.0..=200.0).prop_map(Length::Percent),
+        1 => (0.0..=Length::MAX_PERCENT).prop_map(Length::Percent),
+        1 => Just(Length::Px(f64::MIN_POSITIVE)),
     ]
 }
 
-fn any_size() -> impl Strategy<Value = Size> {
-    let fit = select(vec![Fit::Inside, Fit::Cover, Fit::Exact]);
-    (of(any_length()), of(any_length()), fit, any::<bool>()).prop_map(|(w, h, fit, enlarge)| Size {
-        w,
-        h,
-        fit: if w.and(h).is_some() { fit } else { Fit::Inside },
-        enlarge,
-    })
+fn any_colour() -> impl Strategy<Value = Colour> {
+    prop_oneof![
+        any::<(u8, u8, u8, u8)>().prop_map(|(r, g, b, a)| Colour { r, g, b, a }),
+        Just(Colour::CLEAR),
+    ]
 }
 
-fn any_canvas() -> impl Strategy<Value = Canvas> {
-    let side = || 1..=1_000_000u32;
-    let colour = any::<(u8, u8, u8, u8)>().prop_map(|(r, g, b, a)| Colour { r, g, b, a });
-    (side(), side(), of(any_length()), of(any_length()), colour)
-        .prop_map(|(w, h, x, y, colour)| Canvas { w, h, x, y, colour })
+fn any_gravity() -> impl Strategy<Value = Gravity> {
+    select(Gravity::ALL.to_vec())
 }
 
 fn any_effect() -> impl Strategy<Value = Effect> {
     ("[a-z][a-z0-9-]{0,8}", vec(any::<String>(), 0..3))
-        .prop_filter_map("a stage's word", |(name, args)| {
+        .prop_filter_map("a step's word", |(name, args)| {
             Effect::new(&name, args).ok()
         })
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let length = any_length;
+    let side = || prop_oneof![0..=300u32, 0..=1_000_000u32];
+    let place = || prop_oneof![-300..=300i32, -1_000_000..=1_000_000i32];
+    let bounds = (length(), length(), 0..3).prop_map(|(w, h, which)| match which {
+        0 => Bounds::Width(w),
+        1 => Bounds::Height(h),
+        _ => Bounds::Both(w, h),
+    });
+    let rect = (length(), length(), length(), length());
+    prop_oneof![
+        Just(Step::Orient),
+        (1..8u8).prop_map(Step::Shrink),
+        select(Turn::ALL.to_vec()).prop_map(Step::Turn),
+        select(Flip::ALL.to_vec()).prop_map(Step::Flip),
+        (-360.0..=360.0, any_colour())
+            .prop_map(|(degrees, colour)| Step::Rotate { degrees, colour }),
+        any::<u8>().prop_map(Step::Trim),
+        rect.prop_map(|(x, y, w, h)| Step::Crop(Crop::At { x, y, w, h })),
+        (length(), length(), any_gravity()).prop_map(|(w, h, gravity)| Step::Crop(Crop::Towards {
+            w,
+            h,
+            gravity
+        })),
+        (bounds, any::<bool>()).prop_map(|(inside, enlarge)| Step::Fit { inside, enlarge }),
+        (length(), length(), any_gravity(), any::<bool>()).prop_map(|(w, h, gravity, enlarge)| {
+            Step::Cover {
+                w,
+                h,
+                gravity,
+                enlarge,
+            }
+        }),
+        (length(), length()).prop_map(|(w, h)| Step::Exact { w, h }),
+        (side(), side(), side(), side(), any_colour()).prop_map(
+            |(top, right, bottom, left, colour)| Step::Pad(Pad {
+                top,
+                right,
+                bottom,
+                left,
+                colour
+            })
+        ),
+        (side(), side(), any_colour(), of((place(), place()))).prop_map(|(w, h, colour, at)| {
+            Step::Canvas(Canvas {
+                w: w.max(1),
+                h: h.max(1),
+                colour,
+                at,
+            })
+        }),
+        any_colour().prop_map(|colour| Step::Flatten(Colour { a: 255, ..colour })),
+        (length(), length()).prop_map(|(x, y)| Step::Focus { x, y }),
+        (0.1..=10.0).prop_map(Step::Dpr),
+        any_effect().prop_map(Step::Effect),
+    ]
 }
 
 fn any_output() -> impl Strategy<Value = Output> {
@@ -218,60 +320,39 @@ fn any_output() -> impl Strategy<Value = Output> {
         Chroma::C440,
         Chroma::C411,
     ]);
+    let background = prop_oneof![
+        Just(Background::default()),
+        Just(Background::Dropped),
+        any_colour().prop_map(|colour| Background::Colour(Colour { a: 255, ..colour })),
+    ];
     (
+        background,
         of("[a-z0-9]{1,8}"),
         of(1..=1000u16),
         any::<bool>(),
         of(chroma),
         of(0..=9u8),
-        of(1..=1_000_000u32),
     )
         .prop_map(
-            |(format, quality, progressive, chroma, effort, frame)| Output {
+            |(background, format, quality, progressive, chroma, effort)| Output {
+                background,
                 format: format.map(|name| FormatName::new(&name).expect("a name")),
                 quality,
                 progressive,
                 chroma,
                 effort,
-                frame,
             },
         )
 }
 
-prop_compose! {
-    fn any_recipe()(
-        original in select(vec![
-            Original::Never,
-            Original::Always,
-            Original::IfSmaller,
-            Original::IfLarger,
-        ]),
-        hint in of((1..=1_000_000u32, 1..=1_000_000u32)),
-        (strip, orient, srgb) in any::<(bool, bool, bool)>(),
-        turn in select(vec![Turn::R0, Turn::R90, Turn::R180, Turn::R270]),
-        (x, y, w, h) in (of(any_length()), of(any_length()), of(any_length()), of(any_length())),
-        size in any_size(),
-        canvas in of(any_canvas()),
-        flatten in prop_oneof![
-            select(vec![Flatten::IfNeeded, Flatten::Drop]),
-            any::<[u8; 3]>().prop_map(|[r, g, b]| Flatten::Over(Colour { r, g, b, a: 255 })),
-        ],
-        effects in vec(any_effect(), 0..4),
-        output in any_output(),
-    ) -> Recipe {
-        Recipe {
-            original,
-            hint,
-            strip,
-            orient,
-            turn,
-            region: Region { x, y, w, h },
-            size,
-            canvas,
-            flatten,
-            srgb,
-            effects,
-            output,
-        }
-    }
+/// Any recipe but the one that says `original`.
+pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
+    let strip = of(select(vec![Strip::First, Strip::Last]));
+    (vec(any_step(), 0..6), strip, any::<bool>(), any_output()).prop_map(
+        |(mut steps, strip, srgb, output)| {
+            steps.extend(strip.map(Step::Strip));
+            steps.extend(srgb.then_some(Step::Srgb));
+            Recipe { steps, output }
+        },
+    )
 }

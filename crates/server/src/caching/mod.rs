@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::Wish;
+use andon_recipe::Output;
 
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
@@ -130,10 +131,12 @@ pub(crate) fn source_path(wish: &Wish) -> String {
 
 /// What all formats of one wish have in common: purging by URL means each of them.
 pub(crate) fn wish_tag(wish: &Wish) -> String {
-    let mut recipe = wish.recipe.clone();
-    recipe.output.format = None;
+    let output = Output {
+        format: None,
+        ..wish.rules.output().clone()
+    };
     let text = if wish.transformed {
-        recipe.to_string()
+        wish.rules.with_output(output).text()
     } else {
         String::new()
     };

@@ -81,7 +81,7 @@ impl Revision {
     /// What is made of the source, and by which version; nothing for a file as it is.
     pub(crate) fn result(&self, wish: &Wish) -> String {
         match wish.transformed {
-            true => format!("{} {}", self.0, wish.recipe),
+            true => format!("{} {}", self.0, wish.rules.text()),
             false => String::new(),
         }
     }
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(s3[0], "s3  eu-central-1 b f");
     }
 
-    const RECIPE: &str = " fit:10x20,q:80";
+    const RECIPE: &str = " small_light(dw=10,dh=20,q=80)";
 
     #[test]
     fn machines_with_one_configuration_share_keys_wherever_their_folders_are() {

@@ -116,7 +116,7 @@ impl Known {
         let wish = &asked.wish;
         Self {
             key: maker.results.key(&asked),
-            recipe: wish.transformed.then(|| wish.recipe.to_string().into()),
+            recipe: wish.transformed.then(|| wish.rules.text().into()),
             is_remote: maker.resolver.is_remote(wish),
             uri: Uri::try_from(target).unwrap_or_default(),
             head: Mutex::default(),

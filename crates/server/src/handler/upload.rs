@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use andon_dialects::{Dialects, Wish};
 use andon_pixels::{Cores, Decoded, Plan};
+use andon_recipe::Recipe;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -26,7 +27,6 @@ use crate::http::Peer;
 use crate::materials::{LoadedMaterials, MaterialFolder};
 use crate::negotiation;
 use crate::origins::{Held, Hold};
-use crate::planning;
 use crate::response::{self, Reply};
 
 /// What uploads need beside what every request needs.
@@ -203,10 +203,9 @@ impl App {
             ));
         }
         let mut wish = self.uploads.wish(request)?;
-        negotiation::without_accept(&mut wish.recipe);
-        self.negotiation.background().complete(&mut wish.recipe);
+        negotiation::settle_without_accept(&mut wish, self.negotiation.background());
         let wish = Arc::new(wish);
-        let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.recipe.to_string().into());
+        let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.rules.text().into());
         visit.wishes(&wish, recipe.as_ref());
 
         let began = Instant::now();
@@ -291,8 +290,8 @@ impl App {
         self.maker
             .fetcher
             .run(move || {
-                let plan = planning::plan(&engine, &wish, &source)?;
-                let materials = folder.open_for(&wish.recipe)?.read(most)?;
+                let plan = engine.plan(&*wish.rules, &source)?;
+                let materials = folder.open_for(wish.rules.materials())?.read(most)?;
                 Ok((plan, materials))
             })
             .await
@@ -359,12 +358,12 @@ async fn take_away(mut body: Incoming) {
 }
 
 fn recipe_wish(text: &str) -> Result<Wish, Error> {
-    let recipe = text
+    let recipe: Recipe = text
         .parse()
         .map_err(|error| Error::Upload(format!("the recipe is not understood: {error}")))?;
     Ok(Wish {
         source: SOURCE.to_owned(),
-        recipe,
+        rules: Arc::new(recipe),
         notes: Vec::new(),
         transformed: true,
         strict: false,

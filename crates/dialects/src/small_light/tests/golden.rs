@@ -1,8 +1,9 @@
 //! What the module answered, run with ImageMagick 6.9.11.
 
-use andon_recipe::Layout;
+use andon_recipe::{Facts, Rules};
 
-use super::{Compat, sane, strict, wish};
+use super::{Compat, rules, sane, strict};
+use crate::small_light::rules::layout::Layout;
 
 /// A source's size, options, and what came of them: the result's size with the picture's place on its
 /// canvas, if it has one; `original`; or `nothing`.
@@ -87,16 +88,16 @@ fn result(compat: Compat, source: &str, options: &str) -> String {
         Compat::Sane => sane(),
         Compat::Strict => strict(),
     };
-    let recipe = wish(config, options).recipe;
+    let rules = rules(config, options);
     let (mut width, mut height) = size(source);
     if options.contains("angle=90") {
         (width, height) = (height, width);
     }
     // The hint shrinks what lengths are measured on.
-    if let Some(hint) = recipe.hint {
+    if let Some(hint) = rules.hint {
         (width, height) = hinted((width, height), hint);
     }
-    match recipe.layout(width, height) {
+    match rules.layout(width, height) {
         Err(_) => "nothing".to_owned(),
         Ok(Layout { original: true, .. }) => "original".to_owned(),
         Ok(Layout {
@@ -126,11 +127,11 @@ const HINTED: &[(&str, &str, &str, &str)] = &[
 #[test]
 fn strict_hints_decode_what_the_module_decodes() {
     for (source, options, decoded, expected) in HINTED {
-        let recipe = wish(strict(), &format!("{options},jpeghint=y")).recipe;
-        let hint = recipe.hint.expect("a hint");
+        let rules = rules(strict(), &format!("{options},jpeghint=y"));
+        let hint = rules.hint.expect("a hint");
         let (width, height) = hinted(size(source), hint);
         assert_eq!(format!("{width}x{height}"), *decoded, "{options}");
-        let layout = recipe.layout(width, height).expect("a layout");
+        let layout = rules.layout(width, height).expect("a layout");
         assert_eq!(
             format!("{}x{}", layout.width, layout.height),
             *expected,
@@ -142,9 +143,9 @@ fn strict_hints_decode_what_the_module_decodes() {
 #[test]
 fn a_crop_of_a_hinted_picture_is_clipped_then_stretched() {
     let options = "sx=100,sy=100,sw=400,sh=400,dw=100,dh=100,jpeghint=y";
-    let layout = wish(strict(), options).recipe.layout(200, 150).unwrap();
+    let layout = rules(strict(), options).layout(200, 150).unwrap();
     let from = layout.scaling.unwrap().from.unwrap();
-    assert_eq!((from.x, from.y, from.w, from.h), (100, 100, 100, 50));
+    assert_eq!(from, (100, 100, 100, 50));
 }
 
 #[test]
@@ -160,10 +161,104 @@ fn hints_are_reckoned_for_a_picture_of_10000_by_10000() {
         ("ds=s", None),
         ("dw=0.5", None),
     ] {
-        let asked = |config| wish(config, &format!("{options},jpeghint=y")).recipe.hint;
+        let asked = |config| rules(config, &format!("{options},jpeghint=y")).hint;
         assert_eq!(asked(strict()), hint, "{options}");
         assert_eq!(asked(sane()), None, "{options}: the planner chooses");
-        assert_eq!(wish(strict(), options).recipe.hint, None, "{options}");
+        assert_eq!(rules(strict(), options).hint, None, "{options}");
+    }
+}
+
+/// Source, options, and the recipe that they come to: in whole pixels, without what changes nothing.
+const RESOLVED: &[(&str, &str, &str)] = &[
+    ("400x300", "dw=200,dh=200", "exact:200x150"),
+    ("400x300", "dw=133", "exact:133x99"),
+    ("400x300", "dw=800", "same"),
+    (
+        "400x300",
+        "sx=200,dw=100",
+        "crop:200:0:200x300,exact:100x75",
+    ),
+    ("400x300", "sx=10,sy=10,sw=100,sh=100", "same"),
+    (
+        "400x300",
+        "sx=10,sy=10,sw=100,sh=100,ds=s",
+        "crop:10:10:100x100",
+    ),
+    ("400x300", "angle=90,dw=200,dh=200", "turn:90,exact:150x200"),
+    ("400x300", "pt=ptss,q=5,blur=0x1", "original"),
+    ("400x300", "cw=100,ch=100", "crop:150:100:100x100,q:92"),
+    (
+        "400x300",
+        "dw=200,dh=200,cw=200,ch=200,cc=ffffff",
+        "exact:200x150,canvas:200x200:ffffff:0:25,q:92",
+    ),
+    (
+        "400x300",
+        "dw=200,dh=200,cw=200,ch=200,da=s",
+        "exact:266x200,crop:33:0:200x200,q:92",
+    ),
+    (
+        "400x300",
+        "sx=500,sw=100,sh=100,dw=50,dh=50",
+        "canvas:50x50:00000000:50:0",
+    ),
+    ("50x40", "dw=100,dh=100,bw=2", "border:2x0:000000:100x80"),
+    (
+        "400x300",
+        "dw=100,dh=75,bw=2",
+        "exact:100x75,border:2x0:000000",
+    ),
+    ("400x300", "of=jpeg,q=80", "q:80"),
+    (
+        "400x300",
+        "of=png,dw=200,cw=200,ch=200",
+        "exact:200x150,canvas:200x200:000000:0:25,as:png",
+    ),
+    (
+        "400x300",
+        "of=webp,cw=9,ch=9",
+        "crop:195:145:9x9,as:webp,q:75",
+    ),
+];
+
+#[test]
+fn rules_come_to_recipes_of_whole_pixels() {
+    for (source, options, recipe) in RESOLVED {
+        let (width, height) = size(source);
+        let resolved = rules(sane(), options).resolve(&Facts::new("jpeg", width, height));
+        assert_eq!(resolved.expect(options).to_string(), *recipe, "{options}");
+    }
+}
+
+#[test]
+fn a_hint_becomes_a_shrinking_that_lengths_are_measured_after() {
+    let facts = Facts {
+        shrinks: true,
+        ..Facts::new("jpeg", 1600, 1200)
+    };
+    let options = "sx=100,sy=100,sw=400,sh=400,dw=100,dh=100,jpeghint=y";
+    let resolved = |config| rules(config, options).resolve(&facts).unwrap().to_string();
+    assert_eq!(
+        resolved(strict()),
+        "shrink:1,crop:100:100:100x50,exact:100x100,background:none"
+    );
+    assert_eq!(resolved(sane()), "crop:100:100:400x400,exact:100x100");
+}
+
+#[test]
+fn a_canvas_drops_metadata_after_conversions_and_rmprof_before_them() {
+    let facts = Facts {
+        metadata: true,
+        cmyk: true,
+        ..Facts::new("jpeg", 400, 300)
+    };
+    for (options, recipe) in [
+        ("cmyk2rgb=y", "srgb"),
+        ("rmprof=y,cw=9,ch=9,q=5", "strip:first,crop:195:145:9x9,q:5"),
+        ("cw=9,ch=9,q=5", "strip,crop:195:145:9x9,q:5"),
+    ] {
+        let resolved = rules(sane(), options).resolve(&facts).unwrap();
+        assert_eq!(resolved.to_string(), recipe, "{options}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Input that nobody means.
 
+use andon_recipe::{Facts, Recipe, Rules};
 use proptest::prelude::*;
 
 use super::{ask, getparam, sane, strict};
@@ -7,7 +8,7 @@ use crate::small_light::PARAMETERS;
 
 proptest! {
     #[test]
-    fn no_options_panic_and_every_recipe_is_its_text(
+    fn no_options_panic_and_every_recipe_is_its_text_and_resolved(
         options in "[a-z=,x0-9.+pey-]{0,60}",
         named in proptest::collection::vec(
             (proptest::sample::select(PARAMETERS), "[a-z0-9.x+-]{1,8}"),
@@ -22,8 +23,12 @@ proptest! {
         for config in [sane(), strict()] {
             let wish = ask(config, &format!("/small_light({joined})/a.jpg"));
             if let Ok(wish) = wish {
-                let text = wish.recipe.to_string();
-                prop_assert_eq!(text.parse(), Ok(wish.recipe), "{}", text);
+                let facts = Facts::new("jpeg", 400, 300);
+                if let Ok(recipe) = wish.rules.resolve(&facts) {
+                    let text = recipe.to_string();
+                    prop_assert_eq!(text.parse::<Recipe>(), Ok(recipe.clone()), "{}", text);
+                    prop_assert_eq!(recipe.resolve(&facts), Ok(recipe));
+                }
             }
         }
         let _ = ask(getparam(), &format!("/a.jpg?{}", joined.replace(',', "&")));

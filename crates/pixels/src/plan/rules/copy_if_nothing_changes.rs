@@ -1,10 +1,10 @@
 //! Answer with the source's own bytes.
 
-use andon_recipe::{Flatten, Layout, Original, Recipe, Turn};
+use andon_recipe::Step;
 
 use super::{Example, Rule};
-use crate::codec::{Info, Scale};
-use crate::frame::Model;
+use crate::plan::draft::Draft;
+use crate::plan::view::View;
 
 pub(crate) static RULE: Rule = Rule {
     name: "copy_if_nothing_changes",
@@ -15,41 +15,21 @@ pub(crate) static RULE: Rule = Rule {
         recipe: "fit:800x800",
         plan: "copy jpeg",
     },
+    act,
 };
 
-/// Is every wish already true of the source? `acting_effects` counts effects that do something;
-/// `same_format` tells whether the result's format is the source's; `measured` is the hint's scale.
-pub(crate) fn holds(
-    recipe: &Recipe,
-    info: &Info,
-    layout: &Layout,
-    acting_effects: usize,
-    same_format: bool,
-    measured: Scale,
-) -> bool {
-    if recipe.original == Original::Always || layout.original {
-        return true;
-    }
-    let turns = recipe.turn != Turn::R0 || (recipe.orient && !info.orientation.is_upright());
-    let strips = recipe.strip && info.metadata;
-    let flattens = info.alpha && matches!(recipe.flatten, Flatten::Over(_));
-    let converts = recipe.srgb && info.model == Model::Cmyk;
-    let output = &recipe.output;
-    let rewrites = !same_format
+/// Is every wish already true of the source? A resolved recipe has no step that changes nothing.
+fn act(draft: &mut Draft<'_>) -> bool {
+    let (info, output) = (draft.info, &draft.recipe.output);
+    let geometry = draft.runs.first != View::whole((info.width, info.height));
+    let steps = geometry || !draft.runs.rest.is_empty();
+    let others = draft.strip().is_some() || draft.has(&Step::Srgb);
+    let rewrites = draft.target.name() != draft.source.name()
         || output.quality.is_some()
         || output.chroma.is_some()
         || output.effort.is_some()
-        || output.progressive != info.progressive;
-    let reshapes = measured != Scale::FULL || layout.canvas.is_some() || scales(layout);
-    !(turns || strips || flattens || converts || rewrites || reshapes || acting_effects > 0)
-}
-
-/// Does the layout's scaling change anything?
-fn scales(layout: &Layout) -> bool {
-    layout.scaling.is_some_and(|scaling| {
-        let whole = scaling.from.is_some_and(|rect| {
-            (rect.x, rect.y, rect.w, rect.h) == (0, 0, layout.source.0, layout.source.1)
-        });
-        !whole || (scaling.width, scaling.height) != layout.source
-    })
+        || output.progressive != info.progressive
+        || info.frames != 1;
+    draft.is_copy = draft.recipe.is_original() || !(steps || others || rewrites);
+    draft.is_copy
 }

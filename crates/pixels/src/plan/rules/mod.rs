@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-pub(super) mod convert_colour_late;
+use super::draft::Draft;
+
 pub(super) mod copy_if_nothing_changes;
 pub(super) mod crop_before_resize;
 pub(super) mod shrink_on_load;
@@ -10,19 +11,33 @@ pub(super) mod skip_identity;
 pub(super) mod stay_in_planes;
 pub(super) mod turn_late;
 
-/// Every rule, in the order in which the planner asks them.
+/// Every rule, in the order in which they act.
 pub const RULES: &[&Rule] = &[
     &copy_if_nothing_changes::RULE,
     &crop_before_resize::RULE,
     &turn_late::RULE,
     &stay_in_planes::RULE,
-    &convert_colour_late::RULE,
     &shrink_on_load::RULE,
     &skip_identity::RULE,
 ];
 
+/// The same by phase: the first decides what is shown, the second, when the planes are known that the
+/// encoder needs, how the source is read.
+pub(super) static PHASES: [&[&Rule]; 2] = [
+    &[
+        &copy_if_nothing_changes::RULE,
+        &crop_before_resize::RULE,
+        &turn_late::RULE,
+    ],
+    &[
+        &stay_in_planes::RULE,
+        &shrink_on_load::RULE,
+        &skip_identity::RULE,
+    ],
+];
+
 /// One way in which a plan is made cheaper without changing what is seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
@@ -30,6 +45,20 @@ pub struct Rule {
     pub reason: &'static str,
     /// One case of it.
     pub example: Example,
+    /// Acts on a draft, if there is anything to do: then it says so.
+    act: fn(&mut Draft<'_>) -> bool,
+}
+
+impl Rule {
+    pub(super) fn acts_on(&self, draft: &mut Draft<'_>) -> bool {
+        (self.act)(draft)
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
 
 /// A case of a rule: what is planned and what comes of it.
@@ -49,20 +78,18 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The rules that acted on a plan so far.
-#[derive(Debug, Default)]
-pub(super) struct Fired(Vec<&'static Rule>);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Fired {
-    /// Notes that a rule acted; once is enough.
-    pub(super) fn note(&mut self, rule: &'static Rule) {
-        if !self.0.iter().any(|known| known.name == rule.name) {
-            self.0.push(rule);
-        }
-    }
-
-    /// All of them, in the order in which they acted.
-    pub(super) fn into_rules(self) -> Vec<&'static Rule> {
-        self.0
+    #[test]
+    fn every_rule_has_its_phase() {
+        let phased: Vec<&str> = PHASES
+            .iter()
+            .flat_map(|phase| phase.iter())
+            .map(|rule| rule.name)
+            .collect();
+        let all: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+        assert_eq!(phased, all);
     }
 }

@@ -3,7 +3,8 @@
 use super::{Example, Rule};
 use crate::codec::{Codec, Info, Scale, Scales};
 use crate::frame::{Model, Subsampling};
-use crate::plan::place::Stored;
+use crate::plan::draft::Draft;
+use crate::plan::view::Stored;
 
 pub(crate) static RULE: Rule = Rule {
     name: "shrink_on_load",
@@ -14,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
         recipe: "fit:400x300",
         plan: "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q90",
     },
+    act,
 };
 
 /// How many decoded pixels per result pixel the resampler is left with at least, along each side.
@@ -38,9 +40,27 @@ pub(crate) static RULE: Rule = Rule {
 /// rests on few photographs.
 pub(crate) const HEADROOM: f64 = 1.5;
 
+/// Decides the scales at which the source is decoded.
+fn act(draft: &mut Draft<'_>) -> bool {
+    let (source, info, stored) = (draft.source, draft.info, &draft.stored);
+    let headroom = draft.formats.headroom;
+    draft.scales = match draft.runs.measured {
+        Scale::FULL => scales(source, info, stored, draft.chroma, headroom),
+        measured => {
+            // Luma at the scale that was asked for, or the next that the codec offers.
+            let mut offered = source.scales(info).iter().copied();
+            let luma = offered.find(|scale| *scale >= measured);
+            let luma = luma.unwrap_or(Scale::FULL);
+            let chroma = chroma_scale(source, info, stored, draft.chroma, headroom, luma);
+            Scales { luma, chroma }
+        }
+    };
+    draft.scales != Scales::FULL
+}
+
 /// The smallest scales that leave `headroom` for luma and for chroma, each measured against its own
 /// plane of the result, whose subsampling will be `chroma`.
-pub(crate) fn scales(
+fn scales(
     codec: &dyn Codec,
     info: &Info,
     stored: &Stored,
@@ -70,7 +90,7 @@ pub(crate) fn scales(
 }
 
 /// Chroma's own scale under a given luma scale: luma's, where the codec cannot split them.
-pub(crate) fn chroma_scale(
+fn chroma_scale(
     codec: &dyn Codec,
     info: &Info,
     stored: &Stored,

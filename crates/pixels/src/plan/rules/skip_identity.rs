@@ -3,50 +3,44 @@
 use super::{Example, Rule};
 use crate::codec::{Info, Scales};
 use crate::frame::{Model, Subsampling};
-use crate::plan::place::{Stored, Wanted};
+use crate::plan::draft::{Draft, First};
+use crate::plan::view::Stored;
+use crate::resize::Crop;
 
 pub(crate) static RULE: Rule = Rule {
     name: "skip_identity",
     reason: "a picture that already has its size is not resampled, for whole pixels can be taken as \
-             they are, which is both faster and exact; a ground that is covered entirely is not laid",
+             they are, which is both faster and exact",
     example: Example {
         source: "png 400x300 rgb",
-        recipe: "fit:400x300,enlarge,as:jpeg",
-        plan: "decode png rgb | convert ycbcr444 | encode jpeg",
+        recipe: "crop:10:20:100x100,as:jpeg",
+        plan: "decode png rgb | crop 10,20 100x100 | convert ycbcr444 | encode jpeg",
     },
+    act,
 };
 
-/// What stands between the decoded picture and the size that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Move {
-    /// Nothing: it is what was decoded.
-    None,
-    /// As many whole pixels of it as are wanted, from here on.
-    Crop {
-        /// Left edge.
-        x: u32,
-        /// Top edge.
-        y: u32,
-    },
-    /// Everything else.
-    Resample,
+/// Decides what brings the decoded picture to its part and size. Does that come to copying?
+fn act(draft: &mut Draft<'_>) -> bool {
+    draft.first = cheaper(draft.info, &draft.stored, draft.scales, draft.chroma)
+        .unwrap_or_else(|| draft.resample());
+    let geometry =
+        draft.runs.first.is_scaled || draft.stored.to != (draft.info.width, draft.info.height);
+    geometry && matches!(draft.first, First::Nothing | First::Crop(_))
 }
 
-/// Finds the cheapest move from the picture decoded at `scales` to what is wanted of it, which shall
-/// have this chroma.
-pub(crate) fn cheapest(
+/// What is cheaper than resampling from the picture decoded at `scales` to what is wanted of it, which
+/// shall have this chroma.
+fn cheaper(
     info: &Info,
     stored: &Stored,
     scales: Scales,
     chroma: Option<Subsampling>,
-) -> Move {
-    let Some(from) = stored.from else {
-        return Move::Resample;
-    };
+) -> Option<First> {
+    let from = stored.from?;
     let whole = (from.x, from.y) == (0.0, 0.0)
         && (from.w, from.h) == (f64::from(info.width), f64::from(info.height));
     if whole && stored.to == info.scaled(scales.luma) {
-        return Move::None;
+        return Some(First::Nothing);
     }
     let factor = scales.luma.factor();
     let (x, y) = (from.x * factor, from.y * factor);
@@ -57,21 +51,11 @@ pub(crate) fn cheapest(
         Model::YCbCr { sub, .. } => chroma == Some(scales.subsampling(sub)),
         _ => true,
     };
-    if as_large && x.fract() == 0.0 && y.fract() == 0.0 && same_chroma {
-        Move::Crop {
-            x: x as u32,
-            y: y as u32,
-        }
-    } else {
-        Move::Resample
-    }
-}
-
-/// Does what is wanted hide its ground entirely? Then the ground need not be laid.
-pub(crate) fn hides_canvas(wanted: &Wanted, alpha: bool) -> bool {
-    wanted.from.is_some()
-        && !alpha
-        && wanted.canvas.is_some_and(|canvas| {
-            (canvas.x, canvas.y) == (0, 0) && (canvas.width, canvas.height) == wanted.to
-        })
+    let copies = as_large && x.fract() == 0.0 && y.fract() == 0.0 && same_chroma;
+    copies.then_some(First::Crop(Crop {
+        x: x as u32,
+        y: y as u32,
+        width: stored.to.0,
+        height: stored.to.1,
+    }))
 }

@@ -1,8 +1,9 @@
 //! Keep luma and chroma apart from the decoder to the encoder.
 
 use super::{Example, Rule};
-use crate::codec::Orientation;
-use crate::frame::{Model, Subsampling, Traits};
+use crate::codec::{Orientation, Traits};
+use crate::frame::{Model, Subsampling};
+use crate::plan::draft::{Draft, turned_sub};
 
 pub(crate) static RULE: Rule = Rule {
     name: "stay_in_planes",
@@ -13,38 +14,27 @@ pub(crate) static RULE: Rule = Rule {
         recipe: "fit:400x300,chroma:420",
         plan: "decode jpeg 1/2 chroma 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q95",
     },
+    act,
 };
 
 /// The subsampling that resampling should end in, before any turn: what the encoder needs, or none
 /// where it needs RGB, so that chroma is resampled once and not thinned in between. `None`: the picture
 /// has no chroma planes.
-pub(crate) fn chroma(
-    have: Traits,
-    needed: Traits,
-    orientation: Orientation,
-) -> Option<Subsampling> {
+fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subsampling> {
     let Model::YCbCr { .. } = have.model else {
         return None;
     };
     Some(match needed.model {
-        Model::YCbCr { sub, .. } => turned(sub, orientation),
+        Model::YCbCr { sub, .. } => turned_sub(sub, orientation),
         _ => Subsampling::NONE,
     })
 }
 
-/// Does a picture go from chroma planes to chroma planes?
-pub(crate) fn holds(have: Traits, needed: Traits) -> bool {
+/// Decides the subsampling that resampling ends in. Does the picture go from chroma planes to chroma planes?
+fn act(draft: &mut Draft<'_>) -> bool {
+    draft.chroma = chroma(draft.full, draft.needed, draft.orientation());
     matches!(
-        (have.model, needed.model),
+        (draft.full.model, draft.needed.model),
         (Model::YCbCr { .. }, Model::YCbCr { .. })
     )
-}
-
-/// Subsampling through a turn (either way: a quarter swaps the sides, whichever its direction).
-pub(crate) fn turned(sub: Subsampling, orientation: Orientation) -> Subsampling {
-    if orientation.quarters % 2 == 1 {
-        Subsampling { h: sub.v, v: sub.h }
-    } else {
-        sub
-    }
 }

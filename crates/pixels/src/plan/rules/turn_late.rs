@@ -1,9 +1,7 @@
 //! Turn the small picture, not the large one.
 
 use super::{Example, Rule};
-use crate::codec::Orientation;
-use crate::ops::turn::Turned;
-use crate::stage::Stage;
+use crate::plan::draft::{Draft, turn};
 
 pub(crate) static RULE: Rule = Rule {
     name: "turn_late",
@@ -14,13 +12,11 @@ pub(crate) static RULE: Rule = Rule {
         recipe: "orient,fit:400x400",
         plan: "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | turn 90 | encode jpeg q90",
     },
+    act,
 };
 
-/// The turn that comes after resampling, if any.
-pub(crate) fn stage(orientation: Orientation) -> Option<Box<dyn Stage>> {
-    if orientation.is_upright() {
-        None
-    } else {
-        Some(Box::new(Turned { orientation }))
-    }
+/// Turns after resampling.
+fn act(draft: &mut Draft<'_>) -> bool {
+    draft.turn = turn(draft.orientation());
+    draft.turn.is_some()
 }

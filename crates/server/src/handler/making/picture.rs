@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use andon_dialects::Wish;
 use andon_pixels::{Cores, Decoded, Plan, Rendered};
-use andon_recipe::{Original, Output, Recipe};
 use bytes::Bytes;
 
 use super::Maker;
@@ -14,7 +13,6 @@ use crate::admission::{Opening, Wanted, Work};
 use crate::error::Error;
 use crate::media_type;
 use crate::negotiation::Asked;
-use crate::planning;
 use crate::resolver::{Found, Read};
 
 /// What is to be made, and by when.
@@ -162,7 +160,7 @@ impl Maker {
         self.fetcher
             .run(move || {
                 let read = found.read()?;
-                let plan = planning::plan(&engine, &wish, &read.source)?;
+                let plan = engine.plan(&*wish.rules, &read.source)?;
                 Ok((found, read, plan))
             })
             .await
@@ -181,21 +179,9 @@ impl Maker {
 /// Is the result larger than the source, although nothing but another encoding was asked for, and not
 /// a certain one?
 fn grew(asked: &Asked, plan: &Plan, body: &[u8], source: &Bytes) -> bool {
-    let recipe = &asked.wish.recipe;
-    let only_encoded = Recipe {
-        // One frame is not the whole picture.
-        output: Output {
-            frame: recipe.output.frame,
-            ..Output::default()
-        },
-        original: Original::Never,
-        orient: false,
-        ..recipe.clone()
-    } == Recipe::default();
-    let info = plan.info();
-    let upright = !recipe.orient || info.orientation == andon_pixels::Orientation::default();
-    let any_format = asked.negotiated || plan.format() == info.format;
-    !asked.wish.strict && only_encoded && upright && any_format && body.len() > source.len()
+    let only_encoded = plan.recipe().steps.is_empty();
+    let any_format = asked.negotiated || plan.format() == plan.info().format;
+    !asked.wish.strict && only_encoded && any_format && body.len() > source.len()
 }
 
 /// A buffer that is no larger than what it holds: the cache counts only that.

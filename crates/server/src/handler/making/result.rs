@@ -51,7 +51,7 @@ impl Maker {
             caching::wish_tag(wish),
             format!("type:{}", picture.media_type),
         ];
-        let materials = wish.recipe.materials();
+        let materials = wish.rules.materials().into_iter();
         tags.extend(materials.map(|name| format!("material:{name}")));
         let notes = Notes {
             source,

@@ -1,25 +1,23 @@
-//! What options mean together: the recipe.
+//! What options mean together: the rules.
 
-use andon_recipe::{
-    Canvas, Colour, Effect, Fit, Flatten, FormatName, Length, Original, Output, Recipe, Region,
-    Size, Turn,
-};
+use andon_recipe::{Background, Colour, Effect, FormatName, Length, Output, Turn};
 
 use super::engine::Engine;
 use super::options::Options;
+use super::rules::{Fit, Ground, Original, Region, Size, SmallLightRules};
 use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
 use crate::dialect::{Refusal, shorten};
 
-/// The recipe that options ask for.
+/// The rules that options ask for.
 ///
 /// # Errors
 /// An icon outside its folder, a canvas without pixels, an output that the engine cannot write (strict).
-pub(super) fn recipe(
+pub(super) fn read(
     options: &Options<'_>,
     config: &SmallLightConfig,
     notes: &mut Notes,
-) -> Result<Recipe, Refusal> {
+) -> Result<SmallLightRules, Refusal> {
     let engine = engine(options, notes);
     let mut reader = Reader {
         options,
@@ -31,7 +29,7 @@ pub(super) fn recipe(
     reader.mention_misread();
     let flag = |name| engine == Engine::ImageMagick && options.flag(name);
     let loses_metadata = engine != Engine::ImageMagick;
-    let mut recipe = Recipe {
+    let mut rules = SmallLightRules {
         original: reader.original(),
         hint: None,
         strip: loses_metadata || flag("rmprof"),
@@ -40,14 +38,14 @@ pub(super) fn recipe(
         region: reader.region(),
         size: reader.size(),
         canvas: reader.canvas()?,
-        flatten: Flatten::IfNeeded,
         srgb: loses_metadata || flag("cmyk2rgb"),
         effects: reader.effects()?,
         output: reader.output()?,
+        strict: reader.strict(),
     };
-    recipe.hint = reader.hint(&recipe);
-    recipe.flatten = reader.flatten(&recipe);
-    Ok(recipe)
+    rules.hint = reader.hint(&rules);
+    rules.output.background = reader.background(&rules);
+    Ok(rules)
 }
 
 /// Does the result keep the source's media type? Strictly so when no format is named, but in GD.
@@ -139,15 +137,15 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn turn(&mut self) -> Turn {
+    fn turn(&mut self) -> Option<Turn> {
         match int(self.options.text("angle")) {
-            0 => Turn::R0,
-            90 => Turn::R90,
-            180 => Turn::R180,
-            270 => Turn::R270,
+            0 => None,
+            90 => Some(Turn::R90),
+            180 => Some(Turn::R180),
+            270 => Some(Turn::R270),
             _ => {
                 self.note("angle", "only 90, 180 and 270 turn; it is ignored");
-                Turn::R0
+                None
             }
         }
     }
@@ -195,7 +193,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn canvas(&mut self) -> Result<Option<Canvas>, Refusal> {
+    fn canvas(&mut self) -> Result<Option<Ground>, Refusal> {
         let (cw, ch) = (
             float(self.options.text("cw")),
             float(self.options.text("ch")),
@@ -215,7 +213,7 @@ impl Reader<'_, '_> {
             a: 255,
             ..self.colour("cc")
         };
-        Ok(Some(Canvas {
+        Ok(Some(Ground {
             w,
             h,
             x: self.length("dx"),
@@ -226,25 +224,25 @@ impl Reader<'_, '_> {
 
     /// What shows through a picture in a format that keeps no opacity: `cc`, where there is no canvas that
     /// would have it. The module drops opacity.
-    fn flatten(&mut self, recipe: &Recipe) -> Flatten {
-        let format = recipe.output.format.as_ref().map(FormatName::as_str);
-        let cut = recipe.region != Region::default();
-        if recipe.canvas.is_some() || !(format == Some("jpeg") || (format.is_none() && cut)) {
-            return Flatten::IfNeeded;
+    fn background(&mut self, rules: &SmallLightRules) -> Background {
+        let format = rules.output.format.as_ref().map(FormatName::as_str);
+        let cut = rules.region != Region::default();
+        if rules.canvas.is_some() || !(format == Some("jpeg") || (format.is_none() && cut)) {
+            return Background::default();
         }
         if self.strict() {
-            return Flatten::Drop;
+            return Background::Dropped;
         }
         match self
             .options
             .get("cc")
             .and_then(|text| colour(text, self.config.compat))
         {
-            Some(_) if format.is_some() => Flatten::Over(Colour {
+            Some(_) if format.is_some() => Background::Colour(Colour {
                 a: 255,
                 ..self.colour("cc")
             }),
-            _ => Flatten::IfNeeded,
+            _ => Background::default(),
         }
     }
 
@@ -435,6 +433,7 @@ impl Reader<'_, '_> {
         Ok(Output {
             format: format.and_then(|name| FormatName::new(name).ok()),
             quality: self.engine.quality(float(self.options.text("q"))),
+            background: Background::default(),
             progressive: match self.engine {
                 Engine::ImageMagick => self.options.flag("progressive"),
                 Engine::Gd => true,
@@ -442,23 +441,21 @@ impl Reader<'_, '_> {
             },
             chroma: None,
             effort: None,
-            // The module knows no animation.
-            frame: self.strict().then_some(1),
         })
     }
 
     /// The size below which a JPEG is not shrunk while it is decoded: what would be asked of a picture
     /// of 10000 × 10000 px. Unless strict the planner chooses for itself, and better.
-    fn hint(&self, recipe: &Recipe) -> Option<(u32, u32)> {
-        let sized = recipe.size.w.is_some() || recipe.size.h.is_some();
+    fn hint(&self, rules: &SmallLightRules) -> Option<(u32, u32)> {
+        let sized = rules.size.w.is_some() || rules.size.h.is_some();
         let asked_for = self.options.flag("jpeghint") && self.engine != Engine::Gd;
         if !self.strict() || !sized || !asked_for {
             return None;
         }
-        let geometry = Recipe {
-            region: recipe.region,
-            size: recipe.size,
-            ..Recipe::default()
+        let geometry = SmallLightRules {
+            region: rules.region,
+            size: rules.size,
+            ..SmallLightRules::default()
         };
         let (dw, dh) = geometry.layout(10_000, 10_000).ok()?.asked;
         let side = |length: f64| Some(length.min(Length::MAX_PX) as u32).filter(|side| *side > 0);

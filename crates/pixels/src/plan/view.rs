@@ -1,60 +1,101 @@
-//! From the layout, measured on the upright picture, to the stored one, where resampling happens.
+//! Crops, scalings, turns and mirrorings combined into one read of the picture before them.
 
-use andon_recipe::{CanvasLayout, Layout};
+use andon_recipe::Orientation;
 
-use crate::codec::{Info, Orientation, Scale};
+use crate::codec::{Info, Scale};
 use crate::resize::RegionF;
 
-/// What is shown of the upright, turned picture and at which size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wanted {
-    /// The part, in px of the picture that lengths were measured on. `None`: nothing of it.
+/// A run of geometric steps as one read: a part of the picture before, brought to a size, then turned.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    /// The part, in px of the picture before it is turned. `None`: nothing of it.
     pub(super) from: Option<RegionF>,
-    /// The size it is brought to.
+    /// The part that was scaled, of which `from` may have been cut out afterwards.
+    pub(super) within: RegionF,
+    /// The size it is brought to, before it is turned.
     pub(super) to: (u32, u32),
-    /// The ground it is laid on.
-    pub(super) canvas: Option<CanvasLayout>,
+    /// How it is turned then.
+    pub(super) orientation: Orientation,
+    /// Was it brought to another size?
+    pub(super) is_scaled: bool,
+    /// Was a part cut out of it after that?
+    pub(super) is_cut_scaled: bool,
 }
 
-impl Wanted {
-    /// What a layout shows.
-    pub(super) fn of(layout: &Layout) -> Self {
+impl View {
+    /// All of a picture of this size, as it is.
+    pub(super) fn whole((width, height): (u32, u32)) -> Self {
         let whole = RegionF {
             x: 0.0,
             y: 0.0,
-            w: f64::from(layout.source.0),
-            h: f64::from(layout.source.1),
-        };
-        let (from, to) = match layout.scaling {
-            None => (Some(whole), layout.source),
-            Some(scaling) => (
-                scaling.from.map(|rect| RegionF {
-                    x: f64::from(rect.x),
-                    y: f64::from(rect.y),
-                    w: f64::from(rect.w),
-                    h: f64::from(rect.h),
-                }),
-                (scaling.width, scaling.height),
-            ),
+            w: width.into(),
+            h: height.into(),
         };
         Self {
-            from,
-            to,
-            canvas: layout.canvas,
+            from: Some(whole),
+            within: whole,
+            to: (width, height),
+            orientation: Orientation::default(),
+            is_scaled: false,
+            is_cut_scaled: false,
         }
     }
 
-    /// The same on the stored picture, before it is turned; `measured` is the scale at which lengths
-    /// were measured.
-    pub(super) fn stored(&self, info: &Info, orientation: Orientation, measured: Scale) -> Stored {
-        let (width, height) = orientation.size(info.scaled(measured).0, info.scaled(measured).1);
-        let from = self.from.map(|region| {
-            let region = unturned(region, (f64::from(width), f64::from(height)), orientation);
-            unscaled(region, info, measured)
-        });
+    /// Nothing of the picture before, at this size.
+    pub(super) fn blank(size: (u32, u32)) -> Self {
+        Self {
+            from: None,
+            ..Self::whole(size)
+        }
+    }
+
+    /// The size that comes out.
+    pub(super) fn size(&self) -> (u32, u32) {
+        self.orientation.size(self.to.0, self.to.1)
+    }
+
+    /// Keeps a part of what comes out, which lies inside.
+    pub(super) fn crop(&mut self, part: RegionF) {
+        let (width, height) = self.size();
+        let part = unturned(
+            part,
+            (f64::from(width), f64::from(height)),
+            self.orientation,
+        );
+        if let Some(from) = &mut self.from {
+            let per_px = (from.w / f64::from(self.to.0), from.h / f64::from(self.to.1));
+            *from = RegionF {
+                x: from.x + part.x * per_px.0,
+                y: from.y + part.y * per_px.1,
+                w: part.w * per_px.0,
+                h: part.h * per_px.1,
+            };
+            if !self.is_scaled {
+                self.within = *from;
+            }
+        }
+        // Parts are whole px of what is there.
+        self.to = (part.w as u32, part.h as u32);
+        self.is_cut_scaled |= self.is_scaled;
+    }
+
+    /// Brings what comes out to a size.
+    pub(super) fn scale(&mut self, (width, height): (u32, u32)) {
+        self.to = self.orientation.size(width, height);
+        self.is_scaled = true;
+    }
+
+    /// Turns what comes out.
+    pub(super) fn turn(&mut self, orientation: Orientation) {
+        self.orientation = self.orientation.followed_by(orientation);
+    }
+
+    /// What is shown of the stored picture; `measured` is the scale at which this view's lengths were.
+    pub(super) fn stored(&self, info: &Info, measured: Scale) -> Stored {
         Stored {
-            from,
-            to: orientation.size(self.to.0, self.to.1),
+            from: self.from.map(|from| unscaled(from, info, measured)),
+            within: unscaled(self.within, info, measured),
+            to: self.to,
         }
     }
 }
@@ -64,6 +105,8 @@ impl Wanted {
 pub(super) struct Stored {
     /// The part, in px of the full picture. `None`: nothing of it.
     pub(super) from: Option<RegionF>,
+    /// The part that it was cut out of after scaling.
+    pub(super) within: RegionF,
     /// The size it is brought to.
     pub(super) to: (u32, u32),
 }

@@ -3,104 +3,57 @@
 //! The rules are ngx_small_light's, in its order of floating-point operations, because a URL that was
 //! served for years must keep its size to the pixel: sides are truncated, never rounded.
 
-use std::fmt;
+use andon_recipe::{Colour, Length, ResolveError};
 
-use crate::{Colour, Fit, Length, Original, Recipe, Size};
-
-/// A rectangle of whole pixels inside a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rect {
-    /// Left edge.
-    pub x: u32,
-    /// Top edge.
-    pub y: u32,
-    /// Width.
-    pub w: u32,
-    /// Height.
-    pub h: u32,
-}
+use super::{Fit, Original, Size, SmallLightRules};
 
 /// One scaling: a region brought to a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scaling {
-    /// The region, clipped to the picture. `None`: it lies wholly outside, the result is blank
-    /// (transparent black).
-    pub from: Option<Rect>,
+pub(in super::super) struct Scaling {
+    /// The region (x, y, width and height), clipped to the picture. `None`: it lies wholly outside, the
+    /// result is blank (transparent black).
+    pub(in super::super) from: Option<(u32, u32, u32, u32)>,
     /// The width it is brought to, at least 1.
-    pub width: u32,
+    pub(in super::super) width: u32,
     /// The height, at least 1.
-    pub height: u32,
+    pub(in super::super) height: u32,
 }
 
 /// The canvas and where the picture lies on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CanvasLayout {
+pub(in super::super) struct CanvasLayout {
     /// Canvas width.
-    pub width: u32,
+    pub(in super::super) width: u32,
     /// Canvas height.
-    pub height: u32,
+    pub(in super::super) height: u32,
     /// Left edge of the picture on the canvas; may be negative.
-    pub x: i64,
+    pub(in super::super) x: i64,
     /// Top edge.
-    pub y: i64,
+    pub(in super::super) y: i64,
     /// The ground's colour.
-    pub colour: Colour,
+    pub(in super::super) colour: Colour,
 }
 
-/// A recipe's geometry for one picture. Sizes are those of the upright, turned picture.
+/// The rules' geometry for one picture. Sizes are those of the upright, turned picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layout {
+pub(in super::super) struct Layout {
     /// The answer is the source's own bytes; nothing else of the layout acts.
-    pub original: bool,
-    /// Size of the picture that lengths were measured on (upright, turned).
-    pub source: (u32, u32),
+    pub(in super::super) original: bool,
     /// The size that was asked for, fractions kept: where the canvas is centred and the border drawn
     /// even if no scaling took place.
-    pub asked: (f64, f64),
+    pub(in super::super) asked: (f64, f64),
     /// Scaling and cropping, if any takes place.
-    pub scaling: Option<Scaling>,
+    pub(in super::super) scaling: Option<Scaling>,
     /// The canvas, if any.
-    pub canvas: Option<CanvasLayout>,
+    pub(in super::super) canvas: Option<CanvasLayout>,
     /// Final width.
-    pub width: u32,
+    pub(in super::super) width: u32,
     /// Final height.
-    pub height: u32,
-    /// A side truncated to nothing and was brought up to one pixel. The module refuses such pictures.
-    pub clamped: bool,
+    pub(in super::super) height: u32,
 }
 
-/// Why a recipe has no layout for a picture.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LayoutError {
-    /// A side of less than a pixel was asked for.
-    EmptySide {
-        /// Its length in px.
-        length: f64,
-    },
-    /// The region to use has a side of 0.
-    EmptyRegion,
-}
-
-impl fmt::Display for LayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EmptySide { length } => {
-                write!(
-                    f,
-                    "a side of {length} px is too short; ask for 1 px or more"
-                )
-            }
-            Self::EmptyRegion => {
-                f.write_str("a part of the picture without pixels; ask for 1 px or more")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LayoutError {}
-
-impl Recipe {
-    /// Lays the recipe out for a picture of `width` × `height` px (upright and turned already).
+impl SmallLightRules {
+    /// Lays everything out for a picture of `width` × `height` px (upright and turned already).
     ///
     /// A picture's offset on a page of its own (PNG oFFs, GIF frame) has no say: the module adds it to
     /// the region and ImageMagick, which crops on the page, takes it away again.
@@ -109,8 +62,9 @@ impl Recipe {
     /// follows from the picture and truncates to nothing, as one pixel.
     ///
     /// # Errors
-    /// [`LayoutError`] when less than a pixel is asked for, whatever the picture.
-    pub fn layout(&self, width: u32, height: u32) -> Result<Layout, LayoutError> {
+    /// [`ResolveError`] when less than a pixel is asked for, whatever the picture, and strictly when a side
+    /// truncates to nothing.
+    pub(in super::super) fn layout(&self, width: u32, height: u32) -> Result<Layout, ResolveError> {
         let (iw, ih) = (f64::from(width), f64::from(height));
         let region = &self.region;
         let sx = region.x.map_or(0.0, |x| x.of(iw));
@@ -123,17 +77,14 @@ impl Recipe {
         let mut layout = Layout {
             original: match self.original {
                 Original::Never => false,
-                Original::Always => true,
                 Original::IfSmaller => sized.is_none() || (sw < dw && sh < dh),
                 Original::IfLarger => sw > dw || sh > dh,
             },
-            source: (width, height),
             asked,
             scaling: None,
             canvas: None,
             width,
             height,
-            clamped: false,
         };
         if layout.original {
             return Ok(layout);
@@ -141,18 +92,29 @@ impl Recipe {
 
         if self.size.enlarge || dw < sw - sx || dh < sh - sy {
             if let Some(length) = self.size.too_short() {
-                return Err(LayoutError::EmptySide { length });
+                return Err(ResolveError::new(
+                    self,
+                    format!("a side of {length} px is too short; ask for 1 px or more"),
+                ));
             }
             if sw == 0.0 || sh == 0.0 {
-                return Err(LayoutError::EmptyRegion);
+                return Err(ResolveError::new(
+                    self,
+                    "a part of the picture without pixels; ask for 1 px or more",
+                ));
+            }
+            if self.strict && (dw < 1.0 || dh < 1.0) {
+                return Err(ResolveError::new(
+                    self,
+                    "a side of the result truncates to nothing; ask for a larger one",
+                ));
             }
             // `as` truncates and saturates.
             let (to_w, to_h) = ((dw as u32).max(1), (dh as u32).max(1));
-            layout.clamped = dw < 1.0 || dh < 1.0;
             let across = clip(sx, sw, width);
             let down = clip(sy, sh, height);
             layout.scaling = Some(Scaling {
-                from: across.zip(down).map(|((x, w), (y, h))| Rect { x, y, w, h }),
+                from: across.zip(down).map(|((x, w), (y, h))| (x, y, w, h)),
                 width: to_w,
                 height: to_h,
             });
@@ -210,16 +172,6 @@ impl Size {
     }
 }
 
-impl Length {
-    /// In pixels, along a side of `side` px.
-    fn of(self, side: f64) -> f64 {
-        match self {
-            Self::Px(px) => px,
-            Self::Percent(percent) => side * percent * 0.01,
-        }
-    }
-}
-
 /// The part of `start..start + length`, truncated to whole pixels, that lies inside `0..side`, as start
 /// and length. A length that truncates to 0 means the whole side, as in an ImageMagick geometry.
 fn clip(start: f64, length: f64, side: u32) -> Option<(u32, u32)> {
@@ -230,6 +182,3 @@ fn clip(start: f64, length: f64, side: u32) -> Option<(u32, u32)> {
     let inside = start.saturating_add(length).min(side).checked_sub(start)?;
     (inside > 0).then_some((start, inside))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,324 @@
+//! A plan in the making: what the rules look at and decide.
+
+use andon_recipe::{Orientation, Recipe, Step, Strip};
+
+use super::rules::{PHASES, Rule};
+use super::runs::{Run, Runs};
+use super::view::Stored;
+use super::words::unknown_word;
+use crate::codec::{Codec, Encode, Info, Scales, Traits};
+use crate::error::{Error, Result};
+use crate::formats::Formats;
+use crate::frame::{Model, Subsampling};
+use crate::ops::canvas::Blank;
+use crate::ops::flatten::Flattened;
+use crate::ops::turn::Turned;
+use crate::resize::{Crop, Resample, Rescale, kernel};
+use crate::stage::Stage;
+
+/// What is decided so far; each of the phases of [`super::rules::PHASES`] decides more.
+pub(super) struct Draft<'a> {
+    pub(super) formats: &'a Formats,
+    pub(super) recipe: &'a Recipe,
+    pub(super) source: &'static dyn Codec,
+    pub(super) info: &'a Info,
+    pub(super) target: &'static dyn Codec,
+    pub(super) encode: Encode,
+    pub(super) runs: Runs,
+    /// What is shown of the stored picture.
+    pub(super) stored: Stored,
+    /// Phase 1: the answer is the source's own bytes.
+    pub(super) is_copy: bool,
+    /// Phase 1: the turn after the first read.
+    pub(super) turn: Option<Box<dyn Stage>>,
+    /// Between the phases: what the planes are at full scale.
+    pub(super) full: Traits,
+    /// Between the phases: the model to paint in, if it is not the one that is decoded.
+    pub(super) leaves: Option<Traits>,
+    /// Between the phases: what follows the first read and its turn.
+    pub(super) painted: Vec<Box<dyn Stage>>,
+    /// Between the phases: what the encoder needs.
+    pub(super) needed: Traits,
+    /// Phase 2: the subsampling that resampling ends in, before any turn; `None` without chroma planes.
+    pub(super) chroma: Option<Subsampling>,
+    /// Phase 2: the scales at which the source is decoded.
+    pub(super) scales: Scales,
+    /// Phase 2: what brings the decoded picture to its part and size.
+    pub(super) first: First,
+    /// The rules that acted, in the order in which they did.
+    pub(super) fired: Vec<&'static Rule>,
+}
+
+/// What brings the decoded picture to its part and size.
+#[derive(Default)]
+pub(super) enum First {
+    /// It is what was decoded.
+    #[default]
+    Nothing,
+    /// Nothing of it shows.
+    Blank(Blank),
+    /// Whole pixels of it.
+    Crop(Crop),
+    /// Everything else.
+    Resample(Resample),
+}
+
+impl First {
+    pub(super) fn into_stage(self) -> Option<Box<dyn Stage>> {
+        match self {
+            Self::Nothing => None,
+            Self::Blank(stage) => Some(Box::new(stage)),
+            Self::Crop(stage) => Some(Box::new(stage)),
+            Self::Resample(stage) => Some(Box::new(stage)),
+        }
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// A draft of a resolved recipe for a picture with this header.
+    pub(super) fn new(
+        formats: &'a Formats,
+        recipe: &'a Recipe,
+        source: &'static dyn Codec,
+        info: &'a Info,
+    ) -> Result<Self> {
+        let target = target(formats, recipe, source)?;
+        let runs = Runs::of(recipe, source, info)?;
+        let full = source.decoded(info, Scales::FULL);
+        Ok(Self {
+            formats,
+            recipe,
+            source,
+            info,
+            target,
+            encode: encode(recipe, source, info, target, runs.first.orientation),
+            stored: runs.first.stored(info, runs.measured),
+            is_copy: false,
+            turn: None,
+            full,
+            leaves: None,
+            painted: Vec::new(),
+            needed: full,
+            chroma: None,
+            scales: Scales::FULL,
+            first: First::Nothing,
+            fired: Vec::new(),
+            runs,
+        })
+    }
+
+    /// Lets the rules of a phase act.
+    pub(super) fn apply(&mut self, phase: usize) {
+        for rule in PHASES[phase] {
+            if rule.acts_on(self) {
+                self.fired.push(rule);
+            }
+        }
+    }
+
+    /// How the first read turns the picture.
+    pub(super) fn orientation(&self) -> Orientation {
+        self.runs.first.orientation
+    }
+
+    /// Is this step in the recipe?
+    pub(super) fn has(&self, step: &Step) -> bool {
+        self.recipe.steps.contains(step)
+    }
+
+    /// Are profiles and EXIF dropped, and when?
+    pub(super) fn strip(&self) -> Option<Strip> {
+        self.recipe.steps.iter().find_map(|step| match step {
+            Step::Strip(strip) => Some(*strip),
+            _ => None,
+        })
+    }
+
+    /// Settles what comes after resampling, for it tells which planes the encoder will need.
+    pub(super) fn settle_planes(&mut self) -> Result<()> {
+        self.full.alpha |= self.stored.from.is_none();
+        let turned = turned(self.full, self.orientation());
+        let mut painted = self.painted(turned);
+        let after = |traits: Traits, stages: &[Box<dyn Stage>]| {
+            stages
+                .iter()
+                .fold(traits, |traits, stage| stage.after(traits))
+        };
+        // What the result cannot keep is shown over a background.
+        let ends = after(turned, &painted);
+        if let Some(colour) = self.recipe.output.background.colour()
+            && ends.alpha
+            && !self.accepted(ends)?.alpha
+        {
+            painted.push(Box::new(Flattened { colour }));
+        }
+        if !painted.is_empty() || turned.model == Model::Cmyk {
+            self.leaves = self.leaves(turned, &painted)?;
+        }
+        let begins = self.leaves.unwrap_or(turned);
+        self.needed = self.accepted(after(begins, &painted))?;
+        self.painted = painted;
+        Ok(())
+    }
+
+    /// The stages of all runs but the first, on a picture like this. They do not depend on its model.
+    fn painted(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
+        let mut stages: Vec<Box<dyn Stage>> = Vec::new();
+        let mut size = self.runs.first.size();
+        for run in std::mem::take(&mut self.runs.rest) {
+            let run: Vec<Box<dyn Stage>> = match run {
+                Run::Painted(stage) => vec![stage],
+                Run::View(view) => {
+                    let soft = self.info.palette || traits.alpha;
+                    let read = view
+                        .from
+                        .map(|from| Rescale::new((from, view.within), size, view.to, soft));
+                    let read = read.flatten().map(|read| Box::new(read) as Box<dyn Stage>);
+                    read.into_iter().chain(turn(view.orientation)).collect()
+                }
+            };
+            for stage in run {
+                traits = stage.after(traits);
+                size = stage.size_after(size.0, size.1);
+                stages.push(stage);
+            }
+        }
+        stages
+    }
+
+    /// What the picture becomes before anything is painted, so that colours and edges are those that were
+    /// asked for: out of CMYK, out of gray where colour is painted, out of luma and chroma where the result
+    /// holds neither, and to chroma that is less thin. Opacity stays, for a ground may follow. Pictures
+    /// whose chroma is thinned become so last, for the same reason.
+    fn leaves(&self, turned: Traits, painted: &[Box<dyn Stage>]) -> Result<Option<Traits>> {
+        let same = self.accepted(turned)?;
+        let rgb = Traits {
+            model: Model::Rgb,
+            ..turned
+        };
+        let to = match (turned.model, same.model) {
+            (Model::Cmyk, Model::Cmyk) if !self.has(&Step::Srgb) => return Ok(None),
+            (Model::Cmyk, _) => self.accepted(rgb)?,
+            (Model::Gray, _) if painted.iter().any(|stage| stage.adds_colour()) => {
+                self.accepted(rgb)?
+            }
+            (Model::YCbCr { sub, .. }, Model::YCbCr { sub: to, .. })
+                if to.h >= sub.h && to.v >= sub.v =>
+            {
+                return Ok(None);
+            }
+            (Model::YCbCr { .. }, _) => same,
+            _ => return Ok(None),
+        };
+        Ok(Some(Traits {
+            alpha: turned.alpha,
+            ..to
+        }))
+    }
+
+    fn accepted(&self, have: Traits) -> Result<Traits> {
+        accepted(self.target, have, &self.encode)
+    }
+
+    /// The resampling that always does: from what is decoded to what is shown of it.
+    pub(super) fn resample(&self) -> First {
+        let (width, height) = self.stored.to;
+        let Some(from) = self.stored.from else {
+            return First::Blank(Blank { width, height });
+        };
+        First::Resample(Resample {
+            source: (self.info.width, self.info.height),
+            from,
+            within: self.stored.within,
+            scales: self.scales,
+            stored: match self.info.model {
+                Model::YCbCr { sub, .. } => sub,
+                _ => Subsampling::NONE,
+            },
+            to: self.stored.to,
+            chroma: self.chroma,
+            kernel: kernel(self.info.palette || self.info.alpha, self.stored.grows()),
+        })
+    }
+}
+
+/// What the encoder wants instead of `have`.
+pub(super) fn accepted(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
+    target.accepts(have, encode).ok_or_else(|| Error::Recipe {
+        piece: target.name().to_owned(),
+        why: "this format can be read but not written; ask for another with as:".to_owned(),
+    })
+}
+
+/// The stage that turns, if anything is to be turned.
+pub(super) fn turn(orientation: Orientation) -> Option<Box<dyn Stage>> {
+    if orientation.is_upright() {
+        None
+    } else {
+        Some(Box::new(Turned { orientation }))
+    }
+}
+
+/// Subsampling through a turn (either way: a quarter swaps the sides, whichever its direction).
+pub(super) fn turned_sub(sub: Subsampling, orientation: Orientation) -> Subsampling {
+    if orientation.quarters % 2 == 1 {
+        Subsampling { h: sub.v, v: sub.h }
+    } else {
+        sub
+    }
+}
+
+/// Traits through a turn.
+fn turned(traits: Traits, orientation: Orientation) -> Traits {
+    let model = match traits.model {
+        Model::YCbCr { sub, range } => Model::YCbCr {
+            sub: turned_sub(sub, orientation),
+            range,
+        },
+        other => other,
+    };
+    Traits { model, ..traits }
+}
+
+/// The codec of the result.
+fn target(
+    formats: &Formats,
+    recipe: &Recipe,
+    source: &'static dyn Codec,
+) -> Result<&'static dyn Codec> {
+    let Some(name) = &recipe.output.format else {
+        return Ok(source);
+    };
+    formats.codec(name.as_str()).ok_or_else(|| Error::Recipe {
+        piece: name.as_str().to_owned(),
+        why: unknown_word(
+            "format",
+            name.as_str(),
+            formats.codecs.iter().map(|codec| codec.name()),
+        ),
+    })
+}
+
+/// How the result is written: as asked, else like the source where that means the same.
+fn encode(
+    recipe: &Recipe,
+    source: &dyn Codec,
+    info: &Info,
+    target: &dyn Codec,
+    orientation: Orientation,
+) -> Encode {
+    let output = &recipe.output;
+    let inherited = info.quality.filter(|_| target.inherits_quality());
+    let own_chroma = match info.model {
+        Model::YCbCr { sub, .. } if source.hands_on_subsampling() => {
+            Some(turned_sub(sub, orientation))
+        }
+        _ => None,
+    };
+    Encode {
+        quality: output.quality.or(inherited.map(u16::from)),
+        progressive: output.progressive,
+        chroma: output.chroma.map(Subsampling::from).or(own_chroma),
+        effort: output.effort,
+    }
+}

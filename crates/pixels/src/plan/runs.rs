@@ -1,0 +1,157 @@
+//! A resolved recipe as the runs that are carried out: reads of the picture, and what is painted on it
+//! in between.
+
+use andon_recipe::{Canvas, Colour, Crop, Length, Orientation, Recipe, Step};
+
+use super::view::View;
+use super::words::unknown_word;
+use crate::codec::{Codec, Info, Scale};
+use crate::error::{Error, Result};
+use crate::ops;
+use crate::ops::canvas::OnCanvas;
+use crate::ops::rotate::Rotated;
+use crate::resize::RegionF;
+use crate::stage::Stage;
+
+/// What a recipe does, in order.
+pub(super) struct Runs {
+    /// How the source is read.
+    pub(super) first: View,
+    /// The scale at which that view's lengths are measured.
+    pub(super) measured: Scale,
+    /// What follows.
+    pub(super) rest: Vec<Run>,
+    /// Every size that comes about on the way, the result's last.
+    pub(super) sizes: Vec<(u32, u32)>,
+}
+
+/// One run after the first.
+pub(super) enum Run {
+    /// A read of the picture that is there.
+    View(View),
+    /// Something that is painted.
+    Painted(Box<dyn Stage>),
+}
+
+impl Runs {
+    /// The runs of a resolved recipe, for a picture with this header.
+    pub(super) fn of(recipe: &Recipe, source: &dyn Codec, info: &Info) -> Result<Self> {
+        let mut runs = Self {
+            first: View::whole((info.width, info.height)),
+            measured: Scale::FULL,
+            rest: Vec::new(),
+            sizes: Vec::new(),
+        };
+        let mut size = (info.width, info.height);
+        for step in &recipe.steps {
+            runs.step(step, size, source, info)?;
+            size = match runs.rest.last() {
+                None => runs.first.size(),
+                Some(Run::View(view)) => view.size(),
+                Some(Run::Painted(stage)) => stage.size_after(size.0, size.1),
+            };
+            runs.sizes.push(size);
+        }
+        runs.sizes.push(size);
+        Ok(runs)
+    }
+
+    fn step(
+        &mut self,
+        step: &Step,
+        size: (u32, u32),
+        source: &dyn Codec,
+        info: &Info,
+    ) -> Result<()> {
+        match *step {
+            Step::Strip(_) | Step::Srgb | Step::Original => {}
+            Step::Orient => self.view(size).turn(info.orientation),
+            Step::Turn(turn) => self.view(size).turn(Orientation::default().then(turn)),
+            Step::Flip(flip) => self.view(size).turn(Orientation::default().flipped(flip)),
+            Step::Shrink(eighths) => self.shrink(eighths, source, info),
+            Step::Crop(Crop::At {
+                x: Length::Px(x),
+                y: Length::Px(y),
+                w: Length::Px(w),
+                h: Length::Px(h),
+            }) => self.view(size).crop(RegionF { x, y, w, h }),
+            Step::Exact {
+                w: Length::Px(w),
+                h: Length::Px(h),
+            } => {
+                // Two scalings are two reads: one alone would be another picture.
+                if self.view(size).is_scaled {
+                    self.rest.push(Run::View(View::whole(size)));
+                }
+                self.view(size).scale((w as u32, h as u32));
+            }
+            Step::Canvas(canvas) => self.canvas(canvas, size),
+            Step::Rotate { degrees, colour } => self.paint(Box::new(Rotated { degrees, colour })),
+            Step::Effect(ref effect) => {
+                let words = || ops::ALL.iter().map(|op| op.word().name);
+                let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
+                let op = op.ok_or_else(|| Error::Recipe {
+                    piece: effect.name.clone(),
+                    why: unknown_word("effect", &effect.name, words()),
+                })?;
+                if let Some(stage) = op.parse(effect)? {
+                    self.paint(stage);
+                }
+            }
+            _ => {
+                return Err(Error::Internal(format!("`{step}` was not resolved")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The view that geometry goes into.
+    fn view(&mut self, size: (u32, u32)) -> &mut View {
+        if matches!(self.rest.last(), Some(Run::Painted(_))) {
+            self.rest.push(Run::View(View::whole(size)));
+        }
+        match self.rest.last_mut() {
+            Some(Run::View(view)) => view,
+            _ => &mut self.first,
+        }
+    }
+
+    /// Measures what follows on the picture as it decodes at a scale. Resolved recipes shrink before they
+    /// crop and scale.
+    fn shrink(&mut self, eighths: u8, source: &dyn Codec, info: &Info) {
+        if source.scales(info) != [Scale::FULL] {
+            self.measured = Scale(eighths.clamp(1, 8));
+            self.first = View {
+                orientation: self.first.orientation,
+                ..View::whole(info.scaled(self.measured))
+            };
+        }
+    }
+
+    fn canvas(&mut self, canvas: Canvas, (width, height): (u32, u32)) {
+        let (x, y) = canvas.at.map_or((0, 0), |(x, y)| (x.into(), y.into()));
+        let shows =
+            |at: i64, length: u32, room: u32| at < room.into() && at + i64::from(length) > 0;
+        // What is not seen need not be read; once something is painted, it is there anyway.
+        let is_seen =
+            !self.rest.is_empty() || (shows(x, width, canvas.w) && shows(y, height, canvas.h));
+        if !is_seen {
+            self.first = View::blank((canvas.w, canvas.h));
+            if canvas.colour == Colour::CLEAR {
+                return;
+            }
+        }
+        let (x, y) = if is_seen { (x, y) } else { (0, 0) };
+        self.paint(Box::new(OnCanvas {
+            width: canvas.w,
+            height: canvas.h,
+            x,
+            y,
+            colour: canvas.colour,
+        }));
+    }
+
+    fn paint(&mut self, stage: Box<dyn Stage>) {
+        self.rest.push(Run::Painted(stage));
+    }
+}

@@ -1,0 +1,485 @@
+//! The native language's arithmetic: from steps to whole pixels.
+//!
+//! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter
+//! than one pixel. What is left are `strip`, `srgb`, `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`,
+//! `canvas`, `rotate` and effects. Steps that change nothing are dropped, neighbours that are one are joined.
+
+use std::sync::Arc;
+
+use crate::rules::{Facts, ResolveError, Rules};
+use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Strip};
+use crate::{Orientation, Output, Recipe};
+
+impl Rules for Recipe {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        if self.is_original() {
+            return Ok(Self::original());
+        }
+        let mut picture = Picture::new(facts);
+        for step in &self.steps {
+            picture.step(step, facts)?;
+        }
+        picture.recipe(self, facts)
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self {
+            output,
+            ..self.clone()
+        })
+    }
+
+    fn materials(&self) -> Vec<&str> {
+        self.materials().collect()
+    }
+}
+
+/// The picture as the steps so far left it.
+struct Picture {
+    width: u32,
+    height: u32,
+    alpha: bool,
+    /// Was it turned upright?
+    upright: bool,
+    /// Was it scaled?
+    scaled: bool,
+    dpr: f64,
+    focus: Option<(f64, f64)>,
+    steps: Vec<Step>,
+    /// Turns and mirrorings that no step followed yet.
+    turned: Orientation,
+}
+
+impl Picture {
+    fn new(facts: &Facts) -> Self {
+        Self {
+            width: facts.width,
+            height: facts.height,
+            alpha: facts.alpha,
+            upright: false,
+            scaled: false,
+            dpr: 1.0,
+            focus: None,
+            steps: Vec::new(),
+            turned: Orientation::default(),
+        }
+    }
+
+    fn step(&mut self, step: &Step, facts: &Facts) -> Result<(), ResolveError> {
+        match step {
+            // What is no geometry is put in its place at the end.
+            Step::Original | Step::Strip(_) | Step::Srgb => {}
+            Step::Orient => self.orient(facts),
+            Step::Turn(turn) => self.turn(Orientation::default().then(*turn)),
+            Step::Flip(flip) => self.turn(Orientation::default().flipped(*flip)),
+            Step::Rotate { degrees, colour } => self.rotate(*degrees, *colour),
+            Step::Shrink(eighths) => self.shrink(*eighths, step, facts)?,
+            Step::Trim(_) => {
+                return Err(ResolveError::new(
+                    step,
+                    "trimming is not available yet; crop to the part instead",
+                ));
+            }
+            Step::Crop(crop) => self.crop(crop, step)?,
+            Step::Fit { inside, enlarge } => self.fit(*inside, *enlarge, step)?,
+            Step::Cover {
+                w,
+                h,
+                gravity,
+                enlarge,
+            } => self.cover((*w, *h), *gravity, *enlarge, step)?,
+            Step::Exact { w, h } => {
+                let size = self.boxed((*w, *h), step)?;
+                self.scale(side(size.0), side(size.1));
+            }
+            Step::Pad(pad) => self.pad(pad),
+            Step::Canvas(canvas) => self.canvas(canvas),
+            Step::Flatten(colour) => {
+                if self.alpha {
+                    self.lay((self.width, self.height), (0, 0), *colour);
+                }
+            }
+            Step::Focus { x, y } => {
+                self.focus = Some((x.of(f64::from(self.width)), y.of(f64::from(self.height))));
+            }
+            Step::Dpr(ratio) => self.dpr = *ratio,
+            Step::Effect(_) => self.push(step.clone()),
+        }
+        Ok(())
+    }
+
+    /// The resolved recipe: what holds for the whole picture, then the steps, then the output without a
+    /// format that the source has anyway.
+    fn recipe(mut self, asked: &Recipe, facts: &Facts) -> Result<Recipe, ResolveError> {
+        self.settle();
+        if let Some(step) = self.steps.iter().find(|step| is_beyond_words(step)) {
+            let most = Length::MAX_PX;
+            return Err(ResolveError::new(
+                step,
+                format!("sides of more than {most} px are not supported"),
+            ));
+        }
+        let has = |step: &Step| asked.steps.contains(step);
+        let strip = [Step::Strip(Strip::First), Step::Strip(Strip::Last)];
+        let strip = strip.into_iter().find(has).filter(|_| facts.metadata);
+        let srgb = Some(Step::Srgb).filter(|srgb| facts.cmyk && has(srgb));
+        let mut output = asked.output.clone();
+        output.format = output
+            .format
+            .filter(|format| format.as_str() != facts.format);
+        Ok(Recipe {
+            steps: strip.into_iter().chain(srgb).chain(self.steps).collect(),
+            output,
+        })
+    }
+
+    fn orient(&mut self, facts: &Facts) {
+        if !self.upright && !facts.orientation.is_upright() {
+            self.push(Step::Orient);
+            self.moved(facts.orientation);
+        }
+        self.upright = true;
+    }
+
+    fn turn(&mut self, turn: Orientation) {
+        self.turned = self.turned.followed_by(turn);
+        self.moved(turn);
+    }
+
+    /// Brings size and focus where a turn moves them.
+    fn moved(&mut self, turn: Orientation) {
+        let size = (f64::from(self.width), f64::from(self.height));
+        self.focus = self.focus.map(|point| turn.point(point, size));
+        (self.width, self.height) = turn.size(self.width, self.height);
+    }
+
+    fn rotate(&mut self, degrees: f64, colour: Colour) {
+        let degrees = degrees.rem_euclid(360.0);
+        if degrees % 90.0 == 0.0 {
+            let quarters = (degrees / 90.0) as u8;
+            return self.turn(Orientation {
+                mirror: false,
+                quarters,
+            });
+        }
+        let (width, height) = rotated_size(self.width, self.height, degrees);
+        self.push(Step::Rotate { degrees, colour });
+        // The middle stays the middle.
+        self.focus = self.focus.map(|(x, y)| {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let (x, y) = (
+                x - f64::from(self.width) / 2.0,
+                y - f64::from(self.height) / 2.0,
+            );
+            (
+                x * cos - y * sin + f64::from(width) / 2.0,
+                x * sin + y * cos + f64::from(height) / 2.0,
+            )
+        });
+        (self.width, self.height) = (width, height);
+        self.alpha |= colour.a < u8::MAX;
+    }
+
+    fn shrink(&mut self, eighths: u8, step: &Step, facts: &Facts) -> Result<(), ResolveError> {
+        let turns = |step: &Step| matches!(step, Step::Orient | Step::Turn(_) | Step::Flip(_));
+        if !self.steps.iter().all(turns) {
+            return Err(ResolveError::new(
+                step,
+                "it must come before all steps but orient, turn and flip",
+            ));
+        }
+        if facts.shrinks {
+            let scaled = |side: u32| (u64::from(side) * u64::from(eighths)).div_ceil(8) as u32;
+            self.push(step.clone());
+            self.resized(scaled(self.width), scaled(self.height));
+        }
+        Ok(())
+    }
+
+    fn crop(&mut self, crop: &Crop, step: &Step) -> Result<(), ResolveError> {
+        let dpr = if self.scaled { self.dpr } else { 1.0 };
+        let (width, height) = (f64::from(self.width), f64::from(self.height));
+        let along = |length: Length, whole: f64| px(length, whole, dpr);
+        let (x, y, w, h) = match *crop {
+            Crop::At { x, y, w, h } => {
+                let (left, right) = edges(along(x, width), along(w, width), self.width);
+                let (top, bottom) = edges(along(y, height), along(h, height), self.height);
+                (left, top, right - left, bottom - top)
+            }
+            Crop::Towards { w, h, gravity } => {
+                let w = (along(w, width).round() as u32).min(self.width);
+                let h = (along(h, height).round() as u32).min(self.height);
+                let (x, y) = self.kept((w, h), gravity);
+                (x, y, w, h)
+            }
+        };
+        if w == 0 || h == 0 {
+            return Err(ResolveError::new(
+                step,
+                format!(
+                    "nothing of the image is left: it is {}x{} px here",
+                    self.width, self.height
+                ),
+            ));
+        }
+        self.cut(x, y, w, h);
+        Ok(())
+    }
+
+    /// Where a part of this size lies.
+    fn kept(&self, (w, h): (u32, u32), gravity: Gravity) -> (u32, u32) {
+        let room = (self.width - w, self.height - h);
+        if let (Gravity::Centre, Some((x, y))) = (gravity, self.focus) {
+            // `as` saturates below 0.
+            let around = |point: f64, length: u32| (point - f64::from(length) / 2.0).round() as u32;
+            return (around(x, w).min(room.0), around(y, h).min(room.1));
+        }
+        let (across, down) = gravity.halves();
+        let part = |room: u32, halves: u32| (u64::from(room) * u64::from(halves) / 2) as u32;
+        (part(room.0, across), part(room.1, down))
+    }
+
+    fn fit(&mut self, inside: Bounds, enlarge: bool, step: &Step) -> Result<(), ResolveError> {
+        let whole = Length::Percent(100.0);
+        let (w, h) = match inside {
+            Bounds::Both(w, h) => self.boxed((w, h), step)?,
+            Bounds::Width(w) => (self.boxed((w, whole), step)?.0, f64::INFINITY),
+            Bounds::Height(h) => (f64::INFINITY, self.boxed((whole, h), step)?.1),
+        };
+        let (width, height) = (f64::from(self.width), f64::from(self.height));
+        if !enlarge && w >= width && h >= height {
+            return Ok(());
+        }
+        if w * height <= h * width {
+            self.scale(side(w), side(height * w / width));
+        } else {
+            self.scale(side(width * h / height), side(h));
+        }
+        Ok(())
+    }
+
+    fn cover(
+        &mut self,
+        size: (Length, Length),
+        gravity: Gravity,
+        enlarge: bool,
+        step: &Step,
+    ) -> Result<(), ResolveError> {
+        let (w, h) = self.boxed(size, step)?;
+        let (width, height) = (f64::from(self.width), f64::from(self.height));
+        let shrinks = w < width && h < height;
+        if enlarge || shrinks {
+            if w * height >= h * width {
+                self.scale(side(w), side((height * w / width).max(h)));
+            } else {
+                self.scale(side((width * h / height).max(w)), side(h));
+            }
+        }
+        let part = (side(w).min(self.width), side(h).min(self.height));
+        let (x, y) = self.kept(part, gravity);
+        self.cut(x, y, part.0, part.1);
+        Ok(())
+    }
+
+    /// A box in px, at least 1 on each side.
+    fn boxed(&self, (w, h): (Length, Length), step: &Step) -> Result<(f64, f64), ResolveError> {
+        let w = px(w, self.width.into(), self.dpr);
+        let h = px(h, self.height.into(), self.dpr);
+        if w.round() < 1.0 || h.round() < 1.0 {
+            return Err(ResolveError::new(
+                step,
+                format!(
+                    "a result of {w}x{h} px has no pixels; width and height must be at least 1"
+                ),
+            ));
+        }
+        Ok((w, h))
+    }
+
+    fn pad(&mut self, pad: &Pad) {
+        let scaled = |side: u32| (f64::from(side) * self.dpr).round() as u32;
+        let (left, top) = (scaled(pad.left), scaled(pad.top));
+        let width = self
+            .width
+            .saturating_add(left)
+            .saturating_add(scaled(pad.right));
+        let height = self
+            .height
+            .saturating_add(top)
+            .saturating_add(scaled(pad.bottom));
+        if (width, height) != (self.width, self.height) {
+            self.lay((width, height), (left.into(), top.into()), pad.colour);
+        }
+    }
+
+    fn canvas(&mut self, canvas: &Canvas) {
+        let scaled = |side: f64| (side * self.dpr).round();
+        let (w, h) = (side(scaled(canvas.w.into())), side(scaled(canvas.h.into())));
+        let centred = |room: u32, length: u32| (i64::from(room) - i64::from(length)).div_euclid(2);
+        let (x, y) = match canvas.at {
+            Some((x, y)) => (scaled(x.into()) as i64, scaled(y.into()) as i64),
+            None => (centred(w, self.width), centred(h, self.height)),
+        };
+        self.lay((w, h), (x, y), canvas.colour);
+    }
+
+    /// Lays the picture on a ground. What hangs over is cut off first, so that it is never scaled.
+    fn lay(&mut self, (w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) {
+        let across = visible(x, self.width, w);
+        let down = visible(y, self.height, h);
+        let (x, y) = match (across, down) {
+            (Some((left, width)), Some((top, height))) => {
+                self.cut(left, top, width, height);
+                (x.max(0) as u32, y.max(0) as u32)
+            }
+            // Nothing of it is seen, wherever it lies.
+            _ => (w, 0),
+        };
+        let covers = (x, y) == (0, 0) && (self.width, self.height) == (w, h);
+        let shows = !covers || self.alpha;
+        if !shows {
+            return;
+        }
+        let invisible = covers && colour.a == 0;
+        if !invisible {
+            let place = |at: u32| i32::try_from(at).unwrap_or(i32::MAX);
+            self.push(Step::Canvas(Canvas {
+                w,
+                h,
+                colour,
+                at: Some((place(x), place(y))),
+            }));
+        }
+        self.alpha = colour.a < u8::MAX;
+        self.focus = self
+            .focus
+            .map(|point| (point.0 + f64::from(x), point.1 + f64::from(y)));
+        (self.width, self.height) = (w, h);
+    }
+
+    /// Keeps a part that lies inside.
+    fn cut(&mut self, x: u32, y: u32, w: u32, h: u32) {
+        if (x, y, w, h) == (0, 0, self.width, self.height) {
+            return;
+        }
+        self.settle();
+        let before = self.steps.pop();
+        let step = match before {
+            Some(Step::Crop(Crop::At {
+                x: Length::Px(left),
+                y: Length::Px(top),
+                ..
+            })) => Step::crop(left as u32 + x, top as u32 + y, w, h),
+            other => {
+                self.steps.extend(other);
+                Step::crop(x, y, w, h)
+            }
+        };
+        self.steps.push(step);
+        self.focus = self
+            .focus
+            .map(|point| (point.0 - f64::from(x), point.1 - f64::from(y)));
+        (self.width, self.height) = (w, h);
+    }
+
+    fn scale(&mut self, w: u32, h: u32) {
+        self.scaled = true;
+        if (w, h) != (self.width, self.height) {
+            self.push(Step::exact(w, h));
+            self.resized(w, h);
+        }
+    }
+
+    fn resized(&mut self, w: u32, h: u32) {
+        let ratio = (
+            f64::from(w) / f64::from(self.width),
+            f64::from(h) / f64::from(self.height),
+        );
+        self.focus = self.focus.map(|(x, y)| (x * ratio.0, y * ratio.1));
+        (self.width, self.height) = (w, h);
+    }
+
+    fn push(&mut self, step: Step) {
+        self.settle();
+        self.steps.push(step);
+    }
+
+    /// Writes down the turns that gathered.
+    fn settle(&mut self) {
+        self.steps.extend(std::mem::take(&mut self.turned).steps());
+    }
+}
+
+/// Is it larger than the text can say?
+fn is_beyond_words(step: &Step) -> bool {
+    let beyond = |px: f64| px > Length::MAX_PX;
+    match *step {
+        Step::Crop(Crop::At {
+            x: Length::Px(x),
+            y: Length::Px(y),
+            w: Length::Px(w),
+            h: Length::Px(h),
+        }) => [x, y, w, h].into_iter().any(beyond),
+        Step::Exact {
+            w: Length::Px(w),
+            h: Length::Px(h),
+        } => beyond(w) || beyond(h),
+        Step::Canvas(Canvas { w, h, at, .. }) => {
+            let (x, y) = at.unwrap_or_default();
+            [w.into(), h.into(), x.into(), y.into()]
+                .into_iter()
+                .any(beyond)
+        }
+        _ => false,
+    }
+}
+
+/// A length in px; what is said in pixels is multiplied.
+fn px(length: Length, whole: f64, dpr: f64) -> f64 {
+    match length {
+        Length::Px(px) => px * dpr,
+        Length::Percent(_) => length.of(whole),
+    }
+}
+
+/// A side in whole px, at least 1; one that no picture has saturates, for a limit to refuse.
+fn side(length: f64) -> u32 {
+    (length.round() as u32).max(1)
+}
+
+/// The whole px from `start` to `start + length`, as far as they lie inside `0..side`.
+fn edges(start: f64, length: f64, side: u32) -> (u32, u32) {
+    let start = (start.round() as u32).min(side);
+    let end = start.saturating_add(length.round() as u32).min(side);
+    (start, end)
+}
+
+/// Start and length of the part of a side that lies on a canvas, in px of the picture.
+fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
+    let start = at.saturating_neg().clamp(0, length.into());
+    let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());
+    // Both lie within 0..=length, a u32.
+    (start < end).then_some((start as u32, (end - start) as u32))
+}
+
+/// The size that holds all of a picture turned by any angle: its bounding box, rounded to the nearest px.
+#[must_use]
+pub fn rotated_size(width: u32, height: u32, degrees: f64) -> (u32, u32) {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    let (w, h) = (f64::from(width), f64::from(height));
+    (
+        side(w * cos.abs() + h * sin.abs()),
+        side(w * sin.abs() + h * cos.abs()),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+use proptest::prelude::*;
+
+use crate::text::any_recipe;
+use crate::{Facts, Orientation, Recipe, ResolveError, Rules};
+
+fn try_on(recipe: &str, facts: &Facts) -> Result<String, ResolveError> {
+    let recipe: Recipe = recipe.parse().expect(recipe);
+    Ok(recipe.resolve(facts)?.to_string())
+}
+
+fn on(width: u32, height: u32, recipe: &str) -> String {
+    try_on(recipe, &Facts::new("jpeg", width, height)).expect(recipe)
+}
+
+fn turned(exif: u16) -> Facts {
+    Facts {
+        orientation: Orientation::from_exif(exif),
+        ..Facts::new("jpeg", 400, 300)
+    }
+}
+
+#[test]
+fn sides_are_rounded_to_the_nearest_pixel_and_are_at_least_one() {
+    assert_eq!(on(400, 300, "fit:150x"), "exact:150x113");
+    assert_eq!(on(400, 300, "fit:133x133"), "exact:133x100");
+    assert_eq!(on(400, 300, "fit:x100"), "exact:133x100");
+    assert_eq!(on(400, 300, "fit:50%x"), "exact:200x150");
+    assert_eq!(on(4000, 10, "fit:100x100"), "exact:100x1");
+}
+
+#[test]
+fn nothing_grows_unless_it_says_so_but_exact_means_exactly() {
+    assert_eq!(on(50, 40, "fit:100x100"), "same");
+    assert_eq!(on(50, 40, "fit:100x100:enlarge"), "exact:100x80");
+    assert_eq!(
+        on(50, 40, "cover:100x100:enlarge"),
+        "exact:125x100,crop:12:0:100x100"
+    );
+    assert_eq!(on(50, 40, "cover:100x30"), "crop:0:5:50x30");
+    assert_eq!(on(50, 40, "exact:100x100"), "exact:100x100");
+}
+
+#[test]
+fn cover_gives_exactly_its_box_and_keeps_what_gravity_says() {
+    for (recipe, resolved) in [
+        ("cover:200x200", "exact:267x200,crop:33:0:200x200"),
+        ("cover:200x200:west", "exact:267x200,crop:0:0:200x200"),
+        ("cover:200x200:southeast", "exact:267x200,crop:67:0:200x200"),
+        ("cover:200x100:north", "exact:200x150,crop:0:0:200x100"),
+        ("cover:200x100:south", "exact:200x150,crop:0:50:200x100"),
+        ("cover:200x150", "exact:200x150"),
+    ] {
+        assert_eq!(on(400, 300, recipe), resolved);
+    }
+}
+
+#[test]
+fn a_focus_moves_with_the_image_and_steers_later_crops() {
+    assert_eq!(
+        on(400, 300, "focus:10%:50%,cover:150x150"),
+        "exact:200x150,crop:0:0:150x150"
+    );
+    assert_eq!(
+        on(400, 300, "focus:300:150,turn:90,crop:100x100"),
+        "turn:90,crop:100:250:100x100"
+    );
+    assert_eq!(
+        on(400, 300, "focus:300:150,flip:h,crop:100x100"),
+        "flip:h,crop:50:100:100x100"
+    );
+    assert_eq!(
+        on(400, 300, "focus:10%:50%,cover:150x150:east"),
+        "exact:200x150,crop:50:0:150x150",
+        "a gravity that is named wins"
+    );
+}
+
+#[test]
+fn a_crop_acts_where_it_is_written() {
+    assert_eq!(
+        on(400, 300, "crop:100:0:200x200,fit:50x50"),
+        "crop:100:0:200x200,exact:50x50"
+    );
+    assert_eq!(
+        on(400, 300, "fit:200x,crop:10:10:50%x50%"),
+        "exact:200x150,crop:10:10:100x75"
+    );
+    assert_eq!(
+        on(400, 300, "crop:10:10:50x50,crop:5:5:10x10"),
+        "crop:15:15:10x10"
+    );
+    assert_eq!(on(400, 300, "crop:0:0:100%x100%"), "same");
+    assert_eq!(
+        on(400, 300, "crop:300:0:200x900"),
+        "crop:300:0:100x300",
+        "as far as it goes"
+    );
+}
+
+#[test]
+fn what_leaves_no_pixels_is_refused() {
+    for recipe in [
+        "crop:400:0:10x10",
+        "crop:0:0:0x10",
+        "fit:0x",
+        "exact:0x10",
+        "cover:10x0.2",
+    ] {
+        let error = try_on(recipe, &Facts::new("jpeg", 400, 300)).expect_err(recipe);
+        assert_eq!(error.piece, recipe);
+    }
+    let error = try_on("fit:10x,shrink:4", &Facts::new("jpeg", 400, 300)).unwrap_err();
+    assert!(error.why.contains("before"), "{error}");
+}
+
+#[test]
+fn upright_images_need_no_turning_and_others_one() {
+    assert_eq!(on(400, 300, "orient,fit:100x100"), "exact:100x75");
+    let facts = turned(6);
+    assert_eq!(
+        try_on("orient,fit:100x100", &facts).unwrap(),
+        "orient,exact:75x100"
+    );
+    assert_eq!(try_on("orient,orient", &facts).unwrap(), "orient");
+    assert_eq!(on(400, 300, "turn:90,turn:90,flip:v"), "flip:h");
+    assert_eq!(on(400, 300, "turn:90,turn:270"), "same");
+    assert_eq!(on(400, 300, "rotate:-90"), "turn:270");
+    assert_eq!(
+        on(400, 300, "flip:h,turn:90,fit:x100"),
+        "flip:h,turn:90,exact:75x100"
+    );
+}
+
+#[test]
+fn margins_canvases_and_flattening_are_one_thing() {
+    assert_eq!(
+        on(400, 300, "pad:10:20:30:40:ffffff"),
+        "canvas:460x340:ffffff:40:10"
+    );
+    assert_eq!(on(400, 300, "pad:0:0:0:0:ffffff"), "same");
+    assert_eq!(on(400, 300, "canvas:200x200:ffffff"), "crop:100:50:200x200");
+    assert_eq!(
+        on(400, 300, "canvas:500x200:ffffff:-10:20"),
+        "crop:10:0:390x180,canvas:500x200:ffffff:0:20"
+    );
+    assert_eq!(on(400, 300, "flatten:ffffff"), "same");
+    let clear = Facts {
+        alpha: true,
+        ..Facts::new("png", 400, 300)
+    };
+    assert_eq!(
+        try_on("flatten:ffffff,flatten:000000", &clear).unwrap(),
+        "canvas:400x300:ffffff:0:0",
+        "once it is opaque, the next does nothing"
+    );
+    assert_eq!(
+        on(400, 300, "canvas:50x60:00000000:1000:0"),
+        "canvas:50x60:00000000:50:0",
+        "nothing of it is seen"
+    );
+}
+
+#[test]
+fn device_pixels_multiply_boxes_but_not_the_source() {
+    assert_eq!(
+        on(
+            400,
+            300,
+            "dpr:2,crop:0:0:200x200,fit:50x50,crop:0:0:20x20,pad:1:1:1:1"
+        ),
+        "crop:0:0:200x200,exact:100x100,crop:0:0:40x40,canvas:44x44:00000000:2:2"
+    );
+}
+
+#[test]
+fn what_the_source_has_not_need_not_be_taken_away() {
+    assert_eq!(on(400, 300, "strip,srgb,as:jpeg,q:80"), "q:80");
+    let facts = Facts {
+        metadata: true,
+        cmyk: true,
+        shrinks: true,
+        ..Facts::new("jpeg", 401, 300)
+    };
+    assert_eq!(
+        try_on("fit:100x,srgb,strip:first", &facts).unwrap(),
+        "strip:first,srgb,exact:100x75"
+    );
+    assert_eq!(
+        try_on("shrink:2,crop:0:0:100x75", &facts).unwrap(),
+        "shrink:2,crop:0:0:100x75"
+    );
+    assert_eq!(
+        on(401, 300, "shrink:2"),
+        "same",
+        "a format that does not shrink"
+    );
+}
+
+#[test]
+fn a_rotated_image_grows_to_hold_its_corners() {
+    assert_eq!(
+        on(400, 300, "rotate:30,fit:248x"),
+        "rotate:30,exact:248x230"
+    );
+    assert_eq!(super::rotated_size(400, 300, 30.0), (496, 460));
+    assert_eq!(super::rotated_size(1, 1, 45.0), (1, 1));
+}
+
+proptest! {
+    #[test]
+    fn resolving_twice_changes_nothing(
+        recipe in any_recipe(),
+        (width, height) in (1..5000_u32, 1..5000_u32),
+        exif in 1..=8_u16,
+        (alpha, cmyk, metadata, shrinks) in any::<(bool, bool, bool, bool)>(),
+    ) {
+        let facts = Facts {
+            orientation: Orientation::from_exif(exif),
+            alpha,
+            cmyk,
+            metadata,
+            shrinks,
+            ..Facts::new("jpeg", width, height)
+        };
+        if let Ok(resolved) = recipe.resolve(&facts) {
+            let text = resolved.to_string();
+            prop_assert_eq!(text.parse::<Recipe>(), Ok(resolved.clone()), "{}", text);
+            prop_assert_eq!(resolved.resolve(&facts), Ok(resolved));
+        }
+    }
+
+    #[test]
+    fn no_recipe_is_too_large_to_resolve(recipe in any_recipe()) {
+        for (width, height) in [(1, 1), (32_768, 3), (u32::MAX, u32::MAX)] {
+            let _ = recipe.resolve(&Facts::new("jpeg", width, height));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a request wants before its source is known, and what is known of a source.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Orientation, Output, Recipe};
+
+/// A request's rules. Sizes in it may depend on the source; with the source's facts they come to a recipe
+/// of whole pixels.
+///
+/// A [`Recipe`] is the rules of the native language. A URL dialect with an arithmetic of its own has rules
+/// of its own.
+pub trait Rules: fmt::Debug + Send + Sync {
+    /// One canonical text, different from that of any other rules.
+    fn text(&self) -> String;
+
+    /// What they come to for a source: steps in whole pixels, and only those that change something.
+    /// Resolving the result again changes nothing.
+    ///
+    /// # Errors
+    /// [`ResolveError`] for rules that make no picture of this source.
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError>;
+
+    /// How the result is written.
+    fn output(&self) -> &Output;
+
+    /// The same, written otherwise: what content negotiation and the configuration settle.
+    fn with_output(&self, output: Output) -> Arc<dyn Rules>;
+
+    /// The files that they compose with, by name.
+    fn materials(&self) -> Vec<&str>;
+}
+
+/// What rules may depend on: the source's header, never its pixels, except where a measurement is said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// The format's name.
+    pub format: String,
+    /// Width as stored, in px.
+    pub width: u32,
+    /// Height as stored, in px.
+    pub height: u32,
+    /// How the stored picture becomes upright.
+    pub orientation: Orientation,
+    /// May it be transparent?
+    pub alpha: bool,
+    /// Is it CMYK?
+    pub cmyk: bool,
+    /// Has it ICC, EXIF or other metadata?
+    pub metadata: bool,
+    /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
+    pub shrinks: bool,
+}
+
+impl Facts {
+    /// A plain picture: opaque, upright, without metadata.
+    #[must_use]
+    pub fn new(format: &str, width: u32, height: u32) -> Self {
+        Self {
+            format: format.to_owned(),
+            width,
+            height,
+            orientation: Orientation::default(),
+            alpha: false,
+            cmyk: false,
+            metadata: false,
+            shrinks: false,
+        }
+    }
+}
+
+/// Why rules make no picture of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolveError {
+    /// The offending piece.
+    pub piece: String,
+    /// What is wrong and what would do.
+    pub why: String,
+}
+
+impl ResolveError {
+    /// An error about a piece of the request.
+    #[must_use]
+    pub fn new(piece: impl fmt::Display, why: impl Into<String>) -> Self {
+        Self {
+            piece: piece.to_string(),
+            why: why.into(),
+        }
+    }
+}
+
+impl fmt::Display for ResolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.piece, self.why)
+    }
+}
+
+impl std::error::Error for ResolveError {}

@@ -1,0 +1,366 @@
+//! The words of the language, declared once: what parses, what errors suggest and what the reference
+//! prints all come from here. Effects are declared by the engine, which checks them.
+
+use crate::args::{Arg, Word};
+use crate::step::{Flip, Gravity, Length, Step, Turn};
+
+/// Every word that is not an effect, in the order of the reference. A word with two forms stands twice.
+pub const WORDS: &[&Word] = &[
+    &SAME,
+    &ORIGINAL,
+    &ORIENT,
+    &TURN,
+    &FLIP,
+    &ROTATE,
+    &CROP,
+    &CROP_TOWARDS,
+    &FIT,
+    &COVER,
+    &EXACT,
+    &FOCUS,
+    &TRIM,
+    &PAD,
+    &CANVAS,
+    &FLATTEN,
+    &DPR,
+    &SHRINK,
+    &STRIP,
+    &SRGB,
+    &BACKGROUND,
+    &AS,
+    &QUALITY,
+    &PROGRESSIVE,
+    &CHROMA,
+    &EFFORT,
+];
+
+/// Is this a word of the language, so that no effect may have it?
+pub(crate) fn is_taken(name: &str) -> bool {
+    WORDS.iter().any(|word| word.name == name)
+}
+
+const fn word(
+    name: &'static str,
+    args: &'static [Arg],
+    help: &'static str,
+    example: &'static str,
+) -> Word {
+    Word {
+        name,
+        args,
+        help,
+        example,
+    }
+}
+
+pub(crate) const SAME: Word = word(
+    "same",
+    &[],
+    "changes nothing but the encoding; stands alone",
+    "same",
+);
+pub(crate) const ORIGINAL: Word = word(
+    "original",
+    &[],
+    "the source's own bytes; stands alone",
+    "original",
+);
+pub(crate) const ORIENT: Word = word(
+    "orient",
+    &[],
+    "turns the image upright by its EXIF orientation",
+    "orient",
+);
+pub(crate) const TURN: Word = word(
+    "turn",
+    &[Arg::choice("angle", TURNS)
+        .unit("degrees clockwise")
+        .help("how far")],
+    "turns by quarters",
+    "turn:90",
+);
+pub(crate) const FLIP: Word = word(
+    "flip",
+    &[Arg::choice("direction", FLIPS).help("h: left to right; v: top to bottom; hv: both")],
+    "mirrors the image",
+    "flip:h",
+);
+pub(crate) const ROTATE: Word = word(
+    "rotate",
+    &[
+        Arg::number("degrees", -360.0, 360.0)
+            .unit("degrees clockwise")
+            .help("how far"),
+        Arg::colour("colour")
+            .default("00000000")
+            .help("what the corners show"),
+    ],
+    "turns by any angle; the image grows to hold all of it",
+    "rotate:12.5:ffffff",
+);
+pub(crate) const CROP: Word = word(
+    "crop",
+    &[
+        Arg::length("x").help("left edge"),
+        Arg::length("y").help("top edge"),
+        Arg::length("width").help("width of the part"),
+        Arg::length("height").after('x').help("height of the part"),
+    ],
+    "keeps a rectangle; before scaling it is measured on the source, after scaling on the scaled image",
+    "crop:10:10:50%x50%",
+);
+pub(crate) const CROP_TOWARDS: Word = word(
+    "crop",
+    &[
+        Arg::length("width").help("width of the part"),
+        Arg::length("height").after('x').help("height of the part"),
+        GRAVITY,
+    ],
+    "keeps a part of this size, or all of a side that is shorter",
+    "crop:400x300:north",
+);
+pub(crate) const FIT: Word = word(
+    "fit",
+    &[
+        Arg::side("width").help("width of the box; may be left out"),
+        Arg::side("height")
+            .after('x')
+            .help("height of the box; may be left out"),
+        ENLARGE,
+    ],
+    "scales to fit inside a box and keeps the aspect ratio; sides are rounded to the nearest pixel",
+    "fit:250x250",
+);
+pub(crate) const COVER: Word = word(
+    "cover",
+    &[
+        Arg::length("width").help("width of the result"),
+        Arg::length("height")
+            .after('x')
+            .help("height of the result"),
+        GRAVITY,
+        ENLARGE,
+    ],
+    "scales to cover a box, keeps the aspect ratio and crops what hangs over",
+    "cover:400x300:north",
+);
+pub(crate) const EXACT: Word = word(
+    "exact",
+    &[
+        Arg::length("width").help("width of the result"),
+        Arg::length("height")
+            .after('x')
+            .help("height of the result"),
+    ],
+    "scales to exactly this size, larger or smaller, and ignores the aspect ratio",
+    "exact:400x300",
+);
+pub(crate) const FOCUS: Word = word(
+    "focus",
+    &[
+        Arg::length("x").help("from the left edge"),
+        Arg::length("y").help("from the top edge"),
+    ],
+    "the point that later crops keep in view, unless they name a gravity",
+    "focus:30%:40%",
+);
+pub(crate) const TRIM: Word = word(
+    "trim",
+    &[Arg::whole("threshold", 0, 255)
+        .unit("levels of 255")
+        .default("10")
+        .help("how far a pixel may differ from the upper left corner and still be border")],
+    "cuts a uniform border off; comes before other geometry, except orient, turn and flip",
+    "trim:10",
+);
+pub(crate) const PAD: Word = word(
+    "pad",
+    &[
+        Arg::whole("top", 0, MOST_PX)
+            .unit("px")
+            .help("margin above"),
+        Arg::whole("right", 0, MOST_PX)
+            .unit("px")
+            .help("margin to the right"),
+        Arg::whole("bottom", 0, MOST_PX)
+            .unit("px")
+            .help("margin below"),
+        Arg::whole("left", 0, MOST_PX)
+            .unit("px")
+            .help("margin to the left"),
+        Arg::colour("colour")
+            .default("00000000")
+            .help("what the margins show"),
+    ],
+    "adds margins",
+    "pad:10:20:10:20:ffffff",
+);
+pub(crate) const CANVAS: Word = word(
+    "canvas",
+    &[
+        Arg::whole("width", 1, MOST_PX)
+            .unit("px")
+            .help("width of the canvas"),
+        Arg::whole("height", 1, MOST_PX)
+            .after('x')
+            .unit("px")
+            .help("height of the canvas"),
+        Arg::colour("colour").help("what shows around and through the image"),
+        Arg::whole("x", -MOST_PX, MOST_PX)
+            .unit("px")
+            .default("centred")
+            .help("left edge of the image on the canvas"),
+        Arg::whole("y", -MOST_PX, MOST_PX)
+            .unit("px")
+            .default("centred")
+            .help("top edge of the image on the canvas"),
+    ],
+    "lays the image on a canvas of fixed size; what hangs over is cut off",
+    "canvas:300x300:ffffff",
+);
+pub(crate) const FLATTEN: Word = word(
+    "flatten",
+    &[Arg::colour("colour").help("an opaque colour")],
+    "shows a colour where the image is transparent",
+    "flatten:ffffff",
+);
+pub(crate) const DPR: Word = word(
+    "dpr",
+    &[Arg::number("ratio", 0.1, 10.0).help("device pixels per CSS pixel")],
+    "multiplies the pixels of later boxes, margins and canvases, and of crops after a scaling",
+    "dpr:2",
+);
+pub(crate) const SHRINK: Word = word(
+    "shrink",
+    &[Arg::whole("eighths", 1, 7).help("the scale is this many eighths")],
+    "decodes smaller, where the format can; comes first, except for orient, turn and flip",
+    "shrink:4",
+);
+pub(crate) const STRIP: Word = word(
+    "strip",
+    &[Arg::choice("when", STRIPS)
+        .default("last")
+        .help("first: before anything else, so that conversions use no profile")],
+    "writes no ICC, EXIF or other metadata into the result",
+    "strip",
+);
+pub(crate) const SRGB: Word = word("srgb", &[], "converts CMYK images to sRGB", "srgb");
+pub(crate) const BACKGROUND: Word = word(
+    "background",
+    &[Arg::text("colour", "ffffff")
+        .help("6 hex digits; none: opacity is dropped, hidden colours show")],
+    "what shows through in formats that keep no opacity, such as JPEG; absent: white",
+    "background:3080c0",
+);
+pub(crate) const AS: Word = word(
+    "as",
+    &[Arg::text("format", "webp").help("a format's name; auto: by the Accept header")],
+    "the format of the result; absent: the source's own",
+    "as:webp",
+);
+pub(crate) const QUALITY: Word = word(
+    "q",
+    &[Arg::whole("quality", 1, 1000).help("1 to 100; PNG: zlib level times 10, plus the filter")],
+    "the quality of the result; absent: the source's own where it is known",
+    "q:80",
+);
+pub(crate) const PROGRESSIVE: Word = word(
+    "progressive",
+    &[],
+    "progressive JPEG, Adam7 PNG, interlaced GIF",
+    "progressive",
+);
+pub(crate) const CHROMA: Word = word(
+    "chroma",
+    &[Arg::choice("subsampling", &["444", "422", "420", "440", "411"]).help("4:4:4 and so on")],
+    "chroma subsampling of the result; absent: a JPEG source's own, otherwise by quality",
+    "chroma:420",
+);
+pub(crate) const EFFORT: Word = word(
+    "effort",
+    &[Arg::whole("effort", 0, 9).help("0: fast; 9: small")],
+    "how hard the encoder tries; absent: the format's fast default",
+    "effort:7",
+);
+
+const MOST_PX: i64 = Length::MAX_PX as i64;
+
+const GRAVITY: Arg = Arg::choice("gravity", GRAVITIES)
+    .default("centre")
+    .help("which part is kept");
+
+const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
+    .default("")
+    .help("the image may grow");
+
+pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
+pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
+pub(crate) const STRIPS: &[&str] = &["last", "first"];
+pub(crate) const GRAVITIES: &[&str] = &[
+    "centre",
+    "north",
+    "east",
+    "south",
+    "west",
+    "northeast",
+    "southeast",
+    "southwest",
+    "northwest",
+];
+
+impl Turn {
+    pub(crate) const ALL: [Self; 3] = [Self::R90, Self::R180, Self::R270];
+}
+
+impl Flip {
+    pub(crate) const ALL: [Self; 3] = [Self::Horizontal, Self::Vertical, Self::Both];
+}
+
+/// The word's value at the place where `word` stands in its list.
+pub(crate) fn at<T: Copy>(values: &[T], words: &[&str], word: &str) -> Option<T> {
+    let place = words.iter().position(|known| *known == word)?;
+    values.get(place).copied()
+}
+
+/// The word for a value.
+pub(crate) fn of<T: PartialEq>(values: &[T], words: &[&'static str], value: &T) -> &'static str {
+    let place = values.iter().position(|known| known == value);
+    place
+        .and_then(|place| words.get(place))
+        .copied()
+        .unwrap_or_default()
+}
+
+impl Gravity {
+    pub(crate) fn word(self) -> &'static str {
+        of(&Self::ALL, GRAVITIES, &self)
+    }
+}
+
+impl Step {
+    /// The word that it is written with; an effect's is its own.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Original => ORIGINAL.name,
+            Self::Strip(_) => STRIP.name,
+            Self::Srgb => SRGB.name,
+            Self::Orient => ORIENT.name,
+            Self::Shrink(_) => SHRINK.name,
+            Self::Turn(_) => TURN.name,
+            Self::Flip(_) => FLIP.name,
+            Self::Rotate { .. } => ROTATE.name,
+            Self::Trim(_) => TRIM.name,
+            Self::Crop(_) => CROP.name,
+            Self::Fit { .. } => FIT.name,
+            Self::Cover { .. } => COVER.name,
+            Self::Exact { .. } => EXACT.name,
+            Self::Pad(_) => PAD.name,
+            Self::Canvas(_) => CANVAS.name,
+            Self::Flatten(_) => FLATTEN.name,
+            Self::Focus { .. } => FOCUS.name,
+            Self::Dpr(_) => DPR.name,
+            Self::Effect(effect) => &effect.name,
+        }
+    }
+}
