@@ -79,7 +79,15 @@ impl Dialect for SmallLight {
 fn refuse_noted(target: &Target<'_>, wish: Wish) -> Result<Wish, Refusal> {
     match wish.notes.is_empty() {
         true => Ok(wish),
-        false => Err(Refusal::new(target.path, wish.notes.join("; "))),
+        false => {
+            // What is refused is not ignored.
+            let mistakes: Vec<&str> = wish
+                .notes
+                .iter()
+                .map(|note| note.strip_suffix("; it is ignored").unwrap_or(note))
+                .collect();
+            Err(Refusal::new(target.path, mistakes.join("; ")))
+        }
     }
 }
 

@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
             Coord::Undefined => {
                 self.note(
                     name,
-                    "neither pixels nor percent, so undefined in the module; it is ignored",
+                    "neither pixels nor percent (write 50p for 50 %), which ngx_small_light leaves undefined; it is ignored",
                 );
                 None
             }

@@ -64,7 +64,9 @@ pub enum Error {
     Method(Method),
     #[error(transparent)]
     Shared(#[from] SharedError),
-    #[error("this takes the administrator's token, as Authorization: Bearer")]
+    #[error(
+        "this needs the administrator's token, as `Authorization: Bearer TOKEN`; none was sent, or another"
+    )]
     Unauthorized,
     #[error("{0}")]
     Order(String),

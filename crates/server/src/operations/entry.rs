@@ -92,17 +92,13 @@ impl Entry {
             let _ = write!(line, " {name}={:.1}", millis(*time));
         }
         if let Some(recipe) = &self.recipe {
-            let _ = write!(line, " recipe=\"{}\"", recipe.escape_debug());
+            let _ = write!(line, " recipe={}", quoted(recipe));
         }
         for note in self.notes() {
-            let _ = write!(line, " note=\"{}\"", note.escape_debug());
+            let _ = write!(line, " note={}", quoted(note));
         }
         if let Some((label, fault, sentence)) = &self.error {
-            let _ = write!(
-                line,
-                " error={label} fault={fault} \"{}\"",
-                sentence.escape_debug()
-            );
+            let _ = write!(line, " error={label} fault={fault} {}", quoted(sentence));
         }
         line.push('\n');
         line
@@ -135,6 +131,20 @@ impl Entry {
         }
         format!("{line}\n")
     }
+}
+
+/// In quotes, with escapes for what would end them or the line, and for nothing else.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '\'' => quoted.push(letter),
+            _ => quoted.extend(letter.escape_debug()),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 fn millis(time: Duration) -> f64 {
