@@ -10,6 +10,7 @@ mod lab;
 mod place;
 mod print;
 mod purge;
+mod reference;
 mod render;
 mod serve;
 mod tune;
@@ -35,6 +36,7 @@ enum Command {
     Lab(Box<lab::Args>),
     Tune(tune::Args),
     Config(config_check::Args),
+    Reference(reference::Args),
     Completions(completions::Args),
 }
 
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
         Command::Config(args) => config_check::run(&args),
+        Command::Reference(args) => reference::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     match result {
