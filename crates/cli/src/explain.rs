@@ -57,7 +57,8 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     // A wish is worth explaining even if its file is missing.
     let planned = resolver.open(&wish).and_then(|found| {
         let read = found.read()?;
-        Ok((found, engine.plan(&*wish.rules, &read.source)?))
+        let plan = engine.plan_with(&*wish.rules, &read.source, &read.materials)?;
+        Ok((found, plan))
     });
     match planned {
         Ok((found, plan)) => {

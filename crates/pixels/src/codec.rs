@@ -159,6 +159,8 @@ pub struct Info {
     pub progressive: bool,
     /// ICC, EXIF or any other metadata that `strip` would drop.
     pub metadata: bool,
+    /// Bytes that decoding holds beside the frame at any scale, where its size alone does not tell.
+    pub decoder_bytes: u64,
     /// Offset of the frame on its page (PNG oFFs, GIF frame): added to a region's x and y.
     pub page_offset: (i32, i32),
 }

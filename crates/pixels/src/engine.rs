@@ -8,7 +8,7 @@ use crate::codec::{Codec, Decode, Info, Scales};
 use crate::color::Convert;
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
-use crate::formats::Formats;
+use crate::formats::{Formats, within};
 use crate::frame::{Frame, Image, Metadata};
 use crate::limits::{Interrupt, Limits};
 use crate::plan::{self, Pipeline, Plan};
@@ -113,6 +113,33 @@ impl Engine {
     /// for a result or a peak that is too large.
     pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
         plan::planner::plan(&self.formats, rules, bytes)
+    }
+
+    /// Plans as `plan` does, and counts what the rules compose with, of which one is held at a time.
+    ///
+    /// # Errors
+    /// As `plan`, and as loading a material; one that is no picture is left to the run.
+    pub fn plan_with(
+        &self,
+        rules: &dyn Rules,
+        bytes: &[u8],
+        materials: &dyn Materials,
+    ) -> Result<Plan> {
+        let mut plan = self.plan(rules, bytes)?;
+        if plan.is_copy() {
+            return Ok(plan);
+        }
+        let mut most = 0;
+        for name in rules.materials() {
+            let file = materials.load(name)?;
+            if let Ok((codec, info)) = self.formats.header(&file) {
+                let length = file.len() as u64;
+                most = most.max(plan::held_in_full(codec, &info, length));
+            }
+        }
+        plan.hold_also(most);
+        within("memory", plan.peak_bytes(), self.formats.limits.memory)?;
+        Ok(plan)
     }
 
     /// Runs a plan on the bytes it was made for.

@@ -156,3 +156,32 @@ fn a_huge_picture_may_still_be_copied() {
     assert!(plan.is_copy());
     assert!(matches!(engine().probe(bytes), Err(Error::Limit { .. })));
 }
+
+#[test]
+fn what_is_laid_over_counts_in_the_peak() {
+    struct Large;
+    impl Materials for Large {
+        fn load(&self, _: &str) -> Result<Vec<u8>> {
+            Ok(file(2000, 1000))
+        }
+    }
+    let recipe = recipe("fit:50x50,over:icon:0:0");
+    let source = file(400, 300);
+    let alone = engine().plan(&recipe, &source).expect("a plan");
+    let plan = engine()
+        .plan_with(&recipe, &source, &Large)
+        .expect("a plan");
+    // The file, and the frame in it.
+    assert!(
+        plan.peak_bytes() >= 2 * 2000 * 1000,
+        "{}",
+        plan.peak_bytes()
+    );
+    assert!(alone.peak_bytes() < 1 << 20, "{}", alone.peak_bytes());
+    let small = Limits {
+        memory: 3 << 20,
+        ..Limits::default()
+    };
+    let refused = Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large);
+    assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
+}

@@ -139,6 +139,7 @@ impl<'a> Header<'a> {
             lossless: true,
             progressive: self.frame.interlaced,
             metadata: self.metadata,
+            decoder_bytes: 0,
             page_offset: (0, 0),
         }
     }

@@ -104,8 +104,7 @@ fn several(
     scales: &[Scales],
     followed: Scans,
 ) -> Result<Option<Vec<Vec<Grid<u8>>>>> {
-    let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
-    if !stored_as_shown || header.arithmetic {
+    if is_foreign(header, layout) {
         return Ok(None);
     }
     let sizes: Vec<_> = scales.iter().map(|s| [s.luma.0, s.chroma.0]).collect();
@@ -217,6 +216,21 @@ fn most_scans(header: &Header, limits: &Limits) -> u32 {
 const SCANNED_PIXELS: u64 = 2_400_000_000;
 /// Twice as many as any usual writer makes.
 const SCANS_IN_ANY_CASE: u64 = 20;
+
+/// Is it of a kind that our own decoder does not know?
+fn is_foreign(header: &Header, layout: &Layout) -> bool {
+    let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
+    !stored_as_shown || header.arithmetic
+}
+
+/// What libjpeg-turbo holds at any scale, of a kind that is always left to it: where scans refine each other, all
+/// coefficients.
+pub(crate) fn foreign_bytes(header: &Header, layout: &Layout) -> u64 {
+    match is_foreign(header, layout) {
+        true => scratch_bytes(header),
+        false => 0,
+    }
+}
 
 /// What a decode by libjpeg-turbo holds beside its planes.
 pub(crate) fn scratch_bytes(header: &Header) -> u64 {

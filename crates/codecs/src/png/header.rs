@@ -94,6 +94,7 @@ impl<'a> Header<'a> {
             lossless: true,
             progressive: self.interlaced,
             metadata: self.iccp.is_some() || self.exif.is_some() || self.other_metadata,
+            decoder_bytes: 0,
             page_offset: self.offset,
         }
     }

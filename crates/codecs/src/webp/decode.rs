@@ -64,8 +64,8 @@ pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
                 + pixels
                     * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + shrunk * SCALING_TENTHS)
                     / 10,
-            // Rows in flight; a whole alpha plane when there is one.
-            scratch: u64::from(info.width) * 256 + alpha * pixels + DECODER_BYTES,
+            // Rows in flight; a whole alpha plane, unpacked and unfiltered, when there is one.
+            scratch: u64::from(info.width) * 256 + 2 * alpha * pixels + DECODER_BYTES,
         }
     } else {
         Cost {

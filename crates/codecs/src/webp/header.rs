@@ -122,6 +122,7 @@ impl<'a> Header<'a> {
             lossless: features.lossless,
             progressive: false,
             metadata: self.icc.is_some() || self.exif.is_some() || self.xmp,
+            decoder_bytes: 0,
             page_offset: (0, 0),
         }
     }

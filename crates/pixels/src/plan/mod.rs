@@ -99,11 +99,18 @@ impl Plan {
         cost::total(&self.steps)
     }
 
-    /// The most bytes that are held at one time, the source file and the result included. Materials
-    /// are not known before they are loaded and are not counted.
+    /// The most bytes that are held at one time, the source file and the result included; materials, if it was
+    /// made by [`Engine::plan_with`](crate::Engine::plan_with).
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         cost::peak(&self.steps)
+    }
+
+    /// Counts so many bytes more in every step behind the decoder.
+    pub(crate) fn hold_also(&mut self, bytes: u64) {
+        for step in self.steps.iter_mut().skip(1) {
+            step.holds = step.holds.saturating_add(bytes);
+        }
     }
 
     /// What `peak_bytes` is made of.
@@ -182,6 +189,13 @@ impl Plan {
     pub(crate) fn pipeline(&self) -> Option<&Pipeline> {
         self.pipeline.as_ref()
     }
+}
+
+/// What a picture of `length` bytes holds that is decoded in full: its file, its frame and the decoder.
+pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
+    let frame = cost::frame_bytes((info.width, info.height), codec.decoded(info, Scales::FULL));
+    let decoder = codec.decode_cost(length, info, Scales::FULL).scratch;
+    length.saturating_add(frame).saturating_add(decoder)
 }
 
 impl Pipeline {

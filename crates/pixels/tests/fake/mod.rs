@@ -139,6 +139,7 @@ impl Codec for Fake {
             lossless: !self.is_jpeg(),
             progressive: false,
             metadata: false,
+            decoder_bytes: 0,
             page_offset: (0, 0),
         };
         for word in line.split_whitespace().skip(1) {

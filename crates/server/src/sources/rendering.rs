@@ -52,7 +52,7 @@ impl Planned {
     /// Plans: reads the source's header.
     ///
     /// # Errors
-    /// As [`Engine::plan`].
+    /// As [`Engine::plan_with`].
     pub fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
         let Ingredients {
             wish,
@@ -62,7 +62,7 @@ impl Planned {
             materials,
         } = ingredients;
         Ok(Self {
-            plan: Arc::new(engine.plan(&*wish.rules, &source)?),
+            plan: Arc::new(engine.plan_with(&*wish.rules, &source, &materials)?),
             wish,
             negotiated,
             path,

@@ -92,6 +92,7 @@ impl Codec for Trick {
             lossless: true,
             progressive: false,
             metadata: false,
+            decoder_bytes: 0,
             page_offset: (0, 0),
         })
     }
