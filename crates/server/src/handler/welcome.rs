@@ -50,7 +50,7 @@ fn page(path: Option<&str>, examples: impl Iterator<Item = &'static str>) -> Str
         let _ = writeln!(page, "Resized:              {HERE}{target}");
     }
     page.push_str(
-        "\n`andon explain URL --root FOLDER` shows how a URL is processed; README.md lists the operations.\n",
+        "\n`andon explain URL --root FOLDER` shows how a URL is processed; `andon reference` lists the operations.\n",
     );
     page
 }
