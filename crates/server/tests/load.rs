@@ -12,6 +12,14 @@ fn heavy_target(side: u32, name: &str) -> String {
     format!("/small_light(dw=4,cw={side},ch={side},of=png)/{name}")
 }
 
+/// A server with these keys that has looked for the end of `a.jpg` before: from then on it is sent as it is
+/// without a worker thread.
+fn house_that_knows_its_image(keys: &str) -> House {
+    let house = House::with(keys);
+    assert_eq!(house.get("/a.jpg").status, 200);
+    house
+}
+
 /// Waits until what was asked before stands in line: with one slot for files, whoever came later gets
 /// through it later.
 fn wait_until_in_line(house: &House) {
@@ -24,7 +32,7 @@ const SMALL: &str = "/small_light(dw=10)/a.jpg";
 
 #[test]
 fn what_finds_no_place_is_503_at_once_and_told_when_to_come_back() {
-    let house = House::with("workers = 1\nqueue = 0\n");
+    let house = house_that_knows_its_image("workers = 1\nqueue = 0\n");
     let gate = house.put_gate("wait.trick");
     let mut busy = house.client();
     busy.ask("GET", &trick_target("wait.trick"), &[]);
@@ -64,7 +72,7 @@ fn what_finds_a_place_in_the_queue_waits_and_is_served() {
 
 #[test]
 fn light_work_overtakes_heavy_work_that_came_before_it() {
-    let house = House::with("workers = 1\n[limits]\nfetches = 1\n");
+    let house = house_that_knows_its_image("workers = 1\n[limits]\nfetches = 1\n");
     let first = house.put_gate("first.trick");
     let heavy_gate = house.put_gate("heavy.trick");
     let mut busy = house.client();
@@ -87,7 +95,8 @@ fn light_work_overtakes_heavy_work_that_came_before_it() {
 
 #[test]
 fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
-    let house = House::with("workers = 1\nmax_wait = \"10ms\"\n[limits]\nfetches = 1\n");
+    let house =
+        house_that_knows_its_image("workers = 1\nmax_wait = \"10ms\"\n[limits]\nfetches = 1\n");
     let gate = house.put_gate("first.trick");
     let heavy_gate = house.put_gate("heavy.trick");
     house.put_gate("other.trick");
