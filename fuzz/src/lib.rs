@@ -8,6 +8,8 @@ use andon_recipe::Recipe;
 pub const LIMITS: Limits = Limits {
     source_bytes: 1 << 20,
     pixels: 1 << 18,
+    frames: 40,
+    animation_pixels: 1 << 20,
     side: 4096,
     result_pixels: 1 << 18,
     result_side: 4096,
@@ -58,10 +60,47 @@ pub fn decode(format: &str, bytes: &[u8]) {
             bytes.len()
         );
     }
-    let recipe: Recipe = "orient,fit:33x21,as:png".parse().expect("a recipe");
+    frames(*codec, bytes, &info);
     let engine = Engine::new(ALL, LIMITS);
-    if let Ok(plan) = engine.plan(&recipe, bytes) {
-        // Whether it succeeds is the picture's affair.
-        let _ = engine.run(&plan, bytes, &NoMaterials, &Never);
+    for recipe in RECIPES {
+        let recipe: Recipe = recipe.parse().expect("a recipe");
+        if let Ok(plan) = engine.plan(&recipe, bytes) {
+            // Whether it succeeds is the picture's affair.
+            let _ = engine.run(&plan, bytes, &NoMaterials, &Never);
+        }
+    }
+}
+
+/// A still picture, and all frames of one that moves.
+const RECIPES: [&str; 3] = [
+    "orient,fit:33x21,as:png",
+    "fit:33x21,as:gif",
+    "fit:20x20,as:webp,effort:0",
+];
+
+/// Composes every frame: each is as large as the canvas, and there are no more than were counted.
+fn frames(codec: &dyn Codec, bytes: &[u8], info: &Info) {
+    let few = info.frames <= LIMITS.frames;
+    if !few || codec.composed(info).is_none() {
+        return;
+    }
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &LIMITS,
+        interrupt: &Never,
+        cores: &andon_pixels::Alone,
+        keep_metadata: true,
+    };
+    let Ok(mut reader) = codec.open(bytes, info, &how) else {
+        return;
+    };
+    let mut read = 0;
+    while let Ok(Some(timed)) = reader.next() {
+        read += 1;
+        assert!(read <= info.frames, "{} frames were counted", info.frames);
+        let size = (timed.frame.width, timed.frame.height);
+        assert_eq!(size, (info.width, info.height), "frame {read}");
+        let traits = timed.frame.with_colour(info.space).traits();
+        assert_eq!(Some(traits), codec.composed(info), "frame {read}");
     }
 }

@@ -11,6 +11,7 @@
 use andon_pixels::Codec;
 
 pub mod allocator;
+mod animation;
 mod exif;
 mod gif;
 mod guard;

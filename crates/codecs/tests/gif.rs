@@ -6,7 +6,7 @@ mod support;
 use std::borrow::Cow;
 
 use andon_pixels::{
-    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale, Traits,
+    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale, Space, Traits,
 };
 use support::{
     After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
@@ -118,11 +118,13 @@ fn everything_becomes_8_bit_rgb() {
                 model,
                 depth: Depth::U16,
                 alpha,
+                space: Space::UNSPECIFIED,
             };
             let want = Traits {
                 model: Model::Rgb,
                 depth: Depth::U8,
                 alpha,
+                space: Space::UNSPECIFIED,
             };
             assert_eq!(gif().accepts(have, &PLAIN), Some(want));
         }

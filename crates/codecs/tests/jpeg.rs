@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::{
-    Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata,
-    Model, Never, Orientation, Plane, Range, Result, Scale, Scales, Subsampling, Traits,
+    Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Matrix,
+    Metadata, Model, Never, Orientation, Plane, Range, Result, Scale, Scales, Space, Subsampling,
+    Traits,
 };
 
 fn jpeg() -> &'static dyn Codec {
@@ -672,6 +673,7 @@ fn frames_are_brought_into_what_jpeg_holds() {
             model,
             depth: Depth::U16,
             alpha: true,
+            space: Space::UNSPECIFIED,
         };
         let want = jpeg().accepts(have, how).expect("JPEG is written");
         assert_eq!((want.depth, want.alpha), (Depth::U8, false));
@@ -684,6 +686,7 @@ fn frames_are_brought_into_what_jpeg_holds() {
     let limited = Model::YCbCr {
         sub: Subsampling::C420,
         range: Range::Limited,
+        matrix: Matrix::Bt601,
     };
     assert_eq!(accepts(Model::Gray, &at(50)), Model::Gray);
     assert_eq!(accepts(Model::Cmyk, &at(50)), Model::Cmyk);

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use andon_pixels::{
     Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model, Never, Orientation,
-    Plane, Scale, Traits,
+    Plane, Scale, Space, Traits,
 };
 use png::{BitDepth, ColorType};
 use support::{
@@ -129,6 +129,7 @@ fn what_png_cannot_hold_becomes_rgb_of_the_same_depth() {
                 model,
                 depth,
                 alpha,
+                space: Space::UNSPECIFIED,
             };
             let accepted = |model| png().accepts(traits(model), &Encode::default());
             assert_eq!(accepted(Model::Cmyk), Some(traits(Model::Rgb)));
@@ -398,9 +399,21 @@ fn a_page_offset_in_pixels_is_told_and_one_in_micrometres_is_not() {
 fn an_animation_tells_its_frames_and_gives_its_default_image() {
     let image = picture(Model::Gray, Depth::U8, false, 4, 4);
     let file = encode(png(), &image, &Encode::default());
-    let with = with_chunk(&file, b"acTL", &[0, 0, 0, 3, 0, 0, 0, 0]);
+    let mut control = vec![0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4];
+    control.extend([0; 14]);
+    let mut with = file.clone();
+    // Each chunk goes before those that are there.
+    for number in [2, 1, 0] {
+        control[3] = number;
+        with = with_chunk(&with, b"fcTL", &control);
+    }
+    // What the file says the number is may be wrong.
+    let with = with_chunk(&with, b"acTL", &[0, 0, 0, 9, 0, 0, 0, 0]);
     assert_eq!(png().probe(&with).expect("a header").frames, 3);
     assert_eq!(decode(png(), &with).expect("a picture"), image);
+    // Without its own chunk it is no animation.
+    let still = with_chunk(&file, b"fcTL", &control);
+    assert_eq!(png().probe(&still).expect("a header").frames, 1);
 }
 
 #[test]
@@ -470,7 +483,7 @@ fn a_profile_of_just_the_limit_is_kept() {
         ..Limits::default()
     };
     let image = decode_within(png(), &with_profile(&[7; 1000]), &limits).expect("a picture");
-    assert_eq!(image.metadata.icc, Some(vec![7; 1000]));
+    assert_eq!(image.metadata.icc, Some(vec![7; 1000].into()));
     assert!(decode_within(png(), &with_profile(&[7; 1001]), &limits).is_err());
 }
 

@@ -15,7 +15,7 @@ use std::path::Path;
 use andon_codecs::ALL;
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{
-    Codec, Depth, Encode, Image, Limits, Model, Never, Plane, Range, Subsampling, Traits,
+    Codec, Depth, Encode, Image, Limits, Model, Never, Plane, Range, Space, Subsampling, Traits,
 };
 
 use support::{decode_at, encode, picture};
@@ -68,6 +68,7 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
                 model: *model,
                 depth: *depth,
                 alpha: *alpha,
+                space: Space::UNSPECIFIED,
             };
             // What is not written as it is would be converted first, by somebody else.
             if codec.accepts(have, &how) == Some(have) {
@@ -94,7 +95,11 @@ const PICTURES: &[(Model, Depth, bool)] = &[
 ];
 
 const fn ycbcr(sub: Subsampling, range: Range) -> Model {
-    Model::YCbCr { sub, range }
+    Model::YCbCr {
+        sub,
+        range,
+        matrix: andon_pixels::Matrix::Bt601,
+    }
 }
 
 fn ways() -> Vec<(&'static str, Encode)> {

@@ -4,9 +4,11 @@ pub use andon_recipe::Orientation;
 
 use crate::cores::Cores;
 use crate::cost::Cost;
-use crate::error::Result;
-use crate::frame::{Depth, Image, Model, Subsampling};
+use crate::error::{Error, Result};
+use crate::frame::{Depth, Image, Model, Subsampling, Traits};
 use crate::limits::{Interrupt, Limits};
+use crate::sequence::{Animation, FrameReader, FrameWriter, Head};
+use crate::space::Space;
 
 /// One picture format: one folder in the `codecs` crate, one entry in its `ALL`.
 pub trait Codec: Send + Sync {
@@ -74,6 +76,47 @@ pub trait Codec: Send + Sync {
         one == other
     }
 
+    /// The frames that `open` gives, composed on their canvas; `None` for pictures that do not move, and for a codec
+    /// that decodes nothing but their first frame.
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        let _ = info;
+        None
+    }
+
+    /// Opens a picture that moves, at full scale, where `composed` says that it can.
+    ///
+    /// # Errors
+    /// As `decode`.
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        let _ = (bytes, info, how);
+        Err(Error::Internal(format!("{} opens no frames", self.name())))
+    }
+
+    /// The name by which a picture that moves is asked for in this format, among its own and its aliases; `None`:
+    /// it holds none.
+    fn animates(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Begins a picture that moves, where `animates` says that it can.
+    ///
+    /// # Errors
+    /// As `encode`.
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        let _ = (head, how, interrupt);
+        Err(Error::Internal(format!("{} holds no frames", self.name())))
+    }
+
     /// Scales at which it decodes this picture cheaper than in full, `Scale::FULL` included, smallest
     /// first.
     fn scales(&self, info: &Info) -> &'static [Scale] {
@@ -94,6 +137,7 @@ pub trait Codec: Send + Sync {
             model: info.model,
             depth: info.depth,
             alpha: info.alpha,
+            space: info.space,
         }
     }
 
@@ -101,7 +145,7 @@ pub trait Codec: Send + Sync {
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
 
     /// What a frame must be turned into before it can be written; `None` when the format cannot be
-    /// written at all.
+    /// written at all. The space of its colours is not the codec's affair: see `tags`.
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits>;
 
     /// Writes one picture whose first frame is as `accepts` said.
@@ -109,6 +153,11 @@ pub trait Codec: Send + Sync {
     /// # Errors
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>>;
+
+    /// How its files say what their colours mean.
+    fn tags(&self) -> Tags {
+        Tags::None
+    }
 
     /// Does it count quality as JPEG does, so that a JPEG's own quality means something to it?
     fn inherits_quality(&self) -> bool {
@@ -130,6 +179,17 @@ pub trait Codec: Send + Sync {
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost;
 }
 
+/// How files of a format say what their colours mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// Not at all: they are taken for sRGB.
+    None,
+    /// By an ICC profile.
+    Icc,
+    /// By an ICC profile or by code points.
+    IccOrCodePoints,
+}
+
 /// What a header tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
@@ -145,10 +205,14 @@ pub struct Info {
     pub depth: Depth,
     /// Is there an alpha plane (or a transparent colour)?
     pub alpha: bool,
+    /// The space of its colours.
+    pub space: Space,
     /// Is it a palette picture? Resampled with a softer kernel, as the module does.
     pub palette: bool,
-    /// How many frames; at least 1. 2 may stand for "more than one" where counting costs a full read.
+    /// How many frames; at least 1. They are counted without unpacking any.
     pub frames: u32,
+    /// What it tells of them, if there are several.
+    pub animation: Option<Animation>,
     /// EXIF orientation.
     pub orientation: Orientation,
     /// The quality it was written with, as far as the tables tell (1–100).
@@ -252,7 +316,7 @@ pub struct Decode<'a> {
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that may be borrowed.
     pub cores: &'a dyn Cores,
-    /// Carry ICC and EXIF into the image's metadata.
+    /// Read the ICC profile into the frame's colour and EXIF into the image's metadata.
     pub keep_metadata: bool,
 }
 
@@ -268,15 +332,4 @@ pub struct Encode {
     pub chroma: Option<Subsampling>,
     /// 0 (fast) to 9 (small); `None`: the format's fast default.
     pub effort: Option<u8>,
-}
-
-/// What a frame is, without its pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Traits {
-    /// Model of the planes.
-    pub model: Model,
-    /// Bits of a sample.
-    pub depth: Depth,
-    /// Is there an alpha plane?
-    pub alpha: bool,
 }

@@ -1,19 +1,23 @@
 //! Plans and runs: the crate's front door.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use andon_recipe::Rules;
 
-use crate::codec::{Codec, Decode, Info, Scales};
-use crate::color::Convert;
+use crate::codec::{Codec, Decode, Info, Scales, Tags};
+use crate::color::profile_of;
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, Image, Metadata};
 use crate::limits::{Interrupt, Limits};
-use crate::plan::{self, Pipeline, Plan};
+use crate::plan::{self, Frames, Pipeline, Plan};
 use crate::profiles;
-use crate::stage::{Context, Materials, Stage};
+use crate::sequence::{Head, Timed};
+use crate::space::Colour;
+use crate::stage::{Context, Materials};
 
 /// Turns recipes into plans and plans into pictures. Cheap to clone, free of state: any number of
 /// threads may share one.
@@ -187,6 +191,12 @@ impl Engine {
     ) -> Result<Rendered> {
         let mut timings = Timings::default();
         let mut of_source = 0;
+        let job = Job {
+            engine: self,
+            materials,
+            interrupt,
+            cores,
+        };
         let body = match plan.pipeline() {
             None => {
                 let began = Instant::now();
@@ -194,13 +204,10 @@ impl Engine {
                 timings.decode = began.elapsed();
                 None
             }
+            Some(pipeline) if matches!(pipeline.frames, Frames::All(_)) => {
+                Some(job.animation(pipeline, plan.info(), bytes, &mut timings)?)
+            }
             Some(pipeline) => {
-                let job = Job {
-                    engine: self,
-                    materials,
-                    interrupt,
-                    cores,
-                };
                 let image = job.picture(decoded, pipeline, plan.info(), bytes, &mut timings)?;
                 Some(job.write(pipeline, &image, &mut timings)?)
             }
@@ -279,8 +286,8 @@ impl Engine {
         Ok(images.and_then(|images| deal(images, &scales, &pipelines, time)))
     }
 
-    /// Runs a plan up to the frame that would be encoded: for tests that judge pixels, not codecs. A
-    /// copy is decoded in full.
+    /// Runs a plan up to the frame that would be encoded (of several, the last): for tests that judge pixels, not
+    /// codecs. A copy is decoded in full.
     ///
     /// # Errors
     /// Any.
@@ -327,41 +334,18 @@ impl Job<'_> {
         timings: &mut Timings,
     ) -> Result<Image> {
         let load = |name: &str| self.material(name);
-        let context = Context {
-            materials: &load,
-            interrupt: self.interrupt,
-            cores: self.cores,
-        };
+        let context = self.context(&load);
         context.check()?;
-        let decoded = match decoded {
-            Some(decoded) => decoded,
-            None => self.decoded(pipeline, info, bytes)?,
+        let decoded = match (decoded, pipeline.frames) {
+            (Some(decoded), _) => decoded,
+            (None, Frames::First) => self.decoded(pipeline, info, bytes)?,
+            (None, frames) => self.nth(frames.count(), pipeline, info, bytes)?,
         };
         timings.decode = decoded.time;
 
         let start = Instant::now();
-        let (mut frame, mut metadata) = first_frame(decoded.image)?;
-        if (frame.width, frame.height) != pipeline.decoded {
-            return Err(Error::Internal(format!(
-                "{} decoded {}×{} px where {}×{} were planned",
-                info.format, frame.width, frame.height, pipeline.decoded.0, pipeline.decoded.1
-            )));
-        }
-        for (index, stage) in pipeline.stages.iter().enumerate() {
-            context.check()?;
-            frame = match (pipeline.profiled, &metadata.icc) {
-                (Some((at, to)), Some(icc)) if at == index => {
-                    let icc = Some(icc.clone());
-                    Convert { to, icc }.apply(frame, &context)?
-                }
-                _ => stage.apply(frame, &context)?,
-            };
-        }
-        if pipeline.keep_metadata {
-            profiles::settle(&mut metadata, frame.model, pipeline.reset_orientation);
-        } else {
-            metadata = Metadata::default();
-        }
+        let (frame, mut metadata) = first_frame(decoded.image)?;
+        let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
         timings.stages = start.elapsed();
         Ok(Image {
             metadata,
@@ -369,23 +353,160 @@ impl Job<'_> {
         })
     }
 
+    fn context<'a>(&'a self, materials: &'a dyn Fn(&str) -> Result<Image>) -> Context<'a> {
+        Context {
+            materials,
+            interrupt: self.interrupt,
+            cores: self.cores,
+        }
+    }
+
+    /// Takes a decoded frame through all stages, and brings its profiles in line with what came of it.
+    fn finished(
+        &self,
+        pipeline: &Pipeline,
+        mut frame: Frame,
+        metadata: &mut Metadata,
+        context: &Context<'_>,
+    ) -> Result<Frame> {
+        if (frame.width, frame.height) != pipeline.decoded {
+            return Err(Error::Internal(format!(
+                "{} decoded {}×{} px where {}×{} were planned",
+                pipeline.source.name(),
+                frame.width,
+                frame.height,
+                pipeline.decoded.0,
+                pipeline.decoded.1
+            )));
+        }
+        if pipeline.strip {
+            frame.colour = Colour::default();
+        }
+        for stage in &pipeline.stages {
+            context.check()?;
+            frame = stage.apply(frame, context)?;
+        }
+        if pipeline.keep_metadata {
+            profiles::settle(metadata, &mut frame, pipeline.reset_orientation);
+            if pipeline.target.tags() == Tags::Icc && frame.colour.icc.is_none() {
+                frame.colour.icc = profile_of(frame.colour.space);
+            }
+            metadata.icc = frame.colour.icc.clone();
+        } else {
+            *metadata = Metadata::default();
+            frame.colour = Colour::default();
+        }
+        Ok(frame)
+    }
+
+    fn how<'a>(&'a self, pipeline: &Pipeline) -> Decode<'a> {
+        Decode {
+            scales: pipeline.scales,
+            limits: &self.engine.formats.limits,
+            interrupt: self.interrupt,
+            cores: self.cores,
+            keep_metadata: pipeline.reads_metadata(),
+        }
+    }
+
     fn decoded(&self, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
         let start = Instant::now();
-        let image = pipeline.source.decode(
-            bytes,
-            info,
-            &Decode {
-                scales: pipeline.scales,
-                limits: &self.engine.formats.limits,
-                interrupt: self.interrupt,
-                cores: self.cores,
-                keep_metadata: pipeline.reads_metadata(),
-            },
-        )?;
+        let image = pipeline.source.decode(bytes, info, &self.how(pipeline))?;
         Ok(Decoded {
             image,
             time: start.elapsed(),
         })
+    }
+
+    /// One of several frames, for which those before it have to be composed.
+    fn nth(&self, number: u32, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
+        let start = Instant::now();
+        let mut reader = pipeline.source.open(bytes, info, &self.how(pipeline))?;
+        let mut last = None;
+        for _ in 0..number {
+            if self.interrupt.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            // The canvas is drawn on in place when nobody holds a frame of it.
+            drop(last.take());
+            last = reader.next()?;
+        }
+        let Some(timed) = last else {
+            return Err(Error::broken(
+                info.format,
+                "it has fewer frames than it says",
+            ));
+        };
+        Ok(Decoded {
+            image: Image::read(timed.frame, reader.metadata(), info.space),
+            time: start.elapsed(),
+        })
+    }
+
+    /// Takes one frame after the other from the source through the stages to the result: no more than one is on its
+    /// way at a time.
+    fn animation(
+        &self,
+        pipeline: &Pipeline,
+        info: &Info,
+        bytes: &[u8],
+        timings: &mut Timings,
+    ) -> Result<Vec<u8>> {
+        // Laid over every frame, and decoded once.
+        let known = RefCell::new(BTreeMap::new());
+        let load = |name: &str| {
+            if let Some(image) = known.borrow().get(name) {
+                return Ok(Image::clone(image));
+            }
+            let image = self.material(name)?;
+            known.borrow_mut().insert(name.to_owned(), image.clone());
+            Ok(image)
+        };
+        let context = self.context(&load);
+        context.check()?;
+        let mut clock = Instant::now();
+        let mut lap = |time: &mut Duration| {
+            let now = Instant::now();
+            *time += now - clock;
+            clock = now;
+        };
+        let mut reader = pipeline.source.open(bytes, info, &self.how(pipeline))?;
+        let read = reader.metadata();
+        let mut writer = None;
+        let mut left = pipeline.frames.count();
+        while let Some(Timed { frame, delay }) = reader.next()? {
+            left = left.checked_sub(1).ok_or_else(|| {
+                Error::Internal("there are more frames than were counted".to_owned())
+            })?;
+            lap(&mut timings.decode);
+            context.check()?;
+            let (frame, mut metadata) = first_frame(Image::read(frame, read.clone(), info.space))?;
+            let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
+            lap(&mut timings.stages);
+            let mut open = match writer {
+                Some(writer) => writer,
+                None => {
+                    let head = Head {
+                        width: frame.width,
+                        height: frame.height,
+                        traits: frame.traits(),
+                        plays: info.animation.map_or(1, |animation| animation.plays),
+                        metadata,
+                    };
+                    pipeline
+                        .target
+                        .writer(&head, &pipeline.encode, self.interrupt)?
+                }
+            };
+            open.push(Timed { frame, delay })?;
+            within("animation_bytes", open.written(), pipeline.result_bytes)?;
+            writer = Some(open);
+            lap(&mut timings.encode);
+        }
+        let writer = writer.ok_or_else(|| Error::broken(info.format, "it holds no frames"))?;
+        let body = writer.finish()?;
+        lap(&mut timings.encode);
+        Ok(body)
     }
 
     fn write(&self, pipeline: &Pipeline, image: &Image, timings: &mut Timings) -> Result<Vec<u8>> {
@@ -449,6 +570,9 @@ fn deal(
         let mut image = if again { held.clone() } else { held.take() }?;
         if !pipeline.reads_metadata() {
             image.metadata = Metadata::default();
+            for frame in &mut image.frames {
+                frame.colour.icc = None;
+            }
         }
         Some(Decoded { image, time })
     };

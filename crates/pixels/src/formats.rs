@@ -42,6 +42,13 @@ impl Limits {
         within("side", side, u64::from(self.side))?;
         within("pixels", info.pixels(), self.pixels)
     }
+
+    /// Refuses a picture of so many frames.
+    pub(crate) fn check_frames(&self, info: &Info, frames: u32) -> Result<()> {
+        within("frames", u64::from(frames), u64::from(self.frames))?;
+        let pixels = info.pixels().saturating_mul(u64::from(frames));
+        within("animation_pixels", pixels, self.animation_pixels)
+    }
 }
 
 /// Refuses a value over its ceiling.

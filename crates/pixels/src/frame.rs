@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use andon_recipe::Chroma;
 
+use crate::space::{Colour, Icc, Matrix, Range, Space};
+
 /// A rectangle of samples in tight rows (stride = width).
 ///
 /// A clone shares the samples and takes its own only when either is written to: results of several
@@ -97,13 +99,41 @@ impl<T: Copy> Grid<T> {
     }
 }
 
-/// Bits of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Bits of a sample. Samples of more than 8 bits are kept as `u16` on one scale, whatever their depth: the 8-bit
+/// level times 257, so that 65535 is full and chroma is centred on 32896. The depth tells how many of those bits
+/// mean something; [`color::levels`](crate::color::levels) brings code values to that scale and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Depth {
-    /// 8 bits: 0..=255.
+    /// 8 bits.
     U8,
-    /// 16 bits: 0..=65535.
+    /// 10 bits.
+    U10,
+    /// 12 bits.
+    U12,
+    /// 16 bits.
     U16,
+}
+
+impl Depth {
+    /// Every one of them.
+    pub const ALL: [Self; 4] = [Self::U8, Self::U10, Self::U12, Self::U16];
+
+    /// How many bits.
+    #[must_use]
+    pub fn bits(self) -> u8 {
+        match self {
+            Self::U8 => 8,
+            Self::U10 => 10,
+            Self::U12 => 12,
+            Self::U16 => 16,
+        }
+    }
+
+    /// Bytes of a sample in memory.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        if self == Self::U8 { 1 } else { 2 }
+    }
 }
 
 /// One plane of a frame.
@@ -121,7 +151,7 @@ impl Plane {
     pub fn filled(depth: Depth, width: u32, height: u32, value: u16) -> Self {
         match depth {
             Depth::U8 => Self::U8(Grid::filled(width, height, value.min(255) as u8)),
-            Depth::U16 => Self::U16(Grid::filled(width, height, value)),
+            _ => Self::U16(Grid::filled(width, height, value)),
         }
     }
 
@@ -143,12 +173,11 @@ impl Plane {
         }
     }
 
-    /// Bits of its samples.
-    #[must_use]
-    pub fn depth(&self) -> Depth {
+    /// Bytes of a sample.
+    fn sample_bytes(&self) -> usize {
         match self {
-            Self::U8(_) => Depth::U8,
-            Self::U16(_) => Depth::U16,
+            Self::U8(_) => 1,
+            Self::U16(_) => 2,
         }
     }
 
@@ -200,17 +229,8 @@ impl From<Chroma> for Subsampling {
     }
 }
 
-/// The values that Y, Cb and Cr take (8-bit; 16-bit scales by 257).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Range {
-    /// 0–255 throughout: JPEG.
-    Full,
-    /// Y 16–235, chroma 16–240: WebP and video.
-    Limited,
-}
-
 /// What the planes mean. Sample values follow these conventions: Gray, RGB: 0 is black; CMYK: 0 is no
-/// ink; chroma is centred on 128 (8-bit) or 32896 (16-bit). YCbCr is always BT.601.
+/// ink; chroma is centred on 128 (8-bit) or 32896 (wider).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
     /// One plane.
@@ -221,8 +241,10 @@ pub enum Model {
         sub: Subsampling,
         /// Value range.
         range: Range,
+        /// How they are mixed from red, green and blue.
+        matrix: Matrix,
     },
-    /// Three planes, sRGB unless a profile says otherwise.
+    /// Three planes.
     Rgb,
     /// Four planes.
     Cmyk,
@@ -235,6 +257,7 @@ impl Model {
         Self::YCbCr {
             sub,
             range: Range::Full,
+            matrix: Matrix::Bt601,
         }
     }
 
@@ -272,10 +295,13 @@ pub struct Frame {
     pub planes: Vec<Plane>,
     /// Opacity: 0 is transparent.
     pub alpha: Option<Plane>,
+    /// What its numbers mean as light.
+    pub colour: Colour,
+    depth: Depth,
 }
 
 impl Frame {
-    /// A frame from its parts.
+    /// A frame from its parts, of 8 or 16 bits and in no particular space.
     ///
     /// # Panics
     /// When planes are missing, of the wrong size, or of different depths: a bug of the caller.
@@ -294,7 +320,8 @@ impl Frame {
                 model.plane_size(index, width, height),
                 "size of plane {index} of a {width}×{height} {model:?} frame"
             );
-            assert_eq!(plane.depth(), planes[0].depth(), "depth of plane {index}");
+            let bytes = planes[0].sample_bytes();
+            assert_eq!(plane.sample_bytes(), bytes, "depth of plane {index}");
         }
         if let Some(alpha) = &alpha {
             assert_eq!(
@@ -302,29 +329,91 @@ impl Frame {
                 (width, height),
                 "size of the alpha plane"
             );
-            assert_eq!(alpha.depth(), planes[0].depth(), "depth of the alpha plane");
+            let bytes = planes[0].sample_bytes();
+            assert_eq!(alpha.sample_bytes(), bytes, "depth of the alpha plane");
         }
+        let depth = match planes[0] {
+            Plane::U8(_) => Depth::U8,
+            Plane::U16(_) => Depth::U16,
+        };
         Self {
             model,
             width,
             height,
             planes,
             alpha,
+            colour: Colour::default(),
+            depth,
         }
+    }
+
+    /// The same with samples of which so many bits mean something.
+    ///
+    /// # Panics
+    /// When samples of the depth are kept in another size than these are: a bug of the caller.
+    #[must_use]
+    pub fn with_depth(mut self, depth: Depth) -> Self {
+        assert_eq!(depth.bytes(), self.depth.bytes(), "bytes of a sample");
+        self.depth = depth;
+        self
+    }
+
+    /// The same in another space.
+    #[must_use]
+    pub fn with_colour(mut self, colour: impl Into<Colour>) -> Self {
+        self.colour = colour.into();
+        self
     }
 
     /// Bits of the samples.
     #[must_use]
     pub fn depth(&self) -> Depth {
-        self.planes[0].depth()
+        self.depth
+    }
+
+    /// What it is, without its pixels.
+    #[must_use]
+    pub fn traits(&self) -> Traits {
+        Traits {
+            model: self.model,
+            depth: self.depth,
+            alpha: self.alpha.is_some(),
+            space: self.colour.space,
+        }
     }
 }
 
-/// What travels beside the pixels.
+/// What a frame is, without its pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Traits {
+    /// Model of the planes.
+    pub model: Model,
+    /// Bits of a sample.
+    pub depth: Depth,
+    /// Is there an alpha plane?
+    pub alpha: bool,
+    /// The space of the colours.
+    pub space: Space,
+}
+
+impl Traits {
+    /// Opaque, in no particular space.
+    #[must_use]
+    pub fn new(model: Model, depth: Depth) -> Self {
+        Self {
+            model,
+            depth,
+            alpha: false,
+            space: Space::UNSPECIFIED,
+        }
+    }
+}
+
+/// What travels beside the pixels in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The ICC profile, whole.
-    pub icc: Option<Vec<u8>>,
+    /// The ICC profile, whole: what a frame's [`Colour`] holds while it is worked on.
+    pub icc: Option<Icc>,
     /// The EXIF block from its TIFF header on (no `Exif\0\0`).
     pub exif: Option<Vec<u8>>,
 }
@@ -341,6 +430,16 @@ pub struct Image {
 }
 
 impl Image {
+    /// A still picture out of a file: its colours are in `space`, by the profile among the metadata if it has one.
+    #[must_use]
+    pub fn read(frame: Frame, metadata: Metadata, space: Space) -> Self {
+        let icc = metadata.icc.clone().filter(|_| space.profiled);
+        Self {
+            metadata,
+            ..Self::still(frame.with_colour(Colour { space, icc }))
+        }
+    }
+
     /// A still picture without metadata.
     #[must_use]
     pub fn still(frame: Frame) -> Self {

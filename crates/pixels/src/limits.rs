@@ -21,8 +21,12 @@ impl Interrupt for Never {
 pub struct Limits {
     /// Bytes of a source file.
     pub source_bytes: u64,
-    /// Pixels of a source picture (all frames that are decoded).
+    /// Pixels of a source picture.
     pub pixels: u64,
+    /// Frames of a source picture that moves.
+    pub frames: u32,
+    /// Pixels of all its frames together, each as large as the canvas.
+    pub animation_pixels: u64,
     /// Longest side of a source picture, in px.
     pub side: u32,
     /// Pixels of a result.
@@ -42,6 +46,8 @@ impl Default for Limits {
         Self {
             source_bytes: 64 << 20,
             pixels: 120_000_000,
+            frames: 500,
+            animation_pixels: 200_000_000,
             side: 32_768,
             result_pixels: 50_000_000,
             result_side: 16_384,

@@ -1,6 +1,7 @@
 //! What has to change in a picture's profiles when its pixels do.
 
-use crate::frame::{Metadata, Model};
+use crate::frame::{Frame, Metadata, Model};
+use crate::space::Colour;
 
 /// EXIF's tag for the orientation.
 const ORIENTATION: u16 = 0x0112;
@@ -11,16 +12,14 @@ const ENTRY: usize = 12;
 /// Brings profiles in line with the pixels that are written: upright ones, if they were turned, and of
 /// this model. An ICC profile of another model than the pixels' would make viewers show wrong colours
 /// or none, so it is dropped.
-pub(crate) fn settle(metadata: &mut Metadata, model: Model, turned_upright: bool) {
+pub(crate) fn settle(metadata: &mut Metadata, frame: &mut Frame, turned_upright: bool) {
     if turned_upright && let Some(exif) = &mut metadata.exif {
         reset_orientation(exif);
     }
-    if metadata
-        .icc
-        .as_deref()
-        .is_some_and(|icc| !describes(icc, model))
+    if let Some(icc) = &frame.colour.icc
+        && !describes(icc, frame.model)
     {
-        metadata.icc = None;
+        frame.colour = Colour::default();
     }
 }
 
@@ -78,7 +77,7 @@ fn orientation_value(tiff: &[u8]) -> Option<(usize, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Subsampling;
+    use crate::frame::{Depth, Plane, Subsampling};
 
     /// One directory with two entries, the second the orientation.
     fn tiff(big_endian: bool, orientation: u16) -> Vec<u8> {
@@ -115,26 +114,30 @@ mod tests {
         tiff
     }
 
+    fn pixel(model: Model) -> Frame {
+        let planes = (0..model.planes()).map(|_| Plane::filled(Depth::U8, 1, 1, 0));
+        Frame::new(model, 1, 1, planes.collect(), None)
+    }
+
+    fn settled(orientation: u16, big_endian: bool, turned_upright: bool) -> Option<Vec<u8>> {
+        let mut metadata = Metadata {
+            icc: None,
+            exif: Some(tiff(big_endian, orientation)),
+        };
+        settle(&mut metadata, &mut pixel(Model::Rgb), turned_upright);
+        metadata.exif
+    }
+
     #[test]
     fn a_picture_turned_upright_says_so_in_either_byte_order() {
         for big_endian in [false, true] {
-            let mut metadata = Metadata {
-                icc: None,
-                exif: Some(tiff(big_endian, 6)),
-            };
-            settle(&mut metadata, Model::Rgb, true);
-            assert_eq!(metadata.exif, Some(tiff(big_endian, 1)));
+            assert_eq!(settled(6, big_endian, true), Some(tiff(big_endian, 1)));
         }
     }
 
     #[test]
     fn a_picture_that_was_not_turned_upright_keeps_its_orientation() {
-        let mut metadata = Metadata {
-            icc: None,
-            exif: Some(tiff(false, 6)),
-        };
-        settle(&mut metadata, Model::Rgb, false);
-        assert_eq!(metadata.exif, Some(tiff(false, 6)));
+        assert_eq!(settled(6, false, false), Some(tiff(false, 6)));
     }
 
     #[test]
@@ -159,12 +162,9 @@ mod tests {
         let mut cmyk = vec![0; 128];
         cmyk[16..20].copy_from_slice(b"CMYK");
         let kept = |model| {
-            let mut metadata = Metadata {
-                icc: Some(cmyk.clone()),
-                exif: None,
-            };
-            settle(&mut metadata, model, false);
-            metadata.icc.is_some()
+            let mut frame = pixel(model).with_colour(Colour::profiled(cmyk.clone()));
+            settle(&mut Metadata::default(), &mut frame, false);
+            frame.colour.icc.is_some()
         };
         assert!(kept(Model::Cmyk));
         assert!(!kept(Model::ycbcr(Subsampling::C420)));

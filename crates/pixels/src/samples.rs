@@ -4,9 +4,12 @@
 use andon_kernels::cpu::with_modern_instructions;
 
 use crate::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
+use crate::space::Colour;
 
 /// A sample of a plane: `u8` or `u16`.
 pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
+    /// The depth of pictures that use all of its bits.
+    const DEPTH: Depth;
     /// Full scale: white, opaque.
     const MAX: Self;
     /// One 8-bit level in this depth's units: 1 or 257.
@@ -41,6 +44,7 @@ pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
 }
 
 impl Sample for u8 {
+    const DEPTH: Depth = Depth::U8;
     const MAX: Self = Self::MAX;
     const UNIT: u16 = 1;
     const ONE: u16 = 255 * 255;
@@ -77,6 +81,7 @@ impl Sample for u8 {
 }
 
 impl Sample for u16 {
+    const DEPTH: Depth = Depth::U16;
     const MAX: Self = Self::MAX;
     const UNIT: Self = 257;
     const ONE: Self = Self::MAX;
@@ -144,6 +149,8 @@ pub(crate) fn zip<A: Copy, B: Copy, C: Copy>(
 /// A frame whose samples are `T`.
 pub(crate) struct Planes<T> {
     pub(crate) model: Model,
+    pub(crate) depth: Depth,
+    pub(crate) colour: Colour,
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) colours: Vec<Grid<T>>,
@@ -153,17 +160,26 @@ pub(crate) struct Planes<T> {
 impl<T: Sample> Planes<T> {
     /// The planes of a frame, brought to this depth if it is of the other.
     pub(crate) fn of(frame: Frame) -> Self {
+        // Brought to the other size of sample, it is of that size's own depth.
+        let depth = if frame.depth().bytes() == size_of::<T>() {
+            frame.depth()
+        } else {
+            T::DEPTH
+        };
         Self {
             model: frame.model,
+            depth,
             width: frame.width,
             height: frame.height,
             colours: frame.planes.into_iter().map(T::grid).collect(),
             alpha: frame.alpha.map(T::grid),
+            colour: frame.colour,
         }
     }
 
-    /// Planes of one colour, given in this depth's units.
-    pub(crate) fn filled(model: Model, width: u32, height: u32, colour: [u16; 4]) -> Self {
+    /// Opaque planes of one colour, given in this depth's units, and otherwise like these.
+    pub(crate) fn filled_like(&self, width: u32, height: u32, colour: [u16; 4]) -> Self {
+        let model = self.model;
         let plane = |(index, value): (usize, &u16)| {
             let (width, height) = model.plane_size(index, width, height);
             Grid::filled(width, height, T::of(*value))
@@ -178,6 +194,8 @@ impl<T: Sample> Planes<T> {
                 .map(plane)
                 .collect(),
             alpha: None,
+            depth: self.depth,
+            colour: self.colour.clone(),
         }
     }
 
@@ -190,6 +208,8 @@ impl<T: Sample> Planes<T> {
             self.colours.into_iter().map(T::plane).collect(),
             self.alpha.map(T::plane),
         )
+        .with_depth(self.depth)
+        .with_colour(self.colour)
     }
 
     /// Thinning of plane `index`.
@@ -214,10 +234,7 @@ pub(crate) fn thinning(model: Model, index: usize) -> Subsampling {
 
 /// The size of one sample in bytes.
 pub(crate) fn bytes(depth: Depth) -> u64 {
-    match depth {
-        Depth::U8 => 1,
-        Depth::U16 => 2,
-    }
+    depth.bytes() as u64
 }
 
 /// Samples of all planes of a frame, alpha included: what costs are counted in.
@@ -237,7 +254,7 @@ macro_rules! by_depth {
                 let mut $planes = crate::samples::Planes::<u8>::of(frame);
                 $body
             }
-            crate::frame::Depth::U16 => {
+            _ => {
                 #[allow(unused_mut)]
                 let mut $planes = crate::samples::Planes::<u16>::of(frame);
                 $body

@@ -5,11 +5,10 @@ use std::fmt;
 
 use andon_recipe::{Effect, ParseError, Word};
 
-use crate::codec::Traits;
 use crate::cores::Cores;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Image};
+use crate::frame::{Frame, Image, Traits};
 use crate::limits::Interrupt;
 
 /// One step of a plan. `Display` is its line in the printed plan, such as `resize 400x300 lanczos3`.

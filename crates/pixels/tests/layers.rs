@@ -6,8 +6,8 @@ use std::path::Path;
 
 /// From the ground up.
 const LAYERS: &[&str] = &[
-    "cost", "limits", "error", "cores", "frame", "samples", "codec", "revision", "formats",
-    "profiles", "stage", "resize", "color", "ops", "plan", "engine",
+    "cost", "limits", "error", "cores", "space", "frame", "sequence", "samples", "codec",
+    "revision", "formats", "profiles", "stage", "resize", "color", "ops", "plan", "engine",
 ];
 
 #[test]

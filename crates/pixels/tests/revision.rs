@@ -9,8 +9,8 @@ use std::path::Path;
 
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{
-    Depth, Engine, Error, Frame, Grid, Limits, Materials, Model, Never, Plane, REVISION, Range,
-    Result, Subsampling, ops,
+    Depth, Engine, Error, Frame, Grid, Limits, Materials, Matrix, Model, Never, Plane, REVISION,
+    Range, Result, Subsampling, ops,
 };
 use andon_recipe::Recipe;
 
@@ -66,7 +66,11 @@ const YCBCR_444: Model = ycbcr(Subsampling::NONE, Range::Full);
 const YCBCR_LIMITED: Model = ycbcr(Subsampling::C420, Range::Limited);
 
 const fn ycbcr(sub: Subsampling, range: Range) -> Model {
-    Model::YCbCr { sub, range }
+    Model::YCbCr {
+        sub,
+        range,
+        matrix: Matrix::Bt601,
+    }
 }
 
 #[test]
@@ -139,7 +143,7 @@ fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32))
                 let samples = samples.map(|sample| (sample >> 8) as u8).collect();
                 Plane::U8(Grid::from_samples(w, h, samples))
             }
-            Depth::U16 => Plane::U16(Grid::from_samples(w, h, samples.collect())),
+            _ => Plane::U16(Grid::from_samples(w, h, samples.collect())),
         }
     };
     let planes = (0..model.planes())

@@ -132,6 +132,9 @@ pub struct Output {
     pub progressive: bool,
     /// Chroma subsampling; absent: a JPEG source's own, else by quality.
     pub chroma: Option<Chroma>,
+    /// The number of the frame to show as a still picture, from 1. Absent: a picture that moves goes on moving where
+    /// the format can say so, and is shown by its first frame elsewhere.
+    pub frame: Option<u32>,
     /// Encoder effort, 0 (fast) to 9 (small); absent: the format's fast default.
     pub effort: Option<u8>,
 }

@@ -32,6 +32,7 @@ pub const WORDS: &[&Word] = &[
     &PROGRESSIVE,
     &CHROMA,
     &EFFORT,
+    &FRAME,
 ];
 
 /// Is this a word of the language, so that no effect may have it?
@@ -281,6 +282,12 @@ pub(crate) const EFFORT: Word = word(
     &[Arg::whole("effort", 0, 9).help("0: fast; 9: small")],
     "how hard the encoder tries; absent: the format's fast default",
     "effort:7",
+);
+pub(crate) const FRAME: Word = word(
+    "frame",
+    &[Arg::whole("number", 1, 1_000_000).help("which one, counted from 1")],
+    "one frame of an animation as a still image; absent: an animation stays one where the format holds it",
+    "frame:3",
 );
 
 const MOST_PX: i64 = Length::MAX_PX as i64;

@@ -1,13 +1,15 @@
 //! From a GIF to planes.
 
 use andon_pixels::{
-    Cost, Decode, Error, Frame, Grid, Image, Info, Interrupt, Model, Plane, Result,
+    Cost, Decode, Delay, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Result,
+    Timed,
 };
 
 use super::NAME;
-use super::header::Header;
+use super::header::{Block, Blocks, Header, Part as Stored};
 use super::lzw;
 use super::rows::stored_order;
+use crate::animation::{Blend, Canvas, Disposal, Part, Place};
 use crate::guard;
 
 /// Decodes the first frame on its screen.
@@ -60,35 +62,94 @@ const NANOS_PER_PIXEL: u64 = 3;
 const DICTIONARY_BYTES: u64 = 128 << 10;
 
 fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<Frame> {
-    let part = &header.frame;
+    let mut canvas = Canvas::new(header.width, header.height, alpha);
+    let part = unpacked(&header.frame, header.height, interrupt)?;
+    canvas.draw(&part, Blend::Over, Disposal::Keep)
+}
+
+/// The frames of an animation.
+pub(super) struct Reader<'a> {
+    blocks: Blocks<'a>,
+    canvas: Canvas,
+    limits: &'a Limits,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Reader<'a> {
+    /// Before the first frame.
+    pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
+        let header = Header::read(bytes)?;
+        guard::probed(header.width, header.height, info, how.limits)?;
+        if !header.whole {
+            return Err(Error::broken(NAME, "it is cut off"));
+        }
+        let alpha = info.animation.is_none_or(|animation| animation.alpha);
+        Ok(Self {
+            blocks: Blocks::of(bytes)?,
+            canvas: Canvas::new(header.width, header.height, alpha),
+            limits: how.limits,
+            interrupt: how.interrupt,
+        })
+    }
+}
+
+impl FrameReader for Reader<'_> {
+    fn next(&mut self) -> Result<Option<Timed>> {
+        loop {
+            let part = match self.blocks.next_part() {
+                Block::Part(part) => part,
+                Block::Skipped => continue,
+                Block::End => return Ok(None),
+                Block::Cut => return Err(Error::broken(NAME, "it is cut off")),
+            };
+            guard::size(part.width, part.height, self.limits)?;
+            if part.palette.is_empty() {
+                return Err(Error::broken(NAME, "one of its frames has no colours"));
+            }
+            let pixels = unpacked(&part, self.canvas.height(), self.interrupt)?;
+            let frame = self.canvas.draw(&pixels, Blend::Over, part.disposal)?;
+            let delay = Delay {
+                ticks: u32::from(part.delay),
+                per_second: 100,
+            };
+            return Ok(Some(Timed { frame, delay }));
+        }
+    }
+}
+
+/// A frame's own pixels, in the order in which they are seen. What lies below the screen is unpacked and dropped.
+fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result<Part> {
     let (width, height) = (part.width as usize, part.height as usize);
     let indices = lzw::unpack(part.data, part.index_bits, width * height, interrupt)?;
     guard::wanted(interrupt)?;
 
     let table = Table::new(part.palette, part.transparent);
-    let channels = if alpha { 4 } else { 3 };
-    let mut planes = Grid::several(channels, header.width, header.height, 0u8);
-    let rows = indices.chunks_exact(width);
+    let channels = if part.transparent.is_some() { 4 } else { 3 };
+    let seen = part.height.min(screen.saturating_sub(part.y));
+    let mut planes = Grid::several(channels, part.width, seen, 0u8);
+    let rows = indices.chunks_exact(width.max(1));
     for (y, row) in stored_order(part.height, part.interlaced).zip(rows) {
-        let y = part.y + y;
-        if y < header.height {
+        if y < seen {
             for (plane, values) in planes.iter_mut().zip(&table.channels) {
-                let columns = plane.row_mut(y).iter_mut().skip(part.x as usize);
-                for (out, &index) in columns.zip(row) {
+                for (out, &index) in plane.row_mut(y).iter_mut().zip(row) {
                     *out = values[usize::from(index)];
                 }
             }
         }
     }
-    let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
-    let alpha = if alpha { planes.pop() } else { None };
-    Ok(Frame::new(
-        Model::Rgb,
-        header.width,
-        header.height,
-        planes,
+    let alpha = if channels == 4 { planes.pop() } else { None };
+    let rgb = <[Grid<u8>; 3]>::try_from(planes)
+        .map_err(|_| Error::Internal("a GIF of other than three colours".to_owned()))?;
+    Ok(Part {
+        place: Place {
+            x: part.x,
+            y: part.y,
+            width: part.width,
+            height: seen,
+        },
+        rgb,
         alpha,
-    ))
+    })
 }
 
 /// Red, green, blue and alpha by index. Indices past the palette are opaque black.

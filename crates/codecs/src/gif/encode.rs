@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
-use andon_pixels::{Cost, Encode, Error, Frame, Grid, Image, Interrupt, Model, Plane, Result};
+use andon_pixels::{
+    Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Model, Plane, Result,
+    Timed,
+};
 
-use super::palette::Picture;
+use super::palette::{OPAQUE, Picture};
 use super::rows::stored_order;
+use crate::animation::{Clock, Place, changed, cropped};
 use crate::guard;
 
 /// Writes the first frame.
@@ -42,6 +46,154 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         .map_err(internal)?;
     drop(encoder);
     Ok(out)
+}
+
+/// An animation that grows frame by frame.
+///
+/// Only what changes from one frame to the next is written, and of that place only the pixels that do: the others are
+/// clear, and what was there before is seen through them. A frame is held back until the next is known, for where
+/// the next is clear and it is not, everything is cleared in between.
+pub(super) struct Writer<'a> {
+    encoder: gif::Encoder<Vec<u8>>,
+    clock: Clock,
+    interrupt: &'a dyn Interrupt,
+    /// What is seen when the frame held back is drawn; `None`: nothing.
+    below: Option<Frame>,
+    held: Option<(Frame, u16)>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes everything that stands before the first frame.
+    pub(super) fn new(head: &Head, interrupt: &'a dyn Interrupt) -> Result<Self> {
+        let (width, height) = (side(head.width)?, side(head.height)?);
+        let mut encoder = gif::Encoder::new(Vec::new(), width, height, &[]).map_err(internal)?;
+        // A file that says nothing is shown once; one that says n, n times more.
+        let repeat = match head.plays {
+            0 => Some(gif::Repeat::Infinite),
+            1 => None,
+            plays => Some(gif::Repeat::Finite(
+                u16::try_from(plays - 1).unwrap_or(u16::MAX),
+            )),
+        };
+        if let Some(repeat) = repeat {
+            encoder.set_repeat(repeat).map_err(internal)?;
+        }
+        Ok(Self {
+            encoder,
+            clock: Clock::new(100, u32::from(u16::MAX)),
+            interrupt,
+            below: None,
+            held: None,
+        })
+    }
+
+    /// Writes the frame held back, which the next follows.
+    fn flush(&mut self, next: Option<&Frame>) -> Result<()> {
+        let Some((frame, delay)) = self.held.take() else {
+            return Ok(());
+        };
+        let clears = next.is_some_and(|next| uncovers(&frame, next));
+        let place = match &self.below {
+            // Only what was drawn is cleared.
+            Some(below) if !clears => changed(below, &frame),
+            _ => Place {
+                x: 0,
+                y: 0,
+                width: frame.width,
+                height: frame.height,
+            },
+        };
+        let part = cropped(&frame, place);
+        let same = self.below.as_ref().map(|below| cropped(below, place));
+        let hidden = hide_same(&part, same.as_ref())?;
+        let mut picture = picture(&part)?;
+        if let Some(hidden) = &hidden {
+            picture.alpha = Some(hidden);
+        }
+        let indexed = picture.index(self.interrupt)?;
+        guard::wanted(self.interrupt)?;
+        self.encoder
+            .write_frame(&gif::Frame {
+                delay,
+                dispose: if clears {
+                    gif::DisposalMethod::Background
+                } else {
+                    gif::DisposalMethod::Keep
+                },
+                left: side(place.x)?,
+                top: side(place.y)?,
+                width: side(place.width)?,
+                height: side(place.height)?,
+                transparent: indexed.transparent,
+                palette: Some(indexed.palette),
+                buffer: Cow::Owned(indexed.indices),
+                ..gif::Frame::default()
+            })
+            .map_err(internal)?;
+        self.below = (!clears).then_some(frame);
+        Ok(())
+    }
+}
+
+impl FrameWriter for Writer<'_> {
+    fn push(&mut self, timed: Timed) -> Result<()> {
+        self.flush(Some(&timed.frame))?;
+        // At most 65535.
+        let delay = self.clock.ticks(timed.delay) as u16;
+        self.held = Some((timed.frame, delay));
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        self.encoder.get_ref().len() as u64
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
+        self.flush(None)?;
+        self.encoder.into_inner().map_err(internal)
+    }
+}
+
+/// Is the next frame clear where this one is not?
+fn uncovers(frame: &Frame, next: &Frame) -> bool {
+    let Some(Plane::U8(next)) = &next.alpha else {
+        return false;
+    };
+    match &frame.alpha {
+        Some(Plane::U8(alpha)) => {
+            let pairs = alpha.samples().iter().zip(next.samples());
+            pairs
+                .into_iter()
+                .any(|(&now, &next)| now >= OPAQUE && next < OPAQUE)
+        }
+        _ => next.samples().iter().any(|&next| next < OPAQUE),
+    }
+}
+
+/// The opacity of a frame in which every pixel that is as it was below is clear; `None` where none is.
+fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
+    let Some(below) = below else {
+        return Ok(None);
+    };
+    let (now, before) = (picture(frame)?, picture(below)?);
+    let mut alpha = match now.alpha {
+        Some(alpha) => alpha.clone(),
+        None => Grid::filled(frame.width, frame.height, u8::MAX),
+    };
+    let mut any = false;
+    for (at, alpha) in alpha.samples_mut().iter_mut().enumerate() {
+        let planes = now
+            .rgb
+            .iter()
+            .zip(&before.rgb)
+            .chain(now.alpha.iter().zip(&before.alpha));
+        let mut pairs = planes.into_iter();
+        if pairs.all(|(now, before)| now.samples()[at] == before.samples()[at]) {
+            *alpha = 0;
+            any = true;
+        }
+    }
+    Ok(any.then_some(alpha))
 }
 
 /// Measured on photographs, one core: the palette is fitted to a sample of limited size.

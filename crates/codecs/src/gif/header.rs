@@ -1,8 +1,9 @@
 //! What a GIF says before its pixels, read block by block from the file in memory.
 
-use andon_pixels::{Depth, Error, Info, Model, Orientation, Result};
+use andon_pixels::{Animation, Depth, Error, Info, Model, Orientation, Result, Space};
 
 use super::NAME;
+use crate::animation::Disposal;
 
 /// What a file may begin with.
 pub(super) const VERSIONS: [&[u8]; 2] = [b"GIF87a", b"GIF89a"];
@@ -18,20 +19,21 @@ pub(super) struct Header<'a> {
     pub(super) frame: Part<'a>,
     frames: u32,
     metadata: bool,
+    animation: Option<Animation>,
     /// No block is cut off. A missing trailer alone is forgiven: browsers forgive it.
     pub(super) whole: bool,
 }
 
-/// The first frame's place on the screen and how it is stored.
+/// A frame's place on the screen, how it is stored, and what becomes of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     /// Left edge in px.
     pub(super) x: u32,
     /// Top edge in px.
     pub(super) y: u32,
-    /// Width in px, at least 1.
+    /// Width in px.
     pub(super) width: u32,
-    /// Height in px, at least 1.
+    /// Height in px.
     pub(super) height: u32,
     /// Rows are stored in four passes.
     pub(super) interlaced: bool,
@@ -43,30 +45,37 @@ pub(super) struct Part<'a> {
     pub(super) index_bits: u8,
     /// The sub-blocks of packed indices, and the rest of the file.
     pub(super) data: &'a [u8],
+    /// How long it stays, in hundredths of a second.
+    pub(super) delay: u16,
+    /// What becomes of its place before the next frame.
+    pub(super) disposal: Disposal,
 }
 
 impl<'a> Header<'a> {
     /// Walks the blocks of the file; hops over the data between them.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
-        let cut = || Error::broken(NAME, "it is cut off");
-        let rest = VERSIONS
-            .iter()
-            .find_map(|version| bytes.strip_prefix(*version))
-            .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
-        let mut walk = Walk { rest };
-        let screen: [u8; 7] = walk.take().ok_or_else(cut)?;
-        let mut found = Found {
-            palette: walk.slice(table_bytes(screen[4])).ok_or_else(cut)?,
-            ..Found::default()
-        };
+        let mut blocks = Blocks::of(bytes)?;
+        let mut first: Option<Part<'a>> = None;
+        let (mut frames, mut hundredths, mut clears) = (0_u32, 0_u64, false);
         let whole = loop {
-            match found.take_block(&mut walk) {
-                Some(true) => {}
-                Some(false) => break true,
-                None => break false,
+            match blocks.next_part() {
+                Block::Part(part) => {
+                    // What is restored before anything else was drawn is clear, too.
+                    clears |= match part.disposal {
+                        Disposal::Clear => true,
+                        Disposal::Restore => first.is_none(),
+                        Disposal::Keep => false,
+                    };
+                    first.get_or_insert(part);
+                    frames = frames.saturating_add(1);
+                    hundredths += u64::from(part.delay);
+                }
+                Block::Skipped => {}
+                Block::End => break true,
+                Block::Cut => break false,
             }
         };
-        let frame = found.first.ok_or_else(|| {
+        let frame = first.ok_or_else(|| {
             if whole {
                 Error::broken(NAME, "it holds no picture")
             } else {
@@ -80,18 +89,22 @@ impl<'a> Header<'a> {
             return Err(Error::broken(NAME, "its first frame has no colours"));
         }
         // Some writers leave the screen empty: then the frame is the screen.
-        let side = |at: usize, end: u32| match u16::from_le_bytes([screen[at], screen[at + 1]]) {
-            0 => end,
-            side => u32::from(side),
-        };
-        Ok(Self {
-            width: side(0, frame.x + frame.width),
-            height: side(2, frame.y + frame.height),
+        let side = |side: u32, end: u32| if side == 0 { end } else { side };
+        let mut header = Self {
+            width: side(blocks.screen.0, frame.x + frame.width),
+            height: side(blocks.screen.1, frame.y + frame.height),
             frame,
-            frames: found.frames,
-            metadata: found.metadata,
+            frames,
+            metadata: blocks.metadata,
+            animation: None,
             whole,
-        })
+        };
+        header.animation = (frames > 1).then(|| Animation {
+            plays: blocks.plays.unwrap_or(1),
+            duration_ms: hundredths * 10,
+            alpha: clears || frame.transparent.is_some() || !header.covers(),
+        });
+        Ok(header)
     }
 
     /// Hands over every frame, in their order, and says where the trailer ends.
@@ -103,20 +116,16 @@ impl<'a> Header<'a> {
         mut each: impl FnMut(&Part<'a>) -> Result<()>,
     ) -> Result<usize> {
         let cut = || Error::broken(NAME, "it ends before its trailer");
-        // A signature and a screen.
-        let rest = bytes.get(13..).ok_or_else(cut)?;
-        let mut walk = Walk { rest };
-        let palette = walk.slice(table_bytes(bytes[10])).ok_or_else(cut)?;
-        let mut found = Found {
-            palette,
-            ..Found::default()
-        };
-        while found.take_block(&mut walk).ok_or_else(cut)? {
-            if let Some(frame) = found.first.take() {
-                each(&frame)?;
+        let mut blocks = Blocks::of(bytes)?;
+        loop {
+            match blocks.next_part() {
+                Block::Part(frame) => each(&frame)?,
+                Block::Skipped => {}
+                Block::End => break,
+                Block::Cut => return Err(cut()),
             }
         }
-        let end = bytes.len() - walk.rest.len();
+        let end = bytes.len() - blocks.walk.rest.len();
         match bytes.get(end - 1) {
             Some(&TRAILER) => Ok(end),
             _ => Err(cut()),
@@ -132,8 +141,10 @@ impl<'a> Header<'a> {
             model: Model::Rgb,
             depth: Depth::U8,
             alpha: self.frame.transparent.is_some() || !self.covers(),
+            space: Space::UNSPECIFIED,
             palette: true,
             frames: self.frames,
+            animation: self.animation,
             orientation: Orientation::default(),
             quality: None,
             lossless: true,
@@ -149,6 +160,10 @@ impl<'a> Header<'a> {
         let frame = &self.frame;
         (frame.x, frame.y) == (0, 0) && frame.width >= self.width && frame.height >= self.height
     }
+}
+
+fn cut() -> Error {
+    Error::broken(NAME, "it is cut off")
 }
 
 const EXTENSION: u8 = 0x21;
@@ -167,67 +182,144 @@ fn table_bytes(flags: u8) -> usize {
     }
 }
 
-#[derive(Default)]
-struct Found<'a> {
-    palette: &'a [u8],
-    first: Option<Part<'a>>,
-    frames: u32,
-    metadata: bool,
-    transparent: Option<u8>,
+/// A block of the file, as far as pictures go.
+pub(super) enum Block<'a> {
+    /// A frame.
+    Part(Part<'a>),
+    /// Anything else.
+    Skipped,
+    /// The picture has ended.
+    End,
+    /// The file has, too early.
+    Cut,
 }
 
-impl<'a> Found<'a> {
-    /// Reads one block. `Some(false)`: the picture has ended; `None`: it is cut off.
-    fn take_block(&mut self, walk: &mut Walk<'a>) -> Option<bool> {
-        if walk.rest.is_empty() && self.frames > 0 {
-            return Some(false);
+/// A walk over the blocks of a file.
+pub(super) struct Blocks<'a> {
+    walk: Walk<'a>,
+    screen: (u32, u32),
+    palette: &'a [u8],
+    control: Control,
+    /// How often the file says that it is to be shown; 0 is forever. The first of several counts.
+    plays: Option<u32>,
+    metadata: bool,
+    begun: bool,
+    cut: bool,
+}
+
+/// What a graphic control extension says of the frame that follows.
+#[derive(Clone, Copy, Default)]
+struct Control {
+    transparent: Option<u8>,
+    delay: u16,
+    disposal: Disposal,
+}
+
+impl<'a> Blocks<'a> {
+    /// Reads what stands before the first block.
+    pub(super) fn of(bytes: &'a [u8]) -> Result<Self> {
+        let rest = VERSIONS
+            .iter()
+            .find_map(|version| bytes.strip_prefix(*version))
+            .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;
+        let mut walk = Walk { rest };
+        let [w0, w1, h0, h1, flags, _, _] = walk.take().ok_or_else(cut)?;
+        Ok(Self {
+            palette: walk.slice(table_bytes(flags)).ok_or_else(cut)?,
+            walk,
+            screen: (length(w0, w1), length(h0, h1)),
+            control: Control::default(),
+            plays: None,
+            metadata: false,
+            begun: false,
+            cut: false,
+        })
+    }
+
+    /// Reads one block.
+    pub(super) fn next_part(&mut self) -> Block<'a> {
+        if self.cut {
+            return Block::Cut;
         }
+        if self.walk.rest.is_empty() && self.begun {
+            return Block::End;
+        }
+        self.block().unwrap_or(Block::Cut)
+    }
+
+    fn block(&mut self) -> Option<Block<'a>> {
+        let walk = &mut self.walk;
         match walk.take::<1>()? {
             [EXTENSION] => {
                 let [label] = walk.take()?;
                 let body = walk.rest;
                 walk.skip_sub_blocks()?;
-                match (label, body) {
-                    (GRAPHIC_CONTROL, &[4, flags, _, _, index, ..]) => {
-                        self.transparent = (flags & 1 == 1).then_some(index);
-                    }
-                    (COMMENT, _) => self.metadata = true,
-                    (APPLICATION, body) => {
-                        let looping = body.starts_with(b"\x0bNETSCAPE2.0")
-                            || body.starts_with(b"\x0bANIMEXTS1.0");
-                        self.metadata |= !looping;
-                    }
-                    _ => {}
-                }
-                Some(true)
+                self.extension(label, body);
+                Some(Block::Skipped)
             }
             [IMAGE] => {
                 let [x0, x1, y0, y1, w0, w1, h0, h1, flags] = walk.take()?;
-                let length = |low, high| u32::from(u16::from_le_bytes([low, high]));
                 let own = walk.slice(table_bytes(flags))?;
                 let [index_bits] = walk.take()?;
-                self.first.get_or_insert(Part {
+                let control = std::mem::take(&mut self.control);
+                let part = Part {
                     x: length(x0, x1),
                     y: length(y0, y1),
                     width: length(w0, w1),
                     height: length(h0, h1),
                     interlaced: flags & 0x40 != 0,
-                    transparent: self.transparent,
+                    transparent: control.transparent,
                     palette: if own.is_empty() { self.palette } else { own },
                     index_bits,
                     data: walk.rest,
-                });
-                self.transparent = None;
-                self.frames = self.frames.saturating_add(1);
-                walk.skip_sub_blocks()?;
-                Some(true)
+                    delay: control.delay,
+                    disposal: control.disposal,
+                };
+                self.begun = true;
+                // The header counts a frame whose data is cut off, so that it can be told what is.
+                self.cut = walk.skip_sub_blocks().is_none();
+                Some(Block::Part(part))
             }
-            [TRAILER] => Some(false),
-            // Rubbish after a picture is the end of it; before one, it is no picture.
-            _ => Some(false),
+            // The trailer. Rubbish after a picture is the end of it, too; before one, it is no picture.
+            _ => Some(Block::End),
+        }
+    }
+
+    fn extension(&mut self, label: u8, body: &[u8]) {
+        match (label, body) {
+            (GRAPHIC_CONTROL, &[4, flags, low, high, index, ..]) => {
+                self.control = Control {
+                    transparent: (flags & 1 == 1).then_some(index),
+                    delay: u16::from_le_bytes([low, high]),
+                    disposal: match flags >> 2 & 7 {
+                        2 => Disposal::Clear,
+                        3 => Disposal::Restore,
+                        _ => Disposal::Keep,
+                    },
+                };
+            }
+            (COMMENT, _) => self.metadata = true,
+            (APPLICATION, body) => match LOOPING.iter().find_map(|name| body.strip_prefix(*name)) {
+                Some(&[3, 1, low, high, ..]) => {
+                    // So many times more; 0 is forever.
+                    let more = length(low, high);
+                    let plays = if more == 0 { 0 } else { more + 1 };
+                    self.plays.get_or_insert(plays);
+                }
+                Some(_) => {}
+                None => self.metadata = true,
+            },
+            _ => {}
         }
     }
 }
+
+fn length(low: u8, high: u8) -> u32 {
+    u32::from(u16::from_le_bytes([low, high]))
+}
+
+/// The extensions that say how often.
+const LOOPING: [&[u8]; 2] = [b"\x0bNETSCAPE2.0", b"\x0bANIMEXTS1.0"];
 
 struct Walk<'a> {
     rest: &'a [u8],

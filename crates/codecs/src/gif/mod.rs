@@ -1,11 +1,12 @@
-//! GIF: the first frame in, composed on its logical screen; one picture with a good palette out.
+//! GIF: frames in, composed on their logical screen; pictures with good palettes out.
 //!
 //! A frame that is smaller than its screen lands on it with clear surroundings, so that a page offset is
 //! spent in decoding and never reaches a region's x and y. ImageMagick would hand on the bare frame and
 //! its offset; what a browser shows is the screen.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
+    Model, Result, Scales, Traits,
 };
 
 mod decode;
@@ -62,6 +63,35 @@ impl Codec for Gif {
         decode::extent_cost(bytes, info)
     }
 
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        info.animation.map(|animation| Traits {
+            alpha: animation.alpha,
+            ..Traits::new(Model::Rgb, Depth::U8)
+        })
+    }
+
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(decode::Reader::open(bytes, info, how)?))
+    }
+
+    fn animates(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        _how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, interrupt)?))
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
         decode::cost(bytes, info)
     }
@@ -70,7 +100,7 @@ impl Codec for Gif {
         Some(Traits {
             model: Model::Rgb,
             depth: Depth::U8,
-            alpha: have.alpha,
+            ..have
         })
     }
 

@@ -158,7 +158,8 @@ impl Picture<'_> {
     }
 }
 
-const OPAQUE: u8 = 128;
+/// The least opacity that is not clear.
+pub(super) const OPAQUE: u8 = 128;
 /// Pixels that the palette is fitted to.
 const SAMPLES: usize = 500_000;
 const BAND_ROWS: usize = 16;

@@ -24,10 +24,8 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
-    Ok(Image {
-        metadata,
-        ..Image::still(frame(header, &layout, how.scales, grids))
-    })
+    let frame = frame(header, &layout, how.scales, grids);
+    Ok(Image::read(frame, metadata, header.space()))
 }
 
 /// Decodes at several scales, going through the file once; `None` where our own decoder does not apply.
@@ -47,9 +45,9 @@ pub(crate) fn decode_at_once(
     let metadata = metadata(bytes, header, how)?;
     let pictures = several(bytes, header, &layout, how, scales, Scans::Needed)?;
     Ok(pictures.map(|pictures| {
-        let images = scales.iter().zip(pictures).map(|(&scales, grids)| Image {
-            metadata: metadata.clone(),
-            ..Image::still(frame(header, &layout, scales, grids))
+        let images = scales.iter().zip(pictures).map(|(&scales, grids)| {
+            let frame = frame(header, &layout, scales, grids);
+            Image::read(frame, metadata.clone(), header.space())
         });
         images.collect()
     }))
@@ -256,7 +254,7 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
     )?;
     let exif = header.exif.clone().and_then(|range| bytes.get(range));
     Ok(Metadata {
-        icc: header.icc_profile(bytes),
+        icc: header.icc_profile(bytes).map(Into::into),
         exif: exif.map(<[u8]>::to_vec),
     })
 }

@@ -1,8 +1,8 @@
 //! Encoding with libjpeg-turbo, from planes as they are.
 
 use andon_pixels::{
-    Depth, Encode, Error, Frame, Grid, Image, Interrupt, Model, Plane, Range, Result, Subsampling,
-    Traits,
+    Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range, Result,
+    Subsampling, Traits,
 };
 
 use super::ffi;
@@ -16,11 +16,7 @@ pub(crate) fn accepts(have: Traits, how: &Encode) -> Traits {
         Model::Cmyk => Model::Cmyk,
         Model::Rgb | Model::YCbCr { .. } => Model::ycbcr(subsampling(how)),
     };
-    Traits {
-        model,
-        depth: Depth::U8,
-        alpha: false,
-    }
+    Traits::new(model, Depth::U8)
 }
 
 /// Writes the first frame.
@@ -39,6 +35,7 @@ pub(crate) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         Model::YCbCr {
             sub,
             range: Range::Full,
+            matrix: Matrix::Bt601,
         } if is_writable(sub) => (Colour::YCbCr, sub),
         Model::Cmyk => (Colour::Cmyk, Subsampling::NONE),
         _ => return Err(unfit(frame)),
@@ -59,8 +56,8 @@ pub(crate) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
             }
         })
         .collect();
-    let block = |data: &Option<Vec<u8>>| data.as_deref().unwrap_or_default().to_vec();
-    let (exif, icc) = (block(&image.metadata.exif), block(&image.metadata.icc));
+    let exif = image.metadata.exif.as_deref().unwrap_or_default();
+    let icc = image.metadata.icc.as_deref().unwrap_or_default();
     ffi::write(&ffi::Writing {
         width: frame.width,
         height: frame.height,
@@ -69,8 +66,8 @@ pub(crate) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         quality: quality(how),
         progressive: how.progressive,
         invert: colour == Colour::Cmyk,
-        exif: &exif,
-        icc: &icc,
+        exif,
+        icc,
         interrupt,
     })
 }

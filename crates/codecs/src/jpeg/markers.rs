@@ -154,6 +154,15 @@ impl Header {
         self.exif.is_some() || !self.icc.is_empty() || self.other_metadata
     }
 
+    /// The space of its colours.
+    pub(crate) fn space(&self) -> andon_pixels::Space {
+        if self.icc.is_empty() {
+            andon_pixels::Space::UNSPECIFIED
+        } else {
+            andon_pixels::Space::PROFILED
+        }
+    }
+
     /// The ICC profile put together; `None` if a chunk is missing or doubtful, as other readers do.
     pub(crate) fn icc_profile(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let count = self.icc.first()?.1;

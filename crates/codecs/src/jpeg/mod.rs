@@ -15,7 +15,7 @@ mod walk;
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Orientation, Result, Scale,
-    Scales, Traits,
+    Scales, Tags, Traits,
 };
 
 #[cfg(feature = "compare")]
@@ -60,8 +60,10 @@ impl Codec for Jpeg {
             model: layout.model,
             depth: Depth::U8,
             alpha: false,
+            space: header.space(),
             palette: false,
             frames: 1,
+            animation: None,
             orientation: block.map_or_else(Orientation::default, exif::orientation),
             quality: header.quality(),
             lossless: false,
@@ -117,6 +119,7 @@ impl Codec for Jpeg {
             model,
             depth: info.depth,
             alpha: info.alpha,
+            space: info.space,
         }
     }
 
@@ -130,6 +133,10 @@ impl Codec for Jpeg {
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         encode::encode(image, how, interrupt)
+    }
+
+    fn tags(&self) -> Tags {
+        Tags::Icc
     }
 
     fn inherits_quality(&self) -> bool {

@@ -11,7 +11,7 @@ use png::{DecodingError, Transformations};
 
 use super::adam7::Pass;
 use super::header::{self, Header};
-use super::{NAME, channels, sample_bytes};
+use super::{NAME, channels};
 use crate::guard;
 
 /// Decodes the still picture (an animation's default image).
@@ -25,21 +25,23 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     } else {
         Metadata::default()
     };
-    let frame = match info.depth {
-        Depth::U8 => frame::<u8>(bytes, info, how.interrupt)?,
-        Depth::U16 => frame::<u16>(bytes, info, how.interrupt)?,
-    };
-    Ok(Image {
-        metadata,
-        ..Image::still(frame)
-    })
+    let frame = pixels(bytes, info, how.interrupt)?;
+    Ok(Image::read(frame, metadata, info.space))
+}
+
+/// The pixels of a file that was found to be whole.
+pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
+    match info.depth {
+        Depth::U8 => frame::<u8>(bytes, info, interrupt),
+        _ => frame::<u16>(bytes, info, interrupt),
+    }
 }
 
 /// Measured on photographs and drawings, one core: inflating costs by the byte, unfiltering and dealing
 /// into planes by the sample.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     let samples =
-        info.pixels() * channels(info.model, info.alpha) as u64 * sample_bytes(info.depth) as u64;
+        info.pixels() * channels(info.model, info.alpha) as u64 * info.depth.bytes() as u64;
     let row = samples / u64::from(info.height.max(1));
     Cost {
         nanos: bytes * NANOS_PER_BYTE + samples * TENTHS_OF_NANOS_PER_SAMPLE / 10,
@@ -56,7 +58,7 @@ const INFLATER_BYTES: u64 = 1 << 20;
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = header::extent(bytes)?;
     if guard::probed(info.width, info.height, info, how.limits).is_ok() {
-        let bytes_per_sample = sample_bytes(info.depth);
+        let bytes_per_sample = info.depth.bytes();
         each_line(
             &bytes[..end],
             info,
@@ -187,7 +189,7 @@ fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
     }
 }
 
-fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+pub(super) fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     let exif = match header.exif {
         Some(exif) => {
             guard::at_most("metadata_bytes", exif.len() as u64, limits.metadata_bytes)?;
@@ -195,10 +197,15 @@ fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
         }
         None => None,
     };
-    let icc = match header.iccp.and_then(deflated_profile) {
+    let icc = match header
+        .iccp
+        .filter(|_| header.info().space.profiled)
+        .and_then(deflated_profile)
+    {
         Some(deflated) => inflate(deflated, limits.metadata_bytes)?,
         None => None,
     };
+    let icc = icc.map(Into::into);
     Ok(Metadata { icc, exif })
 }
 

@@ -11,8 +11,8 @@ use flate2::write::ZlibEncoder;
 use png::{BitDepth, ColorType, DeflateCompression};
 
 use super::adam7::Pass;
+use super::channels;
 use super::filter::{Choice, Filter, Rows};
-use super::{channels, sample_bytes};
 use crate::guard;
 
 /// Writes the first frame.
@@ -32,7 +32,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     info.color_type = color;
     info.bit_depth = match frame.depth() {
         Depth::U8 => BitDepth::Eight,
-        Depth::U16 => BitDepth::Sixteen,
+        _ => BitDepth::Sixteen,
     };
     info.interlaced = how.progressive;
     info.icc_profile = image.metadata.icc.as_deref().map(Cow::Borrowed);
@@ -51,7 +51,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// Measured on photographs, one core, per sample byte.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
-    let pixel_bytes = (channels(traits.model, traits.alpha) * sample_bytes(traits.depth)) as u64;
+    let pixel_bytes = (channels(traits.model, traits.alpha) * traits.depth.bytes()) as u64;
     let bytes = u64::from(width) * u64::from(height) * pixel_bytes;
     let nanos = match Settings::of(how).level {
         None => FAST_NANOS,
@@ -145,13 +145,25 @@ fn write(
     let mut encoder = png::Encoder::with_info(&mut out, info).map_err(internal)?;
     encoder.set_deflate_compression(settings.deflate());
     encoder.set_filter(settings.filter());
-    let writer = encoder.write_header().map_err(internal)?;
+    let mut writer = encoder.write_header().map_err(internal)?;
+    if let Some(code_points) = code_points(frame) {
+        writer
+            .write_chunk(png::chunk::cICP, &code_points)
+            .map_err(internal)?;
+    }
     if interlaced {
         write_interlaced(frame, settings, writer, interrupt)?;
     } else {
         write_rows(frame, writer, interrupt)?;
     }
     Ok(out)
+}
+
+/// What the colours are, where they are not sRGB and no profile says so: RGB in full range.
+fn code_points(frame: &Frame) -> Option<[u8; 4]> {
+    let space = frame.colour.space;
+    let said = !space.is_srgb() && !space.profiled;
+    said.then(|| [space.primaries.code(), space.transfer.code(), 0, 1])
 }
 
 fn write_rows(
@@ -185,7 +197,7 @@ fn write_interlaced(
         Compression::new(u32::from(level))
     });
     let mut zlib = ZlibEncoder::new(Vec::new(), level);
-    let pixel_bytes = channels(frame.model, frame.alpha.is_some()) * sample_bytes(frame.depth());
+    let pixel_bytes = channels(frame.model, frame.alpha.is_some()) * frame.depth().bytes();
     let mut row = Vec::new();
     for pass in Pass::ADAM7 {
         let row_bytes = pass.columns(frame.width) as usize * pixel_bytes;
@@ -211,7 +223,7 @@ const IDAT_BYTES: usize = 64 << 10;
 /// Gathers one line of a pass from the planes, interleaved and big-endian.
 fn gather(frame: &Frame, pass: Pass, y: u32, out: &mut Vec<u8>) {
     let channels = channels(frame.model, frame.alpha.is_some());
-    let sample_bytes = sample_bytes(frame.depth());
+    let sample_bytes = frame.depth().bytes();
     let pixel_bytes = channels * sample_bytes;
     let (from, step) = (pass.x as usize, pass.dx as usize);
     out.resize(pass.columns(frame.width) as usize * pixel_bytes, 0);

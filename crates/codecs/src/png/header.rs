@@ -1,9 +1,12 @@
 //! What a PNG says before its pixels, read chunk by chunk from the file in memory: nothing is copied,
 //! nothing inflated.
 
-use andon_pixels::{Depth, Error, Info, Model, Orientation, Result};
+use andon_pixels::{
+    Animation, Delay, Depth, Error, Info, Model, Orientation, Primaries, Result, Space, Transfer,
+};
 
 use super::NAME;
+use crate::animation::{Blend, Disposal, Place};
 use crate::exif;
 
 /// The eight bytes every PNG begins with.
@@ -22,9 +25,15 @@ pub(super) struct Header<'a> {
     pub(super) interlaced: bool,
     colour: Colour,
     transparent: bool,
+    /// It says that it moves; and the frames it says how to show.
+    animated: Option<u32>,
     frames: u32,
+    duration_ms: f64,
+    /// May a composed frame be transparent somewhere, if its pixels are?
+    clears: bool,
     offset: (i32, i32),
     other_metadata: bool,
+    code_points: Option<Space>,
     /// The iCCP chunk: name, method, deflated profile.
     pub(super) iccp: Option<&'a [u8]>,
     /// The eXIf chunk from its TIFF header on.
@@ -84,9 +93,11 @@ impl<'a> Header<'a> {
             } else {
                 Depth::U8
             },
-            alpha: self.transparent || matches!(self.colour, Colour::GrayAlpha | Colour::Rgba),
+            alpha: self.has_alpha(),
+            space: self.space(),
             palette: self.colour == Colour::Indexed,
-            frames: self.frames,
+            frames: self.frames(),
+            animation: self.animation(),
             orientation: self
                 .exif
                 .map_or_else(Orientation::default, exif::orientation),
@@ -97,6 +108,36 @@ impl<'a> Header<'a> {
             decoder_bytes: 0,
             page_offset: self.offset,
         }
+    }
+
+    /// Code points before a profile, as the standard orders them.
+    fn space(&self) -> Space {
+        match self.code_points {
+            Some(space) if space != Space::UNSPECIFIED => space,
+            _ if self.iccp.is_some() => Space::PROFILED,
+            _ => Space::UNSPECIFIED,
+        }
+    }
+
+    fn has_alpha(&self) -> bool {
+        self.transparent || matches!(self.colour, Colour::GrayAlpha | Colour::Rgba)
+    }
+
+    /// Those that it says how to show: what it says their number is may be wrong.
+    fn frames(&self) -> u32 {
+        match self.animated {
+            Some(_) => self.frames.max(1),
+            None => 1,
+        }
+    }
+
+    fn animation(&self) -> Option<Animation> {
+        let plays = self.animated?;
+        (self.frames() > 1).then(|| Animation {
+            plays,
+            duration_ms: self.duration_ms.round() as u64,
+            alpha: self.clears || self.has_alpha(),
+        })
     }
 
     fn from_ihdr(data: &[u8]) -> Result<Self> {
@@ -149,9 +190,13 @@ impl<'a> Header<'a> {
             interlaced: interlace == 1,
             colour,
             transparent: false,
-            frames: 1,
+            animated: None,
+            frames: 0,
+            duration_ms: 0.0,
+            clears: false,
             offset: (0, 0),
             other_metadata: false,
+            code_points: None,
             iccp: None,
             exif: None,
         })
@@ -159,18 +204,44 @@ impl<'a> Header<'a> {
 
     fn take(&mut self, chunk: &Chunk<'a>, after_pixels: bool) {
         match &chunk.kind {
+            b"fcTL" => {
+                if let Some(control) = Control::read(chunk.data) {
+                    // The canvas is clear at first, and what is restored before anything was drawn is so again.
+                    let covers = control.place.x == 0
+                        && control.place.y == 0
+                        && (control.place.width, control.place.height) == (self.width, self.height);
+                    self.clears |= match control.disposal {
+                        Disposal::Clear => true,
+                        Disposal::Restore => self.frames == 0,
+                        Disposal::Keep => false,
+                    };
+                    self.clears |= self.frames == 0 && !covers;
+                    self.frames = self.frames.saturating_add(1);
+                    self.duration_ms += control.delay.seconds() * 1000.0;
+                }
+            }
             b"eXIf" => self.exif = Some(exif::without_prefix(chunk.data)),
             b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.other_metadata = true,
             // The rest acts only where the standard puts it: before the pixels.
             _ if after_pixels => {}
             b"iCCP" => self.iccp = Some(chunk.data),
+            // Matrix 0 and full range: anything else contradicts a PNG's own pixels.
+            b"cICP" => {
+                if let &[primaries, transfer, 0, 1] = chunk.data {
+                    self.code_points = Some(Space {
+                        primaries: Primaries::from_code(primaries),
+                        transfer: Transfer::from_code(transfer),
+                        profiled: false,
+                    });
+                }
+            }
             b"tRNS" => {
                 self.transparent =
                     matches!(self.colour, Colour::Gray | Colour::Rgb | Colour::Indexed);
             }
             b"acTL" => {
-                if let Some(frames) = chunk.data.first_chunk() {
-                    self.frames = u32::from_be_bytes(*frames).max(1);
+                if let Some(&[p0, p1, p2, p3]) = chunk.data.get(4..8) {
+                    self.animated = Some(u32::from_be_bytes([p0, p1, p2, p3]));
                 }
             }
             b"oFFs" => {
@@ -187,11 +258,68 @@ impl<'a> Header<'a> {
     }
 }
 
+/// What a frame control chunk says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    /// The frame's place.
+    pub(super) place: Place,
+    /// How long it stays.
+    pub(super) delay: Delay,
+    /// What becomes of its place.
+    pub(super) disposal: Disposal,
+    /// How it meets what is there.
+    pub(super) blend: Blend,
+}
+
+impl Control {
+    /// Reads the chunk's data; `None` when it has another length.
+    pub(super) fn read(data: &[u8]) -> Option<Self> {
+        let [numbers @ .., n0, n1, d0, d1, disposal, blend] = data else {
+            return None;
+        };
+        let numbers: Vec<u32> = numbers
+            .chunks_exact(4)
+            .map(|four| u32::from_be_bytes([four[0], four[1], four[2], four[3]]))
+            .collect();
+        let &[_, width, height, x, y] = &numbers[..] else {
+            return None;
+        };
+        let per_second = match u16::from_be_bytes([*d0, *d1]) {
+            0 => 100,
+            per_second => per_second,
+        };
+        Some(Self {
+            place: Place {
+                x,
+                y,
+                width,
+                height,
+            },
+            delay: Delay {
+                ticks: u32::from(u16::from_be_bytes([*n0, *n1])),
+                per_second: u32::from(per_second),
+            },
+            disposal: match disposal {
+                1 => Disposal::Clear,
+                2 => Disposal::Restore,
+                _ => Disposal::Keep,
+            },
+            blend: if *blend == 1 {
+                Blend::Over
+            } else {
+                Blend::Replace
+            },
+        })
+    }
+}
+
 /// Checks what the pixels hang on: the file reaches its end, and every critical chunk has the checksum
 /// it claims. Done over the file in memory before anything is inflated, so that the inflater can stop
 /// at the last row instead of following a stream that may go on for gigabytes.
 pub(super) fn verify(bytes: &[u8]) -> Result<()> {
-    let critical = |chunk: &Chunk<'_>| chunk.kind[0].is_ascii_uppercase() || &chunk.kind == b"tRNS";
+    let critical = |chunk: &Chunk<'_>| {
+        chunk.kind[0].is_ascii_uppercase() || matches!(&chunk.kind, b"tRNS" | b"fcTL" | b"fdAT")
+    };
     walked(bytes, critical).map(drop)
 }
 
@@ -222,9 +350,9 @@ fn walked(bytes: &[u8], checked: impl Fn(&Chunk<'_>) -> bool) -> Result<usize> {
 /// A side above this is not a PNG any more.
 const MAX_SIDE: u32 = i32::MAX as u32;
 
-struct Chunk<'a> {
-    kind: [u8; 4],
-    data: &'a [u8],
+pub(super) struct Chunk<'a> {
+    pub(super) kind: [u8; 4],
+    pub(super) data: &'a [u8],
     checksum: u32,
 }
 
@@ -238,13 +366,13 @@ impl Chunk<'_> {
 }
 
 /// The chunks of a file, `IEND` the last. An error ends the walk.
-struct Chunks<'a> {
+pub(super) struct Chunks<'a> {
     rest: &'a [u8],
     ended: bool,
 }
 
 impl<'a> Chunks<'a> {
-    fn of(bytes: &'a [u8]) -> Result<Self> {
+    pub(super) fn of(bytes: &'a [u8]) -> Result<Self> {
         let rest = bytes
             .strip_prefix(SIGNATURE)
             .ok_or_else(|| Error::broken(NAME, "it lacks the signature"))?;

@@ -4,10 +4,12 @@
 //! file that lacks its end must be refused; inflation and row filters are the `png` crate's.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
+    Model, Result, Scales, Tags, Traits,
 };
 
 mod adam7;
+mod animation;
 mod decode;
 mod encode;
 mod filter;
@@ -57,6 +59,38 @@ impl Codec for Png {
         decode::cost(bytes, info)
     }
 
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        let (model, depth) = animation::COMPOSED;
+        info.animation.map(|animation| Traits {
+            alpha: animation.alpha,
+            space: info.space,
+            ..Traits::new(model, depth)
+        })
+    }
+
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(animation::Reader::open(bytes, info, how)?))
+    }
+
+    /// A picture that moves is asked for by its own name, for a PNG of another picture is expected to stand still.
+    fn animates(&self) -> Option<&'static str> {
+        Some("apng")
+    }
+
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(animation::Writer::new(head, how, interrupt)))
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
         decode::cost(bytes, info)
     }
@@ -66,23 +100,27 @@ impl Codec for Png {
             Model::Gray => Model::Gray,
             _ => Model::Rgb,
         };
-        Some(Traits { model, ..have })
+        let depth = match have.depth {
+            Depth::U8 => Depth::U8,
+            _ => Depth::U16,
+        };
+        Some(Traits {
+            model,
+            depth,
+            ..have
+        })
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         encode::encode(image, how, interrupt)
     }
 
+    fn tags(&self) -> Tags {
+        Tags::IccOrCodePoints
+    }
+
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, traits, how)
-    }
-}
-
-/// Bytes of one sample.
-fn sample_bytes(depth: Depth) -> usize {
-    match depth {
-        Depth::U8 => 1,
-        Depth::U16 => 2,
     }
 }
 

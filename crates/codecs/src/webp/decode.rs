@@ -1,13 +1,15 @@
 //! From a WebP to planes.
 
 use andon_pixels::{
-    Cost, Decode, Error, Frame, Grid, Image, Info, Limits, Metadata, Model, Plane, Result, Scale,
-    Scales, Subsampling,
+    Cost, Decode, Delay, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Metadata,
+    Model, Plane, Result, Scale, Scales, Subsampling, Timed,
 };
 
-use super::ffi;
-use super::header::Header;
+use super::ffi::{self, Features};
+use super::header::{Header, Part as Stored};
+use super::riff::Chunks;
 use super::{LOSSY, NAME};
+use crate::animation::{Canvas, Part, Place};
 use crate::guard;
 
 /// Decodes the first frame on its canvas.
@@ -29,10 +31,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     } else {
         rgb(&header, how)?
     };
-    Ok(Image {
-        metadata,
-        ..Image::still(frame)
-    })
+    Ok(Image::read(frame, metadata, info.space))
 }
 
 /// Where the picture ends. Its first frame is decoded, for nothing else tells damage; of the others every chunk
@@ -119,12 +118,7 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     let channels = if alpha { 4 } else { 3 };
     let mut planes = Grid::several(channels, header.width, header.height, 0u8);
     if covers {
-        for (channel, plane) in planes.iter_mut().enumerate() {
-            let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);
-            for (out, sample) in plane.samples_mut().iter_mut().zip(samples) {
-                *out = sample;
-            }
-        }
+        deal(&pixels, &mut planes);
     } else {
         let rows = pixels.chunks_exact(part.features.width as usize * channels);
         for (y, row) in (part.y..header.height).zip(rows) {
@@ -147,16 +141,103 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     ))
 }
 
-fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
-    let copy = |block: Option<&[u8]>| match block {
-        Some(block) => {
-            guard::at_most("metadata_bytes", block.len() as u64, limits.metadata_bytes)?;
-            Ok(Some(block.to_vec()))
+/// The frames of an animation.
+pub(super) struct Reader<'a> {
+    chunks: Chunks<'a>,
+    metadata: Metadata,
+    canvas: Canvas,
+    limits: &'a Limits,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Reader<'a> {
+    /// Before the first frame.
+    pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
+        let header = Header::read(bytes)?;
+        guard::probed(header.width, header.height, info, how.limits)?;
+        if !header.whole {
+            return Err(Error::broken(NAME, "it is cut off"));
         }
-        None => Ok(None),
-    };
+        let alpha = info.animation.is_none_or(|animation| animation.alpha);
+        Ok(Self {
+            chunks: Chunks::of_file(bytes)?.0,
+            metadata: if how.keep_metadata {
+                metadata(&header, how.limits)?
+            } else {
+                Metadata::default()
+            },
+            canvas: Canvas::new(header.width, header.height, alpha),
+            limits: how.limits,
+            interrupt: how.interrupt,
+        })
+    }
+}
+
+impl FrameReader for Reader<'_> {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
+    fn next(&mut self) -> Result<Option<Timed>> {
+        let stored = loop {
+            match self.chunks.next() {
+                Some(chunk) => {
+                    let chunk = chunk?;
+                    if &chunk.name == b"ANMF" {
+                        break Stored::of_animation(chunk.data)?;
+                    }
+                }
+                None => return Ok(None),
+            }
+        };
+        let Features {
+            width,
+            height,
+            alpha,
+            ..
+        } = stored.features;
+        guard::size(width, height, self.limits)?;
+        let pixels = ffi::decode_rgb(stored.data, stored.features, alpha, self.interrupt)?;
+        guard::wanted(self.interrupt)?;
+        let mut planes = Grid::several(if alpha { 4 } else { 3 }, width, height, 0u8);
+        deal(&pixels, &mut planes);
+        drop(pixels);
+        let alpha = if planes.len() > 3 { planes.pop() } else { None };
+        let rgb = <[Grid<u8>; 3]>::try_from(planes)
+            .map_err(|_| Error::Internal("a WebP of other than three colours".to_owned()))?;
+        let place = Place {
+            x: stored.x,
+            y: stored.y,
+            width,
+            height,
+        };
+        let part = Part { place, rgb, alpha };
+        let frame = self.canvas.draw(&part, stored.blend, stored.disposal)?;
+        let delay = Delay {
+            ticks: stored.duration,
+            per_second: 1000,
+        };
+        Ok(Some(Timed { frame, delay }))
+    }
+}
+
+/// Deals interleaved pixels to planes of the same size.
+fn deal(pixels: &[u8], planes: &mut [Grid<u8>]) {
+    let channels = planes.len();
+    for (channel, plane) in planes.iter_mut().enumerate() {
+        let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);
+        for (out, sample) in plane.samples_mut().iter_mut().zip(samples) {
+            *out = sample;
+        }
+    }
+}
+
+fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+    for block in header.icc.iter().chain(&header.exif) {
+        guard::at_most("metadata_bytes", block.len() as u64, limits.metadata_bytes)?;
+    }
     Ok(Metadata {
-        icc: copy(header.icc)?,
-        exif: copy(header.exif)?,
+        icc: header.icc.map(Into::into),
+        exif: header.exif.map(<[u8]>::to_vec),
     })
 }

@@ -1,12 +1,14 @@
 //! From planes to a WebP.
 
 use andon_pixels::{
-    Cost, Encode, Error, Frame, Grid, Image, Interrupt, Metadata, Model, Plane, Result,
+    Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
+    Result, Timed,
 };
 
 use super::ffi::{self, Settings, Source};
-use super::riff::{Chunks, flags, push_chunk};
+use super::riff::{Chunks, flags, frame_flags, push_chunk};
 use super::{LOSSY, MAX_SIDE, is_lossless};
+use crate::animation::{Clock, Place, changed, cropped};
 use crate::guard;
 
 /// Writes the first frame: lossy from YCbCr, lossless from RGB.
@@ -20,16 +22,111 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         u64::from(frame.width.max(frame.height)),
         u64::from(MAX_SIDE),
     )?;
-    guard::wanted(interrupt)?;
-    let file = match frame.model {
-        LOSSY => lossy(frame, how, interrupt)?,
-        Model::Rgb => lossless(frame, how, interrupt)?,
-        model => return Err(Error::Internal(format!("WebP was handed {model:?}"))),
-    };
+    let file = still(frame, how, interrupt)?;
     if image.metadata == Metadata::default() {
         Ok(file)
     } else {
         with_metadata(&file, frame, &image.metadata)
+    }
+}
+
+/// A frame as a file without metadata.
+fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+    guard::wanted(interrupt)?;
+    match frame.model {
+        LOSSY => lossy(frame, how, interrupt),
+        Model::Rgb => lossless(frame, how, interrupt),
+        model => Err(Error::Internal(format!("WebP was handed {model:?}"))),
+    }
+}
+
+/// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
+/// what is there, so that no frame depends on how another was rounded.
+pub(super) struct Writer<'a> {
+    out: Vec<u8>,
+    how: Encode,
+    exif: Option<Vec<u8>>,
+    clock: Clock,
+    before: Option<Frame>,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes everything that stands before the first frame.
+    pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
+        guard::at_most(
+            "webp_side",
+            u64::from(head.width.max(head.height)),
+            u64::from(MAX_SIDE),
+        )?;
+        let size = (head.width, head.height);
+        let alpha = head.traits.alpha;
+        let mut out = extended(size, alpha, flags::ANIMATION, &head.metadata);
+        // A clear ground, and how often: 0 is forever here, too.
+        let plays = u16::try_from(head.plays).unwrap_or(u16::MAX);
+        let mut anim = vec![0; 4];
+        anim.extend(plays.to_le_bytes());
+        push_chunk(&mut out, b"ANIM", &anim);
+        Ok(Self {
+            out,
+            how: *how,
+            exif: head.metadata.exif.clone(),
+            clock: Clock::new(1000, MOST_MILLISECONDS),
+            before: None,
+            interrupt,
+        })
+    }
+}
+
+/// What three bytes hold.
+const MOST_MILLISECONDS: u32 = 0xff_ffff;
+
+impl FrameWriter for Writer<'_> {
+    fn push(&mut self, timed: Timed) -> Result<()> {
+        let frame = timed.frame;
+        let place = match &self.before {
+            Some(before) => changed(before, &frame),
+            None => Place {
+                x: 0,
+                y: 0,
+                width: frame.width,
+                height: frame.height,
+            },
+        };
+        let file = still(&cropped(&frame, place), &self.how, self.interrupt)?;
+        let duration = self.clock.ticks(timed.delay);
+        let mut anmf = Vec::with_capacity(file.len() + 16);
+        for number in [
+            place.x / 2,
+            place.y / 2,
+            place.width - 1,
+            place.height - 1,
+            duration,
+        ] {
+            anmf.extend_from_slice(&number.to_le_bytes()[..3]);
+        }
+        anmf.push(frame_flags::REPLACE);
+        for chunk in Chunks::of_file(&file)?.0 {
+            let chunk = chunk?;
+            if &chunk.name != b"VP8X" {
+                push_chunk(&mut anmf, &chunk.name, chunk.data);
+            }
+        }
+        push_chunk(&mut self.out, b"ANMF", &anmf);
+        self.before = Some(frame);
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        self.out.len() as u64
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<u8>> {
+        let mut out = self.out;
+        if let Some(exif) = &self.exif {
+            push_chunk(&mut out, b"EXIF", exif);
+        }
+        Ok(sized(out))
     }
 }
 
@@ -151,23 +248,8 @@ fn not_u8() -> Error {
 
 /// The same picture in the extended container, with its metadata in the order the format prescribes.
 fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<u8>> {
-    let mut out = b"RIFF\0\0\0\0WEBP".to_vec();
-    let mut features = 0;
-    for (flag, there) in [
-        (flags::ICC, metadata.icc.is_some()),
-        (flags::ALPHA, frame.alpha.is_some()),
-        (flags::EXIF, metadata.exif.is_some()),
-    ] {
-        features |= if there { flag } else { 0 };
-    }
-    let mut vp8x = vec![features, 0, 0, 0];
-    for side in [frame.width, frame.height] {
-        vp8x.extend_from_slice(&(side - 1).to_le_bytes()[..3]);
-    }
-    push_chunk(&mut out, b"VP8X", &vp8x);
-    if let Some(icc) = &metadata.icc {
-        push_chunk(&mut out, b"ICCP", icc);
-    }
+    let size = (frame.width, frame.height);
+    let mut out = extended(size, frame.alpha.is_some(), 0, metadata);
     for chunk in Chunks::of_file(file)?.0 {
         let chunk = chunk?;
         if &chunk.name != b"VP8X" {
@@ -177,7 +259,34 @@ fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<
     if let Some(exif) = &metadata.exif {
         push_chunk(&mut out, b"EXIF", exif);
     }
+    Ok(sized(out))
+}
+
+/// The beginning of an extended container, up to its profile.
+fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metadata) -> Vec<u8> {
+    let mut out = b"RIFF\0\0\0\0WEBP".to_vec();
+    let mut features = more;
+    for (flag, there) in [
+        (flags::ICC, metadata.icc.is_some()),
+        (flags::ALPHA, alpha),
+        (flags::EXIF, metadata.exif.is_some()),
+    ] {
+        features |= if there { flag } else { 0 };
+    }
+    let mut vp8x = vec![features, 0, 0, 0];
+    for side in [width, height] {
+        vp8x.extend_from_slice(&(side - 1).to_le_bytes()[..3]);
+    }
+    push_chunk(&mut out, b"VP8X", &vp8x);
+    if let Some(icc) = &metadata.icc {
+        push_chunk(&mut out, b"ICCP", icc);
+    }
+    out
+}
+
+/// With its length where the container says it.
+fn sized(mut out: Vec<u8>) -> Vec<u8> {
     let size = (out.len() - 8) as u32;
     out[4..8].copy_from_slice(&size.to_le_bytes());
-    Ok(out)
+    out
 }

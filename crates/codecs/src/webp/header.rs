@@ -1,10 +1,11 @@
 //! What a WebP says before its pixels: the container's chunks, and the first frame's own header.
 
-use andon_pixels::{Depth, Error, Info, Model, Orientation, Result};
+use andon_pixels::{Animation, Depth, Error, Info, Model, Orientation, Result, Space};
 
 use super::ffi::{self, Features};
-use super::riff::{Chunk, Chunks, u24};
+use super::riff::{Chunk, Chunks, frame_flags, u24};
 use super::{LOSSY, NAME};
+use crate::animation::{Blend, Disposal};
 use crate::exif;
 
 /// All that is known before a pixel is decoded.
@@ -16,8 +17,8 @@ pub(super) struct Header<'a> {
     pub(super) height: u32,
     /// The first frame.
     pub(super) frame: Part<'a>,
-    /// 1, or 2 for "more than one".
     frames: u32,
+    animation: Option<Animation>,
     /// The colour profile.
     pub(super) icc: Option<&'a [u8]>,
     /// The EXIF block from its TIFF header on.
@@ -38,6 +39,12 @@ pub(super) struct Part<'a> {
     pub(super) features: Features,
     /// What libwebp decodes.
     pub(super) data: &'a [u8],
+    /// How long it stays, in milliseconds.
+    pub(super) duration: u32,
+    /// How it meets what is there.
+    pub(super) blend: Blend,
+    /// What becomes of its place before the next frame.
+    pub(super) disposal: Disposal,
 }
 
 impl<'a> Header<'a> {
@@ -62,16 +69,24 @@ impl<'a> Header<'a> {
             None => (Part::of_still(bytes)?, None),
         };
         let (width, height) = canvas.unwrap_or((frame.features.width, frame.features.height));
-        Ok(Self {
+        let frames = found.frames.max(1);
+        let mut header = Self {
             width,
             height,
             frame,
-            frames: found.frames.max(1),
+            frames,
+            animation: None,
             icc: found.icc,
             exif: found.exif,
             xmp: found.xmp,
             whole,
-        })
+        };
+        header.animation = (frames > 1).then(|| Animation {
+            plays: found.plays,
+            duration_ms: found.duration_ms,
+            alpha: found.clears || header.frame.features.alpha || !header.covers(),
+        });
+        Ok(header)
     }
 
     /// How many bytes from the beginning are the file that its header promises, all of its chunks there, and a
@@ -113,8 +128,14 @@ impl<'a> Header<'a> {
             },
             depth: Depth::U8,
             alpha: features.alpha || !self.covers(),
+            space: if self.icc.is_some() {
+                Space::PROFILED
+            } else {
+                Space::UNSPECIFIED
+            },
             palette: false,
             frames: self.frames,
+            animation: self.animation,
             orientation: self
                 .exif
                 .map_or_else(Orientation::default, exif::orientation),
@@ -139,15 +160,19 @@ impl<'a> Part<'a> {
             y: 0,
             features,
             data: bytes,
+            duration: 0,
+            blend: Blend::Replace,
+            disposal: Disposal::Keep,
         })
     }
 
-    /// From an ANMF chunk: place, size, duration and flags, then the bitstream's own chunks. The first
-    /// frame lands on a clear canvas, where blending changes nothing.
-    fn of_animation(anmf: &'a [u8]) -> Result<Self> {
-        let broken = || Error::broken(NAME, "its first frame is cut off");
+    /// From an ANMF chunk: place, size, duration and flags, then the bitstream's own chunks.
+    pub(super) fn of_animation(anmf: &'a [u8]) -> Result<Self> {
+        let broken = || Error::broken(NAME, "one of its frames is cut off");
         let place = |at: usize| anmf.get(at..).and_then(u24).ok_or_else(broken);
         let (x, y) = (place(0)? * 2, place(3)? * 2);
+        let duration = place(12)?;
+        let flags = anmf.get(15).copied().ok_or_else(broken)?;
         let data = anmf.get(ANMF_HEADER_BYTES..).ok_or_else(broken)?;
         let data = bitstream(data).ok_or_else(broken)?;
         Ok(Self {
@@ -155,6 +180,17 @@ impl<'a> Part<'a> {
             y,
             features: ffi::features(data)?,
             data,
+            duration,
+            blend: if flags & frame_flags::REPLACE == 0 {
+                Blend::Over
+            } else {
+                Blend::Replace
+            },
+            disposal: if flags & frame_flags::CLEAR == 0 {
+                Disposal::Keep
+            } else {
+                Disposal::Clear
+            },
         })
     }
 }
@@ -182,6 +218,11 @@ struct Found<'a> {
     canvas: Option<(u32, u32)>,
     first_frame: Option<&'a [u8]>,
     frames: u32,
+    /// How often it is shown; 0 is forever.
+    plays: u32,
+    duration_ms: u64,
+    /// May a later frame make the canvas transparent?
+    clears: bool,
     icc: Option<&'a [u8]>,
     exif: Option<&'a [u8]>,
     xmp: bool,
@@ -197,6 +238,18 @@ impl<'a> Found<'a> {
             b"ANMF" => {
                 self.frames = self.frames.saturating_add(1);
                 self.first_frame.get_or_insert(chunk.data);
+                let flags = chunk.data.get(15).copied().unwrap_or(0);
+                // Whether a frame that replaces what is there has opacity of its own shows in its bitstream.
+                let replaces = flags & frame_flags::REPLACE != 0
+                    && Part::of_animation(chunk.data).is_ok_and(|part| part.features.alpha);
+                self.clears |= flags & frame_flags::CLEAR != 0 || replaces;
+                let duration = chunk.data.get(12..).and_then(u24).unwrap_or(0);
+                self.duration_ms += u64::from(duration);
+            }
+            b"ANIM" => {
+                if let Some(&[low, high]) = chunk.data.get(4..6) {
+                    self.plays = u32::from(u16::from_le_bytes([low, high]));
+                }
             }
             b"ICCP" => self.icc = Some(chunk.data),
             b"EXIF" => self.exif = Some(exif::without_prefix(chunk.data)),

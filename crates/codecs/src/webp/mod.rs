@@ -2,8 +2,8 @@
 //! ones as RGB. libwebp does the coding; the container around it is read and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Range, Result, Scale,
-    Scales, Subsampling, Traits,
+    Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
+    Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
 };
 
 mod decode;
@@ -19,6 +19,7 @@ const NAME: &str = "webp";
 const LOSSY: Model = Model::YCbCr {
     sub: Subsampling::C420,
     range: Range::Limited,
+    matrix: Matrix::Bt601,
 };
 
 /// The longest side the format can hold, in px.
@@ -57,6 +58,37 @@ impl Codec for Webp {
         decode::decode(bytes, info, how)
     }
 
+    /// Every frame may hang together with the one before, and most are not of luma and chroma any more once composed.
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        info.animation.map(|animation| Traits {
+            alpha: animation.alpha,
+            space: info.space,
+            ..Traits::new(Model::Rgb, Depth::U8)
+        })
+    }
+
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(decode::Reader::open(bytes, info, how)?))
+    }
+
+    fn animates(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
     /// libwebp stretches every plane to a whole number of samples, where JPEG lets the last one reach
     /// over the edge, as planners expect. Only where both planes divide evenly are the two the same.
     /// No decoding is saved, but memory and resampling are.
@@ -88,12 +120,16 @@ impl Codec for Webp {
         Some(Traits {
             model: if is_lossless(how) { Model::Rgb } else { LOSSY },
             depth: Depth::U8,
-            alpha: have.alpha,
+            ..have
         })
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         encode::encode(image, how, interrupt)
+    }
+
+    fn tags(&self) -> Tags {
+        Tags::Icc
     }
 
     fn inherits_quality(&self) -> bool {

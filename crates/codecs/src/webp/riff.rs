@@ -12,6 +12,16 @@ pub(super) mod flags {
     pub(in super::super) const ALPHA: u8 = 0x10;
     /// There is an EXIF block.
     pub(in super::super) const EXIF: u8 = 0x08;
+    /// There are frames.
+    pub(in super::super) const ANIMATION: u8 = 0x02;
+}
+
+/// Bits of the last byte of a frame's header.
+pub(super) mod frame_flags {
+    /// Its pixels take the place of what is there.
+    pub(in super::super) const REPLACE: u8 = 0x02;
+    /// Its place becomes clear before the next frame.
+    pub(in super::super) const CLEAR: u8 = 0x01;
 }
 
 /// One chunk of a file in memory.

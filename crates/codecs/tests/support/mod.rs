@@ -55,7 +55,7 @@ pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plan
             let samples = value(255).into_iter().map(|v| v as u8).collect();
             Plane::U8(Grid::from_samples(width, height, samples))
         }
-        Depth::U16 => {
+        _ => {
             let samples = value(65_535).into_iter().map(|v| v as u16).collect();
             Plane::U16(Grid::from_samples(width, height, samples))
         }

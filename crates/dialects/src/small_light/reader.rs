@@ -441,6 +441,8 @@ impl Reader<'_, '_> {
             },
             chroma: None,
             effort: None,
+            // The module knows no animation.
+            frame: self.strict().then_some(1),
         })
     }
 

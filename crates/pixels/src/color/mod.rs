@@ -1,32 +1,36 @@
 //! Colour models: what a frame's planes mean, and how they come to mean something else.
 //!
 //! [`Convert`] takes the shortest way: another thinning or range is made plane by plane, gray becomes
-//! YCbCr by adding two flat planes; only what cannot be said otherwise goes through RGB.
+//! YCbCr by adding two flat planes; only what cannot be said otherwise goes through RGB. Spaces change there, too.
 
 mod cmyk;
+pub mod levels;
+mod managed;
 mod ycbcr;
 
 use std::fmt;
 
 use andon_recipe::Colour;
 
-use self::cmyk::Managed;
-use crate::codec::Traits;
+use self::managed::Managed;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Depth, Frame, Grid, Model, Range, Subsampling};
+use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::resize::Resizable;
 use crate::samples::{Planes, Sample, bytes, count};
+use crate::space::{Matrix, Range, Space};
 use crate::stage::{Context, Stage};
 
-/// Brings a frame to another model, range, thinning or depth; adds or drops alpha.
-#[derive(Clone, Debug, PartialEq)]
+/// Brings a frame to another model, matrix, range, thinning, depth or space; adds or drops alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Convert {
     /// What comes out. Alpha that is dropped is not flattened: hidden colours show.
     pub to: Traits,
-    /// The ICC profile of the incoming CMYK frame. Absent, or not readable: the naive formula.
-    pub icc: Option<Vec<u8>>,
+    /// The space of what goes in. Where it is another than that of `to`, colours are converted by the frame's profile
+    /// or code points; a frame that turns out to have none that can be read keeps its numbers, and inks become
+    /// light by the naive formula.
+    pub from: Space,
 }
 
 impl Stage for Convert {
@@ -34,7 +38,7 @@ impl Stage for Convert {
         // Narrowed first: what follows is then cheaper, and no more than a level worse.
         match self.to.depth {
             Depth::U8 => self.converted(Planes::<u8>::of(frame), context.interrupt),
-            Depth::U16 => self.converted(Planes::<u16>::of(frame), context.interrupt),
+            _ => self.converted(Planes::<u16>::of(frame), context.interrupt),
         }
     }
 
@@ -45,8 +49,11 @@ impl Stage for Convert {
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let pixels = u64::from(width) * u64::from(height);
         let picos = match (traits.model, self.to.model) {
+            _ if self.recolours().is_some() => PICOS_MANAGED,
             (from, to) if from == to => 0,
-            (Model::Cmyk, _) if self.icc.is_some() => PICOS_MANAGED,
+            (Model::YCbCr { matrix, .. }, Model::YCbCr { matrix: to, .. }) if matrix != to => {
+                PICOS_MIXED
+            }
             (Model::YCbCr { .. } | Model::Gray, Model::YCbCr { .. }) => PICOS_PLANEWISE,
             _ => PICOS_MIXED,
         };
@@ -82,20 +89,26 @@ const PICOS_NARROWED: u64 = 150;
 impl fmt::Display for Convert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "convert {}", name(self.to))?;
-        if self.icc.is_some() {
-            f.write_str(" icc")?;
+        match self.recolours() {
+            Some(space) => write!(f, " {space}"),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl Convert {
+    /// The space to bring colours to, if that is not theirs.
+    fn recolours(&self) -> Option<Space> {
+        (self.to.space != self.from).then_some(self.to.space)
+    }
+
     fn converted<T: Resizable + Managed>(
         &self,
         planes: Planes<T>,
         interrupt: &dyn Interrupt,
     ) -> Result<Frame> {
-        let mut planes = remodelled(planes, self.to.model, self.icc.as_deref(), interrupt)?;
+        let mut planes = remodelled(planes, self.to.model, self.recolours(), interrupt)?;
+        planes.depth = self.to.depth;
         planes.alpha = planes.alpha.filter(|_| self.to.alpha);
         if self.to.alpha && planes.alpha.is_none() {
             planes.alpha = Some(Grid::filled(planes.width, planes.height, T::MAX));
@@ -104,48 +117,69 @@ impl Convert {
     }
 }
 
-/// Planes in another model; alpha stays as it is.
+/// Planes in another model, and in another space if there is one to bring them to; alpha stays as it is.
 pub(crate) fn remodelled<T: Resizable + Managed>(
     planes: Planes<T>,
     to: Model,
-    icc: Option<&[u8]>,
+    space: Option<Space>,
     interrupt: &dyn Interrupt,
 ) -> Result<Planes<T>> {
     let from = planes.model;
     let size = (planes.width, planes.height);
+    if let Some(space) = space {
+        // Inks, and gray with a profile, are converted as they are: their profiles are made for them.
+        let directly = from == Model::Cmyk || (from == Model::Gray && planes.colour.icc.is_some());
+        let colours = if directly {
+            planes.colours
+        } else {
+            to_rgb(planes.colours, from, size, interrupt)?
+        };
+        let rgb = match managed::to_rgb(&colours, &planes.colour, space) {
+            Some(rgb) => rgb,
+            None if directly => to_rgb(colours, from, size, interrupt)?,
+            None => colours,
+        };
+        return Ok(Planes {
+            model: to,
+            colours: from_rgb(rgb, to, interrupt)?,
+            colour: space.into(),
+            ..planes
+        });
+    }
     let colours = match (from, to) {
         _ if from == to => planes.colours,
         (
-            Model::YCbCr { sub, range },
+            Model::YCbCr { sub, range, matrix },
             Model::YCbCr {
                 sub: to_sub,
                 range: to_range,
+                matrix: to_matrix,
             },
-        ) => {
+        ) if matrix == to_matrix => {
             let mut colours = planes.colours;
             for grid in colours.drain(1..).collect::<Vec<_>>() {
                 colours.push(ycbcr::change_thinning(grid, size, sub, to_sub, interrupt)?);
             }
             for (index, grid) in colours.iter_mut().enumerate() {
-                ycbcr::change_range(grid, index, range, to_range);
+                ycbcr::change_range(grid, index, matrix, range, to_range);
             }
             colours
         }
-        (Model::Gray, Model::YCbCr { sub, range }) => {
+        (Model::Gray, Model::YCbCr { sub, range, matrix }) if matrix != Matrix::Identity => {
             let mut colours = planes.colours;
-            ycbcr::change_range(&mut colours[0], 0, Range::Full, range);
+            ycbcr::change_range(&mut colours[0], 0, matrix, Range::Full, range);
             let (width, height) = sub.chroma_size(size.0, size.1);
             colours.extend([0, 1].map(|_| Grid::filled(width, height, T::of(128 * T::UNIT))));
             colours
         }
-        (Model::YCbCr { range, .. }, Model::Gray) => {
+        (Model::YCbCr { range, matrix, .. }, Model::Gray) if matrix != Matrix::Identity => {
             let mut colours = planes.colours;
             colours.truncate(1);
-            ycbcr::change_range(&mut colours[0], 0, range, Range::Full);
+            ycbcr::change_range(&mut colours[0], 0, matrix, range, Range::Full);
             colours
         }
         _ => {
-            let rgb = to_rgb(planes.colours, from, size, icc, interrupt)?;
+            let rgb = to_rgb(planes.colours, from, size, interrupt)?;
             from_rgb(rgb, to, interrupt)?
         }
     };
@@ -156,11 +190,10 @@ pub(crate) fn remodelled<T: Resizable + Managed>(
     })
 }
 
-fn to_rgb<T: Resizable + Managed>(
+fn to_rgb<T: Resizable>(
     mut colours: Vec<Grid<T>>,
     model: Model,
     size: (u32, u32),
-    icc: Option<&[u8]>,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<Grid<T>>> {
     Ok(match model {
@@ -169,16 +202,14 @@ fn to_rgb<T: Resizable + Managed>(
             colours.resize(3, colours[0].clone());
             colours
         }
-        Model::YCbCr { sub, range } => {
+        Model::YCbCr { sub, range, matrix } => {
             for grid in colours.drain(1..).collect::<Vec<_>>() {
                 let full = ycbcr::change_thinning(grid, size, sub, Subsampling::NONE, interrupt)?;
                 colours.push(full);
             }
-            ycbcr::to_rgb(&colours, range)
+            ycbcr::to_rgb(colours, range, matrix)
         }
-        Model::Cmyk => icc
-            .and_then(|icc| cmyk::to_srgb_by(icc, &colours))
-            .unwrap_or_else(|| cmyk::to_rgb(&colours)),
+        Model::Cmyk => cmyk::to_rgb(&colours),
     })
 }
 
@@ -189,17 +220,14 @@ fn from_rgb<T: Resizable>(
 ) -> Result<Vec<Grid<T>>> {
     Ok(match model {
         Model::Rgb => rgb,
-        Model::Gray => {
-            let scale = ycbcr::Scale::of::<T>(Range::Full);
-            vec![ycbcr::mixed(&rgb, |r, g, b| scale.y(r, g, b))]
-        }
-        Model::YCbCr { sub, range } => ycbcr::from_rgb(rgb, sub, range, interrupt)?,
+        Model::Gray => vec![ycbcr::mixed(&rgb, |r, g, b| ycbcr::gray([r, g, b]))],
+        Model::YCbCr { sub, range, matrix } => ycbcr::from_rgb(rgb, sub, range, matrix, interrupt)?,
         Model::Cmyk => cmyk::from_rgb(&rgb),
     })
 }
 
 /// The short name of a frame's traits, as plans print it: `ycbcr420`, `rgba`, `gray16`,
-/// `ycbcr420-limited`.
+/// `ycbcr420-limited`, `ycbcr420-10-limited-709`.
 #[must_use]
 pub fn name(traits: Traits) -> String {
     let mut name = match traits.model {
@@ -218,24 +246,28 @@ pub fn name(traits: Traits) -> String {
     if traits.alpha {
         name.push('a');
     }
-    if traits.depth == Depth::U16 {
-        name.push_str(if name.ends_with(|c: char| c.is_ascii_digit()) {
-            "-16"
-        } else {
-            "16"
-        });
-    }
-    if matches!(
-        traits.model,
-        Model::YCbCr {
-            range: Range::Limited,
-            ..
+    if traits.depth != Depth::U8 {
+        if name.ends_with(|c: char| c.is_ascii_digit()) {
+            name.push('-');
         }
-    ) {
-        name.push_str("-limited");
+        name.push_str(&traits.depth.bits().to_string());
+    }
+    if let Model::YCbCr { range, matrix, .. } = traits.model {
+        name.push_str(match range {
+            Range::Full => "",
+            Range::Limited => "-limited",
+        });
+        name.push_str(match matrix {
+            Matrix::Identity => "-identity",
+            Matrix::Bt601 => "",
+            Matrix::Bt709 => "-709",
+            Matrix::Bt2020 => "-2020",
+        });
     }
     name
 }
+
+pub(crate) use managed::profile_of;
 
 /// Is it more than a shade of gray?
 pub(crate) fn is_colourful(colour: Colour) -> bool {
@@ -247,22 +279,22 @@ pub(crate) fn is_colourful(colour: Colour) -> bool {
 pub fn sample(colour: Colour, model: Model, depth: Depth) -> [u16; 4] {
     match depth {
         Depth::U8 => sample_as::<u8>(colour, model).map(u16::from),
-        Depth::U16 => sample_as::<u16>(colour, model),
+        _ => sample_as::<u16>(colour, model),
     }
 }
 
 /// A colour's samples in a model.
 pub(crate) fn sample_as<T: Sample>(colour: Colour, model: Model) -> [T; 4] {
     let light = [colour.r, colour.g, colour.b].map(|level| T::of(u16::from(level) * T::UNIT));
-    let [r, g, b] = light.map(T::float);
+    let light = light.map(T::float);
     let colours = match model {
-        Model::Gray => [ycbcr::Scale::of::<T>(Range::Full).y(r, g, b), 0.0, 0.0, 0.0],
-        Model::Rgb => [r, g, b, 0.0],
-        Model::YCbCr { range, .. } => {
-            let scale = ycbcr::Scale::of::<T>(range);
-            [scale.y(r, g, b), scale.cb(r, g, b), scale.cr(r, g, b), 0.0]
+        Model::Gray => [ycbcr::gray(light), 0.0, 0.0, 0.0],
+        Model::Rgb => [light[0], light[1], light[2], 0.0],
+        Model::YCbCr { range, matrix, .. } => {
+            let [y, cb, cr] = ycbcr::sample::<T>(light, range, matrix);
+            [y, cb, cr, 0.0]
         }
-        Model::Cmyk => cmyk::mix([r, g, b], T::MAX.float()),
+        Model::Cmyk => cmyk::mix(light, T::MAX.float()),
     };
     colours.map(T::round)
 }

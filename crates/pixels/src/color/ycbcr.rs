@@ -1,4 +1,4 @@
-//! BT.601 luma and chroma: the matrix, both value ranges, thinning and its undoing.
+//! Luma and chroma: the matrices, both value ranges, thinning and its undoing.
 //!
 //! Chroma samples sit in the middle of the px they span, as in JPEG. Thinning takes the mean of those
 //! px; undoing it interpolates linearly between the middles.
@@ -6,81 +6,154 @@
 use andon_kernels::cpu::with_modern_instructions;
 
 use crate::error::Result;
-use crate::frame::{Grid, Range, Subsampling};
+use crate::frame::{Grid, Subsampling};
 use crate::limits::Interrupt;
 use crate::resize::{Axis, Kernel, Resizable, resample};
 use crate::samples::Sample;
+use crate::space::{Matrix, Range};
 
-/// How Y, Cb and Cr are written in one range, in units of one depth.
+/// How luma and chroma are mixed.
 #[derive(Clone, Copy)]
-pub(super) struct Scale {
-    luma: f32,
-    black: f32,
-    chroma: f32,
-    neutral: f32,
+struct Mix {
+    /// Shares of red, green and blue in luma, blue difference and red difference.
+    y: [f32; 3],
+    cb: [f32; 3],
+    cr: [f32; 3],
+    /// What the differences add to luma: red's, green's two, blue's.
+    r_cr: f32,
+    g_cb: f32,
+    g_cr: f32,
+    b_cb: f32,
 }
 
-impl Scale {
-    pub(super) fn of<T: Sample>(range: Range) -> Self {
-        let unit = f32::from(T::UNIT);
-        let (luma, black, chroma) = match range {
-            Range::Full => (1.0, 0.0, 1.0),
-            Range::Limited => (219.0 / 255.0, 16.0 * unit, 224.0 / 255.0),
-        };
+/// The digits that JPEG decoders have always used.
+const BT601: Mix = Mix {
+    y: [0.299, 0.587, 0.114],
+    cb: [-0.168_735_9, -0.331_264_1, 0.5],
+    cr: [0.5, -0.418_687_6, -0.081_312_4],
+    r_cr: 1.402,
+    g_cb: 0.344_136_3,
+    g_cr: 0.714_136_3,
+    b_cb: 1.772,
+};
+
+const BT709: Mix = Mix::new(0.2126, 0.0722);
+const BT2020: Mix = Mix::new(0.2627, 0.0593);
+
+impl Mix {
+    /// By the shares of red and blue in luma.
+    const fn new(red: f64, blue: f64) -> Self {
+        let green = 1.0 - red - blue;
+        let (to_blue, to_red) = (2.0 * (1.0 - blue), 2.0 * (1.0 - red));
         Self {
-            luma,
-            black,
-            chroma,
-            neutral: 128.0 * unit,
+            y: [red as f32, green as f32, blue as f32],
+            cb: [(-red / to_blue) as f32, (-green / to_blue) as f32, 0.5],
+            cr: [0.5, (-green / to_red) as f32, (-blue / to_red) as f32],
+            r_cr: to_red as f32,
+            g_cb: (blue * to_blue / green) as f32,
+            g_cr: (red * to_red / green) as f32,
+            b_cb: to_blue as f32,
         }
     }
 
-    /// Luma of a colour.
-    #[inline(always)]
-    pub(super) fn y(&self, r: f32, g: f32, b: f32) -> f32 {
-        (0.299 * r + 0.587 * g + 0.114 * b) * self.luma + self.black
-    }
-
-    /// Blue difference.
-    #[inline(always)]
-    pub(super) fn cb(&self, r: f32, g: f32, b: f32) -> f32 {
-        (-0.168_735_9 * r - 0.331_264_1 * g + 0.5 * b) * self.chroma + self.neutral
-    }
-
-    /// Red difference.
-    #[inline(always)]
-    pub(super) fn cr(&self, r: f32, g: f32, b: f32) -> f32 {
-        (0.5 * r - 0.418_687_6 * g - 0.081_312_4 * b) * self.chroma + self.neutral
-    }
-
-    #[inline(always)]
-    fn rgb(&self, y: f32, cb: f32, cr: f32) -> [f32; 3] {
-        let y = (y - self.black) / self.luma;
-        let (cb, cr) = (
-            (cb - self.neutral) / self.chroma,
-            (cr - self.neutral) / self.chroma,
-        );
-        [
-            y + 1.402 * cr,
-            y - 0.344_136_3 * cb - 0.714_136_3 * cr,
-            y + 1.772 * cb,
-        ]
+    /// `None`: nothing is mixed, the planes are green, blue and red.
+    const fn of(matrix: Matrix) -> Option<Self> {
+        match matrix {
+            Matrix::Identity => None,
+            Matrix::Bt601 => Some(BT601),
+            Matrix::Bt709 => Some(BT709),
+            Matrix::Bt2020 => Some(BT2020),
+        }
     }
 }
 
-/// Brings luma (`index` 0) or chroma from one range to the other, in place.
-pub(super) fn change_range<T: Sample>(grid: &mut Grid<T>, index: usize, from: Range, to: Range) {
+/// How one of the planes is written in one range, in units of one depth.
+#[derive(Clone, Copy)]
+struct Line {
+    factor: f32,
+    /// Where nothing lies: black, or no difference.
+    zero: f32,
+}
+
+impl Line {
+    fn luma<T: Sample>(range: Range) -> Self {
+        match range {
+            Range::Full => Self {
+                factor: 1.0,
+                zero: 0.0,
+            },
+            Range::Limited => Self {
+                factor: 219.0 / 255.0,
+                zero: 16.0 * f32::from(T::UNIT),
+            },
+        }
+    }
+
+    fn chroma<T: Sample>(range: Range) -> Self {
+        Self {
+            factor: match range {
+                Range::Full => 1.0,
+                Range::Limited => 224.0 / 255.0,
+            },
+            zero: 128.0 * f32::from(T::UNIT),
+        }
+    }
+
+    /// Of plane `index`; without a matrix all three are written like luma.
+    fn of<T: Sample>(range: Range, matrix: Matrix, index: usize) -> Self {
+        if index == 0 || matrix == Matrix::Identity {
+            Self::luma::<T>(range)
+        } else {
+            Self::chroma::<T>(range)
+        }
+    }
+
+    #[inline(always)]
+    fn write(self, value: f32) -> f32 {
+        value * self.factor + self.zero
+    }
+
+    #[inline(always)]
+    fn read(self, sample: f32) -> f32 {
+        (sample - self.zero) / self.factor
+    }
+}
+
+/// Luma of a colour in full range, as gray pictures hold it.
+#[inline(always)]
+pub(super) fn gray([r, g, b]: [f32; 3]) -> f32 {
+    weigh(BT601.y, r, g, b)
+}
+
+/// The three samples of one colour.
+pub(super) fn sample<T: Sample>([r, g, b]: [f32; 3], range: Range, matrix: Matrix) -> [f32; 3] {
+    let parts = match Mix::of(matrix) {
+        Some(mix) => [mix.y, mix.cb, mix.cr].map(|shares| weigh(shares, r, g, b)),
+        None => [g, b, r],
+    };
+    [0, 1, 2].map(|index| Line::of::<T>(range, matrix, index).write(parts[index]))
+}
+
+#[inline(always)]
+fn weigh(shares: [f32; 3], r: f32, g: f32, b: f32) -> f32 {
+    shares[0] * r + shares[1] * g + shares[2] * b
+}
+
+/// Brings plane `index` from one range to the other, in place.
+pub(super) fn change_range<T: Sample>(
+    grid: &mut Grid<T>,
+    index: usize,
+    matrix: Matrix,
+    from: Range,
+    to: Range,
+) {
     if from == to {
         return;
     }
-    let (from, to) = (Scale::of::<T>(from), Scale::of::<T>(to));
-    let (factor, offset) = if index == 0 {
-        let factor = to.luma / from.luma;
-        (factor, to.black - from.black * factor)
-    } else {
-        let factor = to.chroma / from.chroma;
-        (factor, to.neutral - from.neutral * factor)
-    };
+    let from = Line::of::<T>(from, matrix, index);
+    let to = Line::of::<T>(to, matrix, index);
+    let factor = to.factor / from.factor;
+    let offset = to.zero - from.zero * factor;
     with_modern_instructions(
         #[inline(always)]
         || {
@@ -121,8 +194,19 @@ pub(super) fn change_thinning<T: Resizable>(
 }
 
 /// RGB planes from full-size Y, Cb and Cr.
-pub(super) fn to_rgb<T: Sample>(planes: &[Grid<T>], range: Range) -> Vec<Grid<T>> {
-    let scale = Scale::of::<T>(range);
+pub(super) fn to_rgb<T: Sample>(
+    mut planes: Vec<Grid<T>>,
+    range: Range,
+    matrix: Matrix,
+) -> Vec<Grid<T>> {
+    let Some(mix) = Mix::of(matrix) else {
+        for (index, grid) in planes.iter_mut().enumerate() {
+            change_range(grid, index, matrix, range, Range::Full);
+        }
+        planes.rotate_right(1);
+        return planes;
+    };
+    let (luma, chroma) = (Line::luma::<T>(range), Line::chroma::<T>(range));
     let (width, height) = (planes[0].width(), planes[0].height());
     let mut rgb = Grid::several(3, width, height, T::default());
     let [r, g, b] = &mut rgb[..] else {
@@ -136,10 +220,11 @@ pub(super) fn to_rgb<T: Sample>(planes: &[Grid<T>], range: Range) -> Vec<Grid<T>
             let input = planes[0].samples().iter();
             let input = input.zip(planes[1].samples()).zip(planes[2].samples());
             for (((r, g), b), ((y, cb), cr)) in out.zip(input) {
-                let colour = scale.rgb(y.float(), cb.float(), cr.float());
-                *r = T::round(colour[0]);
-                *g = T::round(colour[1]);
-                *b = T::round(colour[2]);
+                let y = luma.read(y.float());
+                let (cb, cr) = (chroma.read(cb.float()), chroma.read(cr.float()));
+                *r = T::round(y + mix.r_cr * cr);
+                *g = T::round(y - mix.g_cb * cb - mix.g_cr * cr);
+                *b = T::round(y + mix.b_cb * cb);
             }
         },
     );
@@ -151,15 +236,24 @@ pub(super) fn from_rgb<T: Resizable>(
     rgb: Vec<Grid<T>>,
     sub: Subsampling,
     range: Range,
+    matrix: Matrix,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<Grid<T>>> {
-    let scale = Scale::of::<T>(range);
     let size = (rgb[0].width(), rgb[0].height());
-    let luma = mixed(&rgb, |r, g, b| scale.y(r, g, b));
+    let luma = Line::luma::<T>(range);
+    let chroma = Line::chroma::<T>(range);
+    let mix = Mix::of(matrix);
+    let y = mix.map(|mix| mixed(&rgb, |r, g, b| luma.write(weigh(mix.y, r, g, b))));
     // The mean of colours has the mean of their chromas, so colours are thinned first.
-    let mut thin = Vec::with_capacity(3);
-    for grid in rgb {
-        thin.push(change_thinning(
+    let mut planes = Vec::with_capacity(3);
+    for (index, grid) in rgb.into_iter().enumerate() {
+        // Green alone is luma without a matrix.
+        let sub = if mix.is_none() && index == 1 {
+            Subsampling::NONE
+        } else {
+            sub
+        };
+        planes.push(change_thinning(
             grid,
             size,
             Subsampling::NONE,
@@ -167,9 +261,16 @@ pub(super) fn from_rgb<T: Resizable>(
             interrupt,
         )?);
     }
-    let cb = mixed(&thin, |r, g, b| scale.cb(r, g, b));
-    let cr = mixed(&thin, |r, g, b| scale.cr(r, g, b));
-    Ok(vec![luma, cb, cr])
+    let (Some(mix), Some(y)) = (mix, y) else {
+        planes.rotate_left(1);
+        for (index, grid) in planes.iter_mut().enumerate() {
+            change_range(grid, index, matrix, Range::Full, range);
+        }
+        return Ok(planes);
+    };
+    let cb = mixed(&planes, |r, g, b| chroma.write(weigh(mix.cb, r, g, b)));
+    let cr = mixed(&planes, |r, g, b| chroma.write(weigh(mix.cr, r, g, b)));
+    Ok(vec![y, cb, cr])
 }
 
 /// One plane out of three.

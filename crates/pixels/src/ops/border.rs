@@ -9,11 +9,10 @@ use std::ops::Range;
 use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 
 use super::lay::{blend, opacity, span};
-use crate::codec::Traits;
 use crate::color::{is_colourful, sample_as};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Grid, Subsampling};
+use crate::frame::{Frame, Grid, Subsampling, Traits};
 use crate::samples::{Planes, Sample, by_depth, count, thinning};
 use crate::stage::{Context, Op, Stage, wrong};
 

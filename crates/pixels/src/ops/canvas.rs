@@ -5,11 +5,10 @@ use std::fmt;
 use andon_recipe::Colour;
 
 use super::lay::lay;
-use crate::codec::Traits;
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Grid};
+use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Stage};
 
@@ -38,7 +37,7 @@ impl Stage for OnCanvas {
         }
         let colour = color::sample(self.colour, frame.model, frame.depth());
         by_depth!(frame, picture => {
-            let mut ground = Planes::filled(picture.model, self.width, self.height, colour);
+            let mut ground = picture.filled_like(self.width, self.height, colour);
             ground.alpha = self.opacity(&ground);
             lay(&mut ground, &picture, self.x, self.y);
             Ok(ground.frame())
@@ -115,7 +114,7 @@ pub struct Blank {
 
 impl Blank {
     fn planes<T: Sample>(self, like: &Planes<T>, black: [u16; 4]) -> Planes<T> {
-        let mut planes = Planes::filled(like.model, self.width, self.height, black);
+        let mut planes = like.filled_like(self.width, self.height, black);
         planes.alpha = Some(Grid::filled(self.width, self.height, T::default()));
         planes
     }

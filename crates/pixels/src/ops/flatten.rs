@@ -5,12 +5,11 @@ use std::fmt;
 use andon_recipe::Colour;
 
 use super::lay::lay;
-use crate::codec::Traits;
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::Frame;
-use crate::samples::{Planes, by_depth, count};
+use crate::frame::{Frame, Traits};
+use crate::samples::{by_depth, count};
 use crate::stage::{Context, Stage};
 
 /// Blends a picture with what shows through it, so that it becomes opaque.
@@ -28,7 +27,7 @@ impl Stage for Flattened {
         }
         let colour = color::sample(self.colour, frame.model, frame.depth());
         by_depth!(frame, picture => {
-            let mut ground = Planes::filled(picture.model, picture.width, picture.height, colour);
+            let mut ground = picture.filled_like(picture.width, picture.height, colour);
             lay(&mut ground, &picture, 0, 0);
             Ok(ground.frame())
         })

@@ -16,10 +16,9 @@ use andon_kernels::cpu::with_modern_instructions;
 use andon_recipe::Effect;
 
 use super::geometry::Geometry;
-use crate::codec::Traits;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Grid, Subsampling};
+use crate::frame::{Frame, Grid, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};

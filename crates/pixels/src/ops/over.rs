@@ -5,11 +5,10 @@ use std::fmt;
 use andon_recipe::{Arg, Effect, Word};
 
 use super::lay::lay;
-use crate::codec::Traits;
 use crate::color::remodelled;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Model, Subsampling};
+use crate::frame::{Frame, Model, Subsampling, Traits};
 use crate::samples::{Planes, by_depth};
 use crate::stage::{Context, Op, Stage, wrong};
 
@@ -70,18 +69,17 @@ impl Stage for Laid {
         context.check()?;
         let name = &self.effect.args[0];
         let material = (context.materials)(name)?;
-        let icc = material.metadata.icc;
         let Some(icon) = material.frames.into_iter().next() else {
             return Err(Error::Internal(format!("material {name} has no frame")));
         };
         by_depth!(frame, picture => {
             // Not thinned: it may lie at any px.
             let model = match picture.model {
-                Model::YCbCr { range, .. } => Model::YCbCr { sub: Subsampling::NONE, range },
+                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
                 model => model,
             };
             let icon = Planes::of(icon);
-            let icon = remodelled(icon, model, icc.as_deref(), context.interrupt)?;
+            let icon = remodelled(icon, model, None, context.interrupt)?;
             lay(&mut picture, &icon, self.x, self.y);
             Ok(picture.frame())
         })

@@ -5,11 +5,10 @@ use std::fmt;
 use andon_recipe::{Colour, rotated_size};
 
 use super::canvas::OnCanvas;
-use crate::codec::Traits;
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Grid, Subsampling};
+use crate::frame::{Frame, Grid, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::resize::thinned;
 use crate::samples::{Planes, Sample, by_depth, count, thinning};
@@ -115,6 +114,8 @@ impl Rotated {
             T::round(opacity * back.covers(x, y))
         })?;
         Ok(Planes {
+            depth: planes.depth,
+            colour: planes.colour.clone(),
             model: planes.model,
             width,
             height,

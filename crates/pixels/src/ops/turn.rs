@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::codec::{Orientation, Traits};
+use crate::codec::Orientation;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Grid, Model, Subsampling};
+use crate::frame::{Frame, Grid, Model, Subsampling, Traits};
 use crate::resize::{Axis, Kernel, Resizable, resample};
 use crate::samples::{Planes, by_depth, bytes, count, thinning};
 use crate::stage::{Context, Stage};
@@ -84,6 +84,8 @@ impl Turned {
             colours.push(resample(grid, &x, &y, Kernel::Lanczos3, context.interrupt)?);
         }
         Ok(Planes {
+            depth: planes.depth,
+            colour: planes.colour,
             model,
             width,
             height,
@@ -94,9 +96,10 @@ impl Turned {
 
     fn model_after(&self, model: Model) -> Model {
         match model {
-            Model::YCbCr { sub, range } if self.transposes() => Model::YCbCr {
+            Model::YCbCr { sub, range, matrix } if self.transposes() => Model::YCbCr {
                 sub: Subsampling { h: sub.v, v: sub.h },
                 range,
+                matrix,
             },
             _ => model,
         }

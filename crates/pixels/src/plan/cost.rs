@@ -1,7 +1,7 @@
 //! What a plan takes, step by step and altogether.
 
-use crate::codec::Traits;
 use crate::cost::Cost;
+use crate::frame::Traits;
 use crate::samples::{bytes, count};
 
 /// One step of a plan as it is printed and accounted for.
@@ -37,14 +37,11 @@ pub(super) fn frame_bytes((width, height): (u32, u32), traits: Traits) -> u64 {
 mod tests {
     use super::*;
     use crate::frame::{Depth, Model, Subsampling};
+    use crate::space::Space;
 
     #[test]
     fn a_420_frame_takes_one_and_a_half_bytes_per_pixel() {
-        let traits = Traits {
-            model: Model::ycbcr(Subsampling::C420),
-            depth: Depth::U8,
-            alpha: false,
-        };
+        let traits = Traits::new(Model::ycbcr(Subsampling::C420), Depth::U8);
         assert_eq!(frame_bytes((400, 300), traits), 180_000);
     }
 
@@ -54,6 +51,7 @@ mod tests {
             model: Model::Rgb,
             depth: Depth::U16,
             alpha: true,
+            space: Space::UNSPECIFIED,
         };
         assert_eq!(frame_bytes((10, 10), traits), 800);
     }

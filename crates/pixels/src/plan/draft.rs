@@ -2,14 +2,15 @@
 
 use andon_recipe::{Orientation, Recipe, Step, Strip};
 
-use super::rules::{PHASES, Rule};
+use super::Frames;
+use super::rules::{PHASES, Rule, convert_colour_late};
 use super::runs::{Run, Runs};
 use super::view::Stored;
 use super::words::unknown_word;
-use crate::codec::{Codec, Encode, Info, Scales, Traits};
+use crate::codec::{Codec, Encode, Info, Scales};
 use crate::error::{Error, Result};
 use crate::formats::Formats;
-use crate::frame::{Model, Subsampling};
+use crate::frame::{Model, Subsampling, Traits};
 use crate::ops::canvas::Blank;
 use crate::ops::flatten::Flattened;
 use crate::ops::turn::Turned;
@@ -23,6 +24,8 @@ pub(super) struct Draft<'a> {
     pub(super) source: &'static dyn Codec,
     pub(super) info: &'a Info,
     pub(super) target: &'static dyn Codec,
+    /// Which frames are read.
+    pub(super) frames: Frames,
     pub(super) encode: Encode,
     pub(super) runs: Runs,
     /// What is shown of the stored picture.
@@ -79,18 +82,19 @@ impl<'a> Draft<'a> {
     pub(super) fn new(
         formats: &'a Formats,
         recipe: &'a Recipe,
-        source: &'static dyn Codec,
+        (source, target): (&'static dyn Codec, &'static dyn Codec),
         info: &'a Info,
+        frames: Frames,
     ) -> Result<Self> {
-        let target = target(formats, recipe, source)?;
         let runs = Runs::of(recipe, source, info)?;
-        let full = source.decoded(info, Scales::FULL);
+        let full = convert_colour_late::decoded(strip(recipe), source, info, Scales::FULL);
         Ok(Self {
             formats,
             recipe,
             source,
             info,
             target,
+            frames,
             encode: encode(recipe, source, info, target, runs.first.orientation),
             stored: runs.first.stored(info, runs.measured),
             is_copy: false,
@@ -128,10 +132,7 @@ impl<'a> Draft<'a> {
 
     /// Are profiles and EXIF dropped, and when?
     pub(super) fn strip(&self) -> Option<Strip> {
-        self.recipe.steps.iter().find_map(|step| match step {
-            Step::Strip(strip) => Some(*strip),
-            _ => None,
-        })
+        strip(self.recipe)
     }
 
     /// Settles what comes after resampling, for it tells which planes the encoder will need.
@@ -242,11 +243,23 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What the encoder wants instead of `have`.
+/// What the encoder wants instead of `have`, in the same space.
 pub(super) fn accepted(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
-    target.accepts(have, encode).ok_or_else(|| Error::Recipe {
+    let accepted = target.accepts(have, encode).ok_or_else(|| Error::Recipe {
         piece: target.name().to_owned(),
         why: "this format can be read but not written; ask for another with as:".to_owned(),
+    })?;
+    Ok(Traits {
+        space: have.space,
+        ..accepted
+    })
+}
+
+/// Are profiles and EXIF dropped, and when?
+fn strip(recipe: &Recipe) -> Option<Strip> {
+    recipe.steps.iter().find_map(|step| match step {
+        Step::Strip(strip) => Some(*strip),
+        _ => None,
     })
 }
 
@@ -271,9 +284,10 @@ pub(super) fn turned_sub(sub: Subsampling, orientation: Orientation) -> Subsampl
 /// Traits through a turn.
 fn turned(traits: Traits, orientation: Orientation) -> Traits {
     let model = match traits.model {
-        Model::YCbCr { sub, range } => Model::YCbCr {
+        Model::YCbCr { sub, range, matrix } => Model::YCbCr {
             sub: turned_sub(sub, orientation),
             range,
+            matrix,
         },
         other => other,
     };
@@ -281,7 +295,7 @@ fn turned(traits: Traits, orientation: Orientation) -> Traits {
 }
 
 /// The codec of the result.
-fn target(
+pub(super) fn target(
     formats: &Formats,
     recipe: &Recipe,
     source: &'static dyn Codec,

@@ -21,7 +21,7 @@ pub use cost::Step;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 
-use crate::codec::{Codec, Encode, Info, Scales, Traits};
+use crate::codec::{Codec, Encode, Info, Scales};
 use crate::cost::Cost;
 use crate::stage::Stage;
 
@@ -48,12 +48,33 @@ pub struct Holding {
     pub file: u64,
     /// The decoded frame: the same for all that decode at these scales.
     pub frame: u64,
-    /// Those scales; `None` for a copy.
+    /// Those scales; `None` for a copy, and for frames that are read one after the other.
     pub scales: Option<Scales>,
     /// Beside file and frame while decoding.
     pub decoding: u64,
     /// The most beside file and frame afterwards, if the frame is kept to the end, for others.
     pub afterwards: u64,
+}
+
+/// Which of the source's frames are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// The first, as a still picture.
+    First,
+    /// One of those behind it, as a still picture; the first is number 1.
+    Nth(u32),
+    /// All of so many.
+    All(u32),
+}
+
+impl Frames {
+    /// How many are composed.
+    pub(crate) fn count(self) -> u32 {
+        match self {
+            Self::First => 1,
+            Self::Nth(frames) | Self::All(frames) => frames,
+        }
+    }
 }
 
 /// What is run when the source's bytes will not do.
@@ -62,16 +83,20 @@ pub(crate) struct Pipeline {
     pub(crate) source: &'static dyn Codec,
     /// At these scales.
     pub(crate) scales: Scales,
+    /// Which of its frames.
+    pub(crate) frames: Frames,
     /// Size of the decoded frame.
     pub(crate) decoded: (u32, u32),
     /// In between.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// The conversion that reads the source's ICC profile: its place among the stages, and its target.
-    pub(crate) profiled: Option<(usize, Traits)>,
+    /// One of them converts colours by the source's ICC profile.
+    pub(crate) reads_profile: bool,
     /// Writes the result.
     pub(crate) target: &'static dyn Codec,
     /// In this way.
     pub(crate) encode: Encode,
+    /// The most bytes that the result of several frames may take: as many were planned with.
+    pub(crate) result_bytes: u64,
     /// Drop ICC and EXIF before anything else, even before a conversion that could use them.
     pub(crate) strip: bool,
     /// Carry ICC and EXIF over.
@@ -116,6 +141,15 @@ impl Plan {
     /// What `peak_bytes` is made of.
     #[must_use]
     pub fn holding(&self) -> Holding {
+        if self.shares_nothing() {
+            return Holding {
+                file: self.file,
+                frame: 0,
+                scales: None,
+                decoding: self.peak_bytes().saturating_sub(self.file),
+                afterwards: 0,
+            };
+        }
         let (decode, after) = self.steps.split_at(self.steps.len().min(1));
         let kept = self.file.saturating_add(self.frame);
         // Only the first of them counts what was decoded.
@@ -131,6 +165,12 @@ impl Plan {
         }
     }
 
+    /// Frames that are read one after the other are nothing that another plan could begin with.
+    fn shares_nothing(&self) -> bool {
+        let frames = self.pipeline.as_ref().map(|pipeline| pipeline.frames);
+        frames.is_some_and(|frames| frames != Frames::First)
+    }
+
     /// The part of its cost that is decoding, in nanoseconds.
     #[must_use]
     pub fn decode_nanos(&self) -> u64 {
@@ -144,6 +184,9 @@ impl Plan {
         let (Some(own), Some(others)) = (&self.pipeline, &other.pipeline) else {
             return false;
         };
+        if self.shares_nothing() || other.shares_nothing() {
+            return false;
+        }
         own.source.name() == others.source.name()
             && own
                 .source
@@ -201,7 +244,7 @@ pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
 impl Pipeline {
     /// Are the source's profiles needed, be it only to convert by them?
     pub(crate) fn reads_metadata(&self) -> bool {
-        self.keep_metadata || (self.profiled.is_some() && !self.strip)
+        self.keep_metadata || self.reads_profile
     }
 }
 

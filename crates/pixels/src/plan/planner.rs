@@ -3,15 +3,15 @@
 use andon_recipe::{Facts, Recipe, Rules, Step, Strip};
 
 use super::cost::{self, Step as PlanStep};
-use super::draft::Draft;
-use super::rules::copy_if_nothing_changes;
-use super::{Pipeline, Plan, words};
-use crate::codec::{Codec, Encode, Info, Scale, Scales, Traits};
+use super::draft::{self, Draft};
+use super::rules::{convert_colour_late, copy_if_nothing_changes};
+use super::{Frames, Pipeline, Plan, words};
+use crate::codec::{Codec, Encode, Info, Scale, Scales};
 use crate::color::Convert;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
-use crate::frame::Model;
+use crate::frame::{Model, Traits};
 use crate::limits::Limits;
 use crate::stage::Stage;
 
@@ -24,32 +24,36 @@ pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result
             piece: error.piece,
             why: error.why,
         })?;
-    let mut draft = Draft::new(formats, &recipe, source, &info)?;
+    let target = draft::target(formats, &recipe, source)?;
+    let frames = frames(&recipe, source, &info, target)?;
+    let info = as_composed(source, info, frames);
+    let mut draft = Draft::new(formats, &recipe, (source, target), &info, frames)?;
     draft.apply(LAYOUT);
     if draft.is_copy {
         return Ok(copy(source, info, recipe, bytes.len()));
     }
     let limits = &formats.limits;
     limits.check_source(&info)?;
+    if frames != Frames::First {
+        limits.check_frames(&info, frames.count())?;
+    }
     check_sizes(limits, &draft.runs.sizes)?;
     draft.settle_planes()?;
     draft.apply(READING);
 
-    let (strip, scales, target) = (draft.strip(), draft.scales, draft.target);
+    let (strip, scales) = (draft.strip(), draft.scales);
     let reset_orientation = draft.has(&Step::Orient);
-    let mut walk = Walk::new(bytes.len(), source, &info, scales);
+    let decoded = convert_colour_late::decoded(strip, source, &info, scales);
+    let mut walk = Walk::new(bytes.len(), source, &info, scales, frames, decoded);
     walk.extend(draft.first.into_stage());
     walk.extend(draft.turn);
-    let out_of_cmyk = walk.traits.model == Model::Cmyk;
-    let mut profiled = None;
     if let Some(to) = draft.leaves {
-        profiled = out_of_cmyk.then_some((walk.stages.len(), to));
         walk.convert(to);
     }
     walk.extend(draft.painted);
-    let accepted = super::draft::accepted(target, walk.traits, &draft.encode)?;
+    let accepted = draft::accepted(target, walk.traits, &draft.encode)?;
     walk.convert(accepted);
-    walk.encode(target, &draft.encode);
+    let result_bytes = walk.encode(target, &draft.encode);
 
     let plan = Plan {
         format: target.name(),
@@ -62,11 +66,13 @@ pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result
         pipeline: Some(Pipeline {
             source,
             scales,
+            frames,
             decoded: info.scaled(scales.luma),
             stages: walk.stages,
-            profiled,
+            reads_profile: walk.reads_profile,
             target,
             encode: draft.encode,
+            result_bytes,
             strip: strip == Some(Strip::First),
             keep_metadata: strip.is_none(),
             reset_orientation,
@@ -98,6 +104,52 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info) -> Facts {
     }
 }
 
+/// Which frames are read. A picture that moves goes on moving where the result's format holds frames and was asked
+/// for by a name that says so, or is the source's own.
+fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) -> Result<Frames> {
+    if let Some(number) = recipe.output.frame {
+        return match number {
+            1 => Ok(Frames::First),
+            _ if number <= info.frames && source.composed(info).is_some() => {
+                Ok(Frames::Nth(number))
+            }
+            _ => Err(Error::Recipe {
+                piece: format!("frame:{number}"),
+                why: format!("this picture has {} to choose from", counted(info.frames)),
+            }),
+        };
+    }
+    let asked = recipe.output.format.as_ref().map(|name| name.as_str());
+    let moves = target
+        .animates()
+        .is_some_and(|name| asked == Some(name) || target.name() == source.name());
+    Ok(if moves && source.composed(info).is_some() {
+        Frames::All(info.frames)
+    } else {
+        Frames::First
+    })
+}
+
+fn counted(frames: u32) -> String {
+    match frames {
+        1 => "1 frame".to_owned(),
+        _ => format!("{frames} frames"),
+    }
+}
+
+/// What the header tells, of frames as they are handed over.
+fn as_composed(source: &dyn Codec, info: Info, frames: Frames) -> Info {
+    match source.composed(&info) {
+        Some(traits) if frames != Frames::First => Info {
+            model: traits.model,
+            depth: traits.depth,
+            alpha: traits.alpha,
+            ..info
+        },
+        _ => info,
+    }
+}
+
 /// Follows size, model and memory through a plan, noting each step.
 struct Walk {
     stages: Vec<Box<dyn Stage>>,
@@ -106,12 +158,27 @@ struct Walk {
     size: (u32, u32),
     traits: Traits,
     steps: Vec<PlanStep>,
+    reads_profile: bool,
+    /// How often each step is taken.
+    times: u64,
+    /// Bytes held beside every step.
+    beside: u64,
 }
+
+/// Bytes that the result of several frames may take, however short the source.
+const LEAST_RESULT: u64 = 8 << 20;
 
 impl Walk {
     /// Starts behind the decoder.
-    fn new(file: usize, source: &dyn Codec, info: &Info, scales: Scales) -> Self {
-        let (size, traits) = (info.scaled(scales.luma), source.decoded(info, scales));
+    fn new(
+        file: usize,
+        source: &dyn Codec,
+        info: &Info,
+        scales: Scales,
+        frames: Frames,
+        traits: Traits,
+    ) -> Self {
+        let size = info.scaled(scales.luma);
         let mut walk = Self {
             stages: Vec::new(),
             file: file as u64,
@@ -119,13 +186,25 @@ impl Walk {
             size,
             traits,
             steps: Vec::new(),
+            reads_profile: false,
+            times: 1,
+            beside: 0,
         };
-        let cost = source.decode_cost(walk.file, info, scales);
-        walk.note(
-            words::decode(source, scales, walk.traits),
-            cost,
-            walk.frame(),
-        );
+        let times = u64::from(frames.count());
+        walk.times = times;
+        let mut cost = source.decode_cost(walk.file / times, info, scales);
+        let mut text = words::decode(source, scales, walk.traits);
+        if frames != Frames::First {
+            // The canvas, of which each frame is a copy once it is worked on, and what it was before.
+            walk.beside = 2 * walk.decoded;
+            cost.scratch += walk.decoded;
+            text += &format!(" {}", counted(frames.count()));
+        }
+        if let Frames::Nth(_) = frames {
+            cost.nanos = cost.nanos.saturating_mul(times);
+            walk.times = 1;
+        }
+        walk.note(text, cost, walk.frame());
         walk
     }
 
@@ -148,22 +227,36 @@ impl Walk {
     /// Brings the frame to these traits, if it is not so already.
     fn convert(&mut self, to: Traits) {
         if to != self.traits {
-            self.push(Box::new(Convert { to, icc: None }));
+            let from = self.traits.space;
+            self.reads_profile |= from.profiled && from != to.space;
+            self.push(Box::new(Convert { to, from }));
         }
     }
 
-    /// Ends in the encoder. The result is taken to be as large as the frame, which few formats exceed.
-    fn encode(&mut self, target: &dyn Codec, how: &Encode) {
+    /// Ends in the encoder, and says how long its result may become. One picture's is taken to be as large as the
+    /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
+    fn encode(&mut self, target: &dyn Codec, how: &Encode) -> u64 {
         let (width, height) = self.size;
         let cost = target.encode_cost(width, height, self.traits, how);
-        self.note(words::encode(target, how), cost, 2 * self.frame());
+        let frame = self.frame();
+        self.note(words::encode(target, how), cost, 2 * frame);
+        if self.beside == 0 {
+            return frame;
+        }
+        let result = (frame * self.times).min(8 * self.file + LEAST_RESULT);
+        // The writer keeps the frames before, and what it has written, while the next is on its way.
+        for step in &mut self.steps {
+            step.holds = step.holds.saturating_add(self.beside + 2 * frame + result);
+        }
+        result
     }
 
     fn frame(&self) -> u64 {
         cost::frame_bytes(self.size, self.traits)
     }
 
-    fn note(&mut self, text: String, cost: Cost, frames: u64) {
+    fn note(&mut self, text: String, mut cost: Cost, frames: u64) {
+        cost.nanos = cost.nanos.saturating_mul(self.times);
         let holds = self
             .file
             .saturating_add(frames)

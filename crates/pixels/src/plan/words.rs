@@ -1,7 +1,8 @@
 //! How decoding and encoding print themselves in a plan. Stages print their own lines.
 
-use crate::codec::{Codec, Encode, Scale, Scales, Traits};
+use crate::codec::{Codec, Encode, Scale, Scales};
 use crate::color;
+use crate::frame::Traits;
 
 /// `decode jpeg 1/2 chroma 1/4 ycbcr420`: what is full, and chroma's scale when it is luma's, goes
 /// without saying.

@@ -19,11 +19,11 @@ pub(crate) use axis::Axis;
 pub(crate) use plane::{Resizable, resample};
 
 use self::alpha::Weights;
-use crate::codec::{Scales, Traits};
+use crate::codec::Scales;
 use crate::cores::Offered;
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Depth, Frame, Grid, Model, Subsampling};
+use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
 use crate::limits::{Interrupt, Never};
 use crate::samples::{Planes, by_depth, bytes, thinning};
 use crate::stage::{Context, Stage};
@@ -166,6 +166,8 @@ impl Resample {
             (None, None) => None,
         };
         Ok(Planes {
+            depth: planes.depth,
+            colour: planes.colour,
             model: self.model_after(model),
             width: self.to.0,
             height: self.to.1,
@@ -176,7 +178,7 @@ impl Resample {
 
     fn model_after(&self, model: Model) -> Model {
         match (model, self.chroma) {
-            (Model::YCbCr { range, .. }, Some(sub)) => Model::YCbCr { sub, range },
+            (Model::YCbCr { range, matrix, .. }, Some(sub)) => Model::YCbCr { sub, range, matrix },
             _ => model,
         }
     }
@@ -257,7 +259,7 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let per = match (traits.depth, traits.alpha) {
         (_, true) => WEIGHED,
         (Depth::U8, false) => NARROW,
-        (Depth::U16, false) => WIDE,
+        (_, false) => WIDE,
     };
     let support = kernel.support();
     let half = f64::from(x.count) * f64::from(y.out);

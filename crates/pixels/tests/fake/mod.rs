@@ -2,10 +2,11 @@
 //! any real format: `jpeg 400x300 ycbcr420 q90 turned:6`, a line feed, and the samples. A plan needs the
 //! line only.
 
-use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales, Traits};
-use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Range, Subsampling};
+use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales};
+use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Subsampling, Traits};
 use andon_pixels::limits::Interrupt;
-use andon_pixels::{Codec, Cost, Error, Result, color};
+use andon_pixels::{Codec, Cost, Error, Metadata, Result, Tags, color};
+use andon_pixels::{Matrix, Range, Space};
 
 /// All of them.
 pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &GIF];
@@ -53,11 +54,7 @@ static GIF: Fake = Fake {
 
 /// The file of a frame: `words` are the rest of its line, such as `q90 turned:6`.
 pub(crate) fn file(format: &str, frame: &Frame, words: &str) -> Vec<u8> {
-    let traits = Traits {
-        model: frame.model,
-        depth: frame.depth(),
-        alpha: frame.alpha.is_some(),
-    };
+    let traits = frame.traits();
     let mut bytes = format!(
         "{format} {}x{} {} {words}\n",
         frame.width,
@@ -134,6 +131,8 @@ impl Codec for Fake {
             alpha: false,
             palette: false,
             frames: 1,
+            animation: None,
+            space: Space::UNSPECIFIED,
             orientation: Orientation::default(),
             quality: None,
             lossless: !self.is_jpeg(),
@@ -173,13 +172,12 @@ impl Codec for Fake {
         } else {
             None
         };
-        Ok(Image::still(Frame::new(
-            traits.model,
-            width,
-            height,
-            planes,
-            alpha,
-        )))
+        let frame = Frame::new(traits.model, width, height, planes, alpha);
+        Ok(Image::read(
+            frame.with_depth(info.depth),
+            Metadata::default(),
+            info.space,
+        ))
     }
 
     fn scales(&self, _: &Info) -> &'static [Scale] {
@@ -192,9 +190,10 @@ impl Codec for Fake {
 
     fn decoded(&self, info: &Info, scales: Scales) -> Traits {
         let model = match info.model {
-            Model::YCbCr { sub, range } => Model::YCbCr {
+            Model::YCbCr { sub, range, matrix } => Model::YCbCr {
                 sub: scales.subsampling(sub),
                 range,
+                matrix,
             },
             other => other,
         };
@@ -202,6 +201,7 @@ impl Codec for Fake {
             model,
             depth: info.depth,
             alpha: info.alpha,
+            space: info.space,
         }
     }
 
@@ -223,11 +223,7 @@ impl Codec for Fake {
 
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
         let quality = how.quality.unwrap_or(92);
-        let plain = |model| Traits {
-            model,
-            depth: Depth::U8,
-            alpha: false,
-        };
+        let plain = |model| Traits::new(model, Depth::U8);
         Some(match self.name {
             "gif" => return None,
             "png" => Traits {
@@ -244,10 +240,11 @@ impl Codec for Fake {
                     Model::YCbCr {
                         sub: Subsampling::C420,
                         range: Range::Limited,
+                        matrix: Matrix::Bt601,
                     }
                 },
                 depth: Depth::U8,
-                alpha: have.alpha,
+                ..have
             },
             _ => match have.model {
                 Model::Gray | Model::Cmyk => plain(have.model),
@@ -266,6 +263,14 @@ impl Codec for Fake {
     fn encode(&self, image: &Image, how: &Encode, _: &dyn Interrupt) -> Result<Vec<u8>> {
         let words = how.quality.map_or(String::new(), |q| format!("q{q}"));
         Ok(file(self.name, &image.frames[0], &words))
+    }
+
+    fn tags(&self) -> Tags {
+        if self.name == "gif" {
+            Tags::None
+        } else {
+            Tags::Icc
+        }
     }
 
     fn inherits_quality(&self) -> bool {
@@ -306,6 +311,8 @@ impl Fake {
         } else {
             match word {
                 "palette" => info.palette = true,
+                "icc" => info.space = Space::PROFILED,
+                "p3" => info.space = Space::DISPLAY_P3,
                 "progressive" => info.progressive = true,
                 "metadata" => info.metadata = true,
                 _ => return Err(broken()),
@@ -318,7 +325,7 @@ impl Fake {
         let count = w as usize * h as usize;
         let length = match depth {
             Depth::U8 => count,
-            Depth::U16 => count * 2,
+            _ => count * 2,
         };
         let Some((bytes, after)) = rest.split_at_checked(length) else {
             return Err(Error::broken(self.name, "samples are missing"));
@@ -326,7 +333,7 @@ impl Fake {
         *rest = after;
         Ok(match depth {
             Depth::U8 => Plane::U8(Grid::from_samples(w, h, bytes.to_vec())),
-            Depth::U16 => {
+            _ => {
                 let samples = bytes
                     .chunks_exact(2)
                     .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
@@ -344,17 +351,19 @@ fn named_traits(word: &str) -> Option<Traits> {
         for v in [1, 2, 4] {
             for range in [Range::Full, Range::Limited] {
                 let sub = Subsampling { h, v };
-                models.push(Model::YCbCr { sub, range });
+                let matrices = Matrix::ALL.into_iter();
+                models.extend(matrices.map(|matrix| Model::YCbCr { sub, range, matrix }));
             }
         }
     }
     for model in models {
-        for depth in [Depth::U8, Depth::U16] {
+        for depth in Depth::ALL {
             for alpha in [false, true] {
                 let traits = Traits {
                     model,
                     depth,
                     alpha,
+                    space: Space::UNSPECIFIED,
                 };
                 if color::name(traits) == word {
                     return Some(traits);
@@ -389,13 +398,13 @@ fn shrunk(plane: &Plane, scale: Scale, (width, height): (u32, u32)) -> Plane {
             sum / weight
         })
     });
-    match plane.depth() {
-        Depth::U8 => Plane::U8(Grid::from_samples(
+    match plane {
+        Plane::U8(_) => Plane::U8(Grid::from_samples(
             width,
             height,
             means.map(|mean| mean.round() as u8).collect(),
         )),
-        Depth::U16 => Plane::U16(Grid::from_samples(
+        _ => Plane::U16(Grid::from_samples(
             width,
             height,
             means.map(|mean| mean.round() as u16).collect(),

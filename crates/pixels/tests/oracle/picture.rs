@@ -1,6 +1,7 @@
 //! A picture as the oracle sees it: red, green, blue and opacity as numbers, one pixel after the other.
 
-use andon_pixels::frame::{Depth, Frame, Model, Plane, Range, Subsampling};
+use andon_pixels::Range;
+use andon_pixels::frame::{Depth, Frame, Model, Plane, Subsampling};
 
 /// Straight colours from 0 to 255, opacity from 0 to 1.
 #[derive(Clone)]
@@ -38,7 +39,7 @@ impl Picture {
                     let ink = |plane: usize| full(&frame.planes[plane], x, y) / 255.0;
                     [0, 1, 2].map(|plane| 255.0 * (1.0 - ink(plane)) * (1.0 - ink(3)))
                 }
-                Model::YCbCr { sub, range } => {
+                Model::YCbCr { sub, range, .. } => {
                     let luma = full(&frame.planes[0], x, y);
                     let cb = thinned(&frame.planes[1], sub, x, y) - 128.0;
                     let cr = thinned(&frame.planes[2], sub, x, y) - 128.0;

@@ -1,7 +1,8 @@
 //! Random pictures and recipes.
 
-use andon_pixels::frame::{Depth, Frame, Model, Range, Subsampling};
+use andon_pixels::frame::{Depth, Frame, Model, Subsampling};
 use andon_pixels::{Error, Materials, Orientation, Result};
+use andon_pixels::{Matrix, Range};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -159,6 +160,7 @@ pub(crate) fn source() -> impl Strategy<Value = Source> {
 const LIMITED: Model = Model::YCbCr {
     sub: Subsampling::C420,
     range: Range::Limited,
+    matrix: Matrix::Bt601,
 };
 
 /// Recipes as text, so that a failing one can be read and tried again: geometry in any order, with effects

@@ -1,7 +1,7 @@
 //! Conversions between models, ranges and depths.
 
 use andon_pixels::color::{Convert, name, sample};
-use andon_pixels::{Depth, Frame, Model, Plane, Range, Subsampling, Traits};
+use andon_pixels::{Depth, Frame, Matrix, Model, Plane, Range, Space, Subsampling, Traits};
 use andon_recipe::Colour;
 use proptest::prelude::*;
 
@@ -12,14 +12,22 @@ fn convert(frame: &Frame, model: Model, depth: Depth) -> Frame {
         model,
         depth,
         alpha: frame.alpha.is_some(),
+        space: Space::UNSPECIFIED,
     };
-    run(&Convert { to, icc: None }, frame.clone())
+    run(
+        &Convert {
+            to,
+            from: Space::UNSPECIFIED,
+        },
+        frame.clone(),
+    )
 }
 
 fn limited(sub: Subsampling) -> Model {
     Model::YCbCr {
         sub,
         range: Range::Limited,
+        matrix: Matrix::Bt601,
     }
 }
 
@@ -202,13 +210,12 @@ fn inks_look_as_their_profile_says() {
             model: Model::Rgb,
             depth,
             alpha: false,
+            space: Space::UNSPECIFIED,
         };
+        let from = Space::PROFILED;
         let light = run(
-            &Convert {
-                to,
-                icc: Some(profile()),
-            },
-            inks,
+            &Convert { to, from },
+            inks.with_colour(andon_pixels::Colour::profiled(profile())),
         );
         // Lightness 50 is 119 in sRGB.
         for (x, expected) in [(0, 255.0), (1, 119.0), (2, 0.0)] {
@@ -223,17 +230,14 @@ fn inks_look_as_their_profile_says() {
 #[test]
 fn a_profile_that_is_none_falls_back_to_the_formula() {
     let inks = frame(Model::Cmyk, Depth::U8, 8, 8, noise);
-    let to = Traits {
-        model: Model::Rgb,
-        depth: Depth::U8,
-        alpha: false,
-    };
+    let to = Traits::new(Model::Rgb, Depth::U8);
     let managed = Convert {
         to,
-        icc: Some(b"no profile at all".to_vec()),
+        from: Space::PROFILED,
     };
+    let none = andon_pixels::Colour::profiled(b"no profile at all".to_vec());
     assert_eq!(
-        run(&managed, inks.clone()),
+        run(&managed, inks.clone().with_colour(none)),
         convert(&inks, Model::Rgb, Depth::U8)
     );
 }
@@ -247,12 +251,13 @@ fn dropped_alpha_shows_hidden_colours_and_added_alpha_is_opaque() {
         model: Model::Rgb,
         depth: Depth::U8,
         alpha,
+        space: Space::UNSPECIFIED,
     };
     assert_eq!(
         run(
             &Convert {
                 to: to(false),
-                icc: None
+                from: Space::UNSPECIFIED,
             },
             source
         ),
@@ -261,7 +266,7 @@ fn dropped_alpha_shows_hidden_colours_and_added_alpha_is_opaque() {
     let opaque = run(
         &Convert {
             to: to(true),
-            icc: None,
+            from: Space::UNSPECIFIED,
         },
         bare,
     );
@@ -274,6 +279,7 @@ fn traits_have_short_names() {
         model,
         depth,
         alpha,
+        space: Space::UNSPECIFIED,
     };
     assert_eq!(name(traits(c420(), Depth::U8, false)), "ycbcr420");
     assert_eq!(
@@ -287,7 +293,113 @@ fn traits_have_short_names() {
     );
 }
 
+/// Luma and chroma of a colour (0 to 255) by H.273, in 8-bit levels and double precision.
+fn by_the_book([r, g, b]: [f64; 3], matrix: Matrix, range: Range) -> [f64; 3] {
+    let (red, blue) = match matrix {
+        Matrix::Identity => (0.0, 0.0),
+        Matrix::Bt601 => (0.299, 0.114),
+        Matrix::Bt709 => (0.2126, 0.0722),
+        Matrix::Bt2020 => (0.2627, 0.0593),
+    };
+    let y = red * r + (1.0 - red - blue) * g + blue * b;
+    let (cb, cr) = ((b - y) / (2.0 - 2.0 * blue), (r - y) / (2.0 - 2.0 * red));
+    let luma = |y: f64| match range {
+        Range::Full => y,
+        Range::Limited => y * 219.0 / 255.0 + 16.0,
+    };
+    let chroma = |c: f64| match range {
+        Range::Full => c + 128.0,
+        Range::Limited => c * 224.0 / 255.0 + 128.0,
+    };
+    match matrix {
+        Matrix::Identity => [luma(g), luma(b), luma(r)],
+        _ => [luma(y), chroma(cb), chroma(cr)],
+    }
+}
+
+/// Colours whose samples do not fill the scale lose a level or so on the way; wide ones next to nothing.
+fn rounding(depth: Depth) -> (f64, f64) {
+    if depth == Depth::U8 {
+        (0.52, 2.0)
+    } else {
+        (0.01, 0.02)
+    }
+}
+
+#[test]
+fn a_picture_in_display_p3_becomes_srgb_and_says_so() {
+    for depth in [Depth::U8, Depth::U16] {
+        // The red of sRGB is a duller one in Display P3; gray is the same in both.
+        let p3 = frame(Model::Rgb, depth, 2, 1, |index, x, _| {
+            [[234.0, 51.0, 35.0], [128.0; 3]][x as usize][index]
+        });
+        let convert = Convert {
+            to: Traits {
+                space: Space::SRGB,
+                ..Traits::new(Model::Rgb, depth)
+            },
+            from: Space::DISPLAY_P3,
+        };
+        assert_eq!(
+            convert.to_string(),
+            format!("convert {} srgb", name(convert.to))
+        );
+        let srgb = run(&convert, p3.with_colour(Space::DISPLAY_P3));
+        assert_eq!(srgb.colour.space, Space::SRGB);
+        for (x, colour) in [[255.0, 0.0, 0.0], [128.0; 3]].into_iter().enumerate() {
+            for (plane, expected) in srgb.planes.iter().zip(colour) {
+                let have = level(plane, x as u32, 0);
+                assert!(
+                    (have - expected).abs() <= 3.0,
+                    "{depth:?} {x}: {have} for {expected}"
+                );
+            }
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn every_matrix_range_and_depth_is_as_the_standard_says(
+        colour: [u8; 3],
+        matrix in prop::sample::select(Matrix::ALL.to_vec()),
+        range in prop::sample::select(Range::ALL.to_vec()),
+        depth in prop::sample::select(Depth::ALL.to_vec()),
+    ) {
+        let colour = colour.map(f64::from);
+        let (there, back) = rounding(depth);
+        let rgb = frame(Model::Rgb, depth, 5, 3, |index, _, _| colour[index]);
+        let model = Model::YCbCr { sub: Subsampling::NONE, range, matrix };
+        let mixed = convert(&rgb, model, depth);
+        prop_assert_eq!(mixed.depth(), depth);
+        for (plane, expected) in mixed.planes.iter().zip(by_the_book(colour, matrix, range)) {
+            // Full-range chroma reaches half a level beyond the scale.
+            let expected = expected.min(255.0);
+            prop_assert!((level(plane, 3, 1) - expected).abs() <= there);
+        }
+        let again = convert(&mixed, Model::Rgb, depth);
+        for (plane, expected) in again.planes.iter().zip(colour) {
+            let lost = if range == Range::Full { 1.5 } else { 0.0 };
+            prop_assert!((level(plane, 0, 2) - expected).abs() <= back + lost);
+        }
+    }
+
+    #[test]
+    fn one_matrix_becomes_another_as_if_by_way_of_colours(
+        colour: [u8; 3],
+        one in prop::sample::select(Matrix::ALL.to_vec()),
+        other in prop::sample::select(Matrix::ALL.to_vec()),
+    ) {
+        let colour = colour.map(f64::from);
+        let model = |range, matrix| Model::YCbCr { sub: Subsampling::NONE, range, matrix };
+        let rgb = frame(Model::Rgb, Depth::U16, 2, 2, |index, _, _| colour[index]);
+        let first = convert(&rgb, model(Range::Limited, one), Depth::U12);
+        let second = convert(&first, model(Range::Full, other), Depth::U10);
+        for (plane, expected) in second.planes.iter().zip(by_the_book(colour, other, Range::Full)) {
+            prop_assert!((level(plane, 1, 1) - expected.min(255.0)).abs() <= 0.05);
+        }
+    }
+
     #[test]
     fn a_colour_and_a_picture_of_it_convert_alike(r: u8, g: u8, b: u8) {
         let colour = Colour { r, g, b, a: 255 };

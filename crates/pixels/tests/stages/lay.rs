@@ -2,7 +2,9 @@
 
 use andon_pixels::color::Convert;
 use andon_pixels::ops::canvas::{Blank, OnCanvas};
-use andon_pixels::{Depth, Frame, Model, Never, Plane, Range, Stage, Subsampling, Traits};
+use andon_pixels::{
+    Depth, Frame, Matrix, Model, Never, Plane, Range, Space, Stage, Subsampling, Traits,
+};
 use andon_recipe::Colour;
 
 use crate::support::*;
@@ -16,8 +18,15 @@ fn rgb(frame: &Frame) -> Frame {
         model: Model::Rgb,
         depth: frame.depth(),
         alpha: frame.alpha.is_some(),
+        space: Space::UNSPECIFIED,
     };
-    run(&Convert { to, icc: None }, frame.clone())
+    run(
+        &Convert {
+            to,
+            from: Space::UNSPECIFIED,
+        },
+        frame.clone(),
+    )
 }
 
 fn at(frame: &Frame, x: u32, y: u32) -> [f64; 3] {
@@ -128,6 +137,7 @@ fn a_blank_is_transparent_black() {
     let limited = Model::YCbCr {
         sub: Subsampling::C420,
         range: Range::Limited,
+        matrix: Matrix::Bt601,
     };
     for model in [Model::Rgb, limited, Model::Cmyk] {
         let blank = run(
@@ -267,12 +277,14 @@ fn an_icon_over_planes_is_an_icon_over_rgb() {
         let direct = rgb(&over(&planes, &icon(17, 13), 5, -3));
         let visiting = over(&rgb(&planes), &icon(17, 13), 5, -3);
         // Thinned chroma can but say the mean of what it spans.
-        let to = Traits {
-            model,
-            depth: Depth::U8,
-            alpha: false,
-        };
-        let visiting = rgb(&run(&Convert { to, icc: None }, visiting));
+        let to = Traits::new(model, Depth::U8);
+        let visiting = rgb(&run(
+            &Convert {
+                to,
+                from: Space::UNSPECIFIED,
+            },
+            visiting,
+        ));
         let off = frames_differ(&direct, &visiting);
         assert!(off <= 4.0, "{model:?}: {off}");
     }

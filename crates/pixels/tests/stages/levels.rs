@@ -4,7 +4,7 @@ use andon_kernels::cpu::{Level, limited_to};
 use andon_kernels::resample::Kernel;
 use andon_pixels::color::Convert;
 use andon_pixels::resize::{RegionF, Resample};
-use andon_pixels::{Depth, Frame, Model, Range, Scales, Stage, Subsampling, Traits};
+use andon_pixels::{Depth, Frame, Matrix, Model, Range, Scales, Space, Stage, Subsampling, Traits};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -28,8 +28,9 @@ impl Work {
                     model: *model,
                     depth: *depth,
                     alpha: frame.alpha.is_some(),
+                    space: Space::UNSPECIFIED,
                 },
-                icc: None,
+                from: Space::UNSPECIFIED,
             }),
             Self::Effect(effect) => parse(effect).unwrap().unwrap(),
             Self::Resize(to, kernel) => Box::new(Resample {
@@ -68,9 +69,11 @@ impl Work {
 fn models() -> impl Strategy<Value = Model> {
     let ranges = prop_oneof![Just(Range::Full), Just(Range::Limited)];
     let thinnings = prop::sample::select(vec![(1, 1), (2, 1), (2, 2), (1, 2), (4, 1)]);
-    let ycbcr = (ranges, thinnings).prop_map(|(range, (h, v))| Model::YCbCr {
+    let matrices = prop::sample::select(Matrix::ALL.to_vec());
+    let ycbcr = (ranges, thinnings, matrices).prop_map(|(range, (h, v), matrix)| Model::YCbCr {
         sub: Subsampling { h, v },
         range,
+        matrix,
     });
     prop_oneof![
         Just(Model::Gray),

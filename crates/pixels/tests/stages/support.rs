@@ -48,11 +48,7 @@ pub(crate) fn run_with(
             why: "missing".to_owned(),
         }),
     };
-    let traits = andon_pixels::Traits {
-        model: frame.model,
-        depth: frame.depth(),
-        alpha: frame.alpha.is_some(),
-    };
+    let traits = frame.traits();
     let size = stage.size_after(frame.width, frame.height);
     let frame = stage.apply(
         frame,
@@ -86,7 +82,7 @@ pub(crate) fn plane(
             let samples = samples.map(|v| v as u8).collect();
             Plane::U8(Grid::from_samples(width, height, samples))
         }
-        Depth::U16 => {
+        _ => {
             let samples = samples.map(|v| v as u16).collect();
             Plane::U16(Grid::from_samples(width, height, samples))
         }

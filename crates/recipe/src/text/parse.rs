@@ -109,6 +109,10 @@ impl Reader {
                 output.effort = u8::try_from(whole(&words::EFFORT, parts)?).ok();
                 &words::EFFORT
             }
+            "frame" => {
+                output.frame = u32::try_from(whole(&words::FRAME, parts)?).ok();
+                &words::FRAME
+            }
             _ => return Ok(false),
         };
         self.once(read.name, word)?;

@@ -57,6 +57,9 @@ impl Pieces<'_, '_> {
         if let Some(effort) = output.effort {
             self.put(format_args!("effort:{effort}"))?;
         }
+        if let Some(frame) = output.frame {
+            self.put(format_args!("frame:{frame}"))?;
+        }
         Ok(())
     }
 }

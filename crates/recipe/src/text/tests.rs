@@ -43,7 +43,7 @@ fn canonical_texts_print_as_they_were_written() {
         "background:none,as:jpeg",
         "grey",
         "grey:",
-        "as:webp,q:80,progressive,chroma:420,effort:7",
+        "as:webp,q:80,progressive,chroma:420,effort:7,frame:3",
     ] {
         assert_eq!(canonical(text), text);
     }
@@ -119,6 +119,7 @@ fn errors_name_the_offending_piece() {
         ("q:1001", "1001"),
         ("q:+5", "+5"),
         ("effort:10", "10"),
+        ("frame:0", "0"),
         ("chroma:421", "421"),
         ("as:WebP", "WebP"),
         ("as", "as"),
@@ -332,15 +333,17 @@ fn any_output() -> impl Strategy<Value = Output> {
         any::<bool>(),
         of(chroma),
         of(0..=9u8),
+        of(1..=1_000_000u32),
     )
         .prop_map(
-            |(background, format, quality, progressive, chroma, effort)| Output {
+            |(background, format, quality, progressive, chroma, effort, frame)| Output {
                 background,
                 format: format.map(|name| FormatName::new(&name).expect("a name")),
                 quality,
                 progressive,
                 chroma,
                 effort,
+                frame,
             },
         )
 }

@@ -1,4 +1,4 @@
-//! `[limits]`: what a request may cost. The first eight keys are the pixel engine's own.
+//! `[limits]`: what a request may cost. The first ten keys are the pixel engine's own.
 
 use andon_pixels::Limits;
 use serde::Deserialize;
@@ -13,6 +13,10 @@ pub struct LimitsConfig {
     pub source_bytes: Bytes,
     /// Pixels of a source picture.
     pub pixels: u64,
+    /// Frames of a source picture that moves.
+    pub frames: u32,
+    /// Pixels of all its frames together.
+    pub animation_pixels: u64,
     /// Longest side of a source picture, in px.
     pub side: u32,
     /// Pixels of a result.
@@ -42,6 +46,8 @@ impl Default for LimitsConfig {
         Self {
             source_bytes: Bytes(pixels.source_bytes),
             pixels: pixels.pixels,
+            frames: pixels.frames,
+            animation_pixels: pixels.animation_pixels,
             side: pixels.side,
             result_pixels: pixels.result_pixels,
             result_side: pixels.result_side,
@@ -63,6 +69,8 @@ impl LimitsConfig {
         Limits {
             source_bytes: self.source_bytes.0,
             pixels: self.pixels,
+            frames: self.frames,
+            animation_pixels: self.animation_pixels,
             side: self.side,
             result_pixels: self.result_pixels,
             result_side: self.result_side,

@@ -36,6 +36,7 @@ impl Background {
             model: Model::Rgb,
             depth: Depth::U8,
             alpha: true,
+            space: andon_pixels::Space::UNSPECIFIED,
         };
         let is_opaque = |codec: &&&'static dyn Codec| {
             let written = codec.accepts(clear, &Encode::default());

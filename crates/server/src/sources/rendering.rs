@@ -129,7 +129,9 @@ impl Planned {
     /// Is the result larger than the source, although nothing but another encoding was asked for, and not
     /// a certain one?
     fn only_grew(&self, body: &[u8]) -> bool {
-        let only_encoded = self.plan.recipe().steps.is_empty();
+        let recipe = self.plan.recipe();
+        // One frame is not the whole animation.
+        let only_encoded = recipe.steps.is_empty() && recipe.output.frame.is_none();
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
         let larger = body.len() > self.source.len();
         !self.wish.strict && only_encoded && any_format && larger

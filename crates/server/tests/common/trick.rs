@@ -87,6 +87,8 @@ impl Codec for Trick {
             alpha: false,
             palette: false,
             frames: 1,
+            animation: None,
+            space: andon_pixels::Space::UNSPECIFIED,
             orientation: Orientation::default(),
             quality: None,
             lossless: true,

@@ -314,6 +314,13 @@ fn gd_and_imlib2_do_what_they_can_and_ignore_the_rest_with_a_note() {
 }
 
 #[test]
+fn an_animation_is_shown_by_its_first_frame_when_strict() {
+    let frame = |config| wish(config, "dw=100,of=gif").rules.output().frame;
+    assert_eq!(frame(strict()), Some(1));
+    assert_eq!(frame(sane()), None);
+}
+
+#[test]
 fn imlib2_writes_gif_and_webp_unless_strict() {
     assert!(text(sane(), "e=imlib2,of=gif").contains(",of=gif"));
     assert!(text(sane(), "e=imlib2,of=webp").contains(",of=webp"));

@@ -29,7 +29,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
         || output.chroma.is_some()
         || output.effort.is_some()
         || output.progressive != info.progressive
-        || info.frames != 1;
+        || draft.frames.count() != info.frames;
     draft.is_copy = draft.recipe.is_original() || !(steps || others || rewrites);
     draft.is_copy
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::draft::Draft;
 
+pub(super) mod convert_colour_late;
 pub(super) mod copy_if_nothing_changes;
 pub(super) mod crop_before_resize;
 pub(super) mod shrink_on_load;
@@ -17,6 +18,7 @@ pub const RULES: &[&Rule] = &[
     &crop_before_resize::RULE,
     &turn_late::RULE,
     &stay_in_planes::RULE,
+    &convert_colour_late::RULE,
     &shrink_on_load::RULE,
     &skip_identity::RULE,
 ];
@@ -31,6 +33,7 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
     ],
     &[
         &stay_in_planes::RULE,
+        &convert_colour_late::RULE,
         &shrink_on_load::RULE,
         &skip_identity::RULE,
     ],

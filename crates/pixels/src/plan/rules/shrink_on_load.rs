@@ -3,6 +3,7 @@
 use super::{Example, Rule};
 use crate::codec::{Codec, Info, Scale, Scales};
 use crate::frame::{Model, Subsampling};
+use crate::plan::Frames;
 use crate::plan::draft::Draft;
 use crate::plan::view::Stored;
 
@@ -42,6 +43,10 @@ pub(crate) const HEADROOM: f64 = 1.5;
 
 /// Decides the scales at which the source is decoded.
 fn act(draft: &mut Draft<'_>) -> bool {
+    if draft.frames != Frames::First {
+        // They are composed in full.
+        return false;
+    }
     let (source, info, stored) = (draft.source, draft.info, &draft.stored);
     let headroom = draft.formats.headroom;
     draft.scales = match draft.runs.measured {

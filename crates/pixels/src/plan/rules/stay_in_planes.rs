@@ -1,8 +1,8 @@
 //! Keep luma and chroma apart from the decoder to the encoder.
 
 use super::{Example, Rule};
-use crate::codec::{Orientation, Traits};
-use crate::frame::{Model, Subsampling};
+use crate::codec::Orientation;
+use crate::frame::{Model, Subsampling, Traits};
 use crate::plan::draft::{Draft, turned_sub};
 
 pub(crate) static RULE: Rule = Rule {

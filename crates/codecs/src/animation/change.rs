@@ -1,0 +1,180 @@
+//! What changes from one frame to the next.
+
+use andon_pixels::{Frame, Grid, Plane};
+
+use super::Place;
+
+/// The smallest place that holds every px in which two frames of one size and model differ; its edges are even, or
+/// the frame's own, so that thinned chroma can be cut there. Where nothing differs it is the upper left corner.
+pub(crate) fn changed(before: &Frame, now: &Frame) -> Place {
+    let mut whole = Edges::NONE;
+    let pairs = before.planes.iter().zip(&now.planes);
+    for (before, after) in pairs.chain(before.alpha.iter().zip(&now.alpha)) {
+        // A thinned sample stands for several px.
+        let across = now.width.div_ceil(after.width().max(1));
+        let down = now.height.div_ceil(after.height().max(1));
+        let edges = match (before, after) {
+            (Plane::U8(before), Plane::U8(after)) => Edges::of(before, after),
+            (Plane::U16(before), Plane::U16(after)) => Edges::of(before, after),
+            _ => Edges::all(after.width(), after.height()),
+        };
+        whole = whole.with(edges.times(across, down));
+    }
+    if whole.left >= whole.right {
+        whole = Edges::all(1, 1);
+    }
+    let (x, y) = (whole.left & !1, whole.top & !1);
+    Place {
+        x,
+        y,
+        width: whole.right.next_multiple_of(2).min(now.width) - x,
+        height: whole.bottom.next_multiple_of(2).min(now.height) - y,
+    }
+}
+
+/// A part of a frame; its left and top are even where chroma is thinned.
+pub(crate) fn cropped(frame: &Frame, place: Place) -> Frame {
+    if (place.width, place.height) == (frame.width, frame.height) {
+        return frame.clone();
+    }
+    let part = |plane: &Plane| {
+        let across = frame.width.div_ceil(plane.width().max(1));
+        let down = frame.height.div_ceil(plane.height().max(1));
+        let place = Place {
+            x: place.x / across,
+            y: place.y / down,
+            width: place.width.div_ceil(across),
+            height: place.height.div_ceil(down),
+        };
+        match plane {
+            Plane::U8(grid) => Plane::U8(cut(grid, place)),
+            Plane::U16(grid) => Plane::U16(cut(grid, place)),
+        }
+    };
+    let planes = frame.planes.iter().map(part).collect();
+    let alpha = frame.alpha.as_ref().map(part);
+    Frame::new(frame.model, place.width, place.height, planes, alpha)
+        .with_depth(frame.depth())
+        .with_colour(frame.colour.clone())
+}
+
+fn cut<T: Copy>(grid: &Grid<T>, place: Place) -> Grid<T> {
+    let (from, to) = (place.x as usize, (place.x + place.width) as usize);
+    let mut samples = Vec::with_capacity(place.width as usize * place.height as usize);
+    for row in place.y..place.y + place.height {
+        samples.extend_from_slice(&grid.row(row)[from..to]);
+    }
+    Grid::from_samples(place.width, place.height, samples)
+}
+
+/// First and last place that differs, the last not included.
+#[derive(Clone, Copy)]
+struct Edges {
+    left: u32,
+    top: u32,
+    right: u32,
+    bottom: u32,
+}
+
+impl Edges {
+    const NONE: Self = Self {
+        left: u32::MAX,
+        top: u32::MAX,
+        right: 0,
+        bottom: 0,
+    };
+
+    fn all(width: u32, height: u32) -> Self {
+        Self {
+            left: 0,
+            top: 0,
+            right: width,
+            bottom: height,
+        }
+    }
+
+    fn of<T: Copy + PartialEq>(before: &Grid<T>, now: &Grid<T>) -> Self {
+        let mut edges = Self::NONE;
+        for y in 0..now.height() {
+            let (before, now) = (before.row(y), now.row(y));
+            if before == now {
+                continue;
+            }
+            let differs = |(a, b): (&T, &T)| a != b;
+            let first = before.iter().zip(now).position(differs).unwrap_or(0) as u32;
+            let last = before.iter().zip(now).rposition(differs).unwrap_or(0) as u32;
+            edges = edges.with(Self {
+                left: first,
+                top: y,
+                right: last + 1,
+                bottom: y + 1,
+            });
+        }
+        edges
+    }
+
+    fn times(self, across: u32, down: u32) -> Self {
+        Self {
+            left: self.left.saturating_mul(across),
+            top: self.top.saturating_mul(down),
+            right: self.right * across,
+            bottom: self.bottom * down,
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use andon_pixels::{Depth, Model, Subsampling};
+
+    use super::*;
+
+    fn frame() -> Frame {
+        let model = Model::ycbcr(Subsampling::C420);
+        let planes = (0..3).map(|index| {
+            let (width, height) = model.plane_size(index, 11, 9);
+            Plane::filled(Depth::U8, width, height, 100)
+        });
+        Frame::new(model, 11, 9, planes.collect(), None)
+    }
+
+    fn set(frame: &mut Frame, plane: usize, x: usize, y: u32) {
+        if let Plane::U8(grid) = &mut frame.planes[plane] {
+            grid.row_mut(y)[x] = 7;
+        }
+    }
+
+    #[test]
+    fn the_place_holds_all_that_differs_on_even_edges() {
+        let before = frame();
+        let mut now = frame();
+        set(&mut now, 0, 3, 5);
+        set(&mut now, 0, 6, 4);
+        let place = changed(&before, &now);
+        assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 6, 2));
+        // The last chroma sample stands for what is left of the frame.
+        set(&mut now, 2, 5, 4);
+        let place = changed(&before, &now);
+        assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 9, 5));
+        let part = cropped(&now, place);
+        assert_eq!((part.width, part.height), (9, 5));
+        assert_eq!((part.planes[1].width(), part.planes[1].height()), (5, 3));
+        let samples = part.planes[0].as_u8().expect("8 bits");
+        assert_eq!((samples.row(1)[1], samples.row(0)[4]), (7, 7));
+    }
+
+    #[test]
+    fn nothing_that_differs_is_a_corner() {
+        let place = changed(&frame(), &frame());
+        assert_eq!((place.x, place.y, place.width, place.height), (0, 0, 2, 2));
+    }
+}

@@ -1,0 +1,61 @@
+//! Delays in the unit of another format.
+
+use andon_pixels::Delay;
+
+/// Rounds delays so that what is rounded off one is added to the next: the whole keeps its duration.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    per_second: u32,
+    most: u32,
+    seconds: f64,
+    told: f64,
+}
+
+impl Clock {
+    /// In ticks of which so many make a second, at most so many for one frame.
+    pub(crate) fn new(per_second: u32, most: u32) -> Self {
+        Self {
+            per_second,
+            most,
+            seconds: 0.0,
+            told: 0.0,
+        }
+    }
+
+    /// The ticks of the next frame.
+    pub(crate) fn ticks(&mut self, delay: Delay) -> u32 {
+        if delay.per_second == self.per_second {
+            return delay.ticks.min(self.most);
+        }
+        self.seconds += delay.seconds();
+        let due = (self.seconds * f64::from(self.per_second)).round();
+        let ticks = (due - self.told).clamp(0.0, f64::from(self.most));
+        self.told = due;
+        ticks as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(per_second: u32, delays: &[(u32, u32)]) -> Vec<u32> {
+        let mut clock = Clock::new(per_second, 65_535);
+        let delays = delays
+            .iter()
+            .map(|&(ticks, per_second)| Delay { ticks, per_second });
+        delays.map(|delay| clock.ticks(delay)).collect()
+    }
+
+    #[test]
+    fn delays_in_their_own_unit_are_kept() {
+        let stored = [(0, 100), (1, 100), (7, 100), (70_000, 100)];
+        assert_eq!(told(100, &stored), [0, 1, 7, 65_535]);
+    }
+
+    #[test]
+    fn what_is_rounded_off_is_added_to_the_next() {
+        assert_eq!(told(100, &[(33, 1000); 6]), [3, 4, 3, 3, 4, 3]);
+        assert_eq!(told(1000, &[(1, 30); 3]), [33, 34, 33]);
+    }
+}

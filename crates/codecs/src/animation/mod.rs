@@ -1,0 +1,10 @@
+//! What all formats that move have in common: the canvas that frames are composed on, the part of it that changes
+//! from one frame to the next, and delays in another unit.
+
+mod canvas;
+mod change;
+mod clock;
+
+pub(crate) use canvas::{Blend, Canvas, Disposal, Part, Place};
+pub(crate) use change::{changed, cropped};
+pub(crate) use clock::Clock;

@@ -1,0 +1,330 @@
+//! Animated PNG: each frame is wrapped as a PNG of its own, in and out, so that there is one way to inflate and one
+//! to deflate.
+
+use andon_pixels::{
+    Decode, Delay, Depth, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image, Info,
+    Interrupt, Limits, Metadata, Model, Plane, Result, Timed,
+};
+
+use super::NAME;
+use super::header::{self, Chunks, Control, Header, SIGNATURE};
+use super::{decode, encode};
+use crate::animation::{Canvas, Part, Place, changed, cropped};
+use crate::guard;
+
+/// The frames of an animation.
+pub(super) struct Reader<'a> {
+    chunks: Chunks<'a>,
+    /// As a still picture says it: of the whole canvas.
+    info: Info,
+    ihdr: &'a [u8],
+    /// Colours and clear colours, which hold for all frames.
+    shared: Vec<([u8; 4], &'a [u8])>,
+    next: Option<Control>,
+    metadata: Metadata,
+    canvas: Canvas,
+    limits: &'a Limits,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Reader<'a> {
+    /// Before the first frame.
+    pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
+        let header = Header::read(bytes)?;
+        guard::probed(header.width, header.height, info, how.limits)?;
+        header::verify(bytes)?;
+        let mut chunks = Chunks::of(bytes)?;
+        let ihdr = match chunks.next() {
+            Some(chunk) => chunk?.data,
+            None => return Err(broken("it has no header")),
+        };
+        let alpha = info.animation.is_none_or(|animation| animation.alpha);
+        Ok(Self {
+            chunks,
+            info: header.info(),
+            ihdr,
+            shared: Vec::new(),
+            next: None,
+            metadata: if how.keep_metadata {
+                decode::metadata(&header, how.limits)?
+            } else {
+                Metadata::default()
+            },
+            canvas: Canvas::new(header.width, header.height, alpha),
+            limits: how.limits,
+            interrupt: how.interrupt,
+        })
+    }
+
+    /// The next frame's control, and its deflated pixels as a PNG of their own. A default image that is no frame is
+    /// passed over.
+    fn wrapped(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
+        let mut control = self.next.take();
+        let mut file = Vec::new();
+        while let Some(chunk) = self.chunks.next() {
+            let chunk = chunk?;
+            let pixels = match &chunk.kind {
+                b"PLTE" | b"tRNS" => {
+                    self.shared.push((chunk.kind, chunk.data));
+                    continue;
+                }
+                b"fcTL" => {
+                    let read = Control::read(chunk.data);
+                    let read =
+                        read.ok_or_else(|| broken("a frame's control has a wrong length"))?;
+                    if control.is_some() && !file.is_empty() {
+                        self.next = Some(read);
+                        break;
+                    }
+                    control = Some(read);
+                    continue;
+                }
+                b"IDAT" => chunk.data,
+                // After the number of the chunk.
+                b"fdAT" => chunk.data.get(4..).unwrap_or_default(),
+                _ => continue,
+            };
+            let Some(control) = &control else {
+                continue;
+            };
+            if file.is_empty() {
+                file = self.beginning(control.place)?;
+            }
+            push_chunk(&mut file, *b"IDAT", pixels);
+        }
+        if file.is_empty() {
+            return match control {
+                Some(_) => Err(broken("its last frame has no pixels")),
+                None => Ok(None),
+            };
+        }
+        push_chunk(&mut file, *b"IEND", &[]);
+        Ok(control.map(|control| (control, file)))
+    }
+
+    /// Everything that stands before the pixels of a frame.
+    fn beginning(&self, place: Place) -> Result<Vec<u8>> {
+        let mut ihdr = self.ihdr.to_vec();
+        let (Some(size), true) = (ihdr.get_mut(..8), place.width > 0 && place.height > 0) else {
+            return Err(broken("one of its frames is empty"));
+        };
+        size[..4].copy_from_slice(&place.width.to_be_bytes());
+        size[4..].copy_from_slice(&place.height.to_be_bytes());
+        let mut file = SIGNATURE.to_vec();
+        push_chunk(&mut file, *b"IHDR", &ihdr);
+        for (kind, data) in &self.shared {
+            push_chunk(&mut file, *kind, data);
+        }
+        Ok(file)
+    }
+}
+
+impl FrameReader for Reader<'_> {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
+    fn next(&mut self) -> Result<Option<Timed>> {
+        let Some((control, file)) = self.wrapped()? else {
+            return Ok(None);
+        };
+        let place = control.place;
+        let inside =
+            |at: u32, length: u32, side: u32| at.checked_add(length).is_some_and(|end| end <= side);
+        if !inside(place.x, place.width, self.info.width)
+            || !inside(place.y, place.height, self.info.height)
+        {
+            return Err(broken("one of its frames reaches over the edge"));
+        }
+        guard::size(place.width, place.height, self.limits)?;
+        let info = Info {
+            width: place.width,
+            height: place.height,
+            ..self.info.clone()
+        };
+        let frame = decode::pixels(&file, &info, self.interrupt)?;
+        drop(file);
+        let frame = self
+            .canvas
+            .draw(&part(frame, place)?, control.blend, control.disposal)?;
+        Ok(Some(Timed {
+            frame,
+            delay: control.delay,
+        }))
+    }
+}
+
+/// A frame as 8-bit red, green and blue.
+fn part(frame: Frame, place: Place) -> Result<Part> {
+    let narrow = |plane: Plane| match plane {
+        Plane::U8(grid) => grid,
+        Plane::U16(grid) => {
+            let samples = grid.samples().iter();
+            let samples = samples.map(|&sample| ((u32::from(sample) + 128) / 257) as u8);
+            Grid::from_samples(grid.width(), grid.height(), samples.collect())
+        }
+    };
+    let alpha = frame.alpha.map(narrow);
+    let mut planes: Vec<Grid<u8>> = frame.planes.into_iter().map(narrow).collect();
+    if let [gray] = &planes[..] {
+        planes = vec![gray.clone(), gray.clone(), gray.clone()];
+    }
+    let rgb = <[Grid<u8>; 3]>::try_from(planes)
+        .map_err(|_| Error::Internal("a PNG of other than three colours".to_owned()))?;
+    Ok(Part { place, rgb, alpha })
+}
+
+/// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
+/// what is there.
+pub(super) struct Writer<'a> {
+    out: Vec<u8>,
+    how: Encode,
+    head: Head,
+    /// Where the chunk stands that tells the number of frames.
+    count_at: usize,
+    frames: u32,
+    /// Frames' chunks are numbered.
+    chunks: u32,
+    before: Option<Frame>,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Writer<'a> {
+    /// Nothing is written before the first frame.
+    pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Self {
+        Self {
+            out: Vec::new(),
+            // Passes would have to be told for each frame, and nobody waits for them.
+            how: Encode {
+                progressive: false,
+                ..*how
+            },
+            head: head.clone(),
+            count_at: 0,
+            frames: 0,
+            chunks: 0,
+            before: None,
+            interrupt,
+        }
+    }
+
+    fn number(&mut self) -> [u8; 4] {
+        let number = self.chunks;
+        self.chunks += 1;
+        number.to_be_bytes()
+    }
+
+    fn push_control(&mut self, place: Place, delay: Delay) {
+        let (ticks, per_second) = fraction(delay);
+        let mut control = self.number().to_vec();
+        for number in [place.width, place.height, place.x, place.y] {
+            control.extend(number.to_be_bytes());
+        }
+        control.extend(ticks.to_be_bytes());
+        control.extend(per_second.to_be_bytes());
+        // It stays, and takes the place of what is there.
+        control.extend([0, 0]);
+        push_chunk(&mut self.out, *b"fcTL", &control);
+    }
+}
+
+impl FrameWriter for Writer<'_> {
+    fn push(&mut self, timed: Timed) -> Result<()> {
+        let Timed { frame, delay } = timed;
+        let place = match &self.before {
+            Some(before) => changed(before, &frame),
+            None => Place {
+                x: 0,
+                y: 0,
+                width: frame.width,
+                height: frame.height,
+            },
+        };
+        let metadata = if self.before.is_none() {
+            self.head.metadata.clone()
+        } else {
+            Metadata::default()
+        };
+        let still = Image {
+            metadata,
+            ..Image::still(cropped(&frame, place))
+        };
+        let file = encode::encode(&still, &self.how, self.interrupt)?;
+        if self.before.is_none() {
+            self.out.extend_from_slice(SIGNATURE);
+        }
+        let mut controlled = false;
+        for chunk in Chunks::of(&file)? {
+            let chunk = chunk?;
+            match &chunk.kind {
+                b"IDAT" => {
+                    if !controlled {
+                        if self.before.is_none() {
+                            self.count_at = self.out.len();
+                            push_chunk(&mut self.out, *b"acTL", &[0; 8]);
+                        }
+                        self.push_control(place, delay);
+                        controlled = true;
+                    }
+                    if self.before.is_none() {
+                        push_chunk(&mut self.out, *b"IDAT", chunk.data);
+                    } else {
+                        let mut data = self.number().to_vec();
+                        data.extend_from_slice(chunk.data);
+                        push_chunk(&mut self.out, *b"fdAT", &data);
+                    }
+                }
+                b"IEND" => {}
+                _ if self.before.is_none() => push_chunk(&mut self.out, chunk.kind, chunk.data),
+                _ => {}
+            }
+        }
+        self.frames += 1;
+        self.before = Some(frame);
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        self.out.len() as u64
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
+        let mut counts = self.frames.to_be_bytes().to_vec();
+        counts.extend(self.head.plays.to_be_bytes());
+        let mut chunk = Vec::new();
+        push_chunk(&mut chunk, *b"acTL", &counts);
+        let end = self.count_at + chunk.len();
+        let place = self.out.get_mut(self.count_at..end);
+        let place = place.ok_or_else(|| Error::Internal("a PNG without frames".to_owned()))?;
+        place.copy_from_slice(&chunk);
+        push_chunk(&mut self.out, *b"IEND", &[]);
+        Ok(self.out)
+    }
+}
+
+/// A delay as PNG holds it: in its own unit if both numbers fit, else in milliseconds.
+fn fraction(delay: Delay) -> (u16, u16) {
+    match (u16::try_from(delay.ticks), u16::try_from(delay.per_second)) {
+        (Ok(ticks), Ok(per_second)) => (ticks, per_second),
+        _ => (
+            (delay.seconds() * 1000.0).round().min(65_535.0) as u16,
+            1000,
+        ),
+    }
+}
+
+/// What composed frames are, whatever the file's own colours and depth.
+pub(super) const COMPOSED: (Model, Depth) = (Model::Rgb, Depth::U8);
+
+fn push_chunk(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
+    out.extend((data.len() as u32).to_be_bytes());
+    let start = out.len();
+    out.extend(kind);
+    out.extend_from_slice(data);
+    let checksum = crc32fast::hash(&out[start..]);
+    out.extend(checksum.to_be_bytes());
+}
+
+fn broken(why: &str) -> Error {
+    Error::broken(NAME, why)
+}

@@ -1,0 +1,435 @@
+//! Pictures that move, through the whole engine: read frame by frame, written frame by frame, and the results
+//! judged by an independent decoder (Pillow) where there is one.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use andon_codecs::ALL;
+use andon_pixels::{
+    Alone, Codec, Decode, Delay, Engine, Error, Frame, Info, Limits, Never, NoMaterials, Plane,
+    Result, Scales,
+};
+use andon_recipe::Recipe;
+
+/// A GIF whose frames are small squares that wander over a ground, with delays of 0, 10, 20… ms.
+fn moving(frames: u32, width: u16, height: u16) -> Vec<u8> {
+    let palette = [240, 240, 200, 200, 30, 30, 30, 30, 200, 0, 0, 0];
+    let mut file = Vec::new();
+    let mut encoder = gif::Encoder::new(&mut file, width, height, &palette).expect("a size");
+    encoder
+        .set_repeat(gif::Repeat::Finite(4))
+        .expect("in memory");
+    let ground: Vec<u8> = (0..u32::from(width) * u32::from(height))
+        .map(|at| u8::from(at / 16 % 2 == 0))
+        .collect();
+    for number in 0..frames {
+        let mut frame = gif::Frame {
+            delay: (number % 5) as u16,
+            ..gif::Frame::default()
+        };
+        if number == 0 {
+            (frame.width, frame.height) = (width, height);
+            frame.buffer = ground.clone().into();
+        } else {
+            let side = 12;
+            frame.left = ((number * 7) % u32::from(width - side)) as u16;
+            frame.top = ((number * 5) % u32::from(height - side)) as u16;
+            (frame.width, frame.height) = (side, side);
+            // A disc of blue; the corners show what is below.
+            frame.transparent = Some(3);
+            let pixel = |at: i32| {
+                let (x, y) = (at % 12 - 6, at / 12 - 6);
+                if x * x + y * y < 30 { 2u8 } else { 3 }
+            };
+            frame.buffer = (0..144).map(pixel).collect::<Vec<u8>>().into();
+            frame.dispose = if number % 3 == 0 {
+                gif::DisposalMethod::Previous
+            } else {
+                gif::DisposalMethod::Keep
+            };
+        }
+        encoder.write_frame(&frame).expect("in memory");
+    }
+    drop(encoder);
+    file
+}
+
+fn codec(name: &str) -> &'static dyn Codec {
+    *ALL.iter()
+        .find(|codec| codec.name() == name || codec.aliases().contains(&name))
+        .expect("a codec")
+}
+
+fn engine() -> Engine {
+    Engine::new(ALL, Limits::default())
+}
+
+fn made(file: &[u8], recipe: &str) -> Result<Vec<u8>> {
+    let recipe: Recipe = recipe.parse().expect("a recipe");
+    let engine = engine();
+    let plan = engine.plan(&recipe, file)?;
+    let rendered = engine.run(&plan, file, &NoMaterials, &Never)?;
+    Ok(rendered.body.unwrap_or_else(|| file.to_vec()))
+}
+
+fn probe(file: &[u8]) -> Info {
+    engine().probe(file).expect("a header")
+}
+
+/// Every frame of a file, composed.
+fn frames(file: &[u8]) -> Vec<(Frame, Delay)> {
+    let info = probe(file);
+    let limits = Limits::default();
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: true,
+    };
+    let mut reader = codec(info.format).open(file, &info, &how).expect("frames");
+    let mut frames = Vec::new();
+    while let Some(timed) = reader.next().expect("a frame") {
+        frames.push((timed.frame, timed.delay));
+    }
+    frames
+}
+
+/// A frame as rows of RGBA, clear pixels 0.
+fn rgba(frame: &Frame) -> Vec<u8> {
+    let plane = |plane: &Plane| plane.as_u8().expect("8 bits").samples().to_vec();
+    let planes: Vec<Vec<u8>> = frame.planes.iter().map(plane).collect();
+    let alpha = frame.alpha.as_ref().map(plane);
+    let mut out = Vec::new();
+    for at in 0..planes[0].len() {
+        let alpha = alpha.as_ref().map_or(255, |alpha| alpha[at]);
+        let seen = |value: u8| if alpha == 0 { 0 } else { value };
+        out.extend([
+            seen(planes[0][at]),
+            seen(planes[1][at]),
+            seen(planes[2][at]),
+            alpha,
+        ]);
+    }
+    out
+}
+
+/// The largest and the mean difference of two rows of pixels.
+fn difference(a: &[u8], b: &[u8]) -> (u8, f64) {
+    assert_eq!(a.len(), b.len());
+    let pairs = || a.iter().zip(b).map(|(a, b)| a.abs_diff(*b));
+    let sum: f64 = pairs().map(f64::from).sum();
+    (pairs().max().unwrap_or(0), sum / a.len() as f64)
+}
+
+/// The delay of a frame in ms, and its rows of RGBA.
+type Shown = (f64, Vec<u8>);
+
+/// What Pillow sees: for every frame its delay in ms and its RGBA rows, clear pixels 0. `None`: there is no Pillow.
+fn seen_by_pillow(file: &[u8]) -> Option<Vec<Shown>> {
+    const SCRIPT: &str = r"
+import io, struct, sys
+from PIL import Image, ImageSequence
+image = Image.open(io.BytesIO(sys.stdin.buffer.read()))
+out = sys.stdout.buffer
+for frame in ImageSequence.Iterator(image):
+    pixels = frame.convert('RGBA')
+    data = bytearray(pixels.tobytes())
+    for at in range(0, len(data), 4):
+        if data[at + 3] == 0:
+            data[at:at + 3] = b'\0\0\0'
+    out.write(struct.pack('<dI', float(frame.info.get('duration', 0)), len(data)))
+    out.write(data)
+";
+    let mut child = Command::new("/usr/bin/python3")
+        .args(["-c", SCRIPT])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut input = child.stdin.take().expect("a pipe");
+    let bytes = file.to_vec();
+    let feeding = std::thread::spawn(move || input.write_all(&bytes));
+    let output = child.wait_with_output().expect("python ended");
+    feeding.join().expect("fed").ok();
+    if !output.status.success() {
+        eprintln!("skipped: there is no Pillow in /usr/bin/python3");
+        return None;
+    }
+    let mut rest = &output.stdout[..];
+    let mut frames = Vec::new();
+    while let Some((head, after)) = rest.split_first_chunk::<12>() {
+        let delay = f64::from_le_bytes(head[..8].try_into().expect("8"));
+        let length = u32::from_le_bytes(head[8..].try_into().expect("4")) as usize;
+        frames.push((delay, after[..length].to_vec()));
+        rest = &after[length..];
+    }
+    Some(frames)
+}
+
+#[test]
+fn a_header_counts_frames_without_unpacking_any() {
+    let info = probe(&moving(7, 64, 48));
+    let animation = info.animation.expect("it moves");
+    assert_eq!(info.frames, 7);
+    assert_eq!(animation.plays, 5, "once, and four times more");
+    assert_eq!(animation.duration_ms, 10 * (1 + 2 + 3 + 4 + 1));
+    assert!(!animation.alpha, "nothing is ever cleared");
+}
+
+#[test]
+fn frames_are_composed_as_pillow_composes_them() {
+    let file = moving(9, 64, 48);
+    let Some(expected) = seen_by_pillow(&file) else {
+        return;
+    };
+    let own = frames(&file);
+    assert_eq!(own.len(), expected.len());
+    for (number, ((frame, delay), (pillow_delay, pixels))) in own.iter().zip(&expected).enumerate()
+    {
+        assert_eq!(&rgba(frame), pixels, "frame {number}");
+        assert_eq!(delay.seconds() * 1000.0, *pillow_delay, "frame {number}");
+    }
+}
+
+/// Recipes that keep the picture as it is in another format, with the mean and largest difference that may come of it.
+const KEPT: &[(&str, &str, f64, u8)] = &[
+    ("gif", "as:gif,effort:1", 0.0, 0),
+    ("apng", "as:apng", 0.0, 0),
+    ("webp", "as:webp,q:100", 0.0, 0),
+    ("webp", "as:webp,q:90", 10.0, 200),
+];
+
+#[test]
+fn gifs_of_3_and_300_frames_move_on_in_every_format_that_can() {
+    for count in [3, 300] {
+        let file = moving(count, 64, 48);
+        let source = frames(&file);
+        for &(format, recipe, mean, most) in KEPT {
+            let result = made(&file, recipe).expect(recipe);
+            let info = probe(&result);
+            assert_eq!(info.format, codec(format).name(), "{recipe}");
+            assert_eq!(info.frames, count, "{recipe}");
+            assert_eq!(info.animation.expect("it moves").plays, 5, "{recipe}");
+            let back = frames(&result);
+            assert_eq!(back.len(), source.len());
+            for (number, ((before, delay), (after, now))) in source.iter().zip(&back).enumerate() {
+                let off = difference(&rgba(before), &rgba(after));
+                assert!(
+                    off.0 <= most && off.1 <= mean,
+                    "{recipe}, frame {number}: {off:?}"
+                );
+                assert_eq!(delay.seconds(), now.seconds(), "{recipe}, frame {number}");
+            }
+            let Some(pillow) = seen_by_pillow(&result) else {
+                continue;
+            };
+            // Pillow shows one frame for several that look the same; ours never do.
+            assert_eq!(pillow.len(), back.len(), "{recipe}");
+            for (number, ((frame, _), (_, pixels))) in back.iter().zip(&pillow).enumerate() {
+                let off = difference(&rgba(frame), pixels);
+                // Its WebP decoder draws chroma smoother than planes say.
+                let same = if recipe.contains("q:90") {
+                    off.1 <= 3.0
+                } else {
+                    off.0 == 0
+                };
+                assert!(same, "{recipe}, frame {number}: {off:?} from Pillow");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_frame_goes_through_the_same_stages() {
+    let file = moving(6, 64, 48);
+    let small = made(&file, "fit:32x24,as:apng").expect("an animation");
+    for (number, (frame, _)) in frames(&small).iter().enumerate() {
+        assert_eq!((frame.width, frame.height), (32, 24));
+        let still =
+            made(&file, &format!("fit:32x24,as:png,frame:{}", number + 1)).expect("a still");
+        let image = codec("png")
+            .decode(
+                &still,
+                &probe(&still),
+                &Decode {
+                    scales: Scales::FULL,
+                    limits: &Limits::default(),
+                    interrupt: &Never,
+                    cores: &Alone,
+                    keep_metadata: false,
+                },
+            )
+            .expect("a picture");
+        assert_eq!(rgba(frame), rgba(&image.frames[0]), "frame {number}");
+    }
+}
+
+#[test]
+fn a_format_that_holds_no_frames_shows_the_first_and_so_does_a_png_that_was_not_asked_to_move() {
+    let file = moving(4, 64, 48);
+    for recipe in ["as:jpeg", "as:png", "as:webp,frame:1", "frame:1"] {
+        assert_eq!(
+            probe(&made(&file, recipe).expect(recipe)).frames,
+            1,
+            "{recipe}"
+        );
+    }
+    let apng = made(&file, "as:apng").expect("an animation");
+    let smaller = made(&apng, "fit:20x20").expect("an animation");
+    assert_eq!(probe(&smaller).frames, 4, "an animated PNG goes on moving");
+    assert_eq!(
+        made(&file, "same").expect("a copy"),
+        file,
+        "nothing changes, nothing is written anew"
+    );
+}
+
+#[test]
+fn a_frame_that_is_not_there_is_refused_by_its_number() {
+    let error = made(&moving(4, 64, 48), "frame:5").expect_err("only four");
+    assert_eq!(
+        error.to_string(),
+        "`frame:5` cannot be done: this picture has 4 frames to choose from"
+    );
+}
+
+#[test]
+fn more_frames_or_pixels_than_the_limits_allow_are_refused_and_never_cut_short() {
+    let file = moving(12, 64, 48);
+    let recipe: Recipe = "fit:30x30".parse().expect("a recipe");
+    let still: Recipe = "fit:30x30,frame:1".parse().expect("a recipe");
+    for (limits, name) in [
+        (
+            Limits {
+                frames: 11,
+                ..Limits::default()
+            },
+            "frames",
+        ),
+        (
+            Limits {
+                animation_pixels: 12 * 64 * 48 - 1,
+                ..Limits::default()
+            },
+            "animation_pixels",
+        ),
+    ] {
+        let engine = Engine::new(ALL, limits);
+        match engine.plan(&recipe, &file) {
+            Err(Error::Limit { name: limit, .. }) => assert_eq!(limit, name),
+            other => panic!("{other:?}"),
+        }
+        engine
+            .plan(&still, &file)
+            .expect("one frame is within every limit");
+    }
+}
+
+#[test]
+fn a_plan_tells_what_all_frames_take_and_holds_no_more_for_more_of_them() {
+    let plan = |frames| {
+        let recipe: Recipe = "fit:400x300,as:webp".parse().expect("a recipe");
+        engine()
+            .plan(&recipe, &moving(frames, 800, 600))
+            .expect("a plan")
+    };
+    let (ten, hundred) = (plan(10), plan(100));
+    assert!(
+        ten.to_string()
+            .starts_with("decode gif rgb 10 frames | resize"),
+        "{ten}"
+    );
+    assert!(hundred.cost().nanos > 7 * ten.cost().nanos);
+    let canvas = 800 * 600 * 4;
+    let grew = hundred.peak_bytes() - ten.peak_bytes();
+    // What grows is the file and the result, not what is worked on.
+    assert!(grew < 20 * canvas / 2, "{grew}");
+    assert_eq!(
+        ten.holding().scales,
+        None,
+        "nobody else begins with its frames"
+    );
+}
+
+#[test]
+fn an_interrupt_ends_an_animation_between_frames() {
+    struct After(std::sync::atomic::AtomicU32);
+    impl andon_pixels::Interrupt for After {
+        fn interrupted(&self) -> bool {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 200
+        }
+    }
+    let file = moving(200, 64, 48);
+    let recipe: Recipe = "fit:30x30,as:webp".parse().expect("a recipe");
+    let engine = engine();
+    let plan = engine.plan(&recipe, &file).expect("a plan");
+    let result = engine.run(&plan, &file, &NoMaterials, &After(0.into()));
+    assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+}
+
+#[test]
+fn what_becomes_clear_is_clear_in_every_format() {
+    // A red square, then a blue one elsewhere on a clear ground.
+    let mut file = Vec::new();
+    let palette = [200, 30, 30, 30, 30, 200];
+    let mut encoder = gif::Encoder::new(&mut file, 32, 32, &palette).expect("a size");
+    for number in 0..4u16 {
+        let frame = gif::Frame {
+            left: number * 8,
+            top: 4,
+            width: 8,
+            height: 8,
+            delay: 5,
+            dispose: gif::DisposalMethod::Background,
+            buffer: vec![(number % 2) as u8; 64].into(),
+            ..gif::Frame::default()
+        };
+        encoder.write_frame(&frame).expect("in memory");
+    }
+    drop(encoder);
+    let source = frames(&file);
+    assert_eq!(
+        source[1]
+            .0
+            .alpha
+            .as_ref()
+            .and_then(Plane::as_u8)
+            .map(|a| a.row(5)[2]),
+        Some(0)
+    );
+    for recipe in [
+        "as:gif,effort:1",
+        "as:apng",
+        "as:webp,q:100",
+        "as:webp,q:95",
+    ] {
+        let result = made(&file, recipe).expect(recipe);
+        for (number, ((before, _), (after, _))) in source.iter().zip(frames(&result)).enumerate() {
+            let alpha = |frame: &Frame| frame.alpha.clone().expect("it has opacity");
+            assert_eq!(alpha(before), alpha(&after), "{recipe}, frame {number}");
+        }
+    }
+}
+
+#[test]
+fn no_cut_or_damaged_animation_is_taken_for_a_whole_one() {
+    let gif = moving(5, 48, 40);
+    for recipe in ["as:gif,fit:40x40", "as:apng", "as:webp,q:80"] {
+        let file = made(&gif, recipe).expect(recipe);
+        for end in (20..file.len() - 2).step_by(37) {
+            let cut = &file[..end];
+            if let Ok(result) = made(cut, "fit:20x20,as:webp") {
+                // A GIF may end between frames.
+                assert_eq!(probe(&file).format, "gif");
+                assert!(probe(&result).frames < 5, "cut at {end}");
+            }
+        }
+        for at in (12..file.len()).step_by(7) {
+            let mut bent = file.clone();
+            bent[at] ^= 0x55;
+            // Whether it is still a picture is its own affair; it must end.
+            let _ = made(&bent, "fit:20x20,as:webp,effort:0");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What an animation takes while it is made small, measured on the whole process: one test in one program.
+
+use andon_codecs::ALL;
+use andon_pixels::{Engine, Interrupt, Limits, NoMaterials};
+use andon_recipe::Recipe;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const WIDTH: u16 = 800;
+const HEIGHT: u16 = 600;
+
+/// Red, green, blue and opacity.
+const CANVAS: u64 = WIDTH as u64 * HEIGHT as u64 * 4;
+
+/// Looks at the process's memory whenever somebody asks whether to go on, and remembers the most.
+struct Watch(AtomicU64);
+
+impl Interrupt for Watch {
+    fn interrupted(&self) -> bool {
+        self.0.fetch_max(resident(), Ordering::Relaxed);
+        false
+    }
+}
+
+/// Bytes of the process that are in memory; 0 where the system does not tell.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    number.unwrap_or(0) * 1024
+}
+
+/// A large ground, and a small square that moves over it; where it was becomes clear.
+fn moving(frames: u32) -> Vec<u8> {
+    let palette = [240, 240, 200, 200, 30, 30];
+    let mut file = Vec::new();
+    let mut encoder = gif::Encoder::new(&mut file, WIDTH, HEIGHT, &palette).expect("a size");
+    for number in 0..frames {
+        let whole = number == 0;
+        let (width, height) = if whole { (WIDTH, HEIGHT) } else { (40, 40) };
+        let frame = gif::Frame {
+            width,
+            height,
+            left: if whole { 0 } else { (number * 13 % 700) as u16 },
+            top: if whole { 0 } else { (number * 7 % 500) as u16 },
+            delay: 4,
+            dispose: if number % 2 == 0 {
+                gif::DisposalMethod::Previous
+            } else {
+                gif::DisposalMethod::Background
+            },
+            buffer: vec![u8::from(!whole); usize::from(width) * usize::from(height)].into(),
+            ..gif::Frame::default()
+        };
+        encoder.write_frame(&frame).expect("in memory");
+    }
+    drop(encoder);
+    file
+}
+
+#[test]
+fn a_thousand_frames_take_no_more_memory_than_ten() {
+    andon_codecs::allocator::return_free_memory();
+    let limits = Limits {
+        frames: 1000,
+        animation_pixels: 1000 * u64::from(WIDTH) * u64::from(HEIGHT),
+        ..Limits::default()
+    };
+    let engine = Engine::new(ALL, limits);
+    for recipe in [
+        "fit:80x60,as:webp,effort:0",
+        "fit:80x60,as:gif",
+        "fit:80x60,as:apng",
+    ] {
+        let recipe: Recipe = recipe.parse().expect("a recipe");
+        for frames in [10, 1000] {
+            let file = moving(frames);
+            let plan = engine.plan(&recipe, &file).expect("a plan");
+            let before = resident();
+            let watch = Watch(AtomicU64::new(before));
+            let made = engine
+                .run(&plan, &file, &NoMaterials, &watch)
+                .expect("an animation");
+            let result = made.body.map_or(0, |body| body.len() as u64);
+            let took = watch.0.load(Ordering::Relaxed).saturating_sub(before);
+            // The result grows with the frames, as it must.
+            let own = took.saturating_sub(result);
+            assert!(
+                own <= 6 * CANVAS,
+                "{recipe}: {frames} frames took {own} bytes beside the result, {} canvases",
+                own / CANVAS
+            );
+            assert!(
+                took <= plan.peak_bytes(),
+                "{recipe}: {took} bytes were taken, and {} planned",
+                plan.peak_bytes()
+            );
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What the numbers of a picture mean as light: the code points of ITU-T H.273, and ICC profiles.
+//!
+//! Matrix and range belong to luma and chroma and stand in [`Model::YCbCr`](crate::Model::YCbCr); primaries and
+//! transfer belong to any picture and stand in [`Space`].
+
+use std::fmt;
+use std::sync::Arc;
+
+/// An enumeration whose variants are code points of H.273.
+macro_rules! code_points {
+    ($(#[$doc:meta])* $name:ident { $($(#[$help:meta])* $variant:ident = $code:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $name {
+            /// Unknown, or left to the reader: what a picture without any tag means.
+            #[default]
+            Unspecified = 2,
+            $($(#[$help])* $variant = $code,)*
+        }
+
+        impl $name {
+            /// Every one of them.
+            pub const ALL: &[Self] = &[Self::Unspecified, $(Self::$variant),*];
+
+            /// The one with this code point; reserved and unknown ones are unspecified.
+            #[must_use]
+            pub fn from_code(code: u8) -> Self {
+                match code {
+                    $($code => Self::$variant,)*
+                    _ => Self::Unspecified,
+                }
+            }
+
+            /// Its code point.
+            #[must_use]
+            pub fn code(self) -> u8 {
+                self as u8
+            }
+        }
+    };
+}
+
+code_points! {
+    /// The colours of red, green, blue and white (ColourPrimaries of H.273).
+    Primaries {
+        /// BT.709 and sRGB.
+        Bt709 = 1,
+        /// BT.470 System M.
+        Bt470M = 4,
+        /// BT.601 with 625 lines.
+        Bt470Bg = 5,
+        /// BT.601 with 525 lines.
+        Bt601 = 6,
+        /// SMPTE 240M.
+        Smpte240 = 7,
+        /// Generic film.
+        Film = 8,
+        /// BT.2020 and BT.2100.
+        Bt2020 = 9,
+        /// CIE XYZ.
+        Xyz = 10,
+        /// SMPTE RP 431: cinemas.
+        DciP3 = 11,
+        /// SMPTE EG 432: Display P3.
+        DisplayP3 = 12,
+        /// EBU Tech. 3213.
+        Ebu3213 = 22,
+    }
+}
+
+code_points! {
+    /// From light to code values (TransferCharacteristics of H.273).
+    Transfer {
+        /// BT.709.
+        Bt709 = 1,
+        /// A power of 2.2.
+        Gamma22 = 4,
+        /// A power of 2.8.
+        Gamma28 = 5,
+        /// BT.601.
+        Bt601 = 6,
+        /// SMPTE 240M.
+        Smpte240 = 7,
+        /// Linear.
+        Linear = 8,
+        /// Logarithmic, 100 : 1.
+        Log100 = 9,
+        /// Logarithmic, 100 √10 : 1.
+        Log100Sqrt10 = 10,
+        /// IEC 61966-2-4.
+        Iec61966 = 11,
+        /// BT.1361.
+        Bt1361 = 12,
+        /// IEC 61966-2-1: sRGB.
+        Srgb = 13,
+        /// BT.2020 with 10 bits.
+        Bt2020Ten = 14,
+        /// BT.2020 with 12 bits.
+        Bt2020Twelve = 15,
+        /// SMPTE ST 2084: PQ.
+        Pq = 16,
+        /// SMPTE ST 428.
+        Smpte428 = 17,
+        /// Hybrid log-gamma.
+        Hlg = 18,
+    }
+}
+
+/// How luma and chroma are mixed from red, green and blue (MatrixCoefficients of H.273): those that frames can hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Matrix {
+    /// Not mixed: the planes are green, blue and red.
+    Identity,
+    /// BT.601: JPEG, WebP, and whatever says nothing.
+    #[default]
+    Bt601,
+    /// BT.709.
+    Bt709,
+    /// BT.2020 with non-constant luminance.
+    Bt2020,
+}
+
+impl Matrix {
+    /// Every one of them.
+    pub const ALL: [Self; 4] = [Self::Identity, Self::Bt601, Self::Bt709, Self::Bt2020];
+
+    /// The matrix with this code point; unspecified is BT.601, as in JPEG. `None` for those that frames cannot hold.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Identity),
+            1 => Some(Self::Bt709),
+            2 | 5 | 6 => Some(Self::Bt601),
+            9 => Some(Self::Bt2020),
+            _ => None,
+        }
+    }
+
+    /// Its code point.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Identity => 0,
+            Self::Bt709 => 1,
+            Self::Bt601 => 6,
+            Self::Bt2020 => 9,
+        }
+    }
+}
+
+/// The values that Y, Cb and Cr take (8-bit; wider samples scale by 257).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Range {
+    /// 0–255 throughout: JPEG.
+    Full,
+    /// Y 16–235, chroma 16–240: WebP and video.
+    Limited,
+}
+
+impl Range {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Full, Self::Limited];
+}
+
+/// The space in which a picture's colours are measured, as far as a header tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Space {
+    /// Primaries, where no profile says otherwise.
+    pub primaries: Primaries,
+    /// Transfer, where no profile says otherwise.
+    pub transfer: Transfer,
+    /// An ICC profile says it.
+    pub profiled: bool,
+}
+
+impl Space {
+    /// Nothing is said: taken for sRGB.
+    pub const UNSPECIFIED: Self = Self {
+        primaries: Primaries::Unspecified,
+        transfer: Transfer::Unspecified,
+        profiled: false,
+    };
+
+    /// sRGB.
+    pub const SRGB: Self = Self {
+        primaries: Primaries::Bt709,
+        transfer: Transfer::Srgb,
+        profiled: false,
+    };
+
+    /// Display P3.
+    pub const DISPLAY_P3: Self = Self {
+        primaries: Primaries::DisplayP3,
+        transfer: Transfer::Srgb,
+        profiled: false,
+    };
+
+    /// By an ICC profile.
+    pub const PROFILED: Self = Self {
+        profiled: true,
+        ..Self::UNSPECIFIED
+    };
+
+    /// Is it sRGB, said or not?
+    #[must_use]
+    pub fn is_srgb(self) -> bool {
+        !self.profiled
+            && matches!(self.primaries, Primaries::Unspecified | Primaries::Bt709)
+            && matches!(self.transfer, Transfer::Unspecified | Transfer::Srgb)
+    }
+}
+
+/// As plans print it: `srgb`, `p3`, `icc`, or the code points, `cicp9/16`.
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_srgb() {
+            f.write_str("srgb")
+        } else if self.profiled {
+            f.write_str("icc")
+        } else if *self == Self::DISPLAY_P3 {
+            f.write_str("p3")
+        } else {
+            write!(f, "cicp{}/{}", self.primaries.code(), self.transfer.code())
+        }
+    }
+}
+
+/// An ICC profile, shared by all that carry it.
+pub type Icc = Arc<[u8]>;
+
+/// The space of a frame's colours, with the profile if there is one and it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Colour {
+    /// Primaries, transfer, and whether the file has a profile.
+    pub space: Space,
+    /// That profile. `None` although the space is profiled: it was not asked for, or cannot be read.
+    pub icc: Option<Icc>,
+}
+
+impl Colour {
+    /// By a profile.
+    #[must_use]
+    pub fn profiled(icc: impl Into<Icc>) -> Self {
+        Self {
+            space: Space::PROFILED,
+            icc: Some(icc.into()),
+        }
+    }
+}
+
+impl From<Space> for Colour {
+    fn from(space: Space) -> Self {
+        Self { space, icc: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_points_come_back_and_unknown_ones_are_unspecified() {
+        for &primaries in Primaries::ALL {
+            assert_eq!(Primaries::from_code(primaries.code()), primaries);
+        }
+        for &transfer in Transfer::ALL {
+            assert_eq!(Transfer::from_code(transfer.code()), transfer);
+        }
+        for matrix in Matrix::ALL {
+            assert_eq!(Matrix::from_code(matrix.code()), Some(matrix));
+        }
+        assert_eq!(Primaries::from_code(0), Primaries::Unspecified);
+        assert_eq!(Transfer::from_code(200), Transfer::Unspecified);
+        assert_eq!(Matrix::from_code(8), None, "YCgCo is none that frames hold");
+    }
+
+    #[test]
+    fn spaces_have_short_names() {
+        let pq = Space {
+            primaries: Primaries::Bt2020,
+            transfer: Transfer::Pq,
+            profiled: false,
+        };
+        let names = [
+            Space::UNSPECIFIED,
+            Space::SRGB,
+            Space::DISPLAY_P3,
+            Space::PROFILED,
+            pq,
+        ];
+        assert_eq!(
+            names.map(|space| space.to_string()),
+            ["srgb", "srgb", "p3", "icc", "cicp9/16"]
+        );
+    }
+}
