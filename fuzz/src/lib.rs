@@ -53,14 +53,9 @@ pub fn decode(format: &str, bytes: &[u8]) {
     };
     if let Ok(length) = codec.extent(bytes, &info, &how) {
         let whole = &bytes[..length];
-        let again = codec
-            .probe(whole)
-            .map(|info| codec.decode(whole, &info, &how));
+        let again = codec.probe(whole).map(|info| codec.decode(whole, &info, &how));
         assert!(
-            matches!(
-                &again,
-                Ok(Ok(_) | Err(Error::Limit { .. } | Error::Unsupported { .. }))
-            ),
+            matches!(&again, Ok(Ok(_) | Err(Error::Limit { .. } | Error::Unsupported { .. }))),
             "{format}: {length} bytes of {} pass for whole: {again:?}",
             bytes.len()
         );

@@ -52,8 +52,8 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL,
-        // One index per pixel.
-        scratch: info.pixels() + DICTIONARY_BYTES,
+        // One index per pixel, and the part's own planes, before they are drawn on the canvas.
+        scratch: 5 * info.pixels() + DICTIONARY_BYTES,
     }
 }
 
