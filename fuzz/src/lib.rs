@@ -1,7 +1,7 @@
 //! What the decoders' targets share: one picture through everything that a request does with it.
 
 use andon_codecs::ALL;
-use andon_pixels::{Decode, Engine, Error, Limits, Never, NoMaterials, Scales};
+use andon_pixels::{Codec, Decode, Engine, Error, Info, Limits, Never, NoMaterials, Scales};
 use andon_recipe::Recipe;
 
 /// Small ceilings, so that the fuzzer spends its time on bytes and not on pixels.
@@ -53,9 +53,14 @@ pub fn decode(format: &str, bytes: &[u8]) {
     };
     if let Ok(length) = codec.extent(bytes, &info, &how) {
         let whole = &bytes[..length];
-        let again = codec.probe(whole).map(|info| codec.decode(whole, &info, &how));
+        let again = codec
+            .probe(whole)
+            .map(|info| codec.decode(whole, &info, &how));
         assert!(
-            matches!(&again, Ok(Ok(_) | Err(Error::Limit { .. } | Error::Unsupported { .. }))),
+            matches!(
+                &again,
+                Ok(Ok(_) | Err(Error::Limit { .. } | Error::Unsupported { .. }))
+            ),
             "{format}: {length} bytes of {} pass for whole: {again:?}",
             bytes.len()
         );

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use andon_dialects::{Compat, Config, Dialects, Rewrite, SmallLightConfig};
-use andon_recipe::{Facts, Recipe, Rules};
+use andon_recipe::{Facts, Recipe};
 
 static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
     let mut settings = Vec::new();
