@@ -1,9 +1,9 @@
-//! Which bytes of a file are the JPEG.
+//! Which bytes of a file are the image.
 
 use std::path::Path;
 
 use andon_codecs::ALL;
-use andon_pixels::{Alone, Engine, Limits, Never};
+use andon_pixels::{Alone, Decode, Engine, Limits, Never, Scales};
 
 fn sample(name: &str) -> Vec<u8> {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
@@ -83,4 +83,57 @@ fn every_sample_is_whole_and_nothing_behind_it_is_part_of_it() {
         }
     }
     assert!(seen > 50, "{seen} samples");
+}
+
+/// What the fuzz targets hold of any bytes, on damaged copies of small samples.
+#[test]
+fn what_passes_for_whole_decodes() {
+    let limits = Limits::default();
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let mut state = 1_u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    let (mut whole, mut broken) = (0, 0);
+    for name in [
+        "jpeg/33x17.jpg",
+        "jpeg/restart.jpg",
+        "jpeg/gray-progressive.jpg",
+        "jpeg/ycck.jpg",
+        "png/palette-4bit.png",
+        "png/interlaced.png",
+        "webp/lossy.webp",
+        "webp/animated.webp",
+        "gif/interlaced.gif",
+        "gif/animated.gif",
+    ] {
+        let sample = sample(name);
+        for _ in 0..60 {
+            let mut bytes = sample.clone();
+            for _ in 0..=random(2) {
+                let at = random(bytes.len());
+                bytes[at] ^= 1 << random(8);
+            }
+            bytes.extend([0xff, 0xd9, b';']);
+            let Some(length) = extent(&bytes) else {
+                broken += 1;
+                continue;
+            };
+            let codec = ALL.iter().find(|codec| codec.sniff(&bytes));
+            let codec = codec.expect("the codec that found its end");
+            let image = codec
+                .probe(&bytes[..length])
+                .and_then(|info| codec.decode(&bytes[..length], &info, &how));
+            assert!(image.is_ok(), "{name}, {length} bytes: {image:?}");
+            whole += 1;
+        }
+    }
+    assert!(whole > 50 && broken > 50, "{whole} whole, {broken} broken");
 }
