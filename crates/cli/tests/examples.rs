@@ -116,7 +116,7 @@ fn php_makes_a_thumbnail_without_a_process() {
     let done = run(&project(PHOTO));
     assert!(done.status.success(), "{done:?}");
     let thumbnail = std::fs::read(served.path("out.jpg")).unwrap();
-    assert_eq!(look(&thumbnail), ("jpeg", 250, 187));
+    assert_eq!(look(&thumbnail), ("jpeg", 250, 188));
     assert_eq!(
         thumbnail,
         made(
