@@ -62,7 +62,7 @@ fn the_kept_runs_have_at_most_six_megabytes() {
     assert!(all <= 6_000_000, "{all} bytes");
 }
 
-/// A verdict's word as it is written now: reports of before 22 November 2026, 12:00 UTC, have others for the same.
+/// The current word for a verdict: reports older than 22 November 2026, 12:00 UTC, use other words.
 fn word(verdict: &Value) -> String {
     let word = verdict.as_str().unwrap_or_default();
     let now = match word {

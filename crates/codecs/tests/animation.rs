@@ -1,6 +1,8 @@
 //! Pictures that move, through the whole engine: read frame by frame, written frame by frame, and the results
 //! judged by an independent decoder (Pillow) where there is one.
 
+mod support;
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -10,6 +12,8 @@ use andon_pixels::{
     Result, Scales,
 };
 use andon_recipe::Recipe;
+
+use support::rgba;
 
 /// A GIF whose frames are small squares that wander over a ground, with delays of 0, 10, 20… ms.
 fn moving(frames: u32, width: u16, height: u16) -> Vec<u8> {
@@ -95,25 +99,6 @@ fn frames(file: &[u8]) -> Vec<(Frame, Delay)> {
     frames
 }
 
-/// A frame as rows of RGBA, clear pixels 0.
-fn rgba(frame: &Frame) -> Vec<u8> {
-    let plane = |plane: &Plane| plane.as_u8().expect("8 bits").samples().to_vec();
-    let planes: Vec<Vec<u8>> = frame.planes.iter().map(plane).collect();
-    let alpha = frame.alpha.as_ref().map(plane);
-    let mut out = Vec::new();
-    for at in 0..planes[0].len() {
-        let alpha = alpha.as_ref().map_or(255, |alpha| alpha[at]);
-        let seen = |value: u8| if alpha == 0 { 0 } else { value };
-        out.extend([
-            seen(planes[0][at]),
-            seen(planes[1][at]),
-            seen(planes[2][at]),
-            alpha,
-        ]);
-    }
-    out
-}
-
 /// The largest and the mean difference of two rows of pixels.
 fn difference(a: &[u8], b: &[u8]) -> (u8, f64) {
     assert_eq!(a.len(), b.len());
@@ -192,7 +177,7 @@ fn frames_are_composed_as_pillow_composes_them() {
     }
 }
 
-/// Recipes that keep the picture as it is in another format, with the mean and largest difference that may come of it.
+/// Recipes that change only the format, with the mean and the largest difference allowed.
 const KEPT: &[(&str, &str, f64, u8)] = &[
     ("gif", "as:gif,effort:1", 0.0, 0),
     ("apng", "as:apng", 0.0, 0),

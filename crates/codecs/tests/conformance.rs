@@ -2,6 +2,8 @@
 //!
 //! The files lie beside the repository, in `../shared/conformance`; without them this says that it was skipped.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,8 @@ use andon_pixels::{
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use support::rgba;
 
 /// Files of which decoders make different pictures, and what is made of them here instead.
 const OTHERWISE: &[(&str, &str)] = &[
@@ -39,25 +43,6 @@ fn folder() -> Option<PathBuf> {
     }
     eprintln!("skipped: there is no ../shared/conformance beside the repository");
     None
-}
-
-/// A frame as rows of RGBA, clear pixels 0.
-fn rgba(frame: &Frame) -> Vec<u8> {
-    let plane = |plane: &Plane| plane.as_u8().expect("8 bits").samples().to_vec();
-    let planes: Vec<Vec<u8>> = frame.planes.iter().map(plane).collect();
-    let alpha = frame.alpha.as_ref().map(plane);
-    let mut out = Vec::new();
-    for at in 0..planes[0].len() {
-        let alpha = alpha.as_ref().map_or(255, |alpha| alpha[at]);
-        let seen = |value: u8| if alpha == 0 { 0 } else { value };
-        out.extend([
-            seen(planes[0][at]),
-            seen(planes[1][at]),
-            seen(planes[2][at]),
-            alpha,
-        ]);
-    }
-    out
 }
 
 /// The delay of a frame in ms, and its rows of RGBA.

@@ -70,7 +70,7 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
                 alpha: *alpha,
                 space: Space::UNSPECIFIED,
             };
-            // What is not written as it is would be converted first, by somebody else.
+            // A frame in another model would be converted before the codec sees it.
             if codec.accepts(have, &how) == Some(have) {
                 let file = encode(codec, &picture(*model, *depth, *alpha, 67, 45), &how);
                 let name = format!("write {} | {option}", andon_pixels::color::name(have));

@@ -169,7 +169,7 @@ fn a_picture_larger_than_its_url_says_is_found() {
     ];
     let judged = judged(Expect::Any, SizeCheck::Url, replies);
     assert!(!of_second(&judged).0);
-    assert!(of_second(&judged).1.contains("127x96"), "{judged:?}");
+    assert!(of_second(&judged).1.contains("128x96"), "{judged:?}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ impl Canvas {
         Ok(self.frame())
     }
 
-    /// The canvas as it is now; it shares its samples until the next frame is drawn.
+    /// A snapshot of the canvas, which shares its samples until the next frame is drawn.
     fn frame(&self) -> Frame {
         let mut planes: Vec<Plane> = self.planes.iter().cloned().map(Plane::U8).collect();
         let alpha = if planes.len() > 3 { planes.pop() } else { None };

@@ -12,7 +12,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// In ticks of which so many make a second, at most so many for one frame.
+    /// Converts to ticks of a given rate per second, limited to a maximum per frame.
     pub(crate) fn new(per_second: u32, most: u32) -> Self {
         Self {
             per_second,

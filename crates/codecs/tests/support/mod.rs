@@ -233,3 +233,22 @@ impl Interrupt for After {
             .is_err()
     }
 }
+
+/// A frame as rows of RGBA, clear pixels 0.
+pub(crate) fn rgba(frame: &Frame) -> Vec<u8> {
+    let plane = |plane: &Plane| plane.as_u8().expect("8 bits").samples().to_vec();
+    let planes: Vec<Vec<u8>> = frame.planes.iter().map(plane).collect();
+    let alpha = frame.alpha.as_ref().map(plane);
+    let mut out = Vec::new();
+    for at in 0..planes[0].len() {
+        let alpha = alpha.as_ref().map_or(255, |alpha| alpha[at]);
+        let seen = |value: u8| if alpha == 0 { 0 } else { value };
+        out.extend([
+            seen(planes[0][at]),
+            seen(planes[1][at]),
+            seen(planes[2][at]),
+            alpha,
+        ]);
+    }
+    out
+}

@@ -41,7 +41,7 @@ impl InterimAnalyses {
         }
     }
 
-    /// Those of the same design if it allowed so many pairs.
+    /// The interim analyses of the same design with a given maximum of pairs.
     pub(super) fn up_to(self, pairs: u32) -> Self {
         Self::between(self.first, self.last.max(pairs), self.round)
     }

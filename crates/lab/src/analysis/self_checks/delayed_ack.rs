@@ -9,7 +9,7 @@ use crate::record::{Block, Latencies};
 
 /// The kernel's 40 ms, a little early by rounding, and a little late on a busy machine.
 const TIMER: std::ops::Range<f64> = 0.038..0.060;
-/// A timer is the same for everybody: nine tenths of all requests lie within so many seconds.
+/// A timer is the same for everybody: nine tenths of all requests lie within this many seconds of each other.
 const SPREAD: f64 = 0.015;
 /// A server that computes for more than this share of the time does not wait for a timer.
 const WORKING: f64 = 0.5;
