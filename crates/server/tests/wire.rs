@@ -58,7 +58,13 @@ fn what_would_only_grow_stays_as_it_is() {
     assert_eq!(house.get("/small_light(q=100)/a.jpg").body, source);
     assert_ne!(house.get("/small_light(q=100,dw=40)/a.jpg").body, source);
     assert_ne!(house.get("/small_light(q=100,of=png)/a.jpg").body, source);
-    assert_ne!(house.get("/small_light(q=100,rmprof=y)/a.jpg").body, source);
+    // Removing what is not there changes nothing.
+    let profile = std::fs::read(house.put_sample("profile.jpg", "jpeg/icc-srgb.jpg")).expect("it");
+    assert_eq!(house.get("/small_light(q=100,rmprof=y)/a.jpg").body, source);
+    assert_eq!(house.get("/small_light(q=100)/profile.jpg").body, profile);
+    let removed = house.get("/small_light(q=100,rmprof=y)/profile.jpg").body;
+    let has_profile = |file: &[u8]| file.windows(11).any(|bytes| bytes == b"ICC_PROFILE");
+    assert!(has_profile(&profile) && !has_profile(&removed));
 }
 
 #[test]

@@ -173,12 +173,19 @@ pub fn figure(house: &House, name: &str) -> f64 {
 /// Waits until so many requests follow others that make the same result (`result`) or fetch the same source (`fetch`).
 pub fn wait_for_followers(house: &House, work: &str, followers: usize) {
     let name = format!("andon_coalesced_requests{{work=\"{work}\"}}");
+    wait_for_figure(house, &name, followers as f64);
+}
+
+/// Waits until a figure of `/metrics` is as large: what a connection's end adds may come after the client has seen it.
+pub fn wait_for_figure(house: &House, name: &str, least: f64) {
     let began = std::time::Instant::now();
-    while figure(house, &name) < followers as f64 {
-        assert!(
-            began.elapsed() < std::time::Duration::from_secs(60),
-            "fewer than {followers} follow"
-        );
+    loop {
+        let value = figure(house, name);
+        if value >= least {
+            return;
+        }
+        let waited = began.elapsed();
+        assert!(waited.as_secs() < 60, "{name} is still {value}");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
