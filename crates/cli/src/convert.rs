@@ -4,14 +4,16 @@ mod outputs;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use andon_pixels::{Engine, Limits, Never};
 use andon_recipe::Recipe;
+use andon_server::config::CacheConfig;
 use andon_server::materials::MaterialFolder;
 use andon_server::negotiation;
+use andon_server::overlay_cache::OverlayCache;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -48,10 +50,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
     let mut recipe = args.recipe.clone();
     negotiation::without_accept(&mut recipe.output);
+    let overlays = Arc::new(OverlayCache::new(CacheConfig::default().overlays.0));
     let batch = Batch {
         recipe: &recipe,
         engine: Engine::new(andon_codecs::ALL, Limits::default()),
-        materials: MaterialFolder::open(args.materials.as_deref())?,
+        materials: MaterialFolder::open(args.materials.as_deref(), overlays)?,
         outputs: Outputs::new(&args.output, &args.inputs),
     };
     let failed = batch.run(&args.inputs);

@@ -28,7 +28,17 @@ const WRITTEN: &str = "import os, sys\n\
         (palette, 'palette.png', {'compress_level': 1}), (palette, 'palette.gif', {}),\n    \
         (rgb, 'lossy.webp', {'method': 0}), (rgba, 'alpha.webp', {'method': 0}),\n    \
         (rgb, 'lossless.webp', {'lossless': True, 'method': 0, 'quality': 0})]:\n        \
-        image.save(os.path.join(folder, name), **options)\n";
+        image.save(os.path.join(folder, name), **options)\n\
+    path = lambda name: os.path.join(folder, name)\n\
+    whole = open(path('progressive.jpg'), 'rb').read()\n\
+    fifth = whole.split(b'\\xff\\xda')[:5]\n\
+    open(path('missing-scans.jpg'), 'wb').write(b'\\xff\\xda'.join(fifth) + b'\\xff\\xd9')\n\
+    one = open(path('gray.jpg'), 'rb').read()\n\
+    sof, sos = one.index(b'\\xff\\xc0'), one.index(b'\\xff\\xda')\n\
+    frame = b'\\xff\\xc0\\0\\x11' + one[sof + 4:sof + 9] + b'\\x03' + bytes([1, 17, 0, 2, 17, 0, 3, 17, 0])\n\
+    scan = lambda id: one[sos:sos + 5] + bytes([id]) + one[sos + 6:-2]\n\
+    scans = b''.join(scan(id) for id in [1, 2, 3, 1])\n\
+    open(path('again.jpg'), 'wb').write(one[:sof] + frame + one[sof + 13:sos] + scans + b'\\xff\\xd9')\n";
 
 /// Turned into something small, into something as large, and passed on.
 const RECIPES: [&str; 3] = [
@@ -65,6 +75,27 @@ fn one_plan_is_run() {
     let after = peak();
     assert!(made.is_ok(), "{made:?}");
     println!("grew {}", after - before);
+}
+
+/// Without its last scans a progressive file is left to libjpeg-turbo, which holds all coefficients: what is
+/// large is looked through for that before it is planned.
+#[test]
+fn only_a_large_progressive_file_with_all_its_scans_is_planned_without_its_coefficients() {
+    let sample =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/progressive-420.jpg");
+    let mut whole = std::fs::read(sample).expect("a sample");
+    let at = |marker: u8| move |pair: &[u8]| pair == [0xff, marker];
+    let frame = whole.windows(2).position(at(0xc2)).expect("a frame header");
+    let (width, height) = (6000_u16, 4000_u16);
+    whole[frame + 5..frame + 7].copy_from_slice(&height.to_be_bytes());
+    whole[frame + 7..frame + 9].copy_from_slice(&width.to_be_bytes());
+    let last = whole.windows(2).rposition(at(0xda)).expect("a scan");
+    let cut = [&whole[..last], &[0xff, 0xd9]].concat();
+
+    let coefficients = u64::from(width) * u64::from(height) * 3;
+    let peak = |file: &[u8]| plan(file, "fit:300x300,as:jpeg").peak_bytes();
+    assert!(peak(&whole) < coefficients / 2, "{}", peak(&whole));
+    assert!(peak(&cut) > coefficients, "{}", peak(&cut));
 }
 
 #[test]
@@ -106,6 +137,6 @@ fn no_plan_holds_more_than_it_says() {
             }
         }
     }
-    assert_eq!(seen, 39);
+    assert_eq!(seen, 45);
     assert!(faults.is_empty(), "{faults:#?}");
 }

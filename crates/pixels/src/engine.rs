@@ -523,8 +523,8 @@ impl Job<'_> {
 
     /// A picture to compose with, under the same limits as any source.
     fn material(&self, name: &str) -> Result<Image> {
-        let bytes = self.materials.load(name)?;
-        self.whole(&bytes).map_err(|error| match error {
+        let picture = self.materials.picture(name, &|bytes| self.whole(bytes));
+        picture.map_err(|error| match error {
             Error::UnknownFormat | Error::Broken { .. } | Error::Unsupported { .. } => {
                 Error::Recipe {
                     piece: name.to_owned(),

@@ -449,6 +449,20 @@ impl Image {
             metadata: Metadata::default(),
         }
     }
+
+    /// Bytes of all samples.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let planes = self
+            .frames
+            .iter()
+            .flat_map(|frame| frame.planes.iter().chain(&frame.alpha));
+        let sizes = planes.map(|plane| match plane {
+            Plane::U8(grid) => grid.samples().len(),
+            Plane::U16(grid) => 2 * grid.samples().len(),
+        });
+        sizes.sum::<usize>() as u64
+    }
 }
 
 #[cfg(test)]

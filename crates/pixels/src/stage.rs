@@ -70,6 +70,14 @@ pub trait Materials: Sync {
     /// # Errors
     /// `Recipe` naming the material when it is missing or may not be read.
     fn load(&self, name: &str) -> Result<Vec<u8>>;
+
+    /// The picture in the file: at hand, or by `decode` from its bytes.
+    ///
+    /// # Errors
+    /// As `load` and `decode`.
+    fn picture(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
+        decode(&self.load(name)?)
+    }
 }
 
 /// No materials at all.

@@ -36,4 +36,4 @@ pub use request::{conditional, negotiation};
 pub use server::reload::Reloader;
 pub use server::{Server, runtime};
 pub use sources::resolver::{Found, Read, Resolver};
-pub use sources::{materials, media_type, rendering};
+pub use sources::{materials, media_type, overlay_cache, rendering};

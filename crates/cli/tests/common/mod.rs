@@ -29,15 +29,20 @@ impl Served {
 
     /// The same, with something changed about the command first.
     pub fn start_with(folder: &Path, config: &str, change: impl FnOnce(&mut Command)) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+        change(&mut command);
+        Self::start_by(command, folder, config)
+    }
+
+    /// The same by a command that ends in the binary's name.
+    pub fn start_by(mut command: Command, folder: &Path, config: &str) -> Self {
         let file = folder.join("andon.toml");
         std::fs::write(&file, config).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--config"])
             .arg(&file)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        change(&mut command);
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap())

@@ -221,14 +221,27 @@ fn is_foreign(header: &Header, layout: &Layout) -> bool {
     !stored_as_shown || header.arithmetic
 }
 
-/// What libjpeg-turbo holds at any scale, of a kind that is always left to it: where scans refine each other, all
-/// coefficients.
-pub(crate) fn foreign_bytes(header: &Header, layout: &Layout) -> u64 {
-    match is_foreign(header, layout) {
-        true => scratch_bytes(header),
-        false => 0,
+/// What a decode holds at any scale, where libjpeg-turbo is certain or may turn out to be the one that does it: all
+/// coefficients, unless there is one scan only. 0 where our own decoder will do.
+pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64 {
+    if is_foreign(header, layout) {
+        return scratch_bytes(header);
+    }
+    let coefficients = header.coefficient_bytes();
+    // Scans that are missing or come again show behind the header only. Going through the file takes a tenth of
+    // a small picture's time, which is saved where there is not much to hold.
+    let in_one = !header.holds_coefficients();
+    let excluded = header.progressive && coefficients > WORTH_A_WALK && scaled::is_whole(bytes);
+    if in_one || excluded {
+        0
+    } else {
+        // Our own decoder, which may be the one after all, has 8 bytes more for each block.
+        coefficients + coefficients / 16
     }
 }
+
+/// Coefficients of 22 megapixels with thinned chroma.
+const WORTH_A_WALK: u64 = 64 << 20;
 
 /// What a decode by libjpeg-turbo holds beside its planes.
 pub(crate) fn scratch_bytes(header: &Header) -> u64 {

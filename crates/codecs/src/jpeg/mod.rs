@@ -69,7 +69,7 @@ impl Codec for Jpeg {
             lossless: false,
             progressive: header.progressive,
             metadata: header.has_metadata(),
-            decoder_bytes: decode::foreign_bytes(&header, &layout),
+            decoder_bytes: decode::turbo_bytes(bytes, &header, &layout),
             page_offset: (0, 0),
         })
     }

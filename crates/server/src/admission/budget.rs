@@ -10,13 +10,16 @@ pub(super) struct Budget {
     used: u64,
 }
 
-/// How a server's memory is shared out, in bytes: sources and pixels never add up to more than the budget.
+/// How a server's memory is shared out, in bytes: sources, overlays and pixels never add up to more than the
+/// budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
     /// For results that are kept.
     pub(crate) cache: u64,
     /// For source files that are in memory, waiting or worked on.
     pub(crate) sources: u64,
+    /// For overlay images that are kept decoded: none where there is no folder of them.
+    pub(crate) overlays: u64,
     /// For the planned peaks of all jobs that run, beside their source files.
     pub(crate) pixels: u64,
 }
@@ -67,9 +70,13 @@ impl Shares {
     /// group's.
     pub(crate) fn of(config: &Config) -> Self {
         let (sources, cache) = (config.limits.held_bytes.0, config.cache.memory.0);
-        match config.memory_budget.0 {
+        let shares = match config.memory_budget.0 {
             0 => Self::of_memory(cgroup::memory().unwrap_or(UNKNOWN_MACHINE), sources, cache),
             budget => Self::of_budget(budget, sources, cache),
+        };
+        match config.small_light.material_dir {
+            Some(_) => shares.with_overlays(config.cache.overlays.0),
+            None => shares,
         }
     }
 
@@ -84,7 +91,18 @@ impl Shares {
         Self {
             cache,
             sources,
+            overlays: 0,
             pixels: budget - sources,
+        }
+    }
+
+    /// Overlays as many as are wanted, and at most an eighth of what the pixels have.
+    fn with_overlays(self, most: u64) -> Self {
+        let overlays = most.min(self.pixels / 8);
+        Self {
+            overlays,
+            pixels: self.pixels - overlays,
+            ..self
         }
     }
 }
@@ -125,6 +143,19 @@ mod tests {
         let shares = Shares::of_budget(8 << 30, 256 << 20, 0);
         assert_eq!(shares.sources, 256 << 20);
         assert_eq!(shares.sources + shares.pixels, 8 << 30);
+    }
+
+    #[test]
+    fn decoded_overlays_are_part_of_the_budget() {
+        let mut config = Config::default();
+        config.memory_budget.0 = 400 << 20;
+        assert_eq!(Shares::of(&config).overlays, 0);
+        config.small_light.material_dir = Some("icons".into());
+        let shares = Shares::of(&config);
+        assert_eq!(shares.overlays, 32 << 20);
+        assert_eq!(shares.sources + shares.overlays + shares.pixels, 400 << 20);
+        config.memory_budget.0 = 16 << 20;
+        assert_eq!(Shares::of(&config).overlays, (12 << 20) / 8);
     }
 
     #[test]

@@ -19,6 +19,7 @@ fn admission(threads: usize, queue: usize) -> Admission {
 fn start(config: &Config) -> Admission {
     let shares = Shares {
         cache: 0,
+        overlays: 0,
         sources: 100,
         pixels: 1000,
     };
@@ -243,6 +244,7 @@ async fn threads_come_and_go_with_the_configuration_and_no_job_is_lost() {
         };
         let shares = Shares {
             cache: 0,
+            overlays: 0,
             sources: 100,
             pixels: 1000 + round as u64,
         };
@@ -278,6 +280,7 @@ async fn what_was_learnt_outlives_a_resize() {
     assert!(learnt > Duration::from_millis(19), "{learnt:?}");
     let shares = Shares {
         cache: 0,
+        overlays: 0,
         sources: 50,
         pixels: 500,
     };

@@ -16,6 +16,8 @@ pub struct CacheConfig {
     pub memory: Bytes,
     /// Results on disk; none by default.
     pub disk: Option<DiskConfig>,
+    /// Bytes of decoded overlay images, out of what all work may plan with; 0 decodes them each time.
+    pub overlays: Bytes,
     /// How long what an origin over a network holds is used without asking, where it does not say.
     pub ttl: Span,
     /// How long a folder's file is taken for unchanged; then one look at the file's date and size.
@@ -58,6 +60,7 @@ impl Default for CacheConfig {
         Self {
             memory: Bytes(256 << 20),
             disk: None,
+            overlays: Bytes(32 << 20),
             ttl: span(600),
             fs_fresh: span(1),
             stale_while_revalidate: span(30),

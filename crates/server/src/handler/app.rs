@@ -39,9 +39,11 @@ impl Opened {
         for listen in config.listen.iter().chain(&config.metrics.listen) {
             listen.check()?;
         }
+        let resolver = Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?;
+        let materials = resolver.materials().clone();
         Ok(Self {
-            resolver: Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?,
-            uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
+            resolver,
+            uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
             token: config.admin.secret()?.as_deref().map(Token::new),
         })
     }
@@ -145,6 +147,7 @@ impl App {
             .map_err(|error| no_threads(config, &error))?;
         maker.fetcher.resize(&limits(config, shares));
         maker.resolver.origins().resize();
+        maker.resolver.materials().decoded().resize(shares.overlays);
         maker.results.resize();
         self.uploads.resize(config);
         Ok(())

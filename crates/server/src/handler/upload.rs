@@ -48,12 +48,16 @@ pub(crate) struct Uploads {
 }
 
 impl Uploads {
-    /// Opens the folder of materials once more and compiles the dialect. The room for bodies is that of the
-    /// uploads `before` a reload, as large as it is until [`Uploads::resize`].
+    /// Compiles the dialect. The room for bodies is that of the uploads `before` a reload, as large as it is
+    /// until [`Uploads::resize`].
     ///
     /// # Errors
-    /// Naming what cannot be opened or compiled.
-    pub(crate) fn new(config: &Config, before: Option<&Self>) -> Result<Self, ConfigError> {
+    /// Naming what cannot be compiled.
+    pub(crate) fn new(
+        config: &Config,
+        materials: Arc<MaterialFolder>,
+        before: Option<&Self>,
+    ) -> Result<Self, ConfigError> {
         let mut plain = config.clone();
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
@@ -66,9 +70,7 @@ impl Uploads {
                 |before| before.room.clone(),
             ),
             dialects: plain.dialects()?,
-            materials: Arc::new(MaterialFolder::open(
-                config.small_light.material_dir.as_deref(),
-            )?),
+            materials,
         })
     }
 

@@ -3,42 +3,59 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use andon_pixels::Materials;
+use andon_pixels::{Image, Materials};
 
 use crate::config::ConfigError;
 use crate::error::Error;
 use crate::origins::{Entry, Identity, OpenFile, Root};
+use crate::sources::overlay_cache::OverlayCache;
 
 /// The folder of materials, if one is configured.
 #[derive(Debug)]
-pub struct MaterialFolder(Option<Root>);
+pub struct MaterialFolder {
+    root: Option<Root>,
+    decoded: Arc<OverlayCache>,
+}
 
 /// The materials of one recipe, opened.
-#[derive(Debug, Default)]
-pub struct OpenMaterials(BTreeMap<String, OpenFile>);
+#[derive(Debug)]
+pub struct OpenMaterials {
+    files: BTreeMap<String, OpenFile>,
+    decoded: Arc<OverlayCache>,
+}
 
 /// The materials of one recipe, read.
-#[derive(Debug, Default)]
-pub struct LoadedMaterials(BTreeMap<String, Vec<u8>>);
+#[derive(Debug)]
+pub struct LoadedMaterials {
+    files: BTreeMap<String, (Identity, Vec<u8>)>,
+    decoded: Arc<OverlayCache>,
+}
 
 impl MaterialFolder {
-    /// Opens the folder.
+    /// Opens the folder; what is decoded of its files is kept in `decoded`.
     ///
     /// # Errors
     /// Naming it when it cannot be opened.
-    pub fn open(path: Option<&Path>) -> Result<Self, ConfigError> {
-        let Some(path) = path else {
-            return Ok(Self(None));
-        };
-        Root::open(path)
-            .map(|root| Self(Some(root)))
-            .map_err(|error| {
+    pub fn open(path: Option<&Path>, decoded: Arc<OverlayCache>) -> Result<Self, ConfigError> {
+        let open = |path: &Path| {
+            Root::open(path).map_err(|error| {
                 ConfigError::new(format!(
                     "small_light.material_dir {} cannot be opened: {error}",
                     path.display()
                 ))
             })
+        };
+        Ok(Self {
+            root: path.map(open).transpose()?,
+            decoded,
+        })
+    }
+
+    /// What was decoded of its files.
+    pub(crate) fn decoded(&self) -> &Arc<OverlayCache> {
+        &self.decoded
     }
 
     /// Opens the materials of these names.
@@ -50,7 +67,7 @@ impl MaterialFolder {
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<OpenMaterials, Error> {
         let open = |name: &str| {
-            let root = self.0.as_ref().ok_or_else(|| {
+            let root = self.root.as_ref().ok_or_else(|| {
                 refused(
                     name,
                     "no folder of materials is named (small_light.material_dir; --materials for a batch)",
@@ -68,7 +85,10 @@ impl MaterialFolder {
             .into_iter()
             .map(open)
             .collect::<Result<_, _>>()
-            .map(OpenMaterials)
+            .map(|files| OpenMaterials {
+                files,
+                decoded: self.decoded.clone(),
+            })
     }
 }
 
@@ -77,19 +97,19 @@ impl OpenMaterials {
     #[must_use]
     pub fn identities(&self) -> Vec<(String, Identity)> {
         let identity = |(name, file): (&String, &OpenFile)| (name.clone(), file.identity);
-        self.0.iter().map(identity).collect()
+        self.files.iter().map(identity).collect()
     }
 
     /// Are there none?
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty()
     }
 
     /// Bytes of all of them.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.0.values().map(|file| file.identity.size).sum()
+        self.files.values().map(|file| file.identity.size).sum()
     }
 
     /// Reads them.
@@ -97,20 +117,35 @@ impl OpenMaterials {
     /// # Errors
     /// As [`OpenFile::read`].
     pub fn read(&self, limit: u64) -> Result<LoadedMaterials, Error> {
-        self.0
-            .iter()
-            .map(|(name, file)| Ok((name.clone(), file.read(limit)?)))
-            .collect::<Result<_, _>>()
-            .map(LoadedMaterials)
+        let read = |(name, file): (&String, &OpenFile)| {
+            Ok((name.clone(), (file.identity, file.read(limit)?)))
+        };
+        Ok(LoadedMaterials {
+            files: self.files.iter().map(read).collect::<Result<_, Error>>()?,
+            decoded: self.decoded.clone(),
+        })
+    }
+}
+
+impl LoadedMaterials {
+    fn file(&self, name: &str) -> andon_pixels::Result<&(Identity, Vec<u8>)> {
+        let opened = self.files.get(name);
+        opened.ok_or_else(|| recipe_error(name, "it was not opened with the recipe"))
     }
 }
 
 impl Materials for LoadedMaterials {
     fn load(&self, name: &str) -> andon_pixels::Result<Vec<u8>> {
-        self.0
-            .get(name)
-            .cloned()
-            .ok_or_else(|| recipe_error(name, "it was not opened with the recipe"))
+        Ok(self.file(name)?.1.clone())
+    }
+
+    fn picture(
+        &self,
+        name: &str,
+        decode: &dyn Fn(&[u8]) -> andon_pixels::Result<Image>,
+    ) -> andon_pixels::Result<Image> {
+        let (identity, bytes) = self.file(name)?;
+        self.decoded.get(*identity, || decode(bytes))
     }
 }
 
@@ -129,13 +164,17 @@ fn recipe_error(name: &str, why: &str) -> andon_pixels::Error {
 mod tests {
     use super::*;
 
+    fn open(path: Option<&Path>) -> MaterialFolder {
+        MaterialFolder::open(path, Arc::default()).unwrap()
+    }
+
     #[test]
     fn a_material_is_read_from_its_folder_and_from_nowhere_else() {
         let house = tempfile::tempdir().unwrap();
         std::fs::create_dir(house.path().join("icons")).unwrap();
         std::fs::write(house.path().join("icons/star.png"), "star").unwrap();
         std::fs::write(house.path().join("secret"), "secret").unwrap();
-        let folder = MaterialFolder::open(Some(&house.path().join("icons"))).unwrap();
+        let folder = open(Some(&house.path().join("icons")));
 
         let opened = folder.open_for(["star.png"]).unwrap();
         assert_eq!(opened.identities()[0].1.size, 4);
@@ -148,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_recipe_without_materials_needs_no_folder() {
-        let folder = MaterialFolder::open(None).unwrap();
+        let folder = open(None);
         assert!(folder.open_for([]).unwrap().identities().is_empty());
         assert!(folder.open_for(["star.png"]).is_err());
     }

@@ -3,6 +3,7 @@
 pub(crate) mod fetch;
 pub mod materials;
 pub mod media_type;
+pub mod overlay_cache;
 pub mod rendering;
 pub(crate) mod resolver;
 pub(crate) mod revision;

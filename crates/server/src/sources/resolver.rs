@@ -11,6 +11,7 @@ use andon_pixels::Codec;
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::admission::Shares;
 use crate::config::{Config, ConfigError, Files};
 use crate::error::OriginError;
 use crate::error::{Error, Withheld};
@@ -21,6 +22,7 @@ use crate::origins::{
 use crate::request::conditional::Validators;
 use crate::sources::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
 use crate::sources::media_type;
+use crate::sources::overlay_cache::OverlayCache;
 use crate::sources::revision::Revision;
 use crate::sources::source_cache::CachedSource;
 
@@ -31,7 +33,7 @@ pub struct Resolver {
     /// What counts as an image.
     codecs: &'static [&'static dyn Codec],
     origins: Origins,
-    materials: MaterialFolder,
+    materials: Arc<MaterialFolder>,
     most_bytes: u64,
     /// For one answer.
     timeout: Duration,
@@ -98,8 +100,8 @@ impl Resolver {
         Self::after(config, codecs, None)
     }
 
-    /// The same; slots for requests to origins are those of the resolver `before` a reload, as many as there
-    /// are until [`Origins::resize`].
+    /// The same; slots for requests to origins and decoded overlay images are those of the resolver `before`
+    /// a reload, as many as there are until they are resized.
     ///
     /// # Errors
     /// As [`Resolver::new`].
@@ -109,12 +111,17 @@ impl Resolver {
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
         let former = before.map(|before| &before.origins);
+        let overlays = before.map_or_else(
+            || Arc::new(OverlayCache::new(Shares::of(config).overlays)),
+            |before| before.materials.decoded().clone(),
+        );
+        let folder = config.small_light.material_dir.as_deref();
         Ok(Self {
             revision: Revision::of(codecs),
             dialects: config.dialects()?,
             codecs,
             origins: Origins::open(&config.origin, config.limits.source_bytes.0, former)?,
-            materials: MaterialFolder::open(config.small_light.material_dir.as_deref())?,
+            materials: Arc::new(MaterialFolder::open(folder, overlays)?),
             most_bytes: config.limits.source_bytes.0,
             timeout: config.timeouts.request.0,
         })
@@ -128,6 +135,11 @@ impl Resolver {
     /// Where pictures come from.
     pub(crate) fn origins(&self) -> &Origins {
         &self.origins
+    }
+
+    /// The folder of overlay images.
+    pub(crate) fn materials(&self) -> &Arc<MaterialFolder> {
+        &self.materials
     }
 
     /// What `target` asks for: path and query as they stand in the request line.

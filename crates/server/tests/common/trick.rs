@@ -3,6 +3,8 @@
 //! `<path>.begun`, and decodes once there is a file `<path>.release`; told to stop before, it makes
 //! `<path>.stopped`.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,6 +38,11 @@ impl Gate {
 
     pub fn has_begun(&self) -> bool {
         self.sign("begun").exists()
+    }
+
+    /// How many decoders have come to the gate so far.
+    pub fn times_begun(&self) -> usize {
+        std::fs::read(self.sign("begun")).map_or(0, |marks| marks.len())
     }
 
     /// Lets everybody through.
@@ -109,7 +116,13 @@ impl Codec for Trick {
             Some(("wait", path)) => Gate(PathBuf::from(path)),
             _ => panic!("as told"),
         };
-        std::fs::write(gate.sign("begun"), "").expect("a sign");
+        let begun = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(gate.sign("begun"));
+        begun
+            .and_then(|mut marks| marks.write_all(b"|"))
+            .expect("a sign");
         while !gate.sign("release").exists() {
             if how.interrupt.interrupted() {
                 std::fs::write(gate.sign("stopped"), "").expect("a sign");

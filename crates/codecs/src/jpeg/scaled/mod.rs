@@ -79,13 +79,11 @@ pub(crate) struct Wanted<'a> {
     pub(crate) cores: &'a dyn Cores,
 }
 
-impl Wanted<'_> {
-    fn check(&self, name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
-        if value > limit {
-            Err(Refused::Limit { name, value, limit })
-        } else {
-            Ok(())
-        }
+fn within(name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
+    if value > limit {
+        Err(Refused::Limit { name, value, limit })
+    } else {
+        Ok(())
     }
 }
 
@@ -104,11 +102,8 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Vec<Grid<u
         Segment::Frame(frame) => frame,
         Segment::Scan(_) | Segment::End => return Err(Refused::broken("it has no frame header")),
     };
-    wanted.check(
-        "memory",
-        bytes_held(bytes.len(), &frame, wanted.sizes),
-        wanted.memory,
-    )?;
+    let held = bytes_held(bytes.len(), &frame, wanted.sizes);
+    within("memory", held, wanted.memory)?;
     let sides = |index: usize| wanted.sizes.iter().map(move |sizes| sizes[index.min(1)]);
     let planes: Vec<_> = (0..frame.components.len())
         .map(|index| PlaneDecoder::new(&frame, index, sides(index)))
@@ -127,6 +122,25 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Vec<Grid<u
     }
     Ok(pictures)
 }
+
+/// Does a progressive file have every scan that this decoder needs, by its scan headers? Whatever is wrong
+/// elsewhere is refused, and not left to libjpeg-turbo.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    let scans = |mut segments: Segments<'_>| match segments.next()? {
+        Segment::Frame(frame) if frame.progressive => {
+            progressive::is_whole(&mut segments, &frame, MOST_SCANS)
+        }
+        _ => Ok(false),
+    };
+    match Segments::new(bytes).and_then(scans) {
+        Ok(whole) => whole,
+        Err(Refused::Broken(_)) => true,
+        Err(_) => false,
+    }
+}
+
+/// That are looked at in advance.
+const MOST_SCANS: u32 = 200;
 
 /// What a decode holds at most: the planes, a scan without its stuffing, and the coefficients that a
 /// progressive picture keeps between scans, or a lent core between its MCUs and ours.

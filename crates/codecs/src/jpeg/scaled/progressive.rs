@@ -17,7 +17,7 @@ use self::wave::{Job, Task, Wave};
 use super::entropy::{self, Unstuffed};
 use super::plane::{PlaneDecoder, quant_of};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
-use super::{Refused, Scans, Wanted};
+use super::{Refused, Scans, Wanted, within};
 
 /// The coefficients of one row of a component's blocks while scans add to them.
 struct BlockRow {
@@ -45,7 +45,7 @@ pub(super) fn decode(
     planes: Vec<PlaneDecoder>,
     wanted: &Wanted<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
-    let scans = all_scans(segments, wanted)?;
+    let scans = all_scans(segments, wanted.scans)?;
     let needed = match wanted.followed {
         Scans::Needed => needed_scans(&scans, &planes),
         Scans::All => vec![true; scans.len()],
@@ -136,10 +136,7 @@ fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows 
 }
 
 /// Every scan of the file, none of them kept beyond the ceiling.
-fn all_scans<'a>(
-    segments: &mut Segments<'a>,
-    wanted: &Wanted<'_>,
-) -> Result<Vec<Found<'a>>, Refused> {
+fn all_scans<'a>(segments: &mut Segments<'a>, most: u32) -> Result<Vec<Found<'a>>, Refused> {
     let mut scans = Vec::new();
     while let Segment::Scan(header) = segments.next()? {
         let rest = segments.entropy_coded();
@@ -150,7 +147,7 @@ fn all_scans<'a>(
             tables: segments.tables.clone(),
             coded,
         });
-        wanted.check("scans", scans.len() as u64, wanted.scans.into())?;
+        within("scans", scans.len() as u64, most.into())?;
     }
     // Unlike a sequential file, one that ends between scans looks whole: only EOI tells.
     if segments.ended() {
@@ -158,6 +155,18 @@ fn all_scans<'a>(
     } else {
         Err(Refused::broken("it ends early"))
     }
+}
+
+/// Is a file of at most so many scans complete, by their headers?
+pub(super) fn is_whole(
+    segments: &mut Segments<'_>,
+    frame: &FrameHeader,
+    most: u32,
+) -> Result<bool, Refused> {
+    Ok(is_complete(
+        &all_scans(segments, most)?,
+        frame.components.len(),
+    ))
 }
 
 /// Which scans must be decoded: DC scans, those with a coefficient that is kept, and those that place

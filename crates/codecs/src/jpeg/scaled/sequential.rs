@@ -13,7 +13,7 @@ use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
 use super::split::Tail;
-use super::{Refused, Scans, Wanted};
+use super::{Refused, Scans, Wanted, within};
 
 pub(super) fn decode(
     segments: &mut Segments<'_>,
@@ -24,7 +24,7 @@ pub(super) fn decode(
     let mut scans = 0;
     while let Segment::Scan(scan) = segments.next()? {
         scans += 1;
-        wanted.check("scans", scans, wanted.scans.into())?;
+        within("scans", scans, wanted.scans.into())?;
         // libjpeg mixes what it has with what comes again.
         if scan.components.iter().any(|one| planes[one.index].complete) {
             return Err(Refused::Unsupported);

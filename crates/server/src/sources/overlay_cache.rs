@@ -1,0 +1,212 @@
+//! Overlay images, decoded: each state of a file once for all who lay it over something, within a number of
+//! bytes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use andon_pixels::{Image, Result};
+
+use crate::origins::Identity;
+
+/// What was decoded, the least recently used first. By default it keeps nothing, and only joins who wants the
+/// same image at the same time.
+#[derive(Debug, Default)]
+pub struct OverlayCache(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Bytes that all of them may take.
+    most: u64,
+    overlays: Vec<Overlay>,
+}
+
+#[derive(Debug)]
+struct Overlay {
+    /// A changed file is another one.
+    identity: Identity,
+    /// Locked while it is decoded.
+    image: Arc<Mutex<Option<Image>>>,
+    /// 0 until it is decoded.
+    bytes: u64,
+}
+
+impl OverlayCache {
+    /// Keeps as many bytes of samples.
+    #[must_use]
+    pub fn new(most: u64) -> Self {
+        let cache = Self::default();
+        cache.resize(most);
+        cache
+    }
+
+    /// Keeps as many bytes from now on.
+    pub(crate) fn resize(&self, most: u64) {
+        let mut kept = locked(&self.0);
+        kept.most = most;
+        kept.make_room();
+    }
+
+    /// The image of a file in this state. Whoever comes while somebody decodes it waits; whoever waited for
+    /// a decode that failed decodes for itself.
+    pub(crate) fn get(
+        &self,
+        identity: Identity,
+        decode: impl FnOnce() -> Result<Image>,
+    ) -> Result<Image> {
+        let place = locked(&self.0).place(identity);
+        let mut image = locked(&place);
+        if let Some(image) = &*image {
+            return Ok(image.clone());
+        }
+        let decoded = decode();
+        *image = decoded.as_ref().ok().cloned();
+        drop(image);
+        let bytes = decoded.as_ref().ok().map(Image::bytes);
+        locked(&self.0).settle(identity, place, bytes);
+        decoded
+    }
+}
+
+impl Kept {
+    /// The place of a file's image, which is the most recently used now.
+    fn place(&mut self, identity: Identity) -> Arc<Mutex<Option<Image>>> {
+        let known = self.overlays.iter().position(|it| it.identity == identity);
+        let overlay = match known {
+            Some(index) => self.overlays.remove(index),
+            None => Overlay {
+                identity,
+                image: Arc::default(),
+                bytes: 0,
+            },
+        };
+        let image = overlay.image.clone();
+        self.overlays.push(overlay);
+        image
+    }
+
+    /// Counts an image, or forgets it where there is none.
+    fn settle(&mut self, identity: Identity, image: Arc<Mutex<Option<Image>>>, bytes: Option<u64>) {
+        self.overlays.retain(|it| it.identity != identity);
+        if let Some(bytes) = bytes.filter(|&bytes| bytes <= self.most) {
+            self.overlays.push(Overlay {
+                identity,
+                image,
+                bytes,
+            });
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        let mut bytes: u64 = self.overlays.iter().map(|it| it.bytes).sum();
+        let most = self.most;
+        self.overlays.retain(|it| {
+            let stays = bytes <= most || it.bytes == 0;
+            if !stays {
+                bytes -= it.bytes;
+            }
+            stays
+        });
+    }
+}
+
+/// A decoder that panics leaves no image, and nothing half done.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use andon_pixels::Error;
+    use andon_pixels::frame::{Depth, Frame, Model, Plane};
+
+    use super::*;
+
+    /// The state of a file.
+    fn state(modified_ns: i128) -> Identity {
+        Identity {
+            modified_ns,
+            size: 1,
+            inode: 1,
+            device: 1,
+        }
+    }
+
+    /// 1,000 bytes.
+    fn image() -> Result<Image> {
+        let plane = Plane::filled(Depth::U8, 100, 10, 7);
+        let frame = Frame::new(Model::Gray, 100, 10, vec![plane], None);
+        Ok(Image::still(frame))
+    }
+
+    /// Does it decode what is wanted?
+    fn decodes(cache: &OverlayCache, identity: Identity) -> bool {
+        let mut decoded = false;
+        let made = cache.get(identity, || {
+            decoded = true;
+            image()
+        });
+        assert_eq!(made, image());
+        decoded
+    }
+
+    #[test]
+    fn many_who_want_an_overlay_at_once_decode_it_once_and_later_ones_not_at_all() {
+        let (cache, count, start) = (
+            OverlayCache::new(1 << 20),
+            AtomicUsize::new(0),
+            Barrier::new(8),
+        );
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    let made = cache.get(state(1), || {
+                        count.fetch_add(1, Ordering::Relaxed);
+                        image()
+                    });
+                    assert_eq!(made, image());
+                });
+            }
+        });
+        assert_eq!(count.into_inner(), 1);
+        assert!(!decodes(&cache, state(1)));
+    }
+
+    #[test]
+    fn a_changed_file_is_decoded_again() {
+        let cache = OverlayCache::new(1 << 20);
+        assert!(decodes(&cache, state(1)));
+        assert!(decodes(&cache, state(2)));
+        assert!(!decodes(&cache, state(2)));
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_when_the_bytes_are_spent() {
+        let cache = OverlayCache::new(2500);
+        for number in [1, 2] {
+            assert!(decodes(&cache, state(number)));
+        }
+        assert!(!decodes(&cache, state(1)));
+        assert!(decodes(&cache, state(3)));
+        assert!(!decodes(&cache, state(1)) && !decodes(&cache, state(3)));
+        assert!(decodes(&cache, state(2)));
+
+        cache.resize(1000);
+        let kept: u64 = locked(&cache.0).overlays.iter().map(|it| it.bytes).sum();
+        assert_eq!(kept, 1000);
+        cache.resize(999);
+        assert!(locked(&cache.0).overlays.is_empty());
+        assert!(decodes(&cache, state(2)) && decodes(&cache, state(2)));
+    }
+
+    #[test]
+    fn a_fault_is_not_kept() {
+        let cache = OverlayCache::new(1 << 20);
+        let fault = cache.get(state(1), || Err(Error::Interrupted));
+        assert_eq!(fault, Err(Error::Interrupted));
+        assert!(decodes(&cache, state(1)) && !decodes(&cache, state(1)));
+    }
+}
