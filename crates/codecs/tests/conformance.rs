@@ -8,9 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use andon_codecs::ALL;
-use andon_pixels::{
-    Alone, Decode, Engine, Error, Frame, Info, Limits, Never, Plane, Result, Scales,
-};
+use andon_pixels::{Alone, Decode, Engine, Error, Info, Limits, Never, Result, Scales};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
