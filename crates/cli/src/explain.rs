@@ -34,17 +34,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let target = place::target(&args.target);
-    let mut wish = resolver.wish(&target)?;
-    negotiation::settle_without_accept(&mut wish, &background);
+    let mut request = resolver.parse(&target)?;
+    negotiation::settle_without_accept(&mut request, &background);
     writeln!(told, "target  {target}")?;
-    writeln!(told, "file    /{}", wish.source)?;
-    for note in &wish.notes {
+    writeln!(told, "file    /{}", request.source.as_str())?;
+    for note in &request.notes {
         writeln!(told, "note    {note}")?;
     }
-    if wish.transformed {
-        writeln!(told, "asks    {}", wish.rules.text())?;
+    if !request.is_file() {
+        writeln!(told, "asks    {}", request.rules.text())?;
     } else {
-        let found = resolver.open(&wish).map_err(with_status)?;
+        let found = resolver.open(&request).map_err(with_status)?;
         writeln!(told, "etag    {}", found.validators.etag)?;
         writeln!(
             told,
@@ -54,10 +54,10 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         )?;
         return Ok(());
     }
-    // A wish is worth explaining even if its file is missing.
-    let planned = resolver.open(&wish).and_then(|found| {
+    // A request is worth explaining even if its file is missing.
+    let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
-        let plan = engine.plan_with(&*wish.rules, &read.source, &read.materials)?;
+        let plan = engine.plan_with(&*request.rules, &read.source, &read.materials)?;
         Ok((found, plan))
     });
     match planned {

@@ -33,23 +33,23 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
-    let mut wish = resolver.wish(&place::target(&args.target))?;
+    let mut request = resolver.parse(&place::target(&args.target))?;
     let promised = format_of(&args.output);
-    let mut output = wish.rules.output().clone();
+    let mut output = request.rules.output().clone();
     negotiation::without_accept(&mut output);
-    if wish.transformed && output.format.is_none() && !wish.strict {
+    if !request.is_file() && output.format.is_none() && !request.style.exact {
         output.format = promised.and_then(|name| FormatName::new(name).ok());
     }
     background.complete(&mut output);
-    wish.write_as(output);
-    for note in &wish.notes {
+    request.write_as(output);
+    for note in &request.notes {
         eprintln!("note: {note}");
     }
-    let found = resolver.open(&wish)?;
+    let found = resolver.open(&request)?;
     let read = found.read()?;
-    let picture = if wish.transformed || media_type::is_picture(andon_codecs::ALL, &read.source) {
+    let picture = if !request.is_file() || media_type::is_picture(andon_codecs::ALL, &read.source) {
         let ingredients = Ingredients {
-            wish: Arc::new(wish),
+            request: Arc::new(request),
             negotiated: false,
             path: found.path,
             source: read.source,

@@ -1,5 +1,7 @@
 //! Percent decoding, exactly once: decoding twice would let `%252e%252e` become a way out of a folder.
 
+use std::fmt::Write;
+
 use crate::dialect::Refusal;
 
 /// Decodes a raw path.
@@ -33,9 +35,40 @@ pub(crate) fn decode(raw: &str) -> Result<String, Refusal> {
         .map_err(|_| Refusal::new(raw, "the path must be UTF-8 when it is decoded"))
 }
 
+/// Encodes what may not stand bare in a segment of a path; the characters of `bare` may besides. Reading it
+/// decodes it to the same text.
+pub(crate) fn encode(text: &str, bare: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            'A'..='Z' | 'a'..='z' | '0'..='9' => encoded.push(letter),
+            letter if BARE.contains(letter) || bare.contains(letter) => encoded.push(letter),
+            letter => {
+                for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                    // Writing to a String cannot fail.
+                    let _ = write!(encoded, "%{byte:02X}");
+                }
+            }
+        }
+    }
+    encoded
+}
+
+/// RFC 3986's `pchar`, besides letters and digits.
+const BARE: &str = "-._~!$&'()*+,;=:@";
+
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, encode};
+
+    #[test]
+    fn what_is_encoded_is_decoded_to_the_same_text() {
+        assert_eq!(encode("a/b ä%.jpg", ""), "a%2Fb%20%C3%A4%25.jpg");
+        assert_eq!(encode("fit:1x2,q:3", "/"), "fit:1x2,q:3");
+        for text in ["a/b ä%?#.jpg", "50%x50%", "(あ)"] {
+            assert_eq!(decode(&encode(text, "/")).unwrap(), text);
+        }
+    }
 
     #[test]
     fn escapes_are_decoded_exactly_once() {

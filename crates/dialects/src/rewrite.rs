@@ -6,8 +6,9 @@ use regex::{Captures, Regex};
 
 use crate::ConfigError;
 
-/// One rule, as configured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `[[rewrite]]`: one rule, as configured.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rewrite {
     /// A regular expression over the raw path (not decoded, without the query).
     pub from: String,
@@ -61,7 +62,7 @@ impl Rewriter {
 impl Rule {
     fn new(rewrite: &Rewrite) -> Result<Self, ConfigError> {
         let from = Regex::new(&rewrite.from).map_err(|error| ConfigError {
-            knob: "rewrite.from",
+            key: "rewrite.from",
             value: rewrite.from.clone(),
             why: error.to_string(),
         })?;
@@ -72,7 +73,7 @@ impl Rule {
                 && *group > groups
             {
                 return Err(ConfigError {
-                    knob: "rewrite.to",
+                    key: "rewrite.to",
                     value: rewrite.to.clone(),
                     why: format!("there is no ${group}: `from` has {groups} groups"),
                 });
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn rules_that_cannot_work_are_named() {
         let error = Rewriter::new(&[rule("(", "/")]).unwrap_err();
-        assert_eq!(error.knob, "rewrite.from");
+        assert_eq!(error.key, "rewrite.from");
         let error = Rewriter::new(&[rule("^/(a)$", "/$2")]).unwrap_err();
         assert_eq!(error.why, "there is no $2: `from` has 1 groups");
     }

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
-use crate::{ALL, Config, Dialects, EXAMPLE_SOURCE, Rewrite, SmallLightConfig, Target};
+use crate::{
+    ALL, AnswerStyle, Ask, Config, Dialects, EXAMPLE_SOURCE, Rewrite, SmallLightConfig, Target,
+};
 
 fn dialects(config: &Config) -> Dialects {
     Dialects::new(config).expect("a configuration")
@@ -8,13 +10,13 @@ fn dialects(config: &Config) -> Dialects {
 
 #[test]
 fn every_dialect_reads_its_own_example() {
-    for make in ALL {
+    for (name, make) in ALL {
         let dialect = make(&Config::default()).unwrap().expect("on by default");
-        let target = Target::new(dialect.example());
-        let wish = dialect.wish(&target).unwrap().expect("a wish");
-        assert_eq!(format!("/{}", wish.source), EXAMPLE_SOURCE);
-        assert!(wish.transformed, "{wish:?}");
-        assert!(wish.notes.is_empty(), "{wish:?}");
+        let example = dialect.example();
+        let request = dialect.parse(&Target::new(&example)).unwrap().expect(name);
+        assert_eq!(format!("/{}", request.source.as_str()), EXAMPLE_SOURCE);
+        assert_eq!(request.ask, Ask::Picture);
+        assert!(request.notes.is_empty(), "{request:?}");
     }
 }
 
@@ -29,10 +31,11 @@ fn a_path_without_options_is_a_plain_file() {
         ("/small_light_pictures/a.jpg", "small_light_pictures/a.jpg"),
         ("/100%2525.jpg", "100%25.jpg"),
     ] {
-        let wish = dialects.wish(target).unwrap();
-        assert_eq!(wish.source, source);
-        assert_eq!(wish.rules.text(), "original");
-        assert!(!wish.transformed && !wish.strict && !wish.keep_source_type);
+        let request = dialects.parse(target).unwrap();
+        assert_eq!(request.source.as_str(), source);
+        assert_eq!(request.rules.text(), "original");
+        assert!(request.is_file());
+        assert_eq!(request.style, AnswerStyle::default());
     }
 }
 
@@ -45,40 +48,79 @@ fn a_dialect_that_is_switched_off_leaves_its_targets_to_the_files() {
         },
         ..Config::default()
     });
-    let wish = dialects.wish("/small_light(dw=10)/a.jpg").unwrap();
-    assert_eq!(wish.source, "small_light(dw=10)/a.jpg");
-    assert!(!wish.transformed);
+    let request = dialects.parse("/small_light(dw=10)/a.jpg").unwrap();
+    assert_eq!(request.source.as_str(), "small_light(dw=10)/a.jpg");
+    assert!(request.is_file());
 }
 
 #[test]
 fn rewrites_act_before_dialects_on_the_raw_path() {
     let dialects = dialects(&Config {
-        rewrites: vec![Rewrite {
+        rewrite: vec![Rewrite {
             from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
             to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
         }],
         ..Config::default()
     });
-    let wish = dialects.wish("/resize/w/150/h/100/a%20b.jpg").unwrap();
-    assert_eq!(wish.source, "a b.jpg");
-    assert_eq!(wish.rules.text(), "small_light(dw=150,dh=100,q=90)");
+    let request = dialects.parse("/resize/w/150/h/100/a%20b.jpg").unwrap();
+    assert_eq!(request.source.as_str(), "a b.jpg");
+    assert_eq!(request.rules.text(), "small_light(dw=150,dh=100,q=90)");
 }
 
 #[test]
 fn refusals_name_the_value_and_the_way_out() {
-    let refusal = dialects(&Config::default()).wish("/a%zz.jpg").unwrap_err();
+    let refusal = dialects(&Config::default()).parse("/a%zz.jpg").unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "`/a%zz.jpg` cannot be served: every `%` must stand before two hex digits (`%25` is a `%`)"
     );
     let long = format!("/%zz{}", "é".repeat(10_000));
-    let refusal = dialects(&Config::default()).wish(&long).unwrap_err();
+    let refusal = dialects(&Config::default()).parse(&long).unwrap_err();
     assert!(refusal.to_string().len() < 300, "{refusal}");
 }
 
 proptest! {
     #[test]
     fn no_target_panics(target in any::<String>()) {
-        let _ = dialects(&Config::default()).wish(&target);
+        let _ = dialects(&Config::default()).parse(&target);
+    }
+}
+
+/// Reads each target back from what every language writes for it.
+fn assert_written_targets_read_back(config: &Config, target: &str) -> usize {
+    let dialects = dialects(config);
+    let Ok(request) = dialects.parse(target) else {
+        return 0;
+    };
+    let mut written = 0;
+    for (name, again) in dialects.write(&request) {
+        let read = dialects.parse(&again).expect(&again);
+        assert_eq!(read.ask, request.ask, "{name}: {target} {again}");
+        assert_eq!(read.source, request.source, "{name}: {target} {again}");
+        assert_eq!(read.rules.text(), request.rules.text(), "{again}");
+        let own = dialects.write(&read).find(|(other, _)| *other == name);
+        assert_eq!(own, Some((name, again)), "{target} is written otherwise");
+        written += 1;
+    }
+    written
+}
+
+#[test]
+fn a_written_request_is_canonical_and_reads_back() {
+    for target in [
+        "/small_light(q=95,dw=250,dh=250)/trip/a%20b.jpg",
+        "/small_light(dw=10%2Cdh=20)/%E3%81%82/50%25.jpg",
+        "/small_light(embedicon=a%20b.png,ix=5)/a.jpg",
+    ] {
+        let mut config = Config::default();
+        config.small_light.material_dir = Some("icons".into());
+        assert_eq!(assert_written_targets_read_back(&config, target), 1);
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_written_reads_back(target in "/(small_light\\((dw|dh|q|p|of|cw|da|pt)=[a-z0-9]{1,4}(,(dh|ch|cc|blur|q|embedicon)=[a-z0-9x%]{1,6})?\\)/)?[a-z%0-9 /.]{0,9}") {
+        let _ = assert_written_targets_read_back(&Config::default(), &target);
     }
 }

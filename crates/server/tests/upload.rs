@@ -248,7 +248,7 @@ fn what_is_not_understood_is_said_in_one_sentence() {
             400,
             "exactly one",
         ),
-        ("?wish=1", &photo(), 400, "?recipe="),
+        ("?image_request=1", &photo(), 400, "?recipe="),
         ("?recipe=frobnicate:9", &photo(), 400, "frobnicate"),
         ("?small_light=dw=1)/x(", &photo(), 400, "small_light"),
         ("?recipe=fit:10x10", b"no picture", 415, ""),

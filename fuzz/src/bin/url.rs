@@ -1,6 +1,6 @@
 #![no_main]
 //! Any text as the target of a request, in every setting of the dialects; what comes out has a text that
-//! reads back as itself.
+//! reads back as itself, and so has what every dialect writes for it.
 
 use std::sync::LazyLock;
 
@@ -12,17 +12,18 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
     for compat in [Compat::Sane, Compat::Strict] {
         for getparam_mode in [false, true] {
             let config = Config {
-                rewrites: vec![Rewrite {
+                rewrite: vec![Rewrite {
                     from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
                     to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
                 }],
                 small_light: SmallLightConfig {
                     getparam_mode,
-                    material_dir_set: true,
+                    material_dir: Some("icons".into()),
                     compat,
                     patterns: [("msize".to_owned(), "dw=500,dh=500,da=l,q=95".to_owned())].into(),
                     ..SmallLightConfig::default()
                 },
+                ..Config::default()
             };
             settings.push(Dialects::new(&config).expect("this configuration works"));
         }
@@ -32,14 +33,19 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
 
 libfuzzer_sys::fuzz_target!(|target: &str| {
     for dialects in SETTINGS.iter() {
-        if let Ok(wish) = dialects.wish(target) {
+        if let Ok(request) = dialects.parse(target) {
             for (width, height) in [(400, 300), (1, u32::MAX)] {
                 let facts = Facts::new("jpeg", width, height);
-                if let Ok(recipe) = wish.rules.resolve(&facts) {
+                if let Ok(recipe) = request.rules.resolve(&facts) {
                     let text = recipe.to_string();
                     let again: Recipe = text.parse().expect(&text);
                     assert_eq!(again, recipe, "{text}");
                 }
+            }
+            for (name, written) in dialects.write(&request) {
+                let again = dialects.parse(&written).expect(&written);
+                let own = dialects.write(&again).find(|(other, _)| *other == name);
+                assert_eq!(own, Some((name, written)));
             }
         }
     }

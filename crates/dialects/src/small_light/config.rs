@@ -1,20 +1,25 @@
-//! The dialect's knobs, named after the module's directives.
+//! The dialect's keys, named after the module's directives.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
 
 use super::options::{MAX_TEXT, Options};
-use super::{Notes, reader};
-use crate::ConfigError;
+use super::{Notes, SmallLight, reader};
+use crate::config::{ConfigError, Settings};
+use crate::dialect::Dialect;
 
-/// How the dialect is configured.
-#[derive(Clone, Debug, PartialEq)]
+/// `[small_light]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SmallLightConfig {
     /// Whether targets are read at all.
     pub enabled: bool,
     /// Options come from the query, and every path is a picture.
     pub getparam_mode: bool,
-    /// Whether there is a folder of icons; without one `embedicon` does nothing.
-    pub material_dir_set: bool,
+    /// The folder of icons; without one `embedicon` does nothing.
+    pub material_dir: Option<PathBuf>,
     /// Effects with a larger radius are left out.
     pub radius_max: f64,
     /// Effects with a larger sigma are left out.
@@ -28,7 +33,8 @@ pub struct SmallLightConfig {
 }
 
 /// What becomes of a request with options that have no meaning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mistakes {
     /// It is answered without them, and told of them.
     #[default]
@@ -38,7 +44,8 @@ pub enum Mistakes {
 }
 
 /// How far the module's quirks are followed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Compat {
     /// What the module means, with its accidents mended.
     #[default]
@@ -52,12 +59,28 @@ impl Default for SmallLightConfig {
         Self {
             enabled: true,
             getparam_mode: false,
-            material_dir_set: false,
+            material_dir: None,
             radius_max: 10.0,
             sigma_max: 10.0,
             compat: Compat::default(),
             mistakes: Mistakes::default(),
             patterns: BTreeMap::new(),
+        }
+    }
+}
+
+impl Settings for SmallLightConfig {
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+        if !self.enabled {
+            return Ok(None);
+        }
+        let config = self.checked()?;
+        Ok(Some(Box::new(SmallLight { config })))
+    }
+
+    fn resolve_paths(&mut self, folder: &Path) {
+        if let Some(path) = &mut self.material_dir {
+            *path = folder.join(&path);
         }
     }
 }
@@ -68,7 +91,7 @@ impl SmallLightConfig {
         let mut patterns = BTreeMap::new();
         for (name, pattern) in &self.patterns {
             let wrong = |why: String| ConfigError {
-                knob: "small_light.patterns",
+                key: "small_light.patterns",
                 value: name.clone(),
                 why,
             };
@@ -91,13 +114,13 @@ impl SmallLightConfig {
                 ));
             }
         }
-        for (knob, value) in [
+        for (key, value) in [
             ("small_light.radius_max", self.radius_max),
             ("small_light.sigma_max", self.sigma_max),
         ] {
             if !(0.0..=1000.0).contains(&value) {
                 return Err(ConfigError {
-                    knob,
+                    key,
                     value: value.to_string(),
                     why: "it must be from 0 to 1000".to_owned(),
                 });

@@ -1,7 +1,7 @@
 //! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
-//! A target becomes a wish in three steps: `options` cuts it into raw options as the module does,
+//! A target becomes a request in three steps: `options` cuts it into raw options as the module does,
 //! `values` gives each its type, `reader` says what they mean together: the `rules`, which come to a recipe
 //! once the source's size is known.
 
@@ -14,27 +14,13 @@ mod reader;
 mod rules;
 mod values;
 
-use std::sync::Arc;
-
 pub use config::{Compat, Mistakes, SmallLightConfig};
 pub use params::{PARAMETERS, Parameter};
 
-use crate::dialect::{Dialect, Refusal, Target, Wish, shorten_to};
-use crate::{Config, ConfigError};
+use crate::dialect::{Dialect, Refusal, Target, shorten_to};
+use crate::percent;
+use crate::request::{AnswerStyle, Ask, ErrorStyle, ImageRequest, Source};
 use options::Options;
-
-/// The dialect, if it is switched on.
-///
-/// # Errors
-/// Patterns that could not be used.
-pub fn make(config: &Config) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
-    let config = &config.small_light;
-    if !config.enabled {
-        return Ok(None);
-    }
-    let config = config.checked()?;
-    Ok(Some(Box::new(SmallLight { config })))
-}
 
 #[derive(Debug)]
 struct SmallLight {
@@ -42,46 +28,61 @@ struct SmallLight {
 }
 
 impl Dialect for SmallLight {
-    fn name(&self) -> &'static str {
-        "small_light"
+    fn example(&self) -> String {
+        let example = match self.config.getparam_mode {
+            true => "/trip/a.jpg?dw=250&dh=250&da=l&q=95",
+            false => "/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg",
+        };
+        example.to_owned()
     }
 
-    fn example(&self) -> &'static str {
-        if self.config.getparam_mode {
-            "/trip/a.jpg?dw=250&dh=250&da=l&q=95"
-        } else {
-            "/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg"
+    fn errors(&self) -> ErrorStyle {
+        match self.config.compat {
+            Compat::Sane => ErrorStyle::Own,
+            Compat::Strict => ErrorStyle::Every(415),
         }
     }
 
-    fn wish(&self, target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let strict = self.config.compat == Compat::Strict;
-        let wish = if self.config.getparam_mode {
+        let request = if self.config.getparam_mode {
             let given = Given::Query(target.query.unwrap_or_default());
-            self.picture(target, given, strict).map(Some)
+            Some(self.picture(target, given, strict)?)
         } else {
             match path::option_text(target, strict)? {
-                Some(text) => self.picture(target, Given::Path(&text), strict).map(Some),
-                None => Ok(path::unclosed(target)?),
+                Some(text) => Some(self.picture(target, Given::Path(&text), strict)?),
+                None => path::unclosed(target)?,
             }
         };
-        match wish {
-            Ok(Some(wish)) if self.config.mistakes == Mistakes::Refuse && !strict => {
-                refuse_noted(target, wish).map(Some)
+        match request {
+            Some(request) if self.config.mistakes == Mistakes::Refuse && !strict => {
+                refuse_noted(target, request).map(Some)
             }
-            Ok(wish) => Ok(wish),
-            Err(refusal) => Err(Refusal { strict, ..refusal }),
+            request => Ok(request),
         }
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let options = text.strip_prefix("small_light(")?.strip_suffix(')')?;
+        let (Ask::Picture, Source::Path(source)) = (&request.ask, &request.source) else {
+            return None;
+        };
+        let source = percent::encode(source, "/");
+        Some(match self.config.getparam_mode {
+            true => format!("/{source}?{}", options.replace(',', "&")),
+            false => format!("/small_light({})/{source}", percent::encode(options, "")),
+        })
     }
 }
 
-/// The wish, if nothing in it had to be noted.
-fn refuse_noted(target: &Target<'_>, wish: Wish) -> Result<Wish, Refusal> {
-    match wish.notes.is_empty() {
-        true => Ok(wish),
+/// The request, if nothing in it had to be noted.
+fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageRequest, Refusal> {
+    match request.notes.is_empty() {
+        true => Ok(request),
         false => {
             // What is refused is not ignored.
-            let mistakes: Vec<&str> = wish
+            let mistakes: Vec<&str> = request
                 .notes
                 .iter()
                 .map(|note| note.strip_suffix("; it is ignored").unwrap_or(note))
@@ -101,13 +102,13 @@ enum Given<'a> {
 }
 
 impl SmallLight {
-    /// The wish of a target whose options are found.
+    /// The request of a target whose options are found.
     fn picture(
         &self,
         target: &Target<'_>,
         given: Given<'_>,
         strict: bool,
-    ) -> Result<Wish, Refusal> {
+    ) -> Result<ImageRequest, Refusal> {
         let mut notes = Notes::default();
         let options = self.options(given, &mut notes)?;
         let source = match given {
@@ -115,13 +116,14 @@ impl SmallLight {
             Given::Path(_) => path::after_options(target, strict)?,
         };
         let rules = reader::read(&options, &self.config, &mut notes)?;
-        Ok(Wish {
-            source,
-            rules: Arc::new(rules),
+        Ok(ImageRequest {
             notes: notes.0,
-            transformed: true,
-            strict,
-            keep_source_type: strict && reader::keeps_source_type(&options),
+            style: AnswerStyle {
+                exact: strict,
+                type_by_name: strict && reader::keeps_source_type(&options),
+                ..AnswerStyle::default()
+            },
+            ..ImageRequest::picture(Source::Path(source), rules)
         })
     }
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::dialect::{Refusal, Target, Wish, relative, shorten};
+use crate::dialect::{Refusal, Target, shorten};
 use crate::percent;
+use crate::request::{ImageRequest, Source, relative};
 
 /// What options follow.
 const OPEN: &str = "small_light(";
@@ -59,19 +60,18 @@ pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String,
 
 /// A target whose options are not closed: the file, untouched, as upstream. `None` when there is nothing
 /// like options in it.
-pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<Wish>, Refusal> {
+pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
     let path = percent::decode(target.path)?;
     let Some((segment, file)) = file_after(&path, OPEN) else {
         return Ok(None);
     };
     // The file is decoded already; a `%` in it must not be taken for an escape again.
-    let mut wish = Wish::plain_file("")?;
-    wish.source = file;
-    wish.notes.push(format!(
+    let mut request = ImageRequest::file(Source::Path(file));
+    request.notes.push(format!(
         "`{}` is ignored: its parenthesis must be closed",
         shorten(segment)
     ));
-    Ok(Some(wish))
+    Ok(Some(request))
 }
 
 /// The whole path as a file.

@@ -390,7 +390,7 @@ impl Reader<'_, '_> {
         if name.is_empty() {
             return Ok(None);
         }
-        if !self.config.material_dir_set {
+        if self.config.material_dir.is_none() {
             self.note("embedicon", "no material_dir is configured; it is ignored");
             return Ok(None);
         }

@@ -8,7 +8,7 @@ mod paths;
 
 use super::rules::SmallLightRules;
 use super::{Compat, Given, Notes, SmallLight, SmallLightConfig, reader};
-use crate::{Config, Dialects, Refusal, Wish};
+use crate::{Config, Dialects, ImageRequest, Refusal};
 
 fn sane() -> SmallLightConfig {
     let patterns = [
@@ -17,7 +17,7 @@ fn sane() -> SmallLightConfig {
         ("Big", "dw=900"),
     ];
     SmallLightConfig {
-        material_dir_set: true,
+        material_dir: Some("icons".into()),
         patterns: patterns
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .into(),
@@ -39,18 +39,18 @@ fn getparam() -> SmallLightConfig {
     }
 }
 
-fn ask(config: SmallLightConfig, target: &str) -> Result<Wish, Refusal> {
+fn ask(config: SmallLightConfig, target: &str) -> Result<ImageRequest, Refusal> {
     let config = Config {
         small_light: config,
         ..Config::default()
     };
     Dialects::new(&config)
         .expect("a configuration")
-        .wish(target)
+        .parse(target)
 }
 
-/// The wish of options that are no mistake.
-fn wish(config: SmallLightConfig, options: &str) -> Wish {
+/// The request of options that are no mistake.
+fn request(config: SmallLightConfig, options: &str) -> ImageRequest {
     let target = if config.getparam_mode {
         format!("/a.jpg?{options}")
     } else {
@@ -75,11 +75,11 @@ fn rules(config: SmallLightConfig, options: &str) -> SmallLightRules {
 
 /// The canonical text of what options mean, without the words around it.
 fn text(config: SmallLightConfig, options: &str) -> String {
-    bare(&wish(config, options))
+    bare(&request(config, options))
 }
 
-fn bare(wish: &Wish) -> String {
-    let text = wish.rules.text();
+fn bare(request: &ImageRequest) -> String {
+    let text = request.rules.text();
     let options = text.strip_prefix("small_light(");
     let options = options.and_then(|text| text.strip_suffix(')'));
     options.expect("small_light's").to_owned()

@@ -28,7 +28,11 @@ impl ConfigError {
 
     pub(super) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
         let before = error.span().and_then(|span| text.get(..span.start));
-        let what = unknown_key(error.message()).unwrap_or_else(|| {
+        let others = match before.is_some_and(is_at_top) {
+            true => andon_dialects::Config::KEYS,
+            false => &[],
+        };
+        let what = unknown_key(error.message(), others).unwrap_or_else(|| {
             let what = plainly(error.message());
             match before.and_then(last_key) {
                 Some(key) => format!("`{key}`: {what}"),
@@ -57,9 +61,15 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+impl From<andon_dialects::ConfigError> for ConfigError {
+    fn from(error: andon_dialects::ConfigError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 /// Serde's sentence about an unknown field or variant carries the offending word and the known ones,
-/// all in backticks and in that order; nothing else tells them.
-fn unknown_key(message: &str) -> Option<String> {
+/// all in backticks and in that order; nothing else tells them. `others` are known as well.
+fn unknown_key(message: &str, others: &[&'static str]) -> Option<String> {
     let kind = if message.starts_with("unknown field") {
         "key"
     } else if message.starts_with("unknown variant") {
@@ -69,7 +79,7 @@ fn unknown_key(message: &str) -> Option<String> {
     };
     let mut words = message.split('`').skip(1).step_by(2);
     let wrong = words.next()?;
-    let known: Vec<&str> = words.collect();
+    let known: Vec<&str> = words.chain(others.iter().copied()).collect();
     let nearest = known
         .iter()
         .map(|word| (strsim::jaro_winkler(wrong, word), *word))
@@ -79,6 +89,15 @@ fn unknown_key(message: &str) -> Option<String> {
         Some((_, word)) => format!("unknown {kind} `{wrong}`; did you mean `{word}`?"),
         None => format!("unknown {kind} `{wrong}`; known here: {}", known.join(", ")),
     })
+}
+
+/// Does a key that follows this text stand at the top of the file, rather than in a table?
+fn is_at_top(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    match line.trim_matches('[') {
+        "" if !line.is_empty() => true,
+        _ => !before.lines().any(|line| line.starts_with('[')),
+    }
 }
 
 /// The key of the value that a text breaks off before, if both stand on one line.

@@ -7,7 +7,6 @@
 //! ```
 
 mod cache;
-mod dialects;
 mod effective;
 mod error;
 mod limits;
@@ -17,7 +16,6 @@ mod metrics;
 mod origin;
 mod reach;
 mod remote;
-mod small_light;
 mod timeouts;
 mod units;
 mod upload;
@@ -27,7 +25,10 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
+use andon_dialects::{self as dialects, Dialects};
 use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, Deserializer};
 
 pub(crate) use cache::is_below;
 pub use cache::{CacheConfig, CacheRule, DiskConfig};
@@ -40,7 +41,6 @@ pub use metrics::MetricsConfig;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 pub use reach::Reach;
 pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
-pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use timeouts::Timeouts;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
@@ -71,10 +71,9 @@ pub struct Config {
     pub background: Background,
     /// Where pictures come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
-    /// Changes to the request path before any dialect reads it; the first that matches acts.
-    pub rewrite: Vec<RewriteConfig>,
-    /// The small_light dialect.
-    pub small_light: SmallLightConfig,
+    /// How targets are read: the tables of the dialects and `[[rewrite]]`, at the top of the file like all others.
+    #[serde(skip)]
+    pub dialects: dialects::Config,
     /// What is kept of results.
     pub cache: CacheConfig,
     /// Which formats are chosen from when the URL names none.
@@ -95,16 +94,6 @@ pub struct Config {
     pub log: LogConfig,
     /// What helps while setting up and is off in production.
     pub debug: DebugConfig,
-}
-
-/// One `[[rewrite]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RewriteConfig {
-    /// A regular expression over the raw path, not decoded and without the query.
-    pub from: String,
-    /// The new path; `$1` is the first group.
-    pub to: String,
 }
 
 /// `[debug]`.
@@ -128,8 +117,7 @@ impl Default for Config {
             memory_budget: Bytes(0),
             background: Background::default(),
             origin: vec![OriginConfig::folder(".")],
-            rewrite: Vec::new(),
-            small_light: SmallLightConfig::default(),
+            dialects: dialects::Config::default(),
             cache: CacheConfig::default(),
             negotiation: NegotiationConfig::default(),
             cors: CorsConfig::default(),
@@ -162,11 +150,25 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] naming the line and the key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let mut config: Self =
-            toml::from_str(text).map_err(|error| ConfigError::from_toml(&error, text))?;
+        let mut config =
+            Self::from_toml(text).map_err(|error| ConfigError::from_toml(&error, text))?;
         config.resolve_paths(folder);
         config.validate()?;
         Ok(config)
+    }
+
+    /// The dialects read their own keys.
+    fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        let mut all = DeTable::parse(text)?;
+        let mut theirs = DeTable::new();
+        for key in dialects::Config::KEYS {
+            theirs.extend(all.get_mut().remove_entry(*key));
+        }
+        let theirs = Spanned::new(all.span(), theirs);
+        Ok(Self {
+            dialects: Deserialize::deserialize(Deserializer::from(theirs))?,
+            ..Self::deserialize(Deserializer::from(all))?
+        })
     }
 
     /// The configuration of a server without a file: the folder `root` at `/`.
@@ -231,7 +233,8 @@ impl Config {
         self.cors.validate()?;
         self.limits.validate()?;
         self.timeouts.validate()?;
-        self.dialects().map(drop)
+        Dialects::new(&self.dialects)?;
+        Ok(())
     }
 
     fn resolve_paths(&mut self, folder: &Path) {
@@ -241,7 +244,7 @@ impl Config {
         for origin in &mut self.origin {
             origin.resolve(folder);
         }
-        self.small_light.resolve(folder);
+        self.dialects.resolve_paths(folder);
         self.cache.resolve(folder);
         self.metrics.resolve(folder);
     }
@@ -362,11 +365,11 @@ mod tests {
         .unwrap();
         assert_eq!(config.origin[0], OriginConfig::folder("/etc/andon/photos"));
         assert_eq!(
-            config.small_light.material_dir.as_deref(),
+            config.dialects.small_light.material_dir.as_deref(),
             Some(Path::new("/etc/andon/icons"))
         );
-        assert_eq!(config.small_light.compat, Compat::Strict);
-        assert_eq!(config.small_light.patterns["msize"].len(), 34);
+        assert_eq!(config.dialects.small_light.compat, dialects::Compat::Strict);
+        assert_eq!(config.dialects.small_light.patterns["msize"].len(), 34);
         assert_eq!(config.limits.pixels().source_bytes, 16 << 20);
         assert_eq!(config.log.format, LogFormat::Json);
         assert!(config.debug.plan_header);

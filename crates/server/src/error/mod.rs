@@ -33,7 +33,7 @@ pub enum Fault {
 #[allow(missing_docs, reason = "each sentence says it")]
 pub enum Error {
     #[error("{0}")]
-    Wish(Refusal),
+    Target(Refusal),
     #[error("there is no file /{path}")]
     Missing { path: String },
     #[error("the file /{path} may not be read")]
@@ -145,7 +145,7 @@ impl Error {
     fn facts(&self) -> (StatusCode, Fault, &'static str) {
         use andon_pixels::Error as P;
         match self {
-            Self::Wish(_) => (StatusCode::BAD_REQUEST, Fault::Client, "bad_request"),
+            Self::Target(_) => (StatusCode::BAD_REQUEST, Fault::Client, "bad_request"),
             Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "not_found"),
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
             Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),

@@ -36,15 +36,15 @@ impl App {
         let known = self
             .targets
             .understood(asked.target, headers, &self.negotiation)?;
-        let wish = &known.asked.wish;
-        if !wish.transformed && !known.is_remote {
+        let request = &known.asked.request;
+        if request.is_file() && !known.is_remote {
             return None;
         }
         let obtained = self.maker.at_hand(&known, began)?;
 
         let (log, uri) = (&self.log, known.uri.clone());
         let mut record = RequestRecord::since(began, log, asked.method.clone(), uri, peer);
-        record.wishes(wish, known.recipe.as_ref());
+        record.asks_for(request, known.recipe.as_ref());
         record.took_all(obtained.stages);
         let entry = &obtained.entry;
         let kept = known.head(entry);

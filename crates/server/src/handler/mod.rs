@@ -123,15 +123,19 @@ impl App {
         let known = self
             .targets
             .understand(target, &head.headers, maker, negotiation)?;
-        record.wishes(&known.asked.wish, known.recipe.as_ref());
+        record.asks_for(&known.asked.request, known.recipe.as_ref());
 
         // With options in the query every path is an image's, and this one is nobody's.
-        let wish = &known.asked.wish;
-        if wish.transformed && !wish.strict && !known.is_remote && maker.resolver.is_root(wish) {
+        let request = &known.asked.request;
+        if !request.is_file()
+            && !request.style.exact
+            && !known.is_remote
+            && maker.resolver.is_root(request)
+        {
             return self.welcome(&head.headers).await;
         }
         // Files in folders are the system's to keep in memory; everything else is ours.
-        let mut reply = if known.asked.wish.transformed || known.is_remote {
+        let mut reply = if !known.asked.request.is_file() || known.is_remote {
             self.result(&known, &head.headers, deadline, record).await?
         } else {
             self.file(&known, &head.headers, deadline, record).await?
@@ -153,7 +157,7 @@ impl App {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);
-                response::add_notes(reply.headers_mut(), &known.asked.wish.notes);
+                response::add_notes(reply.headers_mut(), &known.asked.request.notes);
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
@@ -182,9 +186,9 @@ impl App {
     ) -> Result<Reply, Error> {
         let began = Instant::now();
         let (maker, asked) = (&self.maker, &known.asked);
-        let terms = Terms::of_file(&maker.results.config, &asked.wish.source);
-        let found = match maker.open(&asked.wish).await {
-            Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.wish) => {
+        let terms = Terms::of_file(&maker.results.config, asked.request.source.as_str());
+        let found = match maker.open(&asked.request).await {
+            Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.request) => {
                 return self.welcome(headers).await;
             }
             found => found?,
@@ -203,7 +207,7 @@ impl App {
             response::set_timing(&mut reply, record.stages());
             reply
         };
-        response::add_notes(reply.headers_mut(), &asked.wish.notes);
+        response::add_notes(reply.headers_mut(), &asked.request.notes);
         if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
             response::set_cache_control(&mut reply, &text);
         }
@@ -231,9 +235,9 @@ impl App {
             .map_err(|_| Error::Late(self.timeout))?
             .map_err(Error::Order)?;
         let tag_of = |target: &str| {
-            let mut wish = self.maker.resolver.wish(target)?;
-            negotiation::settle_without_accept(&mut wish, self.negotiation.background());
-            Ok::<_, Error>(caching::wish_tag(&wish))
+            let mut request = self.maker.resolver.parse(target)?;
+            negotiation::settle_without_accept(&mut request, self.negotiation.background());
+            Ok::<_, Error>(caching::url_tag(&request))
         };
         let selector = order.selector(tag_of)?;
         let purged = self.maker.results.purge(selector).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use andon_dialects::Wish;
+use andon_dialects::{ErrorStyle, ImageRequest};
 use hyper::{Method, Request, StatusCode, Uri};
 
 use crate::error::{Error, Fault};
@@ -17,8 +17,8 @@ pub(super) struct RequestRecord<'a> {
     log: &'a AccessLog,
     began: Instant,
     entry: Entry,
-    /// Every error is a 415, as in the module.
-    strict: bool,
+    /// The status of errors.
+    errors: ErrorStyle,
     /// The image came with the request: what is wrong with it is the client's fault.
     is_upload: bool,
 }
@@ -50,10 +50,10 @@ impl<'a> RequestRecord<'a> {
                 total: Duration::ZERO,
                 stages: Vec::new(),
                 recipe: None,
-                wish: None,
+                request: None,
                 error: None,
             },
-            strict: false,
+            errors: ErrorStyle::Own,
             is_upload: false,
         }
     }
@@ -63,11 +63,11 @@ impl<'a> RequestRecord<'a> {
         self.is_upload = true;
     }
 
-    /// The wish is known.
-    pub(super) fn wishes(&mut self, wish: &Arc<Wish>, recipe: Option<&Arc<str>>) {
-        self.entry.wish = Some(wish.clone());
+    /// The request is known.
+    pub(super) fn asks_for(&mut self, request: &Arc<ImageRequest>, recipe: Option<&Arc<str>>) {
+        self.entry.request = Some(request.clone());
         self.entry.recipe = recipe.cloned();
-        self.strict = wish.transformed && wish.strict;
+        self.errors = request.style.errors;
     }
 
     /// A stage is over.
@@ -92,12 +92,15 @@ impl<'a> RequestRecord<'a> {
             fault => fault,
         };
         self.entry.error = Some((error.label(), fault.label(), error.to_string()));
-        let strict = self.strict || matches!(error, Error::Wish(refusal) if refusal.strict);
-        let status = match error.status() {
-            // Overload is the one thing the module does not know.
-            StatusCode::SERVICE_UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
-            _ if strict => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            status => status,
+        let errors = match error {
+            Error::Target(refusal) => refusal.errors,
+            _ => self.errors,
+        };
+        let status = match (error.status(), errors) {
+            // Overload is our own, whatever the dialect says of the rest.
+            (own, _) if own == StatusCode::SERVICE_UNAVAILABLE => own,
+            (own, ErrorStyle::Own) => own,
+            (own, ErrorStyle::Every(status)) => StatusCode::from_u16(status).unwrap_or(own),
         };
         response::error(error, status)
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_dialects::{Dialects, Wish};
+use andon_dialects::{AnswerStyle, Dialects, ImageRequest, Source};
 use andon_recipe::Recipe;
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -58,7 +58,7 @@ impl Uploads {
         materials: Arc<MaterialFolder>,
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
-        let mut plain = config.clone();
+        let mut plain = config.dialects.clone();
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
         Ok(Self {
@@ -69,7 +69,7 @@ impl Uploads {
                 || SourceMemory::new(room(config)),
                 |before| before.room.clone(),
             ),
-            dialects: plain.dialects()?,
+            dialects: Dialects::new(&plain)?,
             materials,
         })
     }
@@ -80,7 +80,7 @@ impl Uploads {
     }
 
     /// What a request wants made of its body.
-    fn wish<B>(&self, request: &Request<B>) -> Result<Wish, Error> {
+    fn image_request<B>(&self, request: &Request<B>) -> Result<ImageRequest, Error> {
         let mut wanted = Vec::new();
         if let Some(recipe) = request.headers().get(RECIPE_HEADER) {
             let text = recipe.to_str().unwrap_or_default().to_owned();
@@ -92,8 +92,8 @@ impl Uploads {
             wanted.push((decoded(name)?, decoded(value)?));
         }
         match &*wanted {
-            [(name, text)] if name == "recipe" => recipe_wish(text),
-            [(name, text)] if name == "small_light" => self.small_light_wish(text),
+            [(name, text)] if name == "recipe" => recipe_request(text),
+            [(name, text)] if name == "small_light" => self.small_light_request(text),
             _ => Err(Error::Upload(
                 "give exactly one of ?recipe=fit:250x250,as:webp, ?small_light=dw=250,dh=250 \
                  or the Andon-Recipe header"
@@ -102,23 +102,22 @@ impl Uploads {
         }
     }
 
-    fn small_light_wish(&self, options: &str) -> Result<Wish, Error> {
+    fn small_light_request(&self, options: &str) -> Result<ImageRequest, Error> {
         // They are decoded already, and the dialect decodes once more.
         let options = options.replace('%', "%25");
-        let wish = self
+        let image_request = self
             .dialects
-            .wish(&format!("/small_light({options})/{SOURCE}"))
-            .map_err(Error::Wish)?;
-        if !wish.transformed || wish.source != SOURCE {
+            .parse(&format!("/small_light({options})/{SOURCE}"))
+            .map_err(Error::Target)?;
+        if image_request.is_file() || image_request.source.as_str() != SOURCE {
             return Err(Error::Upload(format!(
                 "`{options}` are no small_light options, or small_light is switched off here"
             )));
         }
         // The quirks of the module are those of its URLs; here every status is what it says.
-        Ok(Wish {
-            strict: false,
-            keep_source_type: false,
-            ..wish
+        Ok(ImageRequest {
+            style: AnswerStyle::default(),
+            ..image_request
         })
     }
 
@@ -213,11 +212,11 @@ impl App {
                     .to_owned(),
             ));
         }
-        let mut wish = self.uploads.wish(request)?;
-        negotiation::settle_without_accept(&mut wish, self.negotiation.background());
-        let wish = Arc::new(wish);
-        let recipe: Option<Arc<str>> = wish.transformed.then(|| wish.rules.text().into());
-        record.wishes(&wish, recipe.as_ref());
+        let mut image_request = self.uploads.image_request(request)?;
+        negotiation::settle_without_accept(&mut image_request, self.negotiation.background());
+        let image_request = Arc::new(image_request);
+        let recipe: Option<Arc<str>> = Some(image_request.rules.text().into());
+        record.asks_for(&image_request, recipe.as_ref());
 
         let began = Instant::now();
         let sources = self.maker.fetcher.held();
@@ -225,7 +224,7 @@ impl App {
         record.took("receive", began.elapsed());
 
         let deadline = Instant::now() + self.timeout;
-        let answer = self.made(wish, received, deadline, record);
+        let answer = self.made(image_request, received, deadline, record);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
                 Err(Error::Late(self.timeout))
@@ -237,7 +236,7 @@ impl App {
     /// A picture made of what was received.
     async fn made(
         &self,
-        wish: Arc<Wish>,
+        image_request: Arc<ImageRequest>,
         received: Received,
         deadline: Instant,
         record: &mut RequestRecord<'_>,
@@ -247,7 +246,7 @@ impl App {
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
         let order = RenderTask {
             admitted,
-            planned: self.planned(wish.clone(), bytes.into()).await?,
+            planned: self.planned(image_request.clone(), bytes.into()).await?,
             source: None,
             source_bytes,
             deadline,
@@ -263,20 +262,26 @@ impl App {
         if let Some(plan) = picture.plan {
             response::set_plan(&mut reply, &plan);
         }
-        response::add_notes(reply.headers_mut(), &wish.notes);
+        response::add_notes(reply.headers_mut(), &image_request.notes);
         Ok(reply)
     }
 
     /// Reads the picture's header and the materials, in one of the fetcher's slots.
-    async fn planned(&self, wish: Arc<Wish>, source: Bytes) -> Result<Planned, Error> {
+    async fn planned(
+        &self,
+        image_request: Arc<ImageRequest>,
+        source: Bytes,
+    ) -> Result<Planned, Error> {
         let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
         let most = self.uploads.most_bytes;
         self.maker
             .fetcher
             .run(move || {
                 let ingredients = Ingredients {
-                    materials: folder.open_for(wish.rules.materials())?.read(most)?,
-                    wish,
+                    materials: folder
+                        .open_for(image_request.rules.materials())?
+                        .read(most)?,
+                    request: image_request,
                     negotiated: false,
                     path: SOURCE.to_owned(),
                     source,
@@ -346,18 +351,11 @@ async fn take_away(mut body: Incoming) {
     let _ = tokio::time::timeout(TAKING_AWAY, taking).await;
 }
 
-fn recipe_wish(text: &str) -> Result<Wish, Error> {
+fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
     let recipe: Recipe = text
         .parse()
         .map_err(|error| Error::Upload(format!("the recipe is not understood: {error}")))?;
-    Ok(Wish {
-        source: SOURCE.to_owned(),
-        rules: Arc::new(recipe),
-        notes: Vec::new(),
-        transformed: true,
-        strict: false,
-        keep_source_type: false,
-    })
+    Ok(ImageRequest::picture(Source::from_path(SOURCE), recipe))
 }
 
 /// 200 with a picture that is nobody else's.

@@ -28,7 +28,7 @@ impl App {
 }
 
 /// The page; `path` is an image's, and each example a target in a language of this server.
-fn page(path: Option<&str>, examples: impl Iterator<Item = &'static str>) -> String {
+fn page(path: Option<&str>, examples: impl Iterator<Item = String>) -> String {
     let mut page = format!(
         "Andon {} serves the images of this folder, resized on request.\n\n",
         env!("CARGO_PKG_VERSION")
@@ -45,7 +45,7 @@ fn page(path: Option<&str>, examples: impl Iterator<Item = &'static str>) -> Str
     for example in examples {
         let target = match &file {
             Some(file) => example.replace(EXAMPLE_SOURCE, file),
-            None => example.to_owned(),
+            None => example,
         };
         let _ = writeln!(page, "Resized:              {HERE}{target}");
     }

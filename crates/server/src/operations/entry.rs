@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use hyper::{Method, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
     /// The canonical recipe, once it is known.
     pub(crate) recipe: Option<Arc<str>>,
     /// With its notes: what the dialect ignored, or understood otherwise than it may have been meant.
-    pub(crate) wish: Option<Arc<Wish>>,
+    pub(crate) request: Option<Arc<ImageRequest>>,
     /// Label, fault and sentence of an error.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
 }
@@ -51,7 +51,7 @@ impl Entry {
             total: Duration::ZERO,
             stages: Vec::new(),
             recipe: None,
-            wish: None,
+            request: None,
             error: Some(("malformed", Fault::Client.label(), sentence)),
         }
     }
@@ -63,7 +63,7 @@ impl Entry {
     }
 
     fn notes(&self) -> &[String] {
-        self.wish.as_ref().map_or(&[], |wish| &wish.notes)
+        self.request.as_ref().map_or(&[], |request| &request.notes)
     }
 
     /// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
@@ -156,6 +156,8 @@ const LONGEST_TARGET: usize = 2048;
 
 #[cfg(test)]
 mod tests {
+    use andon_dialects::Source;
+
     use super::*;
 
     fn entry() -> Entry {
@@ -169,9 +171,9 @@ mod tests {
             total: Duration::from_micros(23_400),
             stages: vec![("fetch", Duration::from_micros(1200))],
             recipe: Some("fit:10x".into()),
-            wish: Some(Arc::new(Wish {
+            request: Some(Arc::new(ImageRequest {
                 notes: vec!["`x` is no option".to_owned()],
-                ..Wish::plain_file("/a.jpg").unwrap()
+                ..ImageRequest::file(Source::from_path("/a.jpg"))
             })),
             error: None,
         }
@@ -186,11 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_cannot_forge_a_line() {
+    fn a_request_cannot_forge_a_line() {
         let forged = Entry {
-            wish: Some(Arc::new(Wish {
+            request: Some(Arc::new(ImageRequest {
                 notes: vec!["`\n2026 GET /b` is no option".to_owned()],
-                ..Wish::plain_file("/a.jpg").unwrap()
+                ..ImageRequest::file(Source::from_path("/a.jpg"))
             })),
             recipe: Some("icon:\n2026 GET /c".into()),
             ..entry()

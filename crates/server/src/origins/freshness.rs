@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
 
-/// An origin's wishes. `None` where it says nothing: then the configuration decides.
+/// An origin's asks_for. `None` where it says nothing: then the configuration decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freshness {
     /// From now on: used without asking. Zero: ask each time.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{self as recipe, Colour, FormatName, Output};
 use hyper::HeaderMap;
@@ -70,10 +70,10 @@ impl Background {
     }
 }
 
-/// A wish whose format is settled.
+/// A request whose format is settled.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) wish: Arc<Wish>,
+pub(crate) struct SettledRequest {
+    pub(crate) request: Arc<ImageRequest>,
     /// The answer depends on `Accept`.
     pub(crate) negotiated: bool,
 }
@@ -99,14 +99,14 @@ impl Negotiation {
         }
     }
 
-    /// Does the answer to a wish depend on `Accept`?
-    pub(crate) fn is_open(&self, wish: &Wish) -> bool {
-        let open = is_open(wish.rules.output())
-            || (self.by_default && wish.rules.output().format.is_none() && !wish.strict);
-        open && wish.transformed && !self.offers.is_empty()
+    /// Does the answer to a request depend on `Accept`?
+    pub(crate) fn is_open(&self, request: &ImageRequest) -> bool {
+        let open = is_open(request.rules.output())
+            || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
+        open && !request.is_file() && !self.offers.is_empty()
     }
 
-    /// How many different answers there are to an open wish.
+    /// How many different answers there are to an open request.
     pub(crate) fn choices(&self) -> usize {
         self.offers.len() + 1
     }
@@ -116,10 +116,14 @@ impl Negotiation {
         self.best(headers).map_or(0, |place| place + 1)
     }
 
-    /// Settles the format of a wish: `choice`, if the wish leaves it open.
-    pub(crate) fn settle(&self, mut wish: Wish, choice: Option<usize>) -> Asked {
+    /// Settles the format of a request: `choice`, if the request leaves it open.
+    pub(crate) fn settle(
+        &self,
+        mut request: ImageRequest,
+        choice: Option<usize>,
+    ) -> SettledRequest {
         let negotiated = choice.is_some();
-        let mut output = wish.rules.output().clone();
+        let mut output = request.rules.output().clone();
         if let Some(choice) = choice {
             let offer = choice
                 .checked_sub(1)
@@ -128,13 +132,13 @@ impl Negotiation {
         }
         without_accept(&mut output);
         self.background.complete(&mut output);
-        wish.write_as(output);
+        request.write_as(output);
         if negotiated {
             // The name of the source promises nothing any more.
-            wish.keep_source_type = false;
+            request.style.type_by_name = false;
         }
-        Asked {
-            wish: Arc::new(wish),
+        SettledRequest {
+            request: Arc::new(request),
             negotiated,
         }
     }
@@ -169,12 +173,12 @@ pub fn without_accept(output: &mut Output) {
     }
 }
 
-/// Settles a wish without a client to ask: its format, and what shows through it.
-pub fn settle_without_accept(wish: &mut Wish, background: &Background) {
-    let mut output = wish.rules.output().clone();
+/// Settles a request without a client to ask: its format, and what shows through it.
+pub fn settle_without_accept(request: &mut ImageRequest, background: &Background) {
+    let mut output = request.rules.output().clone();
     without_accept(&mut output);
     background.complete(&mut output);
-    wish.write_as(output);
+    request.write_as(output);
 }
 
 fn is_open(output: &Output) -> bool {

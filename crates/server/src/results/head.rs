@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::request::conditional::Validators;
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 use crate::response::{self, Reply};
 use crate::results::caching::{self, ClientSide, Notes};
 
@@ -27,11 +27,11 @@ pub(crate) struct Head {
 
 impl Head {
     /// The head of what answers `asked`.
-    pub(crate) fn of(entry: &Arc<Entry>, asked: &Asked) -> Self {
+    pub(crate) fn of(entry: &Arc<Entry>, asked: &SettledRequest) -> Self {
         let validators = caching::validators(entry);
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
-            response::add_notes(reply.headers_mut(), &asked.wish.notes);
+            response::add_notes(reply.headers_mut(), &asked.request.notes);
             if let Some(plan) = &notes.plan {
                 response::set_plan(&mut reply, plan);
             }

@@ -7,19 +7,19 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use andon_cache::{Entry, Key};
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use hyper::{HeaderMap, Uri};
 
 use super::head::Head;
 use super::making::Maker;
 use super::recent::Recent;
 use crate::error::Error;
-use crate::request::negotiation::{Asked, Negotiation};
+use crate::request::negotiation::{Negotiation, SettledRequest};
 
 /// One result's name and all that is told about it beside the result itself.
 #[derive(Debug)]
 pub(crate) struct RequestVariant {
-    pub(crate) asked: Asked,
+    pub(crate) asked: SettledRequest,
     pub(crate) key: Key,
     /// The canonical recipe, where one is applied.
     pub(crate) recipe: Option<Arc<str>>,
@@ -37,7 +37,7 @@ pub(crate) struct TargetCache(Recent<Arc<ParsedTarget>>);
 /// A target's meaning for every choice of a format: a single one, if the target settles it.
 #[derive(Debug)]
 struct ParsedTarget {
-    wish: Wish,
+    request: ImageRequest,
     is_open: bool,
     known: Box<[OnceLock<Arc<RequestVariant>>]>,
 }
@@ -52,7 +52,7 @@ impl TargetCache {
     /// What a target means for a client with these headers.
     ///
     /// # Errors
-    /// `Wish`.
+    /// `Target`.
     pub(crate) fn understand(
         &self,
         target: &str,
@@ -63,7 +63,7 @@ impl TargetCache {
         let meaning = match self.0.get(target) {
             Some(meaning) => meaning,
             None => {
-                let meaning = ParsedTarget::new(maker.resolver.wish(target)?, negotiation);
+                let meaning = ParsedTarget::new(maker.resolver.parse(target)?, negotiation);
                 let meaning = Arc::new(meaning);
                 if target.len() <= LONGEST {
                     self.0.remember(target, meaning.clone());
@@ -77,7 +77,7 @@ impl TargetCache {
         };
         let known = meaning.known[choice].get_or_init(|| {
             let choice = meaning.is_open.then_some(choice);
-            let asked = negotiation.settle(meaning.wish.clone(), choice);
+            let asked = negotiation.settle(meaning.request.clone(), choice);
             Arc::new(RequestVariant::new(target, asked, maker))
         });
         Ok(known.clone())
@@ -100,11 +100,11 @@ impl TargetCache {
 }
 
 impl ParsedTarget {
-    fn new(wish: Wish, negotiation: &Negotiation) -> Self {
-        let is_open = negotiation.is_open(&wish);
+    fn new(request: ImageRequest, negotiation: &Negotiation) -> Self {
+        let is_open = negotiation.is_open(&request);
         let choices = if is_open { negotiation.choices() } else { 1 };
         Self {
-            wish,
+            request,
             is_open,
             known: (0..choices).map(|_| OnceLock::new()).collect(),
         }
@@ -112,12 +112,12 @@ impl ParsedTarget {
 }
 
 impl RequestVariant {
-    fn new(target: &str, asked: Asked, maker: &Maker) -> Self {
-        let wish = &asked.wish;
+    fn new(target: &str, asked: SettledRequest, maker: &Maker) -> Self {
+        let request = &asked.request;
         Self {
             key: maker.results.key(&asked),
-            recipe: wish.transformed.then(|| wish.rules.text().into()),
-            is_remote: maker.resolver.is_remote(wish),
+            recipe: (!request.is_file()).then(|| request.rules.text().into()),
+            is_remote: maker.resolver.is_remote(request),
             uri: Uri::try_from(target).unwrap_or_default(),
             head: Mutex::default(),
             asked,

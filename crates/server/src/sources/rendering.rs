@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use andon_pixels::{Cores, Decoded, Engine, Interrupt, Plan, Timings};
 use bytes::Bytes;
 
@@ -15,18 +15,18 @@ use crate::sources::media_type;
 #[derive(Debug)]
 pub struct Planned {
     plan: Arc<Plan>,
-    wish: Arc<Wish>,
+    request: Arc<ImageRequest>,
     negotiated: bool,
     path: String,
     source: Bytes,
     materials: LoadedMaterials,
 }
 
-/// What is planned: a wish, and the files it needs.
+/// What is planned: a request, and the files it needs.
 #[derive(Debug)]
 pub struct Ingredients {
     /// Its format is settled.
-    pub wish: Arc<Wish>,
+    pub request: Arc<ImageRequest>,
     /// Was the format left open by the URL, and chosen by the client's `Accept`?
     pub negotiated: bool,
     /// The source's path, whose extension may say its type.
@@ -55,15 +55,15 @@ impl Planned {
     /// As [`Engine::plan_with`].
     pub fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
         let Ingredients {
-            wish,
+            request,
             negotiated,
             path,
             source,
             materials,
         } = ingredients;
         Ok(Self {
-            plan: Arc::new(engine.plan_with(&*wish.rules, &source, &materials)?),
-            wish,
+            plan: Arc::new(engine.plan_with(&*request.rules, &source, &materials)?),
+            request,
             negotiated,
             path,
             source,
@@ -134,15 +134,16 @@ impl Planned {
         let only_encoded = recipe.steps.is_empty() && recipe.output.frame.is_none();
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
         let larger = body.len() > self.source.len();
-        !self.wish.strict && only_encoded && any_format && larger
+        !self.request.style.exact && only_encoded && any_format && larger
     }
 
     /// The result's true type; in the module's strict mode the source's name decides where no format was
     /// asked for.
     fn media_type(&self, true_type: &'static str) -> &'static str {
         let promised = self
-            .wish
-            .keep_source_type
+            .request
+            .style
+            .type_by_name
             .then(|| media_type::by_name(&self.path));
         promised.flatten().unwrap_or(true_type)
     }

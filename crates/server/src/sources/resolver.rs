@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::{Dialects, Wish};
+use andon_dialects::{Dialects, ImageRequest};
 use andon_pixels::Codec;
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -26,7 +26,7 @@ use crate::sources::overlay_cache::OverlayCache;
 use crate::sources::revision::Revision;
 use crate::sources::source_cache::CachedSource;
 
-/// From targets to wishes, and from wishes to files.
+/// From targets to asks_for, and from asks_for to files.
 pub struct Resolver {
     revision: Revision,
     dialects: Dialects,
@@ -39,10 +39,10 @@ pub struct Resolver {
     timeout: Duration,
 }
 
-/// A wish whose files are open.
+/// A request whose files are open.
 #[derive(Debug)]
 pub struct Found {
-    /// The path of the file, below `/`: the wish's source, or the index of a folder.
+    /// The path of the file, below `/`: the request's source, or the index of a folder.
     pub path: String,
     /// What a client may hold its copy against.
     pub validators: Validators,
@@ -57,7 +57,7 @@ pub(crate) struct Begun {
     pub(crate) beginning: Bytes,
 }
 
-/// The source of a wish.
+/// The source of a request.
 #[derive(Debug)]
 enum Content {
     /// A file, not read yet, and where its reading counts.
@@ -68,7 +68,7 @@ enum Content {
     Fetched(Source),
 }
 
-/// A wish's files, read.
+/// A request's files, read.
 #[derive(Debug)]
 pub struct Read {
     /// The source's bytes.
@@ -115,10 +115,10 @@ impl Resolver {
             || Arc::new(OverlayCache::new(Shares::of(config).overlays)),
             |before| before.materials.decoded().clone(),
         );
-        let folder = config.small_light.material_dir.as_deref();
+        let folder = config.dialects.small_light.material_dir.as_deref();
         Ok(Self {
             revision: Revision::of(codecs),
-            dialects: config.dialects()?,
+            dialects: Dialects::new(&config.dialects)?,
             codecs,
             origins: Origins::open(&config.origin, config.limits.source_bytes.0, former)?,
             materials: Arc::new(MaterialFolder::open(folder, overlays)?),
@@ -127,9 +127,9 @@ impl Resolver {
         })
     }
 
-    /// What an entity tag says of a wish besides its files.
-    pub(crate) fn result_text(&self, wish: &Wish) -> String {
-        self.revision.result(wish)
+    /// What an entity tag says of a request besides its files.
+    pub(crate) fn result_text(&self, request: &ImageRequest) -> String {
+        self.revision.result(request)
     }
 
     /// Where pictures come from.
@@ -145,22 +145,22 @@ impl Resolver {
     /// What `target` asks for: path and query as they stand in the request line.
     ///
     /// # Errors
-    /// `Wish`.
-    pub fn wish(&self, target: &str) -> Result<Wish, Error> {
-        self.dialects.wish(target).map_err(Error::Wish)
+    /// `Target`.
+    pub fn parse(&self, target: &str) -> Result<ImageRequest, Error> {
+        self.dialects.parse(target).map_err(Error::Target)
     }
 
-    /// Opens the files that a wish needs, without reading them; what is not in a folder is fetched,
+    /// Opens the files that a request needs, without reading them; what is not in a folder is fetched,
     /// on this very thread.
     ///
     /// # Errors
     /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of
     /// [`Resolver::fetch`].
-    pub fn open(&self, wish: &Wish) -> Result<Found, Error> {
-        if !self.is_remote(wish) {
-            return self.open_files(wish);
+    pub fn open(&self, request: &ImageRequest) -> Result<Found, Error> {
+        if !self.is_remote(request) {
+            return self.open_files(request);
         }
-        let materials = self.materials.open_for(wish.rules.materials())?;
+        let materials = self.materials.open_for(request.rules.materials())?;
         let budget = Budget {
             deadline: Instant::now() + self.timeout,
             held: SourceMemory::new(self.most_bytes),
@@ -168,56 +168,59 @@ impl Resolver {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        match runtime.block_on(self.fetch(wish, None, &budget))? {
-            Fetched::Body(source) => Ok(self.found(wish, source, materials)),
+        match runtime.block_on(self.fetch(request, None, &budget))? {
+            Fetched::Body(source) => Ok(self.found(request, source, materials)),
             Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
         }
     }
 
-    /// Is a wish's source asked for over a network, with [`Resolver::fetch`]?
+    /// Is a request's source asked for over a network, with [`Resolver::fetch`]?
     #[must_use]
-    pub fn is_remote(&self, wish: &Wish) -> bool {
-        self.origins.is_remote(&wish.source)
+    pub fn is_remote(&self, request: &ImageRequest) -> bool {
+        self.origins.is_remote(request.source.as_str())
     }
 
-    /// Fetches a wish's source from wherever it is kept, unless it still is what `known` says.
+    /// Fetches a request's source from wherever it is kept, unless it still is what `known` says.
     ///
     /// # Errors
     /// As [`Origins::fetch`]; `Origin` also for what is to be passed on as it is and may be cut.
     pub async fn fetch(
         &self,
-        wish: &Wish,
+        request: &ImageRequest,
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
-        let fetched = self.origins.fetch(&wish.source, known, budget).await?;
+        let fetched = self
+            .origins
+            .fetch(request.source.as_str(), known, budget)
+            .await?;
         match &fetched {
             // No decoder will look at it.
-            Fetched::Body(source) if !wish.transformed && !source.bounded => {
+            Fetched::Body(source) if request.is_file() && !source.bounded => {
                 Err(OriginError::Unbounded.into())
             }
             _ => Ok(fetched),
         }
     }
 
-    /// Opens what a wish is composed with.
+    /// Opens what a request is composed with.
     ///
     /// # Errors
     /// `Pixels` naming a missing material; `Io`.
-    pub fn open_materials(&self, wish: &Wish) -> Result<OpenMaterials, Error> {
-        self.materials.open_for(wish.rules.materials())
+    pub fn open_materials(&self, request: &ImageRequest) -> Result<OpenMaterials, Error> {
+        self.materials.open_for(request.rules.materials())
     }
 
-    /// A wish whose source was fetched and whose materials are open.
+    /// A request whose source was fetched and whose materials are open.
     #[must_use]
-    pub fn found(&self, wish: &Wish, source: Source, materials: OpenMaterials) -> Found {
+    pub fn found(&self, request: &ImageRequest, source: Source, materials: OpenMaterials) -> Found {
         Found {
             validators: Validators::of_fetched(
-                &self.result_text(wish),
+                &self.result_text(request),
                 &source.validators,
                 &materials.identities(),
             ),
-            path: wish.source.clone(),
+            path: request.source.as_str().to_owned(),
             content: Content::Fetched(source),
             materials,
             most_bytes: self.most_bytes,
@@ -225,12 +228,12 @@ impl Resolver {
     }
 
     /// Is the root itself asked for, and a folder there?
-    pub(crate) fn is_root(&self, wish: &Wish) -> bool {
-        wish.source.is_empty() && self.origins.figures_of("").is_ok()
+    pub(crate) fn is_root(&self, request: &ImageRequest) -> bool {
+        request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
 
     /// The path and the options of an example, if there is an image in the folder at `/`: a URL that works.
-    pub(crate) fn example(&self) -> (Option<String>, impl Iterator<Item = &'static str>) {
+    pub(crate) fn example(&self) -> (Option<String>, impl Iterator<Item = String>) {
         let path = self.origins.example(|file| self.is_image(file));
         (path, self.dialects.examples())
     }
@@ -240,27 +243,27 @@ impl Resolver {
             .is_ok_and(|head| media_type::is_picture(self.codecs, &head))
     }
 
-    fn open_files(&self, wish: &Wish) -> Result<Found, Error> {
-        let only_images = self.origins.files(&wish.source) == Files::Images;
-        let (path, file) = match self.origins.entry(&wish.source)? {
-            Entry::File(file) => (wish.source.clone(), file),
-            Entry::Folder if wish.transformed || only_images => {
+    fn open_files(&self, request: &ImageRequest) -> Result<Found, Error> {
+        let only_images = self.origins.files(request.source.as_str()) == Files::Images;
+        let (path, file) = match self.origins.entry(request.source.as_str())? {
+            Entry::File(file) => (request.source.as_str().to_owned(), file),
+            Entry::Folder if !request.is_file() || only_images => {
                 return Err(Error::Missing {
-                    path: wish.source.clone(),
+                    path: request.source.as_str().to_owned(),
                 });
             }
-            Entry::Folder => self.index(&wish.source)?,
+            Entry::Folder => self.index(request.source.as_str())?,
         };
         // Before anything is told of it, its date included.
-        if only_images && !wish.transformed && !self.is_image(&file) {
+        if only_images && request.is_file() && !self.is_image(&file) {
             let why = Withheld::NoImage;
             return Err(Error::Withheld { path, why });
         }
         let figures = self.origins.figures_of(&path)?;
-        let materials = self.materials.open_for(wish.rules.materials())?;
+        let materials = self.materials.open_for(request.rules.materials())?;
         Ok(Found {
             validators: Validators::new(
-                &self.result_text(wish),
+                &self.result_text(request),
                 &file.identity,
                 &materials.identities(),
             ),

@@ -1,6 +1,6 @@
 //! The version of everything that makes results.
 
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use andon_pixels::Codec;
 
 /// Which version of pixels and codecs makes results.
@@ -13,9 +13,9 @@ impl Revision {
     }
 
     /// What is made of the source, and by which version; nothing for a file as it is.
-    pub(crate) fn result(&self, wish: &Wish) -> String {
-        match wish.transformed {
-            true => format!("{} {}", self.0, wish.rules.text()),
+    pub(crate) fn result(&self, request: &ImageRequest) -> String {
+        match !request.is_file() {
+            true => format!("{} {}", self.0, request.rules.text()),
             false => String::new(),
         }
     }

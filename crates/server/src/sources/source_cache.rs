@@ -40,7 +40,7 @@ pub(crate) struct CachedSource {
 }
 
 impl SourceCache {
-    /// The same wish with its file in memory: by whoever has it, or read now, in one of the fetcher's
+    /// The same request with its file in memory: by whoever has it, or read now, in one of the fetcher's
     /// slots. Files with materials stay as they are: whoever held the one while waiting for room for the
     /// others could wait for somebody who does the same.
     ///
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn open(resolver: &Resolver) -> Found {
-        resolver.open(&resolver.wish(TARGET).unwrap()).unwrap()
+        resolver.open(&resolver.parse(TARGET).unwrap()).unwrap()
     }
 
     #[tokio::test]

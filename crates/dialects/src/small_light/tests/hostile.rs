@@ -21,10 +21,10 @@ proptest! {
             .collect();
         let joined = format!("{},{options}", named.join(","));
         for config in [sane(), strict()] {
-            let wish = ask(config, &format!("/small_light({joined})/a.jpg"));
-            if let Ok(wish) = wish {
+            let request = ask(config, &format!("/small_light({joined})/a.jpg"));
+            if let Ok(request) = request {
                 let facts = Facts::new("jpeg", 400, 300);
-                if let Ok(recipe) = wish.rules.resolve(&facts) {
+                if let Ok(recipe) = request.rules.resolve(&facts) {
                     let text = recipe.to_string();
                     prop_assert_eq!(text.parse::<Recipe>(), Ok(recipe.clone()), "{}", text);
                     prop_assert_eq!(recipe.resolve(&facts), Ok(recipe));

@@ -1,6 +1,6 @@
 //! Every parameter by itself, and together with its engine.
 
-use super::{SmallLightConfig, ask, bare, getparam, rules, sane, strict, text, wish};
+use super::{SmallLightConfig, ask, bare, getparam, request, rules, sane, strict, text};
 use crate::small_light::{Mistakes, PARAMETERS};
 use crate::{Config, Dialects};
 
@@ -141,8 +141,12 @@ fn what_is_hardly_meant_so_is_noted() {
         ("ds=yes", "ds=yes: not one of sn"),
         ("rmprof=1", "rmprof=1: not one of yn"),
     ] {
-        let wish = wish(sane(), options);
-        assert!(wish.notes[0].contains(note), "{options}: {:?}", wish.notes);
+        let request = request(sane(), options);
+        assert!(
+            request.notes[0].contains(note),
+            "{options}: {:?}",
+            request.notes
+        );
         let config = SmallLightConfig {
             mistakes: Mistakes::Refuse,
             ..sane()
@@ -157,7 +161,7 @@ fn what_is_hardly_meant_so_is_noted() {
         assert!(ask(config, &target).is_ok(), "{options}");
     }
     assert!(
-        wish(sane(), "dw=250,dh=25.5p,da=l,ds=n,q=95,jpeghint=y")
+        request(sane(), "dw=250,dh=25.5p,da=l,ds=n,q=95,jpeghint=y")
             .notes
             .is_empty()
     );
@@ -177,23 +181,27 @@ fn a_pattern_with_a_mistake_in_it_is_refused_unless_strict() {
     assert!(with(sane(), "dw=500,dh=500,da=l,q=95,jpeghint=y").is_ok());
     for pattern in ["dww=500", "dw=abc", "dw=5,of=avif", "dw", "cw=0.5,ch=9"] {
         let error = with(sane(), pattern).unwrap_err();
-        assert_eq!((error.knob, &*error.value), ("small_light.patterns", "m"));
+        assert_eq!((error.key, &*error.value), ("small_light.patterns", "m"));
         assert!(with(strict(), pattern).is_ok(), "{pattern}");
     }
 }
 
 #[test]
 fn coordinates_without_a_unit_upstream_count_as_not_given_with_a_note() {
-    let wish = wish(sane(), "dw=-5,dh=100");
-    assert_eq!(bare(&wish), "dh=100");
-    assert!(wish.notes[0].contains("undefined"), "{:?}", wish.notes);
+    let request = request(sane(), "dw=-5,dh=100");
+    assert_eq!(bare(&request), "dh=100");
+    assert!(
+        request.notes[0].contains("undefined"),
+        "{:?}",
+        request.notes
+    );
 }
 
 #[test]
 fn a_length_beyond_what_recipes_say_is_cut_with_a_note() {
-    let wish = wish(sane(), "dw=99999999");
-    assert_eq!(bare(&wish), "dw=1000000");
-    assert_eq!(wish.notes, ["dw=99999999: 1000000 stands for it"]);
+    let request = request(sane(), "dw=99999999");
+    assert_eq!(bare(&request), "dw=1000000");
+    assert_eq!(request.notes, ["dw=99999999: 1000000 stands for it"]);
 }
 
 #[test]
@@ -209,9 +217,9 @@ fn a_canvas_needs_both_sides_and_a_pixel_on_each() {
 fn short_colours_are_shorthand_unless_strict() {
     assert_eq!(text(sane(), "bw=1,bh=1,bc=fff"), "bw=1,bh=1,bc=ffffff");
     assert_eq!(text(strict(), "bw=1,bh=1,bc=fff"), "bw=1,bh=1,bc=0f0f0f");
-    let wish = wish(sane(), "bw=1,bh=1,bc=red");
-    assert_eq!(bare(&wish), "bw=1,bh=1");
-    assert!(wish.notes[0].starts_with("bc=red: no colour"));
+    let request = request(sane(), "bw=1,bh=1,bc=red");
+    assert_eq!(bare(&request), "bw=1,bh=1");
+    assert!(request.notes[0].starts_with("bc=red: no colour"));
 }
 
 #[test]
@@ -233,9 +241,9 @@ fn effects_without_sigma_or_over_the_ceiling_are_left_out_with_a_note() {
         ("blur=1x10.1", "larger than 10x10"),
         ("unsharp=0x11+1+0", "larger than 10x10"),
     ] {
-        let wish = wish(sane(), options);
-        assert_eq!(bare(&wish), "", "{options}");
-        assert!(wish.notes[0].contains(why), "{:?}", wish.notes);
+        let request = request(sane(), options);
+        assert_eq!(bare(&request), "", "{options}");
+        assert!(request.notes[0].contains(why), "{:?}", request.notes);
     }
     assert_eq!(text(sane(), "blur=10x10"), "blur=10x10");
 }
@@ -249,12 +257,16 @@ fn icons_stay_in_their_folder() {
     let refusal = ask(getparam(), "/a.jpg?embedicon=../x").unwrap_err();
     assert_eq!(refusal.value, "../x");
     let config = SmallLightConfig {
-        material_dir_set: false,
+        material_dir: None,
         ..sane()
     };
-    let wish = wish(config, "embedicon=i.png");
-    assert_eq!(bare(&wish), "");
-    assert!(wish.notes[0].contains("material_dir"), "{:?}", wish.notes);
+    let request = request(config, "embedicon=i.png");
+    assert_eq!(bare(&request), "");
+    assert!(
+        request.notes[0].contains("material_dir"),
+        "{:?}",
+        request.notes
+    );
 }
 
 #[test]
@@ -297,25 +309,25 @@ fn quality_has_its_engines_default() {
 fn gd_and_imlib2_do_what_they_can_and_ignore_the_rest_with_a_note() {
     let all = "unsharp=0x1+1+0,sharpen=2,blur=3,embedicon=i.png,autoorient=y,progressive=y,\
                bw=1,bh=1,bc=ff000000";
-    let gd = wish(sane(), &format!("e=gd,{all}"));
+    let gd = request(sane(), &format!("e=gd,{all}"));
     assert_eq!(
         bare(&gd),
         "rmprof=y,cmyk2rgb=y,unsharp=1x0.7+0.02+0,bw=1,bh=1,bc=ff0000,q=100,progressive=y"
     );
     assert_eq!(gd.notes.len(), 5, "{:?}", gd.notes);
-    let imlib2 = wish(sane(), &format!("e=imlib2,{all}"));
+    let imlib2 = request(sane(), &format!("e=imlib2,{all}"));
     assert_eq!(
         bare(&imlib2),
         "rmprof=y,cmyk2rgb=y,unsharp=1x0.7+8+0,blur=0x2,bw=1,bh=1,bc=ff000000,q=75"
     );
     assert_eq!(imlib2.notes.len(), 4, "{:?}", imlib2.notes);
-    let over = wish(sane(), "e=imlib2,blur=11");
+    let over = request(sane(), "e=imlib2,blur=11");
     assert_eq!(bare(&over), "rmprof=y,cmyk2rgb=y,q=75");
 }
 
 #[test]
 fn an_animation_is_shown_by_its_first_frame_when_strict() {
-    let frame = |config| wish(config, "dw=100,of=gif").rules.output().frame;
+    let frame = |config| request(config, "dw=100,of=gif").rules.output().frame;
     assert_eq!(frame(strict()), Some(1));
     assert_eq!(frame(sane()), None);
 }
@@ -331,9 +343,9 @@ fn imlib2_writes_gif_and_webp_unless_strict() {
 
 #[test]
 fn an_unknown_engine_is_imagemagick_with_a_note() {
-    let wish = wish(sane(), "e=vips,blur=0x1");
-    assert_eq!(bare(&wish), "blur=0x1");
-    assert_eq!(wish.notes.len(), 1);
+    let request = request(sane(), "e=vips,blur=0x1");
+    assert_eq!(bare(&request), "blur=0x1");
+    assert_eq!(request.notes.len(), 1);
 }
 
 #[test]
@@ -348,19 +360,19 @@ fn patterns_give_what_the_url_does_not_wherever_p_stands() {
 
 #[test]
 fn an_unknown_pattern_is_no_error() {
-    let wish = wish(sane(), "p=nope,q=5");
-    assert_eq!(bare(&wish), "q=5");
-    assert_eq!(wish.notes.len(), 1);
+    let request = request(sane(), "p=nope,q=5");
+    assert_eq!(bare(&request), "q=5");
+    assert_eq!(request.notes.len(), 1);
 }
 
 #[test]
 fn the_source_type_is_kept_only_when_strict_and_no_format_is_named() {
-    assert!(wish(strict(), "q=1").keep_source_type);
-    assert!(wish(strict(), "q=1").strict);
-    assert!(!wish(strict(), "of=png").keep_source_type);
-    assert!(!wish(strict(), "of=PNG").keep_source_type);
-    assert!(!wish(strict(), "e=gd").keep_source_type);
-    assert!(!wish(sane(), "q=1").keep_source_type);
+    assert!(request(strict(), "q=1").style.type_by_name);
+    assert!(request(strict(), "q=1").style.exact);
+    assert!(!request(strict(), "of=png").style.type_by_name);
+    assert!(!request(strict(), "of=PNG").style.type_by_name);
+    assert!(!request(strict(), "e=gd").style.type_by_name);
+    assert!(!request(sane(), "q=1").style.type_by_name);
 }
 
 #[test]
@@ -368,10 +380,10 @@ fn getparam_takes_options_in_any_case_and_processes_every_path() {
     assert_eq!(text(getparam(), "DW=200&dw=100&q=5"), "dw=200,q=5");
     assert_eq!(text(getparam(), "p=a&dh=10"), "dw=50,dh=10");
     assert_eq!(text(getparam(), "pt=&dw=5"), "pt=ptss,dw=5");
-    let wish = ask(getparam(), "/trip/a%20b.jpg").unwrap();
-    assert_eq!(wish.source, "trip/a b.jpg");
-    assert!(wish.transformed);
-    let wish = ask(getparam(), "/small_light(dw=5)/a.jpg").unwrap();
-    assert_eq!(wish.source, "small_light(dw=5)/a.jpg");
-    assert_eq!(bare(&wish), "");
+    let request = ask(getparam(), "/trip/a%20b.jpg").unwrap();
+    assert_eq!(request.source.as_str(), "trip/a b.jpg");
+    assert!(!request.is_file());
+    let request = ask(getparam(), "/small_light(dw=5)/a.jpg").unwrap();
+    assert_eq!(request.source.as_str(), "small_light(dw=5)/a.jpg");
+    assert_eq!(bare(&request), "");
 }

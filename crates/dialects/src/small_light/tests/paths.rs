@@ -4,9 +4,9 @@ use super::{SmallLightConfig, ask, bare, sane, strict};
 use crate::{Config, Dialects};
 
 fn source_and_recipe(config: SmallLightConfig, target: &str) -> (String, String) {
-    let wish = ask(config, target).expect(target);
-    assert!(wish.transformed, "{target}");
-    (wish.source.clone(), bare(&wish))
+    let request = ask(config, target).expect(target);
+    assert!(!request.is_file(), "{target}");
+    (request.source.as_str().to_owned(), bare(&request))
 }
 
 #[test]
@@ -60,27 +60,30 @@ fn encoded_options_are_options_unless_strict() {
         "/small_light(dw%3D5%2cq%3d7)/a%2520.jpg",
         "/small%5Flight%28dw%3D5%2Cq%3D7%29%2Fa%2520.jpg",
     ] {
-        let wish = ask(sane(), target).expect(target);
-        assert_eq!(wish.source, "a%20.jpg", "{target}");
-        assert_eq!(bare(&wish), "dw=5,q=7", "{target}");
-        assert!(wish.transformed && wish.notes.is_empty(), "{wish:?}");
+        let request = ask(sane(), target).expect(target);
+        assert_eq!(request.source.as_str(), "a%20.jpg", "{target}");
+        assert_eq!(bare(&request), "dw=5,q=7", "{target}");
+        assert!(
+            !request.is_file() && request.notes.is_empty(),
+            "{request:?}"
+        );
     }
-    let wish = ask(strict(), "/small_light%28dw=5%29/a%2520.jpg").unwrap();
-    assert_eq!(wish.source, "a%20.jpg");
-    assert_eq!(wish.rules.text(), "original");
-    assert!(!wish.transformed);
+    let request = ask(strict(), "/small_light%28dw=5%29/a%2520.jpg").unwrap();
+    assert_eq!(request.source.as_str(), "a%20.jpg");
+    assert_eq!(request.rules.text(), "original");
+    assert!(request.is_file());
 }
 
 #[test]
 fn options_that_are_not_closed_are_ignored_with_a_note() {
     for target in ["/small_light(dw=5/a.jpg", "/small_light%28dw=5/a.jpg"] {
-        let wish = ask(sane(), target).unwrap();
-        assert_eq!(wish.source, "a.jpg");
-        assert!(!wish.transformed);
-        assert_eq!(wish.notes.len(), 1);
+        let request = ask(sane(), target).unwrap();
+        assert_eq!(request.source.as_str(), "a.jpg");
+        assert!(request.is_file());
+        assert_eq!(request.notes.len(), 1);
     }
     let file = ask(sane(), "/small_light%28x%29.jpg").unwrap();
-    assert_eq!(file.source, "small_light(x).jpg");
+    assert_eq!(file.source.as_str(), "small_light(x).jpg");
     assert!(file.notes.is_empty());
 }
 
@@ -98,11 +101,11 @@ fn equivalent_paths_are_one_source() {
         "trip/sub/%2e./a.jpg",
     ] {
         for config in [sane(), strict()] {
-            let wish = ask(config, &format!("/small_light(dw=5)/{path}")).expect(path);
-            assert_eq!(wish.source, "trip/a.jpg", "{path}");
+            let request = ask(config, &format!("/small_light(dw=5)/{path}")).expect(path);
+            assert_eq!(request.source.as_str(), "trip/a.jpg", "{path}");
         }
         let plain = ask(sane(), &format!("/{path}")).expect(path);
-        assert_eq!(plain.source, "trip/a.jpg", "{path}");
+        assert_eq!(plain.source.as_str(), "trip/a.jpg", "{path}");
     }
     for (path, source) in [
         ("/../a.jpg", "../a.jpg"),
@@ -112,14 +115,14 @@ fn equivalent_paths_are_one_source() {
         ("/trip/sub/..", "trip/"),
         ("/trip/..", ""),
     ] {
-        assert_eq!(ask(sane(), path).unwrap().source, source, "{path}");
+        assert_eq!(ask(sane(), path).unwrap().source.as_str(), source, "{path}");
     }
 }
 
 #[test]
 fn options_in_the_query_count_only_when_strict() {
     let target = "/a.jpg?x=small_light(q=5)";
-    assert!(!ask(sane(), target).unwrap().transformed);
+    assert!(ask(sane(), target).unwrap().is_file());
     assert_eq!(
         source_and_recipe(strict(), target),
         ("a.jpg".to_owned(), "q=5".to_owned())
@@ -149,5 +152,5 @@ fn patterns_that_differ_only_in_capitals_are_refused_when_strict() {
         ..Config::default()
     };
     let error = Dialects::new(&config).unwrap_err();
-    assert_eq!(error.knob, "small_light.patterns");
+    assert_eq!(error.key, "small_light.patterns");
 }

@@ -9,7 +9,7 @@ mod notes;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use andon_recipe::Output;
 
 pub(crate) use self::life::{ClientSide, Terms};
@@ -19,7 +19,7 @@ pub(crate) use self::notes::Notes;
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
 use crate::request::conditional::Validators;
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 
 /// Everything that is remembered about results, and those being made.
 pub(crate) struct Results<Made, Source> {
@@ -78,7 +78,7 @@ where
     }
 
     /// What the result of a request is kept under.
-    pub(crate) fn key(&self, asked: &Asked) -> Key {
+    pub(crate) fn key(&self, asked: &SettledRequest) -> Key {
         self.names.key(asked)
     }
 
@@ -88,12 +88,16 @@ where
         Key::of(&[key.to_string().as_str(), state, &purges])
     }
 
-    /// What the fetch of a wish's source is called, unless it still is `known`.
-    pub(crate) fn fetch(&self, wish: &Wish, known: &str) -> Key {
+    /// What the fetch of a request's source is called, unless it still is `known`.
+    pub(crate) fn fetch(&self, request: &ImageRequest, known: &str) -> Key {
         let purges = self.purges.load(Ordering::Acquire).to_string();
         // What is passed on as it is has to meet more.
-        let kind = if wish.transformed { "picture" } else { "file" };
-        let path = wish.source.trim_start_matches('/');
+        let kind = if !request.is_file() {
+            "picture"
+        } else {
+            "file"
+        };
+        let path = request.source.as_str().trim_start_matches('/');
         Key::of(&["source", kind, path, known, &purges])
     }
 
@@ -125,22 +129,22 @@ where
 }
 
 /// What purging by source compares with.
-pub(crate) fn source_path(wish: &Wish) -> String {
-    format!("/{}", wish.source.trim_start_matches('/'))
+pub(crate) fn source_path(request: &ImageRequest) -> String {
+    format!("/{}", request.source.as_str().trim_start_matches('/'))
 }
 
-/// What all formats of one wish have in common: purging by URL means each of them.
-pub(crate) fn wish_tag(wish: &Wish) -> String {
+/// What all formats of one request have in common: purging by URL means each of them.
+pub(crate) fn url_tag(request: &ImageRequest) -> String {
     let output = Output {
         format: None,
-        ..wish.rules.output().clone()
+        ..request.rules.output().clone()
     };
-    let text = if wish.transformed {
-        wish.rules.with_output(output).text()
+    let text = if !request.is_file() {
+        request.rules.with_output(output).text()
     } else {
         String::new()
     };
-    format!("wish:{}", Key::of(&[source_path(wish), text]))
+    format!("request:{}", Key::of(&[source_path(request), text]))
 }
 
 /// What a client may hold its copy of an entry against.

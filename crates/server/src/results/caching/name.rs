@@ -9,7 +9,7 @@ use andon_cache::Key;
 use andon_pixels::Codec;
 
 use crate::config::{self, Config, HttpConfig, OriginKind, S3Config};
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 use crate::sources::revision::Revision;
 
 /// The parts of keys that do not come from the request.
@@ -34,18 +34,18 @@ impl Names {
 
     /// The key of a request whose format is settled and part of the recipe; nothing else that a client sends
     /// matters.
-    pub(crate) fn key(&self, asked: &Asked) -> Key {
+    pub(crate) fn key(&self, asked: &SettledRequest) -> Key {
         Key::of(&self.parts(asked))
     }
 
-    fn parts(&self, asked: &Asked) -> [String; 4] {
-        let wish = &asked.wish;
-        let source = wish.source.trim_start_matches('/');
+    fn parts(&self, asked: &SettledRequest) -> [String; 4] {
+        let request = &asked.request;
+        let source = request.source.as_str().trim_start_matches('/');
         let mut rules = String::new();
         for (rule, applies) in [
             ("negotiated", asked.negotiated),
-            ("strict", wish.strict),
-            ("source-type", wish.keep_source_type),
+            ("strict", request.style.exact),
+            ("source-type", request.style.type_by_name),
         ] {
             if applies {
                 let _ = write!(rules, "{rule} ");
@@ -54,7 +54,7 @@ impl Names {
         [
             self.origin(source).to_owned(),
             source.to_owned(),
-            self.revision.result(wish),
+            self.revision.result(request),
             rules,
         ]
     }
@@ -100,14 +100,19 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use andon_dialects::Dialects;
+
     use super::*;
 
     /// A request as the configuration `keys`, read in `folder`, understands it.
     fn parts(keys: &str, folder: &str, target: &str) -> ([String; 4], Key) {
         let config = Config::parse(keys, Path::new(folder)).unwrap();
-        let wish = config.dialects().unwrap().wish(target).unwrap();
-        let asked = Asked {
-            wish: Arc::new(wish),
+        let request = Dialects::new(&config.dialects)
+            .unwrap()
+            .parse(target)
+            .unwrap();
+        let asked = SettledRequest {
+            request: Arc::new(request),
             negotiated: false,
         };
         let names = Names::new(&config, andon_codecs::ALL);

@@ -91,7 +91,7 @@ impl Maker {
                 deadline,
                 began,
             };
-            let found = maker.open(&asked.wish).await;
+            let found = maker.open(&asked.request).await;
             let end = match found {
                 // It is another file by now: whoever asks next looks at that.
                 Ok(found) if found.source_key() != key => Err(Error::Changing),

@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::{self, Source};
 use crate::request::conditional::Validators;
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 use crate::results::caching::{Results, Terms};
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
@@ -63,7 +63,7 @@ pub(crate) enum Fetch {
 }
 
 impl Maker {
-    /// Obtains the result of a wish; `unchanged` tells whether the client has it already.
+    /// Obtains the result of a request; `unchanged` tells whether the client has it already.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
         known: &RequestVariant,
@@ -99,7 +99,7 @@ impl Maker {
         self: &Arc<Self>,
         key: Key,
         hit: Option<Hit>,
-        asked: &Asked,
+        asked: &SettledRequest,
         deadline: Instant,
         began: Instant,
         unchanged: impl Fn(&Validators) -> bool,
@@ -109,7 +109,7 @@ impl Maker {
             return Ok(Answer::Result(Obtained::hit(hit, left, began)));
         }
         let ticket = results.cache.ticket();
-        let found = match (self.open(&asked.wish).await, &hit) {
+        let found = match (self.open(&asked.request).await, &hit) {
             (Ok(found), _) => found,
             (Err(error), Some(hit))
                 if matches!(error.root(), Error::Io(_))
@@ -134,7 +134,7 @@ impl Maker {
         if let Some((fault, _)) = results.faults.get(&flight) {
             return Err(fault.into());
         }
-        let terms = Terms::of_file(&results.config, &asked.wish.source);
+        let terms = Terms::of_file(&results.config, asked.request.source.as_str());
         let work = {
             let (maker, asked) = (self.clone(), asked.clone());
             move |_: Cancellation| async move {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::Reservation;
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned};
 use crate::sources::resolver::{Found, Read};
@@ -21,7 +21,7 @@ use crate::sources::resolver::{Found, Read};
 /// What is to be made, and by when.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    pub(crate) asked: &'a Asked,
+    pub(crate) asked: &'a SettledRequest,
     pub(crate) deadline: Instant,
     pub(crate) began: Instant,
 }
@@ -152,10 +152,10 @@ impl Maker {
         })
     }
 
-    /// Opens the files of a wish in a folder.
-    pub(crate) async fn open(&self, wish: &Arc<Wish>) -> Result<Found, Error> {
-        let (resolver, wish) = (self.resolver.clone(), wish.clone());
-        self.fetcher.look(move || resolver.open(&wish)).await
+    /// Opens the files of a request in a folder.
+    pub(crate) async fn open(&self, request: &Arc<ImageRequest>) -> Result<Found, Error> {
+        let (resolver, request) = (self.resolver.clone(), request.clone());
+        self.fetcher.look(move || resolver.open(&request)).await
     }
 
     /// Reads a picture's files and its header. Both may take their time, so both happen in one of the
@@ -163,7 +163,7 @@ impl Maker {
     async fn read_and_plan(
         &self,
         found: Found,
-        asked: &Asked,
+        asked: &SettledRequest,
     ) -> Result<(Planned, Option<Arc<Reservation>>), Error> {
         let (engine, asked) = (self.engine.clone(), asked.clone());
         self.fetcher
@@ -174,7 +174,7 @@ impl Maker {
                     hold,
                 } = found.read()?;
                 let ingredients = Ingredients {
-                    wish: asked.wish,
+                    request: asked.request,
                     negotiated: asked.negotiated,
                     path: found.path,
                     source,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
-use andon_dialects::Wish;
+use andon_dialects::ImageRequest;
 
 use super::obtained::{Obtained, fallen};
 use super::result::ResultJob;
@@ -14,7 +14,7 @@ use crate::error::OriginError;
 use crate::error::{Error, SharedError};
 use crate::origins::{Fetched, Source, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 use crate::results::caching::{Notes, Terms};
 
 impl Maker {
@@ -23,7 +23,7 @@ impl Maker {
         self: &Arc<Self>,
         key: Key,
         hit: Option<Hit>,
-        asked: &Asked,
+        asked: &SettledRequest,
         deadline: Instant,
         began: Instant,
     ) -> Result<Obtained, Error> {
@@ -64,7 +64,7 @@ impl Maker {
     }
 
     /// One renewal at a time, and after a failed one none for a while.
-    fn renew_behind(self: &Arc<Self>, key: Key, asked: &Asked, hit: &Hit) {
+    fn renew_behind(self: &Arc<Self>, key: Key, asked: &SettledRequest, hit: &Hit) {
         if !self.results.renewing.claim(key, (), self.timeout) {
             return;
         }
@@ -86,7 +86,7 @@ impl Maker {
     async fn renew(
         self: &Arc<Self>,
         key: Key,
-        asked: &Asked,
+        asked: &SettledRequest,
         old: Option<Arc<Entry>>,
         deadline: Instant,
         began: Instant,
@@ -118,32 +118,36 @@ impl Maker {
         job: &ResultJob,
         old: Option<Arc<Entry>>,
     ) -> Result<Made, Error> {
-        let wish = &job.asked.wish;
+        let request = &job.asked.request;
         let materials = {
-            let (resolver, wish) = (self.resolver.clone(), wish.clone());
-            let open = move || resolver.open_materials(&wish);
+            let (resolver, request) = (self.resolver.clone(), request.clone());
+            let open = move || resolver.open_materials(&request);
             self.fetcher.run(open).await?
         };
         // An old result is only worth asking about if what it is composed with is the same too.
         let known = old.and_then(|old| {
             let notes = Notes::of(&old);
             let source = notes.source.clone()?;
-            let text = self.resolver.result_text(wish);
+            let text = self.resolver.result_text(request);
             let now = Validators::of_fetched(&text, &source, &materials.identities());
             (now.etag == old.etag).then_some((old, notes, source))
         });
         let source = known.as_ref().map(|(_, _, source)| source.clone());
-        let source = match (self.fetch(wish, source, job.deadline).await?, known) {
+        let source = match (self.fetch(request, source, job.deadline).await?, known) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((old, notes, _))) => {
-                let terms = Terms::of_origin(&self.results.config, &wish.source, said);
+                let terms = Terms::of_origin(&self.results.config, request.source.as_str(), said);
                 return Ok(self.prolong(job, &old, notes, terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
-        let terms = Terms::of_origin(&self.results.config, &wish.source, source.freshness);
+        let terms = Terms::of_origin(
+            &self.results.config,
+            request.source.as_str(),
+            source.freshness,
+        );
         let validators = source.validators.clone();
-        let found = self.resolver.found(wish, copy_of(&source), materials);
+        let found = self.resolver.found(request, copy_of(&source), materials);
         drop(source);
         self.make(job, found, Some(validators), terms).await
     }
@@ -151,17 +155,21 @@ impl Maker {
     /// Fetches a source over a network, together with all who want it now.
     async fn fetch(
         self: &Arc<Self>,
-        wish: &Arc<Wish>,
+        request: &Arc<ImageRequest>,
         known: Option<SourceValidators>,
         deadline: Instant,
     ) -> Result<Fetch, Error> {
         let identity = known.as_ref().map_or("", |known| &known.identity);
-        let key = self.results.fetch(wish, identity);
+        let key = self.results.fetch(request, identity);
         let work = {
-            let (maker, wish) = (self.clone(), wish.clone());
+            let (maker, request) = (self.clone(), request.clone());
             move |_: Cancellation| async move {
                 let budget = maker.fetcher.budget(deadline);
-                match maker.resolver.fetch(&wish, known.as_ref(), &budget).await {
+                match maker
+                    .resolver
+                    .fetch(&request, known.as_ref(), &budget)
+                    .await
+                {
                     Ok(Fetched::Body(source)) => Ok(Fetch::Body(Arc::new(source))),
                     Ok(Fetched::NotModified(said)) => Ok(Fetch::NotModified(said)),
                     Err(error) => Err(SharedError::new(error)),

@@ -11,7 +11,7 @@ use super::{Made, Maker};
 use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::origins::SourceValidators;
-use crate::request::negotiation::Asked;
+use crate::request::negotiation::SettledRequest;
 use crate::results::caching::{self, Notes, Terms};
 use crate::sources::resolver::Found;
 
@@ -21,7 +21,7 @@ pub(super) struct ResultJob {
     pub(super) flight: Key,
     /// Taken before the source was looked at.
     pub(super) ticket: Ticket,
-    pub(super) asked: Asked,
+    pub(super) asked: SettledRequest,
     pub(super) deadline: Instant,
     pub(super) began: Instant,
 }
@@ -42,16 +42,16 @@ impl Maker {
             deadline: job.deadline,
             began: job.began,
         };
-        let picture = match job.asked.wish.transformed {
+        let picture = match !job.asked.request.is_file() {
             true => self.picture(&task, found, &mut stages).await?,
             false => self.file(&task, found, &mut stages).await?,
         };
-        let wish = &job.asked.wish;
+        let request = &job.asked.request;
         let mut tags = vec![
-            caching::wish_tag(wish),
+            caching::url_tag(request),
             format!("type:{}", picture.media_type),
         ];
-        let materials = wish.rules.materials().into_iter();
+        let materials = request.rules.materials().into_iter();
         tags.extend(materials.map(|name| format!("material:{name}")));
         let notes = Notes {
             source,
@@ -63,7 +63,7 @@ impl Maker {
             media_type: picture.media_type.to_owned(),
             etag: validators.etag,
             last_modified: validators.modified,
-            source: caching::source_path(wish),
+            source: caching::source_path(request),
             tags,
             life: terms.life,
             negative: false,

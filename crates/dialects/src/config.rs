@@ -1,0 +1,70 @@
+//! What a dialect's table in the configuration is.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::dialect::Dialect;
+
+/// One dialect's keys, with their defaults.
+pub trait Settings {
+    /// The dialect, if it is switched on.
+    ///
+    /// # Errors
+    /// The first key whose value cannot work.
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
+
+    /// Makes relative paths relative to `folder`.
+    fn resolve_paths(&mut self, _folder: &Path) {}
+}
+
+/// A configuration that cannot work: which key, its value, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The key, as the configuration file has it.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is wrong and what would do.
+    pub why: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, value, why } = self;
+        write!(f, "{key} = `{value}` cannot work: {why}")
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Lists the dialects: the name of the table in the configuration, and the type of its keys.
+macro_rules! dialects {
+    ($($(#[$doc:meta])* $name:ident: $settings:ty),+ $(,)?) => {
+        /// The part of the configuration that decides how targets are read.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            /// Changes to the raw path before any dialect reads it: the first whose pattern matches acts.
+            pub rewrite: Vec<Rewrite>,
+            $($(#[$doc])* pub $name: $settings,)+
+        }
+
+        /// Every dialect, in the order in which they are asked.
+        pub const ALL: &[(&str, Maker)] = &[$((
+            stringify!($name),
+            |config| Settings::dialect(&config.$name),
+        )),+];
+
+        impl Config {
+            /// The keys at the top of a configuration file that are read here.
+            pub const KEYS: &[&str] = &["rewrite", $(stringify!($name)),+];
+
+            /// Makes relative paths relative to `folder`.
+            pub fn resolve_paths(&mut self, folder: &std::path::Path) {
+                $(Settings::resolve_paths(&mut self.$name, folder);)+
+            }
+        }
+    };
+}
+
+pub(crate) use dialects;

@@ -1,0 +1,159 @@
+//! What a target asks for, whichever dialect it is written in.
+
+use std::sync::Arc;
+
+use andon_recipe::{Output, Recipe, Rules};
+
+use crate::dialect::Refusal;
+use crate::percent;
+
+/// A target, read.
+#[derive(Clone, Debug)]
+pub struct ImageRequest {
+    /// What is to be sent.
+    pub ask: Ask,
+    /// What it is made of.
+    pub source: Source,
+    /// How; [`Recipe::original`] for a file as it is.
+    pub rules: Arc<dyn Rules>,
+    /// Warnings for the operator: options that were ignored, or whose meaning upstream is undefined.
+    pub notes: Vec<String>,
+    /// How the dialect wants it answered.
+    pub style: AnswerStyle,
+}
+
+/// What is to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The source as it is, which need not be an image.
+    File,
+    /// An image made of the source by the rules.
+    Picture,
+    /// Facts about the source and about the image that the rules would make of it, as JSON.
+    Describe,
+    /// Another URL.
+    Redirect(Redirect),
+}
+
+/// Where a client should look instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The target there.
+    pub to: String,
+    /// The status: 301, 302, 303, 307 or 308.
+    pub status: u16,
+}
+
+/// Where a source is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Below the roots of the origins: percent-decoded exactly once, without empty and `.` segments, `..`
+    /// resolved. It may be empty; one that would climb out begins with `..`, and no origin has it.
+    Path(String),
+    /// An absolute URL, decoded once. Only those below an origin's own base are served.
+    Url(String),
+}
+
+/// How a dialect wants a request answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerStyle {
+    /// The status of errors.
+    pub errors: ErrorStyle,
+    /// Send exactly what the rules make: no format chosen by `Accept` unless the URL asks for that, and never
+    /// the source in place of a result that is larger.
+    pub exact: bool,
+    /// Label the result with the media type of the source's file name, even where that is wrong.
+    pub type_by_name: bool,
+    /// The canonical target, if this one is another.
+    pub canonical: Option<String>,
+}
+
+/// The status of errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorStyle {
+    /// Each its own.
+    #[default]
+    Own,
+    /// The same for all but overload.
+    Every(u16),
+}
+
+impl ImageRequest {
+    /// A request for an image made of a source.
+    #[must_use]
+    pub fn picture(source: Source, rules: impl Rules + 'static) -> Self {
+        Self {
+            ask: Ask::Picture,
+            source,
+            rules: Arc::new(rules),
+            notes: Vec::new(),
+            style: AnswerStyle::default(),
+        }
+    }
+
+    /// A request for a file as it is.
+    #[must_use]
+    pub fn file(source: Source) -> Self {
+        Self {
+            ask: Ask::File,
+            ..Self::picture(source, Recipe::original())
+        }
+    }
+
+    /// Is the source sent as it is, whatever it is?
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.ask == Ask::File
+    }
+
+    /// Has the result written otherwise.
+    pub fn write_as(&mut self, output: Output) {
+        if output != *self.rules.output() {
+            self.rules = self.rules.with_output(output);
+        }
+    }
+}
+
+impl Source {
+    /// A raw path of a target.
+    ///
+    /// # Errors
+    /// A path that does not decode.
+    pub fn from_raw(raw: &str) -> Result<Self, Refusal> {
+        Ok(Self::from_path(&percent::decode(raw)?))
+    }
+
+    /// A decoded path. Every equivalent path (`//a`, `./a`, `b/../a`) becomes the same text, so that it shares one
+    /// cache entry. A slash at the end stays: it asks for a folder.
+    #[must_use]
+    pub fn from_path(path: &str) -> Self {
+        Self::Path(relative(path))
+    }
+
+    /// The path, or the URL.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Path(text) | Self::Url(text) => text,
+        }
+    }
+}
+
+/// A decoded path as a source is named.
+pub(crate) fn relative(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if kept.last().is_some_and(|last| *last != "..") => {
+                kept.pop();
+            }
+            segment => kept.push(segment),
+        }
+    }
+    let asks_for_folder = matches!(path.rsplit('/').next(), Some("" | "." | ".."));
+    if asks_for_folder && !kept.is_empty() {
+        kept.push("");
+    }
+    kept.join("/")
+}
