@@ -1,7 +1,9 @@
 //! `andon explain`: how an answer comes about, without making it.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
+use andon_dialects::ImageRequest;
 use andon_server::negotiation;
 
 use crate::place::{self, Place};
@@ -63,6 +65,16 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     match planned {
         Ok((found, plan)) => {
             writeln!(told, "etag    {}", found.validators.etag)?;
+            let resolved = ImageRequest {
+                rules: Arc::new(plan.recipe().clone()),
+                ..request.clone()
+            };
+            let written = resolver
+                .written(&request)
+                .chain(resolver.written(&resolved));
+            for (_, same) in written.filter(|(_, same)| *same != target) {
+                writeln!(told, "same    {same}")?;
+            }
             write!(told, "{}", plan.explain())?;
             Ok(())
         }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use andon_dialects::Ask;
 use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
 use andon_server::rendering::{Ingredients, Planned};
@@ -55,8 +56,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             source: read.source,
             materials: read.materials,
         };
+        let describe = ingredients.request.ask == Ask::Describe;
         let planned = Planned::new(&engine, ingredients)?;
-        planned.render(&engine, None, &Alone, &Never)?.body
+        match describe {
+            true => return write(&args.output, planned.facts().to_string().as_bytes()),
+            false => planned.render(&engine, None, &Alone, &Never)?.body,
+        }
     } else {
         read.source
     };

@@ -53,6 +53,12 @@ impl<'a> Target<'a> {
             },
         }
     }
+
+    /// The raw path below a dialect's prefix, without the slash between them.
+    #[must_use]
+    pub fn below(&self, prefix: &str) -> Option<&'a str> {
+        self.path.strip_prefix(prefix)?.strip_prefix('/')
+    }
 }
 
 /// A target that cannot be served, through the client's fault. `Display` is one plain sentence that may

@@ -16,6 +16,7 @@
 
 mod config;
 mod dialect;
+pub mod native;
 mod percent;
 mod request;
 mod rewrite;
@@ -23,6 +24,7 @@ pub mod small_light;
 
 pub use config::{ConfigError, Settings};
 pub use dialect::{Dialect, Refusal, Target};
+pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ErrorStyle, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
@@ -30,6 +32,8 @@ pub use small_light::{Compat, Mistakes, SmallLightConfig};
 use rewrite::Rewriter;
 
 config::dialects! {
+    /// Andon's own URLs.
+    native: NativeConfig,
     /// ngx_small_light's URLs.
     small_light: SmallLightConfig,
 }

@@ -29,6 +29,13 @@ impl Orientation {
         Self { mirror, quarters }
     }
 
+    /// EXIF's number, 1 to 8.
+    #[must_use]
+    pub fn exif(self) -> u16 {
+        let same = |number: &u16| Self::from_exif(*number) == self;
+        (1..=8).find(same).unwrap_or(1)
+    }
+
     /// This, then a turn.
     #[must_use]
     pub fn then(self, turn: Turn) -> Self {

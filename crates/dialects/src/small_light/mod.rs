@@ -51,7 +51,8 @@ impl Dialect for SmallLight {
         } else {
             match path::option_text(target, strict)? {
                 Some(text) => Some(self.picture(target, Given::Path(&text), strict)?),
-                None => path::unclosed(target)?,
+                // A path that does not decode is a file's.
+                None => path::unclosed(target).unwrap_or_default(),
             }
         };
         match request {

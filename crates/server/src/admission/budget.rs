@@ -74,7 +74,7 @@ impl Shares {
             0 => Self::of_memory(cgroup::memory().unwrap_or(UNKNOWN_MACHINE), sources, cache),
             budget => Self::of_budget(budget, sources, cache),
         };
-        match config.small_light.material_dir {
+        match config.dialects.small_light.material_dir {
             Some(_) => shares.with_overlays(config.cache.overlays.0),
             None => shares,
         }
@@ -150,7 +150,7 @@ mod tests {
         let mut config = Config::default();
         config.memory_budget.0 = 400 << 20;
         assert_eq!(Shares::of(&config).overlays, 0);
-        config.small_light.material_dir = Some("icons".into());
+        config.dialects.small_light.material_dir = Some("icons".into());
         let shares = Shares::of(&config);
         assert_eq!(shares.overlays, 32 << 20);
         assert_eq!(shares.sources + shares.overlays + shares.pixels, 400 << 20);

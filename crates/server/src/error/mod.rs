@@ -42,8 +42,8 @@ pub enum Error {
     Withheld { path: String, why: Withheld },
     #[error("{error} ({place})")]
     At { error: Box<Self>, place: String },
-    #[error("the folder is at {to}")]
-    Moved { to: String },
+    #[error("see {to}")]
+    Moved { to: String, status: u16 },
     #[error(transparent)]
     Pixels(#[from] andon_pixels::Error),
     #[error("the file is being changed right now; try again")]
@@ -150,7 +150,11 @@ impl Error {
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
             Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
             Self::At { error, .. } => error.facts(),
-            Self::Moved { .. } => (StatusCode::MOVED_PERMANENTLY, Fault::Client, "moved"),
+            Self::Moved { status, .. } => {
+                let status = StatusCode::from_u16(*status);
+                let status = status.unwrap_or(StatusCode::MOVED_PERMANENTLY);
+                (status, Fault::Client, "moved")
+            }
             Self::Pixels(P::Recipe { .. }) => (StatusCode::BAD_REQUEST, Fault::Client, "recipe"),
             Self::Pixels(P::UnknownFormat) => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

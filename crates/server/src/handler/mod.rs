@@ -157,7 +157,7 @@ impl App {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);
-                response::add_notes(reply.headers_mut(), &known.asked.request.notes);
+                response::add_remarks(reply.headers_mut(), &known.asked.request);
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
@@ -207,7 +207,7 @@ impl App {
             response::set_timing(&mut reply, record.stages());
             reply
         };
-        response::add_notes(reply.headers_mut(), &asked.request.notes);
+        response::add_remarks(reply.headers_mut(), &asked.request);
         if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
             response::set_cache_control(&mut reply, &text);
         }

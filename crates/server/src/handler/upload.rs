@@ -262,7 +262,7 @@ impl App {
         if let Some(plan) = picture.plan {
             response::set_plan(&mut reply, &plan);
         }
-        response::add_notes(reply.headers_mut(), &image_request.notes);
+        response::add_remarks(reply.headers_mut(), &image_request);
         Ok(reply)
     }
 

@@ -22,6 +22,8 @@ pub use source::{Fetched, Source, SourceValidators};
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};
 use self::s3::S3Origin;
+use url::Url;
+
 use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 use crate::error::{Error, Withheld};
 use crate::permits::Permits;
@@ -96,6 +98,18 @@ impl Origins {
     #[must_use]
     pub fn is_remote(&self, source: &str) -> bool {
         matches!(self.find(source), Ok((origin, _)) if !matches!(origin.kept, Kept::Folder(_)))
+    }
+
+    /// The path of an absolute URL, if an origin's own base is above it.
+    pub(crate) fn path_of(&self, url: &str) -> Option<String> {
+        let url = Url::parse(url).ok()?;
+        self.0.iter().find_map(|origin| {
+            let Kept::Http(http) = &origin.kept else {
+                return None;
+            };
+            let path = http.path_of(&url)?;
+            Some(format!("{}/{path}", origin.prefix))
+        })
     }
 
     /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use andon_dialects::ImageRequest;
+use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{self as recipe, Colour, FormatName, Output};
 use hyper::HeaderMap;
@@ -103,7 +103,7 @@ impl Negotiation {
     pub(crate) fn is_open(&self, request: &ImageRequest) -> bool {
         let open = is_open(request.rules.output())
             || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
-        open && !request.is_file() && !self.offers.is_empty()
+        open && request.ask == Ask::Picture && !self.offers.is_empty()
     }
 
     /// How many different answers there are to an open request.

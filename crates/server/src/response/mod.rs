@@ -9,6 +9,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use andon_cache::Purged;
+use andon_dialects::ImageRequest;
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -56,7 +57,7 @@ pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
         Error::Method(_) => {
             headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
-        Error::Moved { to } => set(headers, header::LOCATION, to),
+        Error::Moved { to, .. } => set(headers, header::LOCATION, to),
         _ => {}
     }
     reply
@@ -135,10 +136,14 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
-/// `Andon-Note`, one for each note: what was ignored of the URL. Text from the URL is in them, so that
-/// everything but printable ASCII is escaped.
-pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
-    for note in notes.iter().take(MOST_NOTES) {
+/// What a dialect has to say of a request: `Andon-Note` for each note, what was ignored of the URL, and `Link` to
+/// the canonical one. Text from the URL is in notes, so that everything but printable ASCII is escaped.
+pub(crate) fn add_remarks(headers: &mut HeaderMap, request: &ImageRequest) {
+    if let Some(canonical) = &request.style.canonical {
+        let link = format!("<{canonical}>; rel=\"canonical\"");
+        set(headers, header::LINK, &link);
+    }
+    for note in request.notes.iter().take(MOST_NOTES) {
         let escape = |char: char| match char {
             ' '..='~' => char.to_string(),
             other => other.escape_default().to_string(),

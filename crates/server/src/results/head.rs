@@ -31,7 +31,7 @@ impl Head {
         let validators = caching::validators(entry);
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
-            response::add_notes(reply.headers_mut(), &asked.request.notes);
+            response::add_remarks(reply.headers_mut(), &asked.request);
             if let Some(plan) = &notes.plan {
                 response::set_plan(&mut reply, plan);
             }

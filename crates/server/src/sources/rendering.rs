@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use andon_dialects::ImageRequest;
-use andon_pixels::{Cores, Decoded, Engine, Interrupt, Plan, Timings};
+use andon_pixels::{Cores, Decoded, Engine, Interrupt, Model, Plan, Timings};
 use bytes::Bytes;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::sources::materials::LoadedMaterials;
@@ -79,6 +80,37 @@ impl Planned {
     /// The source's bytes.
     pub(crate) fn source(&self) -> &Bytes {
         &self.source
+    }
+
+    /// What the header says of the source, and what is made of it.
+    #[must_use]
+    pub fn facts(&self) -> Value {
+        let (info, plan) = (self.plan.info(), &self.plan);
+        let colour = match info.model {
+            Model::Gray => "gray",
+            Model::YCbCr { .. } => "ycbcr",
+            Model::Rgb => "rgb",
+            Model::Cmyk => "cmyk",
+        };
+        let (width, height) = plan.size();
+        json!({
+            "source": {
+                "format": info.format,
+                "width": info.width,
+                "height": info.height,
+                "orientation": info.orientation.exif(),
+                "frames": info.frames,
+                "alpha": info.alpha,
+                "depth": info.depth.bits(),
+                "colour": colour,
+                "profile": info.space.profiled,
+                "metadata": info.metadata,
+                "progressive": info.progressive,
+                "bytes": self.source.len(),
+            },
+            "recipe": plan.recipe().to_string(),
+            "result": { "format": plan.format(), "width": width, "height": height },
+        })
     }
 
     /// Renders, from what was decoded before if something was.

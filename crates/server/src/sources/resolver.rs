@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::{Dialects, ImageRequest};
+use andon_dialects::{Ask, Dialects, ImageRequest, Redirect, Refusal, Source as Location};
 use andon_pixels::Codec;
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -132,6 +132,14 @@ impl Resolver {
         self.revision.result(request)
     }
 
+    /// The request in every dialect that can say it: the dialect's name and the target.
+    pub fn written<'a>(
+        &'a self,
+        request: &'a ImageRequest,
+    ) -> impl Iterator<Item = (&'static str, String)> + 'a {
+        self.dialects.write(request)
+    }
+
     /// Where pictures come from.
     pub(crate) fn origins(&self) -> &Origins {
         &self.origins
@@ -145,9 +153,25 @@ impl Resolver {
     /// What `target` asks for: path and query as they stand in the request line.
     ///
     /// # Errors
-    /// `Target`.
+    /// `Target`; `Moved` for a redirect.
     pub fn parse(&self, target: &str) -> Result<ImageRequest, Error> {
-        self.dialects.parse(target).map_err(Error::Target)
+        let mut request = self.dialects.parse(target).map_err(Error::Target)?;
+        if let Ask::Redirect(redirect) = request.ask {
+            let Redirect { to, status } = redirect;
+            return Err(Error::Moved { to, status });
+        }
+        if let Location::Url(url) = &request.source {
+            let path = self.origins.path_of(url).ok_or_else(|| {
+                Error::Target(Refusal {
+                    value: url.clone(),
+                    why: "no origin has it; `http.base` of an origin says which URLs are served"
+                        .to_owned(),
+                    errors: request.style.errors,
+                })
+            })?;
+            request.source = Location::from_path(&path);
+        }
+        Ok(request)
     }
 
     /// Opens the files that a request needs, without reading them; what is not in a folder is fetched,
@@ -287,6 +311,7 @@ impl Resolver {
         match folder.rsplit('/').next() {
             Some(last) if !last.is_empty() => Err(Error::Moved {
                 to: format!("./{}/", utf8_percent_encode(last, NON_ALPHANUMERIC)),
+                status: 301,
             }),
             _ => Ok((path, file)),
         }

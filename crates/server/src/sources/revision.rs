@@ -1,6 +1,6 @@
 //! The version of everything that makes results.
 
-use andon_dialects::ImageRequest;
+use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
 
 /// Which version of pixels and codecs makes results.
@@ -14,9 +14,11 @@ impl Revision {
 
     /// What is made of the source, and by which version; nothing for a file as it is.
     pub(crate) fn result(&self, request: &ImageRequest) -> String {
-        match !request.is_file() {
-            true => format!("{} {}", self.0, request.rules.text()),
-            false => String::new(),
-        }
+        let facts = match request.ask {
+            Ask::File | Ask::Redirect(_) => return String::new(),
+            Ask::Picture => "",
+            Ask::Describe => " facts",
+        };
+        format!("{}{facts} {}", self.0, request.rules.text())
     }
 }

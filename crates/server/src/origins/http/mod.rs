@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use self::client::{Ask, Client, Rules};
@@ -52,6 +52,17 @@ impl HttpOrigin {
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// The path of an absolute URL below the base, percent-decoded.
+    pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
+        let (base, url) = (&self.base, url);
+        let plain = url.query().is_none() && url.username().is_empty() && url.password().is_none();
+        let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
+        let path = percent_decode_str(path.strip_prefix('/')?)
+            .decode_utf8()
+            .ok()?;
+        (plain && base.origin() == url.origin()).then(|| path.into_owned())
     }
 
     /// Asks for the source at `path` below the base, percent-decoded already.

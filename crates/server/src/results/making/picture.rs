@@ -73,6 +73,23 @@ impl Maker {
         })
     }
 
+    /// Facts about a source and about what a recipe makes of it: from its header, so that nothing is decoded.
+    pub(super) async fn describe(
+        &self,
+        task: &Task<'_>,
+        found: Found,
+        stages: &mut Stages,
+    ) -> Result<Picture, Error> {
+        let _hold = self.fetcher.hold(found.size_to_read()).await;
+        let (planned, _held) = self.read_and_plan(found, task.asked).await?;
+        stages.push(("fetch", task.began.elapsed()));
+        Ok(Picture {
+            body: planned.facts().to_string().into(),
+            media_type: "application/json",
+            plan: None,
+        })
+    }
+
     /// A picture made to a recipe.
     pub(super) async fn picture(
         &self,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use andon_cache::{Entry, Key, Ticket};
+use andon_dialects::Ask;
 use hyper::StatusCode;
 
 use super::picture::Task;
@@ -42,9 +43,11 @@ impl Maker {
             deadline: job.deadline,
             began: job.began,
         };
-        let picture = match !job.asked.request.is_file() {
-            true => self.picture(&task, found, &mut stages).await?,
-            false => self.file(&task, found, &mut stages).await?,
+        let stages_of = &mut stages;
+        let picture = match job.asked.request.ask {
+            Ask::File | Ask::Redirect(_) => self.file(&task, found, stages_of).await?,
+            Ask::Picture => self.picture(&task, found, stages_of).await?,
+            Ask::Describe => self.describe(&task, found, stages_of).await?,
         };
         let request = &job.asked.request;
         let mut tags = vec![

@@ -1,0 +1,154 @@
+use proptest::prelude::*;
+
+use super::{Canonical, NativeConfig};
+use crate::{Ask, Config, Dialects, ImageRequest, Refusal, Source};
+
+fn dialects(native: NativeConfig) -> Dialects {
+    let config = Config {
+        native,
+        ..Config::default()
+    };
+    Dialects::new(&config).expect("a configuration")
+}
+
+fn ask(target: &str) -> Result<ImageRequest, Refusal> {
+    dialects(NativeConfig::default()).parse(target)
+}
+
+#[test]
+fn a_recipe_is_one_segment_and_the_file_is_the_rest() {
+    for (target, recipe, source) in [
+        (
+            "/r/fit:250x250,q:80/trip/a%20b.jpg",
+            "fit:250x250,q:80",
+            "trip/a b.jpg",
+        ),
+        ("/r/crop:0:0:50%25x50%25/a.jpg", "crop:0:0:50%x50%", "a.jpg"),
+        ("/r/same/x/../a.jpg?v=2", "same", "a.jpg"),
+        ("/r/original/a.jpg", "original", "a.jpg"),
+        ("/r/over:a%2Fb.png:1:2/a.jpg", "over:a/b.png:1:2", "a.jpg"),
+    ] {
+        let request = ask(target).unwrap();
+        assert_eq!(request.ask, Ask::Picture, "{target}");
+        assert_eq!(request.rules.text(), recipe);
+        assert_eq!(request.source, Source::from_path(source));
+    }
+    for file in ["/r", "/rx/same/a.jpg", "/a.jpg"] {
+        assert!(ask(file).unwrap().is_file(), "{file}");
+    }
+}
+
+#[test]
+fn reading_is_strict_and_names_the_piece() {
+    for (target, piece, why) in [
+        ("/r/fit:ax/a.jpg", "`a`", "recipe"),
+        ("/r/q:80,q:90/a.jpg", "`q`", "once"),
+        ("/r/as:webp,same/a.jpg", "same", "stand alone"),
+        ("/r//a.jpg", "``", "same"),
+        ("/r/fit:50%x/a.jpg", "fit:50%x", "%25"),
+        ("/r/fit:50x50", "/r/fit:50x50", "no file"),
+        ("/r/fit:50x50/x/..", "/r/fit:50x50/x/..", "no file"),
+    ] {
+        let refusal = ask(target).expect_err(target).to_string();
+        assert!(
+            refusal.contains(piece) && refusal.contains(why),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
+fn another_spelling_is_told_its_canonical_one() {
+    assert_eq!(
+        ask("/r/fit:250x250,q:80/a.jpg").unwrap().style.canonical,
+        None
+    );
+    for (target, canonical) in [
+        ("/r/q:80,fit:250x250/a.jpg", "/r/fit:250x250,q:80/a.jpg"),
+        ("/r/fit%3A250x250/x/..//a.jpg", "/r/fit:250x250/a.jpg"),
+        ("/r/as:json,fit:9x9/a.jpg", "/r/fit:9x9,as:json/a.jpg"),
+    ] {
+        let request = ask(target).unwrap();
+        assert_eq!(request.style.canonical.as_deref(), Some(canonical));
+        assert_eq!(ask(canonical).unwrap().style.canonical, None);
+
+        let redirecting = dialects(NativeConfig {
+            canonical: Canonical::Redirect,
+            ..NativeConfig::default()
+        });
+        let Ask::Redirect(redirect) = redirecting.parse(target).unwrap().ask else {
+            panic!("{target} is not redirected");
+        };
+        assert_eq!((&*redirect.to, redirect.status), (canonical, 301));
+        let there = redirecting.parse(canonical).unwrap();
+        assert!(!matches!(there.ask, Ask::Redirect(_)));
+    }
+}
+
+#[test]
+fn json_asks_for_the_facts_of_what_the_rest_would_make() {
+    let request = ask("/r/fit:9x9,as:json/a.jpg").unwrap();
+    assert_eq!(request.ask, Ask::Describe);
+    assert_eq!(request.rules.text(), "fit:9x9");
+}
+
+#[test]
+fn an_absolute_url_is_a_source_even_after_slashes_were_merged() {
+    for target in [
+        "/r/same/https://o.test/x%20y/a.jpg",
+        "/r/same/https:/o.test/x%20y/a.jpg",
+        "/r/same/https%3A%2F%2Fo.test%2Fx%2520y%2Fa.jpg",
+    ] {
+        let source = ask(target).unwrap().source;
+        let decoded = if target.contains("%2520") {
+            "x%20y"
+        } else {
+            "x y"
+        };
+        assert_eq!(
+            source,
+            Source::Url(format!("https://o.test/{decoded}/a.jpg"))
+        );
+    }
+}
+
+#[test]
+fn it_can_be_mounted_elsewhere_but_not_everywhere() {
+    let mounted = |prefix: &str| NativeConfig {
+        prefix: prefix.to_owned(),
+        ..NativeConfig::default()
+    };
+    let dialects = dialects(mounted("/images/v1/"));
+    let request = dialects.parse("/images/v1/fit:9x/a.jpg").unwrap();
+    assert_eq!(request.rules.text(), "fit:9x");
+    assert!(dialects.parse("/r/fit:9x/a.jpg").unwrap().is_file());
+    for prefix in ["", "/", "r", "/a b", "/%72"] {
+        let native = mounted(prefix);
+        let config = Config {
+            native,
+            ..Config::default()
+        };
+        let error = Dialects::new(&config).expect_err(prefix);
+        assert_eq!(error.key, "native.prefix");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_read_is_written_and_what_is_written_is_read(
+        steps in proptest::collection::vec("fit:[1-9]x[1-9]|cover:[1-9]x9|crop:[0-9]:[0-9]:5%x5%|turn:90|blur:0x[1-9]|as:webp|as:json|q:[1-9]|orient", 1..4),
+        source in "[a-z%/ あ:?#.]{1,9}",
+    ) {
+        let dialects = dialects(NativeConfig::default());
+        let target = format!("/r/{}/{}", steps.join(",").replace('%', "%25"), crate::percent::encode(&source, "/"));
+        if let Ok(request) = dialects.parse(&target) {
+            let canonical = request.style.canonical.clone().unwrap_or(target);
+            let written = dialects.write(&request).find(|(name, _)| *name == "native");
+            prop_assert_eq!(written, Some(("native", canonical.clone())));
+            let again = dialects.parse(&canonical).unwrap();
+            prop_assert_eq!(again.style.canonical, None);
+            prop_assert_eq!(again.rules.text(), request.rules.text());
+            prop_assert_eq!(again.source, request.source);
+        }
+    }
+}
