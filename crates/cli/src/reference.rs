@@ -1,10 +1,11 @@
-//! `andon reference`: every word of recipes and every small_light parameter, from their declarations.
+//! `andon reference`: every word of recipes, option of a format and small_light parameter, from their declarations.
 
 use std::fmt::Write;
 
+use andon_codecs::ALL;
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
-use andon_recipe::{Arg, WORDS, Word};
+use andon_recipe::{Arg, WORDS, Word, options};
 
 use crate::print::print;
 
@@ -52,13 +53,26 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
          written: `fit:250x250,sharpen:0x1,as:webp,q:80`. Lengths are pixels, or per cent of a side.\n"
     )?;
     for word in words() {
-        if markdown {
-            writeln!(to, "- `{word}`: {}. Example: `{}`", word.help, word.example)?;
-        } else {
-            writeln!(to, "{word}\n    {}; such as {}", word.help, word.example)?;
+        entry(to, word, markdown)?;
+    }
+    writeln!(to, "\n{section}Formats\n")?;
+    writeln!(
+        to,
+        "The words for output that each format takes. q, progressive, chroma and effort say nothing to a format that has \
+         no use for\nthem, unless it was asked for by name; max goes where q does. Options of a format's own are written \
+         `with:NAME:VALUE`.\n"
+    )?;
+    for codec in ALL {
+        let (shared, own): (Vec<&Word>, Vec<&Word>) =
+            codec.options().iter().partition(|word| is_shared(word));
+        let names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
+        let name = codec.name();
+        match markdown {
+            true => writeln!(to, "- `as:{name}`: {}", names.join(", "))?,
+            false => writeln!(to, "as:{name}\n    {}", names.join(", "))?,
         }
-        for arg in word.args {
-            argument(to, arg)?;
+        for word in own {
+            entry(to, word, markdown)?;
         }
     }
     writeln!(to, "\n{section}small_light URLs\n")?;
@@ -76,6 +90,43 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
     Ok(())
 }
 
+fn entry(to: &mut String, word: &Word, markdown: bool) -> std::fmt::Result {
+    let with = if is_own(word) { "with:" } else { "" };
+    if markdown {
+        writeln!(
+            to,
+            "- `{with}{word}`: {}. Example: `{}`",
+            word.help, word.example
+        )?;
+    } else {
+        writeln!(
+            to,
+            "{with}{word}\n    {}; such as {}",
+            word.help, word.example
+        )?;
+    }
+    word.args.iter().try_for_each(|arg| argument(to, arg))
+}
+
+/// Is it a word that formats share?
+fn is_shared(word: &Word) -> bool {
+    options::ALL.iter().any(|shared| shared.name == word.name)
+}
+
+/// Is it an option of a format's own?
+fn is_own(word: &Word) -> bool {
+    !words().any(|known| known.name == word.name)
+}
+
+/// A shared word as a format takes it: with its values where they are fewer than in the language.
+fn taken(word: &Word) -> String {
+    if options::ALL.contains(&word) {
+        word.name.to_owned()
+    } else {
+        word.to_string()
+    }
+}
+
 fn argument(to: &mut String, arg: &Arg) -> std::fmt::Result {
     write!(to, "    - {}: {arg}; {}", arg.name, arg.help)?;
     match arg.default {
@@ -86,7 +137,8 @@ fn argument(to: &mut String, arg: &Arg) -> std::fmt::Result {
 
 fn dictionary(to: &mut String) -> std::fmt::Result {
     let mut entries = std::collections::BTreeSet::new();
-    for word in words() {
+    let own = ALL.iter().flat_map(|codec| codec.options()).copied();
+    for word in words().chain(own) {
         entries.insert(word.name.to_owned());
         entries.insert(word.example.to_owned());
         entries.extend(word.args.iter().flat_map(Arg::samples));

@@ -83,7 +83,7 @@ fn every_sample_is_written_in_every_format() {
             let bytes = read(&path);
             for codec in andon_codecs::ALL {
                 let case = format!("{} as {}", path.display(), codec.name());
-                let text = format!("exact:90x70,as:{},q:80", codec.name());
+                let text = format!("exact:90x70,as:{}", codec.name());
                 let rendered = render(&bytes, &text);
                 let body = rendered.body.unwrap_or_else(|| panic!("{case}: a copy"));
                 let info = engine()

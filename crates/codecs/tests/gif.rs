@@ -17,17 +17,12 @@ fn gif() -> &'static dyn Codec {
     support::codec("gif")
 }
 
-const PLAIN: Encode = Encode {
-    quality: None,
-    progressive: false,
-    chroma: None,
-    effort: None,
-};
-
-const INTERLACED: Encode = Encode {
-    progressive: true,
-    ..PLAIN
-};
+fn interlaced() -> Encode {
+    Encode {
+        progressive: true,
+        ..Encode::default()
+    }
+}
 
 // ---- what is written comes back ----
 
@@ -36,7 +31,7 @@ fn up_to_256_colours_come_back_to_the_bit() {
     for colours in [1, 2, 3, 16, 17, 255, 256] {
         for (width, height) in [(1, 1), (16, 16), (33, 9), (5, 60)] {
             let image = few_colours(width, height, colours, false);
-            for how in [PLAIN, INTERLACED] {
+            for how in [Encode::default(), interlaced()] {
                 let file = encode(gif(), &image, &how);
                 let info = gif().probe(&file).expect("our own file");
                 assert_eq!(info.progressive, how.progressive);
@@ -56,7 +51,7 @@ fn up_to_256_colours_come_back_to_the_bit() {
 fn up_to_255_colours_and_clear_pixels_come_back_to_the_bit() {
     for colours in [1, 100, 255] {
         let image = few_colours(40, 20, colours, true);
-        let file = encode(gif(), &image, &PLAIN);
+        let file = encode(gif(), &image, &Encode::default());
         assert_eq!(decode(gif(), &file).expect("our own file"), image);
     }
 }
@@ -66,7 +61,7 @@ fn clear_pixels_stay_clear_when_a_palette_is_fitted() {
     let mut image = picture(Model::Rgb, Depth::U8, false, 64, 64);
     let alpha = (0..64 * 64).map(|at| if at % 3 == 0 { 127 } else { 128 });
     image.frames[0].alpha = Some(Plane::U8(Grid::from_samples(64, 64, alpha.collect())));
-    let back = decode(gif(), &encode(gif(), &image, &PLAIN)).expect("our own file");
+    let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
     let alpha = back.frames[0].alpha.as_ref().and_then(Plane::as_u8);
     for (at, &a) in alpha.expect("an 8-bit plane").samples().iter().enumerate() {
         assert_eq!(a, if at % 3 == 0 { 0 } else { 255 });
@@ -77,7 +72,7 @@ fn clear_pixels_stay_clear_when_a_palette_is_fitted() {
 fn an_opaque_alpha_plane_leaves_no_trace() {
     let mut image = few_colours(8, 8, 256, false);
     image.frames[0].alpha = Some(Plane::filled(Depth::U8, 8, 8, 255));
-    let file = encode(gif(), &image, &PLAIN);
+    let file = encode(gif(), &image, &Encode::default());
     assert!(!gif().probe(&file).expect("our own file").alpha);
 }
 
@@ -85,7 +80,7 @@ fn an_opaque_alpha_plane_leaves_no_trace() {
 fn a_wholly_clear_picture_can_be_written() {
     let mut image = few_colours(8, 8, 4, false);
     image.frames[0].alpha = Some(Plane::filled(Depth::U8, 8, 8, 0));
-    let back = decode(gif(), &encode(gif(), &image, &PLAIN)).expect("our own file");
+    let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
     assert_eq!(
         back.frames[0].alpha,
         Some(Plane::filled(Depth::U8, 8, 8, 0))
@@ -101,7 +96,7 @@ fn smooth_slopes_come_back_close_on_average() {
     };
     let planes = vec![slope(|x, _| x), slope(|_, y| y), slope(|x, y| (x + y) / 2)];
     let image = Image::still(Frame::new(Model::Rgb, width, height, planes, None));
-    let back = decode(gif(), &encode(gif(), &image, &PLAIN)).expect("our own file");
+    let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
     for (before, after) in image.frames[0].planes.iter().zip(&back.frames[0].planes) {
         assert!(psnr(before, after) > 26.0, "{}", psnr(before, after));
         // Diffusion trades exact pixels for exact areas.
@@ -126,7 +121,7 @@ fn everything_becomes_8_bit_rgb() {
                 alpha,
                 space: Space::UNSPECIFIED,
             };
-            assert_eq!(gif().accepts(have, &PLAIN), Some(want));
+            assert_eq!(gif().accepts(have, &Encode::default()), Some(want));
         }
     }
 }
@@ -135,7 +130,7 @@ fn everything_becomes_8_bit_rgb() {
 fn a_side_that_gif_cannot_hold_is_refused() {
     let image = few_colours(65_536, 1, 2, false);
     assert!(matches!(
-        gif().encode(&image, &PLAIN, &andon_pixels::Never),
+        gif().encode(&image, &Encode::default(), &andon_pixels::Never),
         Err(Error::Limit {
             name: "gif_side",
             value: 65_536,
@@ -244,7 +239,7 @@ fn a_declared_60000_by_60000_is_refused_by_its_header() {
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
     let image = picture(Model::Rgb, Depth::U8, false, 300, 300);
-    let file = encode(gif(), &image, &PLAIN);
+    let file = encode(gif(), &image, &Encode::default());
     let info = gif().probe(&file).expect("our own file");
     for looks in [0, 1, 2] {
         let limits = Limits::default();
@@ -257,7 +252,7 @@ fn an_interrupt_stops_decoding_and_encoding() {
             &After::looks(looks),
         );
         assert_eq!(decoded, Err(Error::Interrupted));
-        let encoded = gif().encode(&image, &PLAIN, &After::looks(looks));
+        let encoded = gif().encode(&image, &Encode::default(), &After::looks(looks));
         assert_eq!(encoded, Err(Error::Interrupted));
     }
 }
@@ -266,7 +261,7 @@ fn an_interrupt_stops_decoding_and_encoding() {
 
 #[test]
 fn every_prefix_but_for_the_trailer_is_refused() {
-    for how in [PLAIN, INTERLACED] {
+    for how in [Encode::default(), interlaced()] {
         let file = encode(gif(), &few_colours(9, 7, 30, true), &how);
         assert_prefixes_are_refused(gif(), &file, 1);
     }
@@ -283,7 +278,7 @@ fn every_prefix_but_for_the_trailer_is_refused() {
 
 #[test]
 fn damage_brings_nothing_down() {
-    for how in [PLAIN, INTERLACED] {
+    for how in [Encode::default(), interlaced()] {
         for (width, colours) in [(9, 3), (30, 250)] {
             let file = encode(gif(), &few_colours(width, 20, colours, true), &how);
             assert_survives_damage(gif(), &file, 1500);

@@ -30,7 +30,7 @@ fn every_model_and_depth_comes_back_to_the_bit() {
             for alpha in [false, true] {
                 for (width, height) in SIZES {
                     let image = picture(model, depth, alpha, width, height);
-                    for how in SETTINGS {
+                    for how in every_way() {
                         let file = encode(png(), &image, &how);
                         let info = png().probe(&file).expect("our own file");
                         assert_eq!(info.progressive, how.progressive);
@@ -44,31 +44,39 @@ fn every_model_and_depth_comes_back_to_the_bit() {
     }
 }
 
-const SETTINGS: [Encode; 9] = [
-    settings(None, None, false),
-    settings(None, None, true),
-    settings(Some(0), None, false),
-    settings(Some(9), None, true),
-    settings(None, Some(5), false),
-    settings(None, Some(10), true),
-    settings(None, Some(32), true),
-    settings(None, Some(43), true),
-    settings(None, Some(94), true),
-];
-
-const fn settings(effort: Option<u8>, quality: Option<u16>, progressive: bool) -> Encode {
-    Encode {
-        quality,
+fn every_way() -> Vec<Encode> {
+    let with = |level: &str, filter: &str, progressive| Encode {
+        options: [("level", level), ("filter", filter)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
         progressive,
-        chroma: None,
+        ..Encode::default()
+    };
+    vec![
+        settings(None, false),
+        settings(None, true),
+        settings(Some(0), false),
+        settings(Some(9), true),
+        with("1", "adaptive", false),
+        with("1", "none", true),
+        with("3", "up", true),
+        with("4", "average", true),
+        with("9", "paeth", true),
+    ]
+}
+
+fn settings(effort: Option<u8>, progressive: bool) -> Encode {
+    Encode {
+        progressive,
         effort,
+        ..Encode::default()
     }
 }
 
 #[test]
 fn an_interlaced_file_is_one_that_others_read() {
     let image = picture(Model::Rgb, Depth::U8, true, 33, 17);
-    let file = encode(png(), &image, &settings(None, None, true));
+    let file = encode(png(), &image, &settings(None, true));
     let mut reader = png::Decoder::new(std::io::Cursor::new(&file))
         .read_info()
         .expect("a header");
@@ -85,8 +93,8 @@ fn an_interlaced_file_is_one_that_others_read() {
 #[test]
 fn more_effort_makes_a_drawing_smaller() {
     let image = picture(Model::Rgb, Depth::U8, false, 200, 200);
-    let fast = encode(png(), &image, &settings(None, None, false));
-    let small = encode(png(), &image, &settings(Some(9), None, false));
+    let fast = encode(png(), &image, &settings(None, false));
+    let small = encode(png(), &image, &settings(Some(9), false));
     assert!(small.len() < fast.len());
 }
 
@@ -97,7 +105,7 @@ fn noise_does_not_grow() {
     let plane = Plane::U8(Grid::from_samples(300, 300, samples));
     let image = Image::still(Frame::new(Model::Gray, 300, 300, vec![plane], None));
     for effort in [None, Some(0), Some(1)] {
-        let file = encode(png(), &image, &settings(effort, None, false));
+        let file = encode(png(), &image, &settings(effort, false));
         assert!(file.len() < 91_500, "{} bytes", file.len());
         assert_eq!(decode(png(), &file).expect("our own file"), image);
     }
@@ -110,7 +118,7 @@ fn profiles_come_back_and_turn_the_picture() {
             metadata: metadata(),
             ..picture(Model::Gray, Depth::U8, false, 9, 9)
         };
-        let file = encode(png(), &image, &settings(None, None, progressive));
+        let file = encode(png(), &image, &settings(None, progressive));
         let info = png().probe(&file).expect("our own file");
         assert!(info.metadata);
         assert_eq!(info.orientation, Orientation::from_exif(6));
@@ -518,7 +526,7 @@ fn pixels_after_the_last_row_are_not_inflated() {
 fn an_interrupt_stops_decoding_and_encoding() {
     let image = picture(Model::Rgb, Depth::U8, false, 100, 100);
     for progressive in [false, true] {
-        let how = settings(None, None, progressive);
+        let how = settings(None, progressive);
         let file = encode(png(), &image, &how);
         let info = png().probe(&file).expect("our own file");
         for looks in [0, 1, 3] {

@@ -24,16 +24,19 @@ const LOSSY: Model = Model::YCbCr {
 
 const SIZES: [(u32, u32); 6] = [(1, 1), (2, 3), (17, 15), (33, 64), (100, 1), (161, 99)];
 
-const fn quality(quality: u16) -> Encode {
+fn quality(quality: u8) -> Encode {
     Encode {
         quality: Some(quality),
-        progressive: false,
-        chroma: None,
-        effort: None,
+        ..Encode::default()
     }
 }
 
-const LOSSLESS: Encode = quality(100);
+fn lossless() -> Encode {
+    Encode {
+        lossless: true,
+        ..Encode::default()
+    }
+}
 
 // ---- what is written comes back ----
 
@@ -41,7 +44,10 @@ const LOSSLESS: Encode = quality(100);
 fn lossless_comes_back_to_the_bit() {
     for (width, height) in SIZES {
         for effort in [None, Some(0), Some(5), Some(9)] {
-            let how = Encode { effort, ..LOSSLESS };
+            let how = Encode {
+                effort,
+                ..lossless()
+            };
             let image = picture(Model::Rgb, Depth::U8, false, width, height);
             let file = encode(webp(), &image, &how);
             let info = webp().probe(&file).expect("our own file");
@@ -55,7 +61,7 @@ fn lossless_comes_back_to_the_bit() {
 fn lossless_alpha_comes_back_to_the_bit_where_anything_is_seen() {
     for (width, height) in SIZES {
         let image = picture(Model::Rgb, Depth::U8, true, width, height);
-        let file = encode(webp(), &image, &LOSSLESS);
+        let file = encode(webp(), &image, &lossless());
         let info = webp().probe(&file).expect("our own file");
         assert!(info.lossless && info.alpha);
         let back = decode(webp(), &file).expect("our own file");
@@ -124,7 +130,7 @@ fn quality_and_effort_change_the_size() {
 }
 
 #[test]
-fn quality_100_and_above_asks_for_lossless_rgb() {
+fn lossless_files_hold_rgb_and_others_luma_and_chroma() {
     for model in [Model::Gray, Model::Cmyk, Model::Rgb, LOSSY] {
         for alpha in [false, true] {
             let have = Traits {
@@ -141,17 +147,16 @@ fn quality_100_and_above_asks_for_lossless_rgb() {
                     space: Space::UNSPECIFIED,
                 })
             };
-            assert_eq!(webp().accepts(have, &quality(99)), want(LOSSY));
+            assert_eq!(webp().accepts(have, &quality(100)), want(LOSSY));
             assert_eq!(webp().accepts(have, &Encode::default()), want(LOSSY));
-            assert_eq!(webp().accepts(have, &quality(100)), want(Model::Rgb));
-            assert_eq!(webp().accepts(have, &quality(900)), want(Model::Rgb));
+            assert_eq!(webp().accepts(have, &lossless()), want(Model::Rgb));
         }
     }
 }
 
 #[test]
 fn profiles_come_back_beside_every_kind_of_picture() {
-    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, LOSSLESS)] {
+    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         for alpha in [false, true] {
             let plain = picture(model, Depth::U8, alpha, 21, 13);
             let expected = decode(webp(), &encode(webp(), &plain, &how)).expect("our own file");
@@ -188,7 +193,7 @@ fn profiles_come_back_beside_every_kind_of_picture() {
 
 #[test]
 fn a_side_that_webp_cannot_hold_is_refused() {
-    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, LOSSLESS)] {
+    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         let image = picture(model, Depth::U8, false, 16_384, 1);
         assert_eq!(
             webp().encode(&image, &how, &Never),
@@ -247,7 +252,7 @@ fn a_small_decode_is_the_mean_of_the_large_one() {
 fn lossless_pictures_are_decoded_in_full_only() {
     let image = picture(Model::Rgb, Depth::U8, false, 16, 16);
     let info = webp()
-        .probe(&encode(webp(), &image, &LOSSLESS))
+        .probe(&encode(webp(), &image, &lossless()))
         .expect("our own file");
     assert_eq!(webp().scales(&info), [Scale::FULL]);
 }
@@ -256,7 +261,7 @@ fn lossless_pictures_are_decoded_in_full_only() {
 
 #[test]
 fn the_first_frame_lies_on_a_clear_canvas() {
-    for (model, how) in [(Model::Rgb, LOSSLESS), (LOSSY, quality(90))] {
+    for (model, how) in [(Model::Rgb, lossless()), (LOSSY, quality(90))] {
         let part = picture(model, Depth::U8, false, 10, 6);
         let file = animation(20, 16, &[(4, 2, &encode(webp(), &part, &how)); 3]);
         let info = webp().probe(&file).expect("a header");
@@ -349,7 +354,7 @@ fn a_profile_over_the_limit_is_refused() {
 
 #[test]
 fn an_interrupt_stops_decoding_and_encoding() {
-    for (model, how) in [(LOSSY, quality(98)), (Model::Rgb, LOSSLESS)] {
+    for (model, how) in [(LOSSY, quality(98)), (Model::Rgb, lossless())] {
         let image = picture(model, Depth::U8, false, 300, 300);
         let file = encode(webp(), &image, &how);
         let info = webp().probe(&file).expect("our own file");
@@ -388,7 +393,7 @@ fn damage_brings_nothing_down() {
 
 #[test]
 fn a_probe_needs_no_more_than_the_beginning() {
-    for (model, how) in [(LOSSY, quality(90)), (Model::Rgb, LOSSLESS)] {
+    for (model, how) in [(LOSSY, quality(90)), (Model::Rgb, lossless())] {
         let file = encode(webp(), &picture(model, Depth::U8, false, 200, 200), &how);
         let whole = webp().probe(&file);
         assert!(whole.is_ok());
@@ -399,7 +404,7 @@ fn a_probe_needs_no_more_than_the_beginning() {
 /// One small file of each kind.
 fn kinds() -> Vec<Vec<u8>> {
     let mut kinds = Vec::new();
-    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, LOSSLESS)] {
+    for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         for alpha in [false, true] {
             let image = picture(model, Depth::U8, alpha, 23, 18);
             kinds.push(encode(webp(), &image, &how));

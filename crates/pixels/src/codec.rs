@@ -1,6 +1,9 @@
 //! What the engine asks of a picture format.
 
+use std::collections::BTreeMap;
+
 pub use andon_recipe::Orientation;
+use andon_recipe::Word;
 
 use crate::cores::Cores;
 use crate::cost::Cost;
@@ -143,6 +146,12 @@ pub trait Codec: Send + Sync {
 
     /// Estimated cost of decoding `bytes` bytes at `scales`, and the memory it holds beside the result.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
+
+    /// What can be said about how it writes: words that formats share ([`andon_recipe::options`]), perhaps with fewer
+    /// values, and words of its own, which recipes write as `with:NAME:VALUE`. None takes more than one argument.
+    fn options(&self) -> &'static [&'static Word] {
+        &[]
+    }
 
     /// What a frame must be turned into before it can be written; `None` when the format cannot be
     /// written at all. The space of its colours is not the codec's affair: see `tags`.
@@ -320,16 +329,29 @@ pub struct Decode<'a> {
     pub keep_metadata: bool,
 }
 
-/// How to encode; what does not fit a format is ignored by it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How to encode. Everything in it is among the codec's [`Codec::options`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encode {
-    /// As asked (see `andon_recipe::Output::quality`), or the source's own, or `None` for the format's
-    /// default. WebP at 100 is lossless.
-    pub quality: Option<u16>,
+    /// As asked or the source's own, 1 to 100; `None`: the format's default, also where a lossless file has none.
+    pub quality: Option<u8>,
+    /// Nothing may be lost.
+    pub lossless: bool,
+    /// Bits per sample; `None`: as many as the frame has, as far as the format holds them.
+    pub depth: Option<Depth>,
     /// Progressive, Adam7, interlaced.
     pub progressive: bool,
     /// Chroma subsampling, as asked or as in a JPEG source; `None`: 4:4:4 from quality 90, else 4:2:0.
     pub chroma: Option<Subsampling>,
     /// 0 (fast) to 9 (small); `None`: the format's fast default.
     pub effort: Option<u8>,
+    /// The format's own options, by name.
+    pub options: BTreeMap<String, String>,
+}
+
+impl Encode {
+    /// The value of one of the format's own options.
+    #[must_use]
+    pub fn option(&self, word: &Word) -> Option<&str> {
+        self.options.get(word.name).map(String::as_str)
+    }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use andon_recipe::Rules;
 
-use crate::codec::{Codec, Decode, Info, Scales, Tags};
+use crate::codec::{Codec, Decode, Encode, Info, Scales, Tags};
 use crate::color::profile_of;
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
@@ -514,9 +514,16 @@ impl Job<'_> {
             return Err(Error::Interrupted);
         }
         let start = Instant::now();
-        let body = pipeline
-            .target
-            .encode(image, &pipeline.encode, self.interrupt)?;
+        let encode = |how: &Encode| pipeline.target.encode(image, how, self.interrupt);
+        let body = match pipeline.search {
+            None => encode(&pipeline.encode)?,
+            Some(search) => search.run(|quality| {
+                encode(&Encode {
+                    quality: Some(quality),
+                    ..pipeline.encode.clone()
+                })
+            })?,
+        };
         timings.encode = start.elapsed();
         Ok(body)
     }

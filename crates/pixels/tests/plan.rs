@@ -105,8 +105,26 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert ycbcr420-limited | encode webp q80"),
     ("jpeg 4000x3000 ycbcr444 q90", "fit:400x400,as:webp,q:80",
      "decode jpeg 1/4 chroma 1/8 ycbcr420 | resize 400x300 lanczos3 | convert ycbcr420-limited | encode webp q80"),
+    ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,as:webp,lossless",
+     "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert rgb | encode webp lossless"),
     ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,as:webp,q:100",
-     "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert rgb | encode webp q100"),
+     "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert ycbcr420-limited | encode webp q100"),
+    ("png 400x300 rgb16", "depth:8,with:level:9",
+     "decode png rgb16 | convert rgb | encode png depth8 level:9"),
+    ("png 400x300 rgb", "depth:16",
+     "decode png rgb | convert rgb16 | encode png depth16"),
+    // The best quality that is short enough is never above the source's own, and a short source is not touched.
+    ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,max:9000",
+     "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg max9000 7 tries"),
+    ("jpeg 4000x3000 ycbcr420 q5", "max:3",
+     "decode jpeg ycbcr420 | encode jpeg max3 3 tries"),
+    ("png 4000x3000 rgb", "fit:400x400,as:jpeg,max:9000",
+     "decode png rgb | resize 400x300 lanczos3 | convert ycbcr420 | encode jpeg max9000 7 tries"),
+    ("jpeg 400x300 ycbcr420 q90", "max:9000", "copy jpeg"),
+    ("png 400x300 rgb16", "lossless,depth:16", "copy png"),
+    // What the source's own format has no use for says nothing to it.
+    ("png 400x300 rgb", "fit:200x200,q:80,chroma:420,effort:3",
+     "decode png rgb | resize 200x150 lanczos3 | encode png"),
     ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,as:png",
      "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert rgb | encode png"),
     ("jpeg 400x300 ycbcr420 q55", "as:webp",
@@ -307,6 +325,46 @@ fn an_unknown_format_names_the_nearest() {
     };
     assert_eq!(piece, "pgn");
     assert!(why.contains("did you mean `png`?"), "{why}");
+}
+
+#[test]
+fn an_option_that_a_format_lacks_names_the_format_the_option_and_those_it_has() {
+    let png = "known are lossless, depth, progressive, with:level";
+    for (recipe, message) in [
+        ("as:png,q:80", format!("`q:80` cannot be done: png has no such option; {png}")),
+        ("as:png,max:900", format!("`max:900` cannot be done: png has no such option; {png}")),
+        ("as:png,with:levle:3", "`with:levle` cannot be done: png has no such option; did you mean `with:level`? \
+          Known are lossless, depth, progressive, with:level".to_owned()),
+        ("as:png,with:level:10", "`with:level:10` cannot be done: png takes another value: level: a whole number \
+          from 1 to 9".to_owned()),
+        ("as:png,depth:10", "`depth:10` cannot be done: png takes another value: bits: 8, 16".to_owned()),
+        ("as:webp,progressive", "`progressive` cannot be done: webp has no such option; known are q, max, lossless, \
+          effort".to_owned()),
+        // Not only where the format was named: these are no preferences.
+        ("lossless", "`lossless` cannot be done: jpeg has no such option; known are q, max, progressive, chroma, \
+          effort".to_owned()),
+        ("score:80", "`score:80` cannot be done: no perceptual metric is built in; ask for a quality (q:80) or a \
+          length (max:60000)".to_owned()),
+    ] {
+        let error = refusal("jpeg 400x300 ycbcr420 q90", recipe);
+        assert_eq!(error.to_string(), message, "{recipe}");
+    }
+}
+
+#[test]
+fn a_search_counts_all_its_encodes_and_the_best_so_far() {
+    let source = "png 4000x3000 rgb";
+    let (once, search) = ("fit:400x400,as:jpeg,q:50", "fit:400x400,as:jpeg,max:9000");
+    let encode = |recipe| {
+        plan(source, recipe)
+            .steps()
+            .last()
+            .expect("an encode")
+            .clone()
+    };
+    let (once, search) = (encode(once), encode(search));
+    assert_eq!(search.cost.nanos, 7 * once.cost.nanos);
+    assert_eq!(search.holds, once.holds + 9000);
 }
 
 #[test]

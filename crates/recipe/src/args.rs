@@ -330,6 +330,19 @@ impl Word {
         }
     }
 
+    /// Is `value` what its only argument may say? A word without arguments takes the empty value.
+    ///
+    /// # Errors
+    /// [`ParseError`] with the value and what would do.
+    pub fn check(&self, value: &str) -> Result<(), ParseError> {
+        match self.args {
+            [] if value.is_empty() => Ok(()),
+            [arg] if value.is_empty() && arg.default.is_some() => Ok(()),
+            [arg] => arg.check(value),
+            _ => Err(self.form(&[value.to_owned()])),
+        }
+    }
+
     /// The error for arguments that do not have the word's form.
     pub(crate) fn form(&self, parts: &[String]) -> ParseError {
         let mut piece = self.name.to_owned();

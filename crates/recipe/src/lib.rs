@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod options;
 mod orientation;
 mod resolve;
 mod rules;
@@ -33,5 +34,5 @@ pub use step::{
     Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn,
 };
 pub use text::ParseError;
-pub use types::{Background, Chroma, FormatName, Output, Recipe};
+pub use types::{Background, Chroma, FormatName, Goal, Output, Recipe};
 pub use words::WORDS;

@@ -46,6 +46,8 @@ pub struct Facts {
     pub alpha: bool,
     /// Is it CMYK?
     pub cmyk: bool,
+    /// The quality that it was written with, 1 to 100, if that can be told.
+    pub quality: Option<u8>,
     /// Has it ICC, EXIF or other metadata?
     pub metadata: bool,
     /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
@@ -63,6 +65,7 @@ impl Facts {
             orientation: Orientation::default(),
             alpha: false,
             cmyk: false,
+            quality: None,
             metadata: false,
             shrinks: false,
         }

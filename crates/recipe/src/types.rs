@@ -1,5 +1,9 @@
 //! A recipe, and how its result is written.
 
+use std::collections::BTreeMap;
+
+use crate::args::Word;
+use crate::options;
 use crate::step::{Colour, Effect, Step};
 use crate::text::ParseError;
 
@@ -118,6 +122,17 @@ impl Background {
     }
 }
 
+/// What an encoder aims at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// A quality of 1 to 100.
+    Quality(u8),
+    /// The largest quality whose file is at most this long, in bytes.
+    Bytes(u64),
+    /// The smallest file that scores at least this much of 100 by a perceptual metric.
+    Score(u8),
+}
+
 /// How the result is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
@@ -125,16 +140,56 @@ pub struct Output {
     pub background: Background,
     /// The format; absent: the source's own.
     pub format: Option<FormatName>,
-    /// 1 to 1000 (PNG counts zlib level × 10 + filter; other formats act on 100 at most). Absent: the
-    /// source's own quality where it can be told, else the format's default.
-    pub quality: Option<u16>,
+    /// What the encoder aims at. Absent: the source's own quality where it can be told, else the format's default.
+    pub goal: Option<Goal>,
+    /// Nothing is lost in encoding.
+    pub lossless: bool,
+    /// Bits per sample: 8, 10, 12 or 16; absent: the source's own, as far as the format holds them.
+    pub depth: Option<u8>,
     /// Progressive JPEG, Adam7 PNG, interlaced GIF.
     pub progressive: bool,
     /// Chroma subsampling; absent: a JPEG source's own, else by quality.
     pub chroma: Option<Chroma>,
+    /// Encoder effort, 0 (fast) to 9 (small); absent: the format's fast default.
+    pub effort: Option<u8>,
+    /// The format's own options, by name; a value may be empty.
+    pub options: BTreeMap<String, String>,
     /// The number of the frame to show as a still picture, from 1. Absent: a picture that moves goes on moving where
     /// the format can say so, and is shown by its first frame elsewhere.
     pub frame: Option<u32>,
-    /// Encoder effort, 0 (fast) to 9 (small); absent: the format's fast default.
-    pub effort: Option<u8>,
+}
+
+impl Output {
+    /// What it says in words that formats share, with their values, in the order in which they are printed.
+    pub fn shared(&self) -> impl Iterator<Item = (&'static Word, String)> {
+        let flag = |on: bool, word| on.then(|| (word, String::new()));
+        let goal = self.goal.map(|goal| match goal {
+            Goal::Quality(quality) => (&options::QUALITY, quality.to_string()),
+            Goal::Bytes(bytes) => (&options::MAX, bytes.to_string()),
+            Goal::Score(score) => (&options::SCORE, score.to_string()),
+        });
+        let said = [
+            goal,
+            flag(self.lossless, &options::LOSSLESS),
+            self.depth.map(|bits| (&options::DEPTH, bits.to_string())),
+            flag(self.progressive, &options::PROGRESSIVE),
+            self.chroma
+                .map(|chroma| (&options::CHROMA, chroma.to_string())),
+            self.effort
+                .map(|effort| (&options::EFFORT, effort.to_string())),
+        ];
+        said.into_iter().flatten()
+    }
+
+    /// Leaves out what only some formats have a use for (quality, progressive order, subsampling and effort), as
+    /// far as it is not among `known`: for a format that nobody asked for by name.
+    pub fn leave_out_unknown(&mut self, known: &[&Word]) {
+        let unknown = |word: &Word| !known.iter().any(|known| known.name == word.name);
+        if matches!(self.goal, Some(Goal::Quality(_))) && unknown(&options::QUALITY) {
+            self.goal = None;
+        }
+        self.progressive &= !unknown(&options::PROGRESSIVE);
+        self.chroma = self.chroma.filter(|_| !unknown(&options::CHROMA));
+        self.effort = self.effort.filter(|_| !unknown(&options::EFFORT));
+    }
 }

@@ -2,6 +2,7 @@
 //! prints all come from here. Effects are declared by the engine, which checks them.
 
 use crate::args::{Arg, Word};
+use crate::options;
 use crate::step::{Flip, Gravity, Length, Step, Turn};
 
 /// Every word that is not an effect, in the order of the reference. A word with two forms stands twice.
@@ -28,10 +29,15 @@ pub const WORDS: &[&Word] = &[
     &SRGB,
     &BACKGROUND,
     &AS,
-    &QUALITY,
-    &PROGRESSIVE,
-    &CHROMA,
-    &EFFORT,
+    &options::QUALITY,
+    &options::MAX,
+    &options::SCORE,
+    &options::LOSSLESS,
+    &options::DEPTH,
+    &options::PROGRESSIVE,
+    &options::CHROMA,
+    &options::EFFORT,
+    &WITH,
     &FRAME,
 ];
 
@@ -40,7 +46,7 @@ pub(crate) fn is_taken(name: &str) -> bool {
     WORDS.iter().any(|word| word.name == name)
 }
 
-const fn word(
+pub(crate) const fn word(
     name: &'static str,
     args: &'static [Arg],
     help: &'static str,
@@ -259,29 +265,16 @@ pub(crate) const AS: Word = word(
     "the format of the result; absent: the source's own",
     "as:webp",
 );
-pub(crate) const QUALITY: Word = word(
-    "q",
-    &[Arg::whole("quality", 1, 1000).help("1 to 100; PNG: zlib level times 10, plus the filter")],
-    "the quality of the result; absent: the source's own where it is known",
-    "q:80",
-);
-pub(crate) const PROGRESSIVE: Word = word(
-    "progressive",
-    &[],
-    "progressive JPEG, Adam7 PNG, interlaced GIF",
-    "progressive",
-);
-pub(crate) const CHROMA: Word = word(
-    "chroma",
-    &[Arg::choice("subsampling", &["444", "422", "420", "440", "411"]).help("4:4:4 and so on")],
-    "chroma subsampling of the result; absent: a JPEG source's own, otherwise by quality",
-    "chroma:420",
-);
-pub(crate) const EFFORT: Word = word(
-    "effort",
-    &[Arg::whole("effort", 0, 9).help("0: fast; 9: small")],
-    "how hard the encoder tries; absent: the format's fast default",
-    "effort:7",
+pub(crate) const WITH: Word = word(
+    "with",
+    &[
+        Arg::text("option", "level").help("its name"),
+        Arg::text("value", "6")
+            .default("")
+            .help("its value, if it takes one"),
+    ],
+    "an option of the format's own: see the formats below",
+    "with:level:6",
 );
 pub(crate) const FRAME: Word = word(
     "frame",

@@ -207,9 +207,7 @@ fn make_pictures(folder: &Path) -> anyhow::Result<()> {
     for number in 0..PICTURES {
         let how = Encode {
             quality: Some(90),
-            progressive: false,
-            chroma: None,
-            effort: None,
+            ..Encode::default()
         };
         let file = jpeg.encode(&Image::still(picture(number)), &how, &Never)?;
         fs::write(folder.join(format!("{number}.jpg")), file)?;

@@ -8,6 +8,7 @@ use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
     Model, Result, Scales, Traits,
 };
+use andon_recipe::{Word, options};
 
 mod decode;
 mod encode;
@@ -94,6 +95,10 @@ impl Codec for Gif {
 
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
         decode::cost(bytes, info)
+    }
+
+    fn options(&self) -> &'static [&'static Word] {
+        &[&options::PROGRESSIVE]
     }
 
     fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {

@@ -74,7 +74,7 @@ pub(crate) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// The quality that is written: 1 to 100.
 fn quality(how: &Encode) -> u8 {
-    how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100) as u8
+    how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100)
 }
 
 fn subsampling(how: &Encode) -> Subsampling {
@@ -99,6 +99,6 @@ fn unfit(frame: &Frame) -> Error {
 /// libjpeg's own ceiling, a little below the format's.
 const LONGEST_SIDE: u64 = 65_500;
 /// What the module writes when nothing else is known.
-pub(super) const DEFAULT_QUALITY: u16 = 92;
+pub(super) const DEFAULT_QUALITY: u8 = 92;
 /// Below it the eye does not miss half of the colour samples.
 const FINE_CHROMA_FROM: u8 = 90;

@@ -17,6 +17,7 @@ use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Orientation, Result, Scale,
     Scales, Tags, Traits,
 };
+use andon_recipe::{Word, options};
 
 #[cfg(feature = "compare")]
 pub(crate) use self::decode::compare::compare;
@@ -127,6 +128,10 @@ impl Codec for Jpeg {
         cost::decoding(bytes, info, scales)
     }
 
+    fn options(&self) -> &'static [&'static Word] {
+        &[&options::QUALITY, &options::PROGRESSIVE, &options::CHROMA]
+    }
+
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
         Some(encode::accepts(have, how))
     }
@@ -144,7 +149,7 @@ impl Codec for Jpeg {
     }
 
     fn default_quality(&self) -> Option<u8> {
-        Some(encode::DEFAULT_QUALITY as u8)
+        Some(encode::DEFAULT_QUALITY)
     }
 
     fn hands_on_subsampling(&self) -> bool {

@@ -197,7 +197,7 @@ impl<'a> Writer<'a> {
             // Passes would have to be told for each frame, and nobody waits for them.
             how: Encode {
                 progressive: false,
-                ..*how
+                ..how.clone()
             },
             head: head.clone(),
             count_at: 0,

@@ -6,6 +6,7 @@ use std::io::Write;
 use andon_pixels::{
     Cost, Depth, Encode, Error, Frame, Image, Interrupt, Model, Plane, Result, Traits,
 };
+use andon_recipe::{Arg, Word, options};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use png::{BitDepth, ColorType, DeflateCompression};
@@ -76,20 +77,18 @@ struct Settings {
 }
 
 impl Settings {
-    /// Effort wins over quality, which is ImageMagick's: zlib level × 10 + filter, 5 and above meaning
-    /// "choose per row". Below 10 ImageMagick codes without looking for matches: level 1 is nearest.
+    /// What is said of level and filter, else what the effort comes to.
     fn of(how: &Encode) -> Self {
-        let (level, choice) = match (how.effort, how.quality) {
-            (None, None) => (None, Choice::SmallestSum),
-            (Some(0), _) => (None, Choice::Fixed(Filter::Up)),
+        let (level, choice) = match how.effort {
+            None => (None, Choice::SmallestSum),
+            Some(0) => (None, Choice::Fixed(Filter::Up)),
             // zlib's level 1 is both slower and larger than the fast compressor.
-            (Some(1), _) => (None, Choice::SmallestSum),
-            (Some(effort), _) => (Some(effort.min(9)), Choice::SmallestSum),
-            (None, Some(quality)) => {
-                let level = (quality / 10).clamp(1, 9) as u8;
-                (Some(level), filter_of(quality % 10))
-            }
+            Some(1) => (None, Choice::SmallestSum),
+            Some(effort) => (Some(effort.min(9)), Choice::SmallestSum),
         };
+        let said = how.option(&LEVEL).and_then(|text| text.parse().ok());
+        let level = said.or(level);
+        let choice = how.option(&FILTER).map_or(choice, choice_named);
         // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
         let level = match level {
             None if how.progressive => Some(2),
@@ -117,13 +116,39 @@ impl Settings {
     }
 }
 
-fn filter_of(quality_digit: u16) -> Choice {
-    match quality_digit {
-        0 => Choice::Fixed(Filter::None),
-        1 => Choice::Fixed(Filter::Sub),
-        2 => Choice::Fixed(Filter::Up),
-        3 => Choice::Fixed(Filter::Average),
-        4 => Choice::Fixed(Filter::Paeth),
+/// Bits per sample, as far as the format has a use for them here.
+pub(super) const DEPTH: Word = Word {
+    args: &[Arg::choice("bits", &["8", "16"]).help("bits per sample")],
+    ..options::DEPTH
+};
+
+/// zlib's level.
+pub(super) const LEVEL: Word = Word {
+    name: "level",
+    args: &[Arg::whole("level", 1, 9).help("zlib's compression level")],
+    help: "how hard to compress; absent: by effort, or by a fast compressor made for images",
+    example: "with:level:6",
+};
+
+/// The filter of rows.
+pub(super) const FILTER: Word = Word {
+    name: "filter",
+    args: &[Arg::choice(
+        "filter",
+        &["none", "sub", "up", "average", "paeth", "adaptive"],
+    )
+    .help("adaptive: chosen for each row")],
+    help: "how rows are filtered before they are compressed; absent: by effort",
+    example: "with:filter:paeth",
+};
+
+fn choice_named(filter: &str) -> Choice {
+    match filter {
+        "none" => Choice::Fixed(Filter::None),
+        "sub" => Choice::Fixed(Filter::Sub),
+        "up" => Choice::Fixed(Filter::Up),
+        "average" => Choice::Fixed(Filter::Average),
+        "paeth" => Choice::Fixed(Filter::Paeth),
         _ => Choice::SmallestSum,
     }
 }

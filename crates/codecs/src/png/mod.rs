@@ -7,6 +7,7 @@ use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
     Model, Result, Scales, Tags, Traits,
 };
+use andon_recipe::{Word, options};
 
 mod adam7;
 mod animation;
@@ -95,12 +96,23 @@ impl Codec for Png {
         decode::cost(bytes, info)
     }
 
-    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
+    fn options(&self) -> &'static [&'static Word] {
+        &[
+            &options::LOSSLESS,
+            &encode::DEPTH,
+            &options::PROGRESSIVE,
+            &options::EFFORT,
+            &encode::LEVEL,
+            &encode::FILTER,
+        ]
+    }
+
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
         let model = match have.model {
             Model::Gray => Model::Gray,
             _ => Model::Rgb,
         };
-        let depth = match have.depth {
+        let depth = match how.depth.unwrap_or(have.depth) {
             Depth::U8 => Depth::U8,
             _ => Depth::U16,
         };

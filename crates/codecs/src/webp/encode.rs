@@ -7,7 +7,7 @@ use andon_pixels::{
 
 use super::ffi::{self, Settings, Source};
 use super::riff::{Chunks, flags, frame_flags, push_chunk};
-use super::{LOSSY, MAX_SIDE, is_lossless};
+use super::{LOSSY, MAX_SIDE};
 use crate::animation::{Clock, Place, changed, cropped};
 use crate::guard;
 
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
         push_chunk(&mut out, b"ANIM", &anim);
         Ok(Self {
             out,
-            how: *how,
+            how: how.clone(),
             exif: head.metadata.exif.clone(),
             clock: Clock::new(1000, MOST_MILLISECONDS),
             before: None,
@@ -133,7 +133,7 @@ impl FrameWriter for Writer<'_> {
 /// Time: measured on photographs at quality 80, one core. Memory: measured on noise, the worst there is.
 pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
-    let (nanos, scratch) = if is_lossless(how) {
+    let (nanos, scratch) = if how.lossless {
         let (method, _) = LOSSLESS_LEVELS[lossless_level(how)];
         (LOSSLESS_NANOS[usize::from(method)], LOSSLESS_SCRATCH)
     } else {
@@ -162,7 +162,7 @@ const LOSSY_SCRATCH: u64 = 6;
 const LOSSLESS_SCRATCH: u64 = 44;
 const ENCODER_BYTES: u64 = 2 << 20;
 
-const DEFAULT_QUALITY: u16 = 75;
+const DEFAULT_QUALITY: u8 = 75;
 const DEFAULT_METHOD: u8 = 4;
 
 /// Effort 0–9 spread over libwebp's methods 0–6.
@@ -202,7 +202,7 @@ fn lossy(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u
         alpha: alpha(frame)?,
     };
     let settings = Settings {
-        quality: f32::from(how.quality.unwrap_or(DEFAULT_QUALITY).min(100)),
+        quality: f32::from(how.quality.unwrap_or(DEFAULT_QUALITY)),
         method: method(how),
     };
     ffi::encode_planes(&source, settings, interrupt)

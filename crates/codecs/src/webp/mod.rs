@@ -5,6 +5,7 @@ use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
     Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
 };
+use andon_recipe::{Word, options};
 
 mod decode;
 mod encode;
@@ -116,9 +117,13 @@ impl Codec for Webp {
         decode::cost(bytes, info, scales)
     }
 
+    fn options(&self) -> &'static [&'static Word] {
+        &[&options::QUALITY, &options::LOSSLESS, &options::EFFORT]
+    }
+
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
         Some(Traits {
-            model: if is_lossless(how) { Model::Rgb } else { LOSSY },
+            model: if how.lossless { Model::Rgb } else { LOSSY },
             depth: Depth::U8,
             ..have
         })
@@ -139,9 +144,4 @@ impl Codec for Webp {
     fn encode_cost(&self, width: u32, height: u32, _traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, how)
     }
-}
-
-/// Quality 100 asks for lossless, as ImageMagick has it.
-fn is_lossless(how: &Encode) -> bool {
-    how.quality.is_some_and(|quality| quality >= 100)
 }

@@ -40,6 +40,7 @@ pub(super) fn read(
         canvas: reader.canvas()?,
         srgb: loses_metadata || flag("cmyk2rgb"),
         effects: reader.effects()?,
+        quality: engine.quality(float(options.text("q"))),
         output: reader.output()?,
         strict: reader.strict(),
     };
@@ -432,17 +433,14 @@ impl Reader<'_, '_> {
         };
         Ok(Output {
             format: format.and_then(|name| FormatName::new(name).ok()),
-            quality: self.engine.quality(float(self.options.text("q"))),
-            background: Background::default(),
             progressive: match self.engine {
                 Engine::ImageMagick => self.options.flag("progressive"),
                 Engine::Gd => true,
                 Engine::Imlib2 => false,
             },
-            chroma: None,
-            effort: None,
             // The module knows no animation.
             frame: self.strict().then_some(1),
+            ..Output::default()
         })
     }
 

@@ -2,13 +2,14 @@
 //! a source.
 
 pub(super) mod layout;
+mod quality;
 mod text;
 
 use std::sync::Arc;
 
 use andon_recipe::{
-    Canvas, Colour, Effect, Facts, FormatName, Length, Orientation, Output, Recipe, ResolveError,
-    Rules, Step, Strip, Turn,
+    Canvas, Colour, Effect, Facts, Length, Orientation, Output, Recipe, ResolveError, Rules, Step,
+    Strip, Turn,
 };
 
 use self::layout::Layout;
@@ -37,7 +38,9 @@ pub(super) struct SmallLightRules {
     pub(super) srgb: bool,
     /// Effects in the order in which they act.
     pub(super) effects: Vec<Effect>,
-    /// How the result is written.
+    /// The quality, as ImageMagick understands it for each format: 1 to 1000.
+    pub(super) quality: Option<u16>,
+    /// How the result is written otherwise.
     pub(super) output: Output,
     /// Refuse a result with a side that truncates to nothing, instead of giving it one pixel.
     pub(super) strict: bool,
@@ -182,22 +185,6 @@ impl SmallLightRules {
         let fits = (facts.width / width.max(1)).min(facts.height / height.max(1));
         // At most 8, a u8.
         8_u32.div_ceil(fits.clamp(1, 8)) as u8
-    }
-
-    /// How the result is written. On a canvas it inherits no quality of the source's: ImageMagick's
-    /// defaults take its place.
-    fn written(&self, facts: &Facts) -> Output {
-        let mut output = self.output.clone();
-        let format = output.format.as_ref();
-        let format = format.map_or(facts.format.as_str(), FormatName::as_str);
-        if self.canvas.is_some() && output.quality.is_none() {
-            output.quality = match format {
-                "jpeg" => Some(92),
-                "webp" => Some(75),
-                _ => None,
-            };
-        }
-        output
     }
 }
 

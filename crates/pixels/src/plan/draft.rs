@@ -1,8 +1,9 @@
 //! A plan in the making: what the rules look at and decide.
 
-use andon_recipe::{Orientation, Recipe, Step, Strip};
+use andon_recipe::{Goal, Orientation, Recipe, Step, Strip};
 
 use super::Frames;
+use super::output::{self, Search};
 use super::rules::{PHASES, Rule, convert_colour_late};
 use super::runs::{Run, Runs};
 use super::view::Stored;
@@ -10,7 +11,7 @@ use super::words::unknown_word;
 use crate::codec::{Codec, Encode, Info, Scales};
 use crate::error::{Error, Result};
 use crate::formats::Formats;
-use crate::frame::{Model, Subsampling, Traits};
+use crate::frame::{Depth, Model, Subsampling, Traits};
 use crate::ops::canvas::Blank;
 use crate::ops::flatten::Flattened;
 use crate::ops::turn::Turned;
@@ -27,6 +28,10 @@ pub(super) struct Draft<'a> {
     /// Which frames are read.
     pub(super) frames: Frames,
     pub(super) encode: Encode,
+    /// Settled before: the quality is looked for.
+    pub(super) search: Option<Search>,
+    /// Bytes of the source file.
+    pub(super) file: usize,
     pub(super) runs: Runs,
     /// What is shown of the stored picture.
     pub(super) stored: Stored,
@@ -83,7 +88,7 @@ impl<'a> Draft<'a> {
         formats: &'a Formats,
         recipe: &'a Recipe,
         (source, target): (&'static dyn Codec, &'static dyn Codec),
-        info: &'a Info,
+        (info, file): (&'a Info, usize),
         frames: Frames,
     ) -> Result<Self> {
         let runs = Runs::of(recipe, source, info)?;
@@ -96,6 +101,8 @@ impl<'a> Draft<'a> {
             target,
             frames,
             encode: encode(recipe, source, info, target, runs.first.orientation),
+            search: output::search(&recipe.output, inherited(info, target)),
+            file,
             stored: runs.first.stored(info, runs.measured),
             is_copy: false,
             turn: None,
@@ -303,14 +310,18 @@ pub(super) fn target(
     let Some(name) = &recipe.output.format else {
         return Ok(source);
     };
-    formats.codec(name.as_str()).ok_or_else(|| Error::Recipe {
-        piece: name.as_str().to_owned(),
-        why: unknown_word(
-            "format",
-            name.as_str(),
-            formats.codecs.iter().map(|codec| codec.name()),
-        ),
+    formats.codec(name.as_str()).ok_or_else(|| {
+        let known: Vec<&str> = formats.codecs.iter().map(|codec| codec.name()).collect();
+        Error::Recipe {
+            piece: name.as_str().to_owned(),
+            why: unknown_word("there is no such format", name.as_str(), &known),
+        }
     })
+}
+
+/// The quality of the source, where it means something to the target.
+fn inherited(info: &Info, target: &dyn Codec) -> Option<u8> {
+    info.quality.filter(|_| target.inherits_quality())
 }
 
 /// How the result is written: as asked, else like the source where that means the same.
@@ -322,17 +333,26 @@ fn encode(
     orientation: Orientation,
 ) -> Encode {
     let output = &recipe.output;
-    let inherited = info.quality.filter(|_| target.inherits_quality());
+    let inherited = inherited(info, target);
     let own_chroma = match info.model {
         Model::YCbCr { sub, .. } if source.hands_on_subsampling() => {
             Some(turned_sub(sub, orientation))
         }
         _ => None,
     };
+    let quality = match output.goal {
+        Some(Goal::Quality(quality)) => Some(quality),
+        _ if output.lossless => None,
+        _ => output::search(output, inherited).map_or(inherited, |search| Some(search.first())),
+    };
+    let of_depth = |bits| Depth::ALL.into_iter().find(|depth| depth.bits() == bits);
     Encode {
-        quality: output.quality.or(inherited.map(u16::from)),
+        quality,
+        lossless: output.lossless,
+        depth: output.depth.and_then(of_depth),
         progressive: output.progressive,
         chroma: output.chroma.map(Subsampling::from).or(own_chroma),
         effort: output.effort,
+        options: output.options.clone(),
     }
 }

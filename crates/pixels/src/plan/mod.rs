@@ -7,6 +7,7 @@
 mod cost;
 mod draft;
 mod explain;
+mod output;
 pub(crate) mod planner;
 mod rules;
 mod runs;
@@ -18,6 +19,7 @@ use std::fmt;
 use andon_recipe::Recipe;
 
 pub use cost::Step;
+use output::Search;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 
@@ -95,6 +97,8 @@ pub(crate) struct Pipeline {
     pub(crate) target: &'static dyn Codec,
     /// In this way.
     pub(crate) encode: Encode,
+    /// But at the quality that this finds.
+    pub(crate) search: Option<Search>,
     /// The most bytes that the result of several frames may take: as many were planned with.
     pub(crate) result_bytes: u64,
     /// Drop ICC and EXIF before anything else, even before a conversion that could use them.

@@ -4,6 +4,7 @@ use andon_recipe::{Facts, Recipe, Rules, Step, Strip};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
+use super::output::{self, Search};
 use super::rules::{convert_colour_late, copy_if_nothing_changes};
 use super::{Frames, Pipeline, Plan, words};
 use crate::codec::{Codec, Encode, Info, Scale, Scales};
@@ -25,17 +26,30 @@ pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result
             why: error.why,
         })?;
     let target = draft::target(formats, &recipe, source)?;
+    let named = rules.output().format.is_some();
+    let recipe = Recipe {
+        output: output::settled(&recipe.output, target, named)?,
+        ..recipe
+    };
     let frames = frames(&recipe, source, &info, target)?;
     let info = as_composed(source, info, frames);
-    let mut draft = Draft::new(formats, &recipe, (source, target), &info, frames)?;
+    let file = bytes.len();
+    let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
     draft.apply(LAYOUT);
     if draft.is_copy {
-        return Ok(copy(source, info, recipe, bytes.len()));
+        return Ok(copy(source, info, recipe, file));
     }
     let limits = &formats.limits;
     limits.check_source(&info)?;
     if frames != Frames::First {
         limits.check_frames(&info, frames.count())?;
+    }
+    if let (Some(search), Frames::All(_)) = (draft.search, frames) {
+        return Err(Error::Recipe {
+            piece: format!("max:{}", search.bytes),
+            why: "an animation is written once, at one quality; ask for q, or for one frame"
+                .to_owned(),
+        });
     }
     check_sizes(limits, &draft.runs.sizes)?;
     draft.settle_planes()?;
@@ -44,7 +58,7 @@ pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result
     let (strip, scales) = (draft.strip(), draft.scales);
     let reset_orientation = draft.has(&Step::Orient);
     let decoded = convert_colour_late::decoded(strip, source, &info, scales);
-    let mut walk = Walk::new(bytes.len(), source, &info, scales, frames, decoded);
+    let mut walk = Walk::new(file, source, &info, scales, frames, decoded);
     walk.extend(draft.first.into_stage());
     walk.extend(draft.turn);
     if let Some(to) = draft.leaves {
@@ -53,7 +67,7 @@ pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result
     walk.extend(draft.painted);
     let accepted = draft::accepted(target, walk.traits, &draft.encode)?;
     walk.convert(accepted);
-    let result_bytes = walk.encode(target, &draft.encode);
+    let result_bytes = walk.encode(target, &draft.encode, draft.search);
 
     let plan = Plan {
         format: target.name(),
@@ -72,6 +86,7 @@ pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result
             reads_profile: walk.reads_profile,
             target,
             encode: draft.encode,
+            search: draft.search,
             result_bytes,
             strip: strip == Some(Strip::First),
             keep_metadata: strip.is_none(),
@@ -99,6 +114,7 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info) -> Facts {
         orientation: info.orientation,
         alpha: info.alpha,
         cmyk: info.model == Model::Cmyk,
+        quality: info.quality,
         metadata: info.metadata,
         shrinks: source.scales(info) != [Scale::FULL],
     }
@@ -235,11 +251,19 @@ impl Walk {
 
     /// Ends in the encoder, and says how long its result may become. One picture's is taken to be as large as the
     /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
-    fn encode(&mut self, target: &dyn Codec, how: &Encode) -> u64 {
+    fn encode(&mut self, target: &dyn Codec, how: &Encode, search: Option<Search>) -> u64 {
         let (width, height) = self.size;
-        let cost = target.encode_cost(width, height, self.traits, how);
+        let mut cost = target.encode_cost(width, height, self.traits, how);
         let frame = self.frame();
-        self.note(words::encode(target, how), cost, 2 * frame);
+        let text = words::encode(target, how, search);
+        match search {
+            None => self.note(text, cost, 2 * frame),
+            Some(search) => {
+                cost.nanos = cost.nanos.saturating_mul(search.tries().into());
+                // The best so far is kept beside the next.
+                self.note(text, cost, 2 * frame + frame.min(search.bytes));
+            }
+        }
         if self.beside == 0 {
             return frame;
         }

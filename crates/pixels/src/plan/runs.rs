@@ -88,11 +88,13 @@ impl Runs {
             Step::Canvas(canvas) => self.canvas(canvas, size),
             Step::Rotate { degrees, colour } => self.paint(Box::new(Rotated { degrees, colour })),
             Step::Effect(ref effect) => {
-                let words = || ops::ALL.iter().map(|op| op.word().name);
                 let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
-                let op = op.ok_or_else(|| Error::Recipe {
-                    piece: effect.name.clone(),
-                    why: unknown_word("effect", &effect.name, words()),
+                let op = op.ok_or_else(|| {
+                    let known: Vec<&str> = ops::ALL.iter().map(|op| op.word().name).collect();
+                    Error::Recipe {
+                        piece: effect.name.clone(),
+                        why: unknown_word("there is no such effect", &effect.name, &known),
+                    }
                 })?;
                 if let Some(stage) = op.parse(effect)? {
                     self.paint(stage);

@@ -1,5 +1,6 @@
 //! How decoding and encoding print themselves in a plan. Stages print their own lines.
 
+use super::output::Search;
 use crate::codec::{Codec, Encode, Scale, Scales};
 use crate::color;
 use crate::frame::Traits;
@@ -18,16 +19,27 @@ pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> Strin
 }
 
 /// `encode jpeg q80 progressive`: what is the format's default goes without saying.
-pub(super) fn encode(codec: &dyn Codec, how: &Encode) -> String {
+pub(super) fn encode(codec: &dyn Codec, how: &Encode, search: Option<Search>) -> String {
     let mut line = format!("encode {}", codec.name());
-    if let Some(quality) = how.quality {
+    if let Some(search) = search {
+        line += &format!(" max{} {} tries", search.bytes, search.tries());
+    } else if let Some(quality) = how.quality {
         line += &format!(" q{quality}");
+    }
+    if how.lossless {
+        line += " lossless";
+    }
+    if let Some(depth) = how.depth {
+        line += &format!(" depth{}", depth.bits());
     }
     if how.progressive {
         line += " progressive";
     }
     if let Some(effort) = how.effort {
         line += &format!(" effort{effort}");
+    }
+    for (name, value) in &how.options {
+        line += &format!(" {name}{}{value}", if value.is_empty() { "" } else { ":" });
     }
     line
 }
@@ -42,21 +54,19 @@ fn fraction(scale: Scale) -> String {
     }
 }
 
-/// Says that a word is unknown, which are known, and which was probably meant.
-pub(super) fn unknown_word(
-    kind: &str,
-    word: &str,
-    known: impl Iterator<Item = &'static str> + Clone,
-) -> String {
-    let list = known.clone().collect::<Vec<_>>().join(", ");
+/// Says what is unknown, which word was probably meant, and which are known.
+pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    let list = known.join(", ");
     let nearest = known
+        .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
         .min();
     match nearest {
         Some((distance, candidate)) if distance <= 2 => {
-            format!("there is no such {kind}; did you mean `{candidate}`? Known are {list}")
+            format!("{what}; did you mean `{candidate}`? Known are {list}")
         }
-        _ => format!("there is no such {kind}; known are {list}"),
+        _ => format!("{what}; known are {list}"),
     }
 }
 

@@ -2,6 +2,8 @@
 //! any real format: `jpeg 400x300 ycbcr420 q90 turned:6`, a line feed, and the samples. A plan needs the
 //! line only.
 
+use andon_recipe::{Arg, Word, options};
+
 use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales};
 use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Subsampling, Traits};
 use andon_pixels::limits::Interrupt;
@@ -50,6 +52,18 @@ static GIF: Fake = Fake {
     name: "gif",
     aliases: &[],
     scales: &[Scale::FULL],
+};
+
+const DEPTH: Word = Word {
+    args: &[Arg::choice("bits", &["8", "16"])],
+    ..options::DEPTH
+};
+
+const LEVEL: Word = Word {
+    name: "level",
+    args: &[Arg::whole("level", 1, 9)],
+    help: "how hard it tries",
+    example: "with:level:6",
 };
 
 /// The file of a frame: `words` are the rest of its line, such as `q90 turned:6`.
@@ -231,10 +245,11 @@ impl Codec for Fake {
                     Model::Gray => Model::Gray,
                     _ => Model::Rgb,
                 },
+                depth: how.depth.unwrap_or(have.depth),
                 ..have
             },
             "webp" => Traits {
-                model: if how.quality.is_some_and(|quality| quality >= 100) {
+                model: if how.lossless {
                     Model::Rgb
                 } else {
                     Model::YCbCr {
@@ -270,6 +285,20 @@ impl Codec for Fake {
             Tags::None
         } else {
             Tags::Icc
+        }
+    }
+
+    fn options(&self) -> &'static [&'static Word] {
+        match self.name {
+            "jpeg" | "finejpeg" => &[
+                &options::QUALITY,
+                &options::PROGRESSIVE,
+                &options::CHROMA,
+                &options::EFFORT,
+            ],
+            "webp" => &[&options::QUALITY, &options::LOSSLESS, &options::EFFORT],
+            "png" => &[&options::LOSSLESS, &DEPTH, &options::PROGRESSIVE, &LEVEL],
+            _ => &[],
         }
     }
 

@@ -56,7 +56,8 @@ fn module_of(src: &Path, file: &Path) -> String {
     name.trim_end_matches(".rs").to_owned()
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+/// Every source file below a folder.
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

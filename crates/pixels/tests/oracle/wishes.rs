@@ -175,7 +175,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = String> {
         "as:jpeg,q:95,background:20c040",
         "as:png",
         "as:webp,q:80",
-        "as:webp,q:100",
+        "as:webp,lossless",
     ]);
     (upright, steps, output).prop_map(|(upright, steps, output)| {
         let steps = steps.join(",");

@@ -6,7 +6,7 @@ use super::{ParseError, escape};
 use crate::args::Word;
 use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn};
 use crate::words::{self, GRAVITIES};
-use crate::{Background, Chroma, Colour, FormatName, Recipe};
+use crate::{Background, Chroma, Colour, FormatName, Goal, Recipe, options};
 
 impl FromStr for Recipe {
     type Err = ParseError;
@@ -24,6 +24,12 @@ impl FromStr for Recipe {
             return Err(ParseError::new(
                 words::ORIGINAL.name,
                 "`original` to stand alone, without other steps",
+            ));
+        }
+        if recipe.output.lossless && recipe.output.goal.is_some() {
+            return Err(ParseError::new(
+                options::LOSSLESS.name,
+                "`lossless` without `q`, `max` and `score`",
             ));
         }
         Ok(recipe)
@@ -86,16 +92,40 @@ impl Reader {
                 &words::BACKGROUND
             }
             "q" => {
-                output.quality = u16::try_from(whole(&words::QUALITY, parts)?).ok();
-                &words::QUALITY
+                let quality = whole(&options::QUALITY, parts)?;
+                self.goal(
+                    word,
+                    Goal::Quality(u8::try_from(quality).unwrap_or(u8::MAX)),
+                )?;
+                &options::QUALITY
+            }
+            "max" => {
+                let bytes = whole(&options::MAX, parts)?;
+                self.goal(word, Goal::Bytes(bytes.unsigned_abs()))?;
+                &options::MAX
+            }
+            "score" => {
+                let score = whole(&options::SCORE, parts)?;
+                self.goal(word, Goal::Score(u8::try_from(score).unwrap_or(u8::MAX)))?;
+                &options::SCORE
+            }
+            "lossless" => {
+                let [] = options::LOSSLESS.read(parts)?;
+                output.lossless = true;
+                &options::LOSSLESS
+            }
+            "depth" => {
+                let [bits] = options::DEPTH.read(parts)?;
+                output.depth = bits.and_then(|bits| bits.parse().ok());
+                &options::DEPTH
             }
             "progressive" => {
-                let [] = words::PROGRESSIVE.read(parts)?;
+                let [] = options::PROGRESSIVE.read(parts)?;
                 output.progressive = true;
-                &words::PROGRESSIVE
+                &options::PROGRESSIVE
             }
             "chroma" => {
-                let [chroma] = words::CHROMA.read(parts)?;
+                let [chroma] = options::CHROMA.read(parts)?;
                 output.chroma = match chroma {
                     Some("444") => Some(Chroma::C444),
                     Some("422") => Some(Chroma::C422),
@@ -103,11 +133,15 @@ impl Reader {
                     Some("440") => Some(Chroma::C440),
                     _ => Some(Chroma::C411),
                 };
-                &words::CHROMA
+                &options::CHROMA
             }
             "effort" => {
-                output.effort = u8::try_from(whole(&words::EFFORT, parts)?).ok();
-                &words::EFFORT
+                output.effort = u8::try_from(whole(&options::EFFORT, parts)?).ok();
+                &options::EFFORT
+            }
+            "with" => {
+                self.with(parts)?;
+                return Ok(true);
             }
             "frame" => {
                 output.frame = u32::try_from(whole(&words::FRAME, parts)?).ok();
@@ -119,6 +153,37 @@ impl Reader {
         Ok(true)
     }
 
+    /// An encoder has one goal.
+    fn goal(&mut self, piece: &str, goal: Goal) -> Result<(), ParseError> {
+        match self.recipe.output.goal.replace(goal) {
+            Some(_) => Err(ParseError::new(
+                piece,
+                "one of `q`, `max` and `score`, once",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads an option of the format's own.
+    fn with(&mut self, parts: &[String]) -> Result<(), ParseError> {
+        let [name, value] = words::WITH.read(parts)?;
+        let (name, value) = (name.unwrap_or_default(), value.unwrap_or_default());
+        if name.is_empty() || ![name, value].into_iter().all(is_plain) {
+            return Err(words::WITH.form(parts));
+        }
+        if words::is_taken(name) {
+            return Err(ParseError::new(
+                name,
+                format!("an option of the format's own: `{name}` is a word by itself"),
+            ));
+        }
+        let options = &mut self.recipe.output.options;
+        match options.insert(name.to_owned(), value.to_owned()) {
+            Some(_) => Err(ParseError::new(name, format!("`with:{name}` at most once"))),
+            None => Ok(()),
+        }
+    }
+
     fn once(&mut self, word: &'static str, piece: &str) -> Result<(), ParseError> {
         if self.seen.contains(&word) {
             return Err(ParseError::new(piece, format!("`{word}` at most once")));
@@ -126,6 +191,13 @@ impl Reader {
         self.seen.push(word);
         Ok(())
     }
+}
+
+/// Letters, digits, `-`, `_` and `.`: nothing that would have to be escaped.
+fn is_plain(text: &str) -> bool {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
+    text.bytes().all(plain)
 }
 
 /// The word of a step whose place does not matter, so that saying it twice is a mistake.

@@ -45,17 +45,14 @@ impl Pieces<'_, '_> {
         if let Some(format) = &output.format {
             self.put(format_args!("as:{format}"))?;
         }
-        if let Some(quality) = output.quality {
-            self.put(format_args!("q:{quality}"))?;
+        for (word, value) in output.shared() {
+            self.put(word.name)?;
+            unless_empty(self.f, &value)?;
         }
-        if output.progressive {
-            self.put("progressive")?;
-        }
-        if let Some(chroma) = output.chroma {
-            self.put(format_args!("chroma:{chroma}"))?;
-        }
-        if let Some(effort) = output.effort {
-            self.put(format_args!("effort:{effort}"))?;
+        for (name, value) in &output.options {
+            self.put(words::WITH.name)?;
+            write!(self.f, ":{name}")?;
+            unless_empty(self.f, value)?;
         }
         if let Some(frame) = output.frame {
             self.put(format_args!("frame:{frame}"))?;
@@ -128,6 +125,13 @@ impl fmt::Display for Step {
             Self::Dpr(ratio) => write!(f, ":{ratio}"),
         }
     }
+}
+
+fn unless_empty(f: &mut fmt::Formatter<'_>, value: &str) -> fmt::Result {
+    if value.is_empty() {
+        return Ok(());
+    }
+    write!(f, ":{value}")
 }
 
 fn unless_clear(f: &mut fmt::Formatter<'_>, colour: Colour) -> fmt::Result {

@@ -1,12 +1,12 @@
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::words::{self, WORDS};
 use crate::{
-    Background, Bounds, Canvas, Chroma, Colour, Crop, Effect, Flip, FormatName, Gravity, Length,
-    Output, Pad, ParseError, Recipe, Step, Strip, Turn,
+    Background, Bounds, Canvas, Chroma, Colour, Crop, Effect, Flip, FormatName, Goal, Gravity,
+    Length, Output, Pad, ParseError, Recipe, Step, Strip, Turn,
 };
 
 fn canonical(text: &str) -> String {
@@ -44,6 +44,10 @@ fn canonical_texts_print_as_they_were_written() {
         "grey",
         "grey:",
         "as:webp,q:80,progressive,chroma:420,effort:7,frame:3",
+        "as:jpeg,max:60000",
+        "as:webp,score:75",
+        "as:png,lossless,depth:16,with:filter:paeth,with:level:9",
+        "with:near-lossless",
     ] {
         assert_eq!(canonical(text), text);
     }
@@ -85,6 +89,19 @@ fn errors_name_the_offending_piece() {
     for (text, piece) in [
         ("strip,strip", "strip"),
         ("q:1,q:2", "q"),
+        ("q:1,max:60000", "max"),
+        ("max:60000,score:80", "score"),
+        ("max:0", "0"),
+        ("score:101", "101"),
+        ("lossless,q:80", "lossless"),
+        ("lossless:yes", "lossless:yes"),
+        ("depth:9", "9"),
+        ("with", "with"),
+        ("with:", "with:"),
+        ("with:Level:6", "with:Level:6"),
+        ("with:level:6:7", "with:level:6:7"),
+        ("with:level:6,with:level:7", "level"),
+        ("with:q:80", "q"),
         ("same,q:80", "same"),
         ("original,q:80", "original"),
         ("strip:1", "1"),
@@ -116,7 +133,7 @@ fn errors_name_the_offending_piece() {
         ("trim:256", "256"),
         ("dpr:0", "0"),
         ("q:0", "0"),
-        ("q:1001", "1001"),
+        ("q:101", "101"),
         ("q:+5", "+5"),
         ("effort:10", "10"),
         ("frame:0", "0"),
@@ -132,7 +149,7 @@ fn errors_name_the_offending_piece() {
     }
     assert_eq!(
         error("q:0").to_string(),
-        "`0` is no part of a recipe: expected quality: a whole number from 1 to 1000"
+        "`0` is no part of a recipe: expected quality: a whole number from 1 to 100"
     );
     assert_eq!(error("turn").expected, "`turn:90|180|270`, as in `turn:90`");
 }
@@ -326,24 +343,43 @@ fn any_output() -> impl Strategy<Value = Output> {
         Just(Background::Dropped),
         any_colour().prop_map(|colour| Background::Colour(Colour { a: 255, ..colour })),
     ];
+    let goal = prop_oneof![
+        (1..=100u8).prop_map(Goal::Quality),
+        (1..=1u64 << 32).prop_map(Goal::Bytes),
+        (1..=100u8).prop_map(Goal::Score),
+    ];
+    let options = btree_map("with-[a-z0-9]{1,8}", "[a-z0-9._-]{0,4}", 0..3);
     (
-        background,
-        of("[a-z0-9]{1,8}"),
-        of(1..=1000u16),
+        (background, of("[a-z0-9]{1,8}"), of(goal), any::<bool>()),
+        of(select(vec![8, 10, 12, 16])),
         any::<bool>(),
         of(chroma),
         of(0..=9u8),
+        options,
         of(1..=1_000_000u32),
     )
         .prop_map(
-            |(background, format, quality, progressive, chroma, effort, frame)| Output {
-                background,
-                format: format.map(|name| FormatName::new(&name).expect("a name")),
-                quality,
+            |(
+                (background, format, goal, lossless),
+                depth,
                 progressive,
                 chroma,
                 effort,
+                options,
                 frame,
+            )| {
+                Output {
+                    background,
+                    format: format.map(|name| FormatName::new(&name).expect("a name")),
+                    goal: goal.filter(|_| !lossless),
+                    lossless,
+                    depth,
+                    progressive,
+                    chroma,
+                    effort,
+                    options,
+                    frame,
+                }
             },
         )
 }

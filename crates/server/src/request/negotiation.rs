@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
-use andon_recipe::{self as recipe, Colour, FormatName, Output};
+use andon_recipe::{self as recipe, Colour, FormatName, Output, Word};
 use hyper::HeaderMap;
 use hyper::header;
 
@@ -15,9 +15,17 @@ use crate::config::{DefaultFormat, NegotiationConfig};
 /// The formats there are to choose from, the best first.
 #[derive(Debug)]
 pub(crate) struct Negotiation {
-    offers: Vec<(FormatName, &'static str)>,
+    offers: Vec<Offer>,
     by_default: bool,
     background: Background,
+}
+
+/// A format to choose.
+#[derive(Debug)]
+struct Offer {
+    name: FormatName,
+    media_type: &'static str,
+    options: &'static [&'static Word],
 }
 
 /// What pictures are flattened over in formats that keep no opacity.
@@ -90,7 +98,11 @@ impl Negotiation {
     ) -> Self {
         let offer = |name: &String| {
             let codec = codecs.iter().find(|codec| codec.name() == name)?;
-            Some((FormatName::new(name).ok()?, codec.media_type()))
+            Some(Offer {
+                name: FormatName::new(name).ok()?,
+                media_type: codec.media_type(),
+                options: codec.options(),
+            })
         };
         Self {
             offers: config.formats.iter().filter_map(offer).collect(),
@@ -128,7 +140,10 @@ impl Negotiation {
             let offer = choice
                 .checked_sub(1)
                 .and_then(|place| self.offers.get(place));
-            output.format = offer.map(|(name, _)| name.clone());
+            output.format = offer.map(|offer| offer.name.clone());
+            if let Some(offer) = offer {
+                output.leave_out_unknown(offer.options);
+            }
         }
         without_accept(&mut output);
         self.background.complete(&mut output);
@@ -156,8 +171,8 @@ impl Negotiation {
             .quality("image/jpeg")
             .max(accept.quality("image/png"));
         let mut best: Option<(u16, usize)> = None;
-        for (place, (_, media_type)) in self.offers.iter().enumerate() {
-            let quality = accept.named(media_type).unwrap_or(0);
+        for (place, offer) in self.offers.iter().enumerate() {
+            let quality = accept.named(offer.media_type).unwrap_or(0);
             if quality > 0 && quality >= usual && best.is_none_or(|(most, _)| quality > most) {
                 best = Some((quality, place));
             }
@@ -242,7 +257,11 @@ mod tests {
     use super::*;
 
     fn chosen(accept: &str) -> Option<String> {
-        let format = |name: &str, media_type| (FormatName::new(name).unwrap(), media_type);
+        let format = |name: &str, media_type| Offer {
+            name: FormatName::new(name).unwrap(),
+            media_type,
+            options: &[],
+        };
         let negotiation = Negotiation {
             offers: vec![format("avif", "image/avif"), format("webp", "image/webp")],
             by_default: false,
@@ -254,7 +273,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_str(accept).unwrap());
         let best = negotiation.best(&headers);
-        best.map(|place| negotiation.offers[place].0.as_str().to_owned())
+        best.map(|place| negotiation.offers[place].name.as_str().to_owned())
     }
 
     #[test]

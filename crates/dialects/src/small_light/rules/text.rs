@@ -63,7 +63,7 @@ impl SmallLightRules {
         if let Some(format) = &self.output.format {
             to.put("of", format)?;
         }
-        if let Some(quality) = self.output.quality {
+        if let Some(quality) = self.quality {
             to.put("q", quality)?;
         }
         to.flag("progressive", self.output.progressive)

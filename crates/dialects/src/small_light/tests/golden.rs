@@ -209,6 +209,26 @@ const RESOLVED: &[(&str, &str, &str)] = &[
         "exact:100x75,border:2x0:000000",
     ),
     ("400x300", "of=jpeg,q=80", "q:80"),
+    ("400x300", "of=jpeg,q=900", "q:100"),
+    // What ImageMagick makes of a quality in each format.
+    ("400x300", "of=webp,q=99,progressive=y", "as:webp,q:99"),
+    ("400x300", "of=webp,q=100", "as:webp,lossless"),
+    (
+        "400x300",
+        "of=png,q=95",
+        "as:png,with:filter:adaptive,with:level:9",
+    ),
+    (
+        "400x300",
+        "of=png,q=3,progressive=y",
+        "as:png,progressive,with:filter:average,with:level:1",
+    ),
+    (
+        "400x300",
+        "of=png,q=1000",
+        "as:png,with:filter:none,with:level:9",
+    ),
+    ("400x300", "of=gif,q=80,progressive=y", "as:gif,progressive"),
     (
         "400x300",
         "of=png,dw=200,cw=200,ch=200",
@@ -258,6 +278,23 @@ fn a_canvas_drops_metadata_after_conversions_and_rmprof_before_them() {
         ("cw=9,ch=9,q=5", "strip,crop:195:145:9x9,q:5"),
     ] {
         let resolved = rules(sane(), options).resolve(&facts).unwrap();
+        assert_eq!(resolved.to_string(), recipe, "{options}");
+    }
+}
+
+#[test]
+fn a_webp_of_a_jpeg_of_quality_100_is_lossless_too() {
+    let facts = |quality| Facts {
+        quality: Some(quality),
+        ..Facts::new("jpeg", 400, 300)
+    };
+    for (quality, options, recipe) in [
+        (100, "of=webp", "as:webp,lossless"),
+        (99, "of=webp", "as:webp"),
+        (100, "of=webp,q=80", "as:webp,q:80"),
+        (100, "of=webp,cw=400,ch=300", "as:webp,q:75"),
+    ] {
+        let resolved = rules(sane(), options).resolve(&facts(quality)).unwrap();
         assert_eq!(resolved.to_string(), recipe, "{options}");
     }
 }

@@ -301,7 +301,7 @@ fn quality_has_its_engines_default() {
         ("imlib2", "q=80", Some(80)),
     ] {
         let rules = rules(sane(), &format!("e={engine},{q}"));
-        assert_eq!(rules.output.quality, quality, "{engine} {q}");
+        assert_eq!(rules.quality, quality, "{engine} {q}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answer with the source's own bytes.
 
-use andon_recipe::Step;
+use andon_recipe::{Goal, Step};
 
 use super::{Example, Rule};
 use crate::plan::draft::Draft;
@@ -25,11 +25,22 @@ fn act(draft: &mut Draft<'_>) -> bool {
     let steps = geometry || !draft.runs.rest.is_empty();
     let others = draft.strip().is_some() || draft.has(&Step::Srgb);
     let rewrites = draft.target.name() != draft.source.name()
-        || output.quality.is_some()
+        || !keeps_goal(draft)
+        || output.depth.is_some_and(|bits| bits != info.depth.bits())
+        || !output.options.is_empty()
         || output.chroma.is_some()
         || output.effort.is_some()
         || output.progressive != info.progressive
         || draft.frames.count() != info.frames;
     draft.is_copy = draft.recipe.is_original() || !(steps || others || rewrites);
     draft.is_copy
+}
+
+/// Is the source what the encoder would aim at? A copy loses nothing, so a lossless result is one.
+fn keeps_goal(draft: &Draft<'_>) -> bool {
+    match draft.recipe.output.goal {
+        None => true,
+        Some(Goal::Bytes(most)) => draft.file as u64 <= most,
+        Some(Goal::Quality(_) | Goal::Score(_)) => false,
+    }
 }

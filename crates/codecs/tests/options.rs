@@ -1,0 +1,180 @@
+//! What codecs declare about their output is what they do.
+
+mod support;
+
+use andon_codecs::ALL;
+use andon_pixels::{
+    Codec, Depth, Encode, Engine, Error, Limits, Model, Never, NoMaterials, Rendered, Result,
+};
+use andon_recipe::{Arg, Recipe, Word, options};
+
+use support::{codec, encode, picture};
+
+/// A photograph-like picture, losslessly stored in 16 bits.
+fn source() -> Vec<u8> {
+    let image = picture(Model::Rgb, Depth::U16, false, 120, 90);
+    encode(codec("png"), &image, &Encode::default())
+}
+
+fn run(source: &[u8], recipe: &str) -> Result<(String, Rendered)> {
+    let recipe: Recipe = recipe.parse().expect(recipe);
+    let engine = Engine::new(ALL, Limits::default());
+    let plan = engine.plan(&recipe, source)?;
+    let made = engine.run(&plan, source, &NoMaterials, &Never)?;
+    Ok((plan.to_string(), made))
+}
+
+fn is_shared(word: &Word) -> bool {
+    options::ALL.iter().any(|shared| shared.name == word.name)
+}
+
+/// Every way of saying an option.
+fn said(word: &Word) -> Vec<String> {
+    let name = match is_shared(word) {
+        true => word.name.to_owned(),
+        false => format!("with:{}", word.name),
+    };
+    let values = word.args.iter().flat_map(Arg::samples);
+    let mut said: Vec<String> = values.map(|value| format!("{name}:{value}")).collect();
+    if word.args.is_empty() {
+        said.push(name);
+    }
+    said
+}
+
+/// Each codec with each of its options.
+fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
+    let options = |codec: &&'static dyn Codec| {
+        codec
+            .options()
+            .iter()
+            .map(|word| (*codec, *word))
+            .collect::<Vec<_>>()
+    };
+    ALL.iter().flat_map(options)
+}
+
+#[test]
+fn every_declared_option_is_taken_in_all_its_values_and_makes_a_picture() {
+    let source = source();
+    for (codec, word) in all() {
+        for said in said(word) {
+            let recipe = format!("as:{},fit:60x60,{said}", codec.name());
+            let (_, made) = run(&source, &recipe).expect(&recipe);
+            let info = codec.probe(made.bytes(&source)).expect(&recipe);
+            assert_eq!((info.width, info.height), (60, 45), "{recipe}");
+        }
+    }
+}
+
+#[test]
+fn every_declared_option_changes_the_file() {
+    let source = source();
+    for (codec, word) in all() {
+        // It has no lossy files.
+        if (codec.name(), word.name) == ("png", "lossless") {
+            continue;
+        }
+        let plain = run(&source, &format!("as:{}", codec.name()))
+            .expect("a picture")
+            .1;
+        let differs = said(word).iter().any(|said| {
+            let recipe = format!("as:{},{said}", codec.name());
+            run(&source, &recipe).expect(&recipe).1.body != plain.body
+        });
+        assert!(differs, "{} {}", codec.name(), word.name);
+    }
+}
+
+#[test]
+fn options_have_one_argument_at_most_help_and_an_example_that_parses() {
+    for (codec, word) in all() {
+        assert!(word.args.len() <= 1, "{} {}", codec.name(), word.name);
+        assert!(!word.help.is_empty(), "{} {}", codec.name(), word.name);
+        assert!(
+            word.args.iter().all(|arg| !arg.help.is_empty()),
+            "{}",
+            word.name
+        );
+        assert!(word.example.parse::<Recipe>().is_ok(), "{}", word.example);
+    }
+}
+
+#[test]
+fn shared_options_that_a_codec_does_not_declare_are_refused_by_its_name() {
+    let source = source();
+    for codec in ALL {
+        for word in options::ALL {
+            let known = |name| codec.options().iter().any(|option| option.name == name);
+            let taken = match word.name {
+                "max" => known("q"),
+                name => known(name),
+            };
+            if taken {
+                continue;
+            }
+            let recipe = format!("as:{},{}", codec.name(), word.example);
+            let Err(Error::Recipe { piece, why }) = run(&source, &recipe) else {
+                panic!("{recipe} was not refused");
+            };
+            assert_eq!(piece, word.example);
+            assert!(why.contains(codec.name()) || word.name == "score", "{why}");
+        }
+    }
+}
+
+#[test]
+fn a_file_is_as_short_as_was_asked_and_one_quality_more_is_longer() {
+    let source = source();
+    for format in ["jpeg", "webp"] {
+        let at = |quality: u8| {
+            let recipe =
+                format!("as:{format},chroma:420,q:{quality}").replace("webp,chroma:420", "webp");
+            run(&source, &recipe)
+                .expect(&recipe)
+                .1
+                .body
+                .expect("a new file")
+        };
+        for most in [2500, 4000, 6000] {
+            let (plan, made) = run(&source, &format!("as:{format},max:{most}")).expect(format);
+            assert!(
+                plan.ends_with(&format!("encode {format} max{most} 7 tries")),
+                "{plan}"
+            );
+            let body = made.body.expect("a new file");
+            assert!(body.len() <= most, "{} of {most}", body.len());
+            let quality = (1..=100).find(|quality| at(*quality) == body);
+            let quality = quality.expect("some quality gives this file");
+            assert!(
+                quality == 100 || at(quality + 1).len() > most,
+                "{format} q{quality}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_length_that_cannot_be_reached_is_an_error_that_says_what_can() {
+    let Err(Error::Recipe { piece, why }) = run(&source(), "as:jpeg,max:100") else {
+        panic!("no error");
+    };
+    assert_eq!(piece, "max:100");
+    assert!(why.contains("even at quality 1 it takes"), "{why}");
+}
+
+#[test]
+fn depth_is_that_of_the_file() {
+    let source = source();
+    for (recipe, depth) in [
+        ("fit:50x50", Depth::U16),
+        ("depth:8", Depth::U8),
+        ("depth:16", Depth::U16),
+        ("as:webp", Depth::U8),
+    ] {
+        let (_, made) = run(&source, recipe).expect(recipe);
+        let engine = Engine::new(ALL, Limits::default());
+        let info = engine.probe(made.bytes(&source)).expect(recipe);
+        assert_eq!(info.depth, depth, "{recipe}");
+    }
+}

@@ -1,0 +1,60 @@
+//! What ImageMagick makes of a quality, format by format.
+
+use andon_recipe::{Facts, FormatName, Goal, Output};
+
+use super::SmallLightRules;
+
+impl SmallLightRules {
+    /// How the result is written. On a canvas it inherits no quality of the source's: ImageMagick's defaults take its
+    /// place.
+    pub(super) fn written(&self, facts: &Facts) -> Output {
+        let mut output = self.output.clone();
+        let format = output.format.as_ref();
+        let format = format.map_or(facts.format.as_str(), FormatName::as_str);
+        let on_canvas = self.canvas.is_some();
+        match format {
+            "png" => {
+                if let Some(quality) = self.quality {
+                    output.options.extend(png(quality));
+                }
+            }
+            // It has neither quality nor passes.
+            "gif" => {}
+            "webp" => {
+                let inherited = facts.quality.filter(|_| !on_canvas).map(u16::from);
+                output.lossless = self
+                    .quality
+                    .or(inherited)
+                    .is_some_and(|quality| quality >= 100);
+                if !output.lossless {
+                    output.goal = goal(self.quality.or(on_canvas.then_some(75)));
+                }
+                output.progressive = false;
+            }
+            "jpeg" => output.goal = goal(self.quality.or(on_canvas.then_some(92))),
+            _ => output.goal = goal(self.quality),
+        }
+        output
+    }
+}
+
+/// More than 100 acts as 100.
+fn goal(quality: Option<u16>) -> Option<Goal> {
+    // At most 100, a u8.
+    quality.map(|quality| Goal::Quality(quality.min(100) as u8))
+}
+
+/// PNG's quality is zlib's level times ten, plus the number of the filter, of which 5 and above mean "choose for each
+/// row". Below 10 ImageMagick codes without looking for matches: level 1 is nearest.
+fn png(quality: u16) -> [(String, String); 2] {
+    let filters = ["none", "sub", "up", "average", "paeth"];
+    let filter = filters.get(usize::from(quality % 10));
+    let level = (quality / 10).clamp(1, 9);
+    [
+        (
+            "filter".to_owned(),
+            filter.unwrap_or(&"adaptive").to_string(),
+        ),
+        ("level".to_owned(), level.to_string()),
+    ]
+}

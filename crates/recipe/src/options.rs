@@ -1,0 +1,83 @@
+//! Words that tell an encoder how to write. Formats share them: each codec lists those that it takes, with a
+//! declaration of its own where it takes less than what is declared here.
+
+use crate::args::{Arg, Word};
+use crate::words::word;
+
+/// All of them.
+pub const ALL: &[&Word] = &[
+    &QUALITY,
+    &MAX,
+    &SCORE,
+    &LOSSLESS,
+    &DEPTH,
+    &PROGRESSIVE,
+    &CHROMA,
+    &EFFORT,
+];
+
+/// The quality to write at.
+pub const QUALITY: Word = word(
+    "q",
+    &[Arg::whole("quality", 1, 100).help("1: smallest file; 100: best picture")],
+    "the quality of the result; absent: the source's own where it is known",
+    "q:80",
+);
+
+/// The most bytes that the file may have.
+pub const MAX: Word = word(
+    "max",
+    &[Arg::whole("bytes", 1, 1 << 32)
+        .unit("bytes")
+        .help("the most that the file may take")],
+    "the largest quality whose file is short enough, found by encoding up to 7 times; instead of q",
+    "max:60000",
+);
+
+/// The least perceptual score.
+pub const SCORE: Word = word(
+    "score",
+    &[Arg::whole("score", 1, 100).help("100: no visible difference")],
+    "the smallest file that looks this good by a perceptual metric; instead of q; no format measures it yet",
+    "score:80",
+);
+
+/// Nothing is lost in encoding.
+pub const LOSSLESS: Word = word(
+    "lossless",
+    &[],
+    "nothing is lost in encoding; without q, max and score",
+    "lossless",
+);
+
+/// Bits per sample.
+pub const DEPTH: Word = word(
+    "depth",
+    &[Arg::choice("bits", &["8", "10", "12", "16"]).help("bits per sample")],
+    "the depth of the result; absent: the source's own, as far as the format holds it",
+    "depth:8",
+);
+
+/// An order of storage that shows the whole picture early.
+pub const PROGRESSIVE: Word = word(
+    "progressive",
+    &[],
+    "progressive JPEG, Adam7 PNG, interlaced GIF",
+    "progressive",
+);
+
+/// Chroma subsampling.
+pub const CHROMA: Word = word(
+    "chroma",
+    &[Arg::choice("subsampling", &["444", "422", "420", "440", "411"]).help("4:4:4 and so on")],
+    "chroma subsampling of the result; absent: a JPEG source's own, otherwise by quality",
+    "chroma:420",
+);
+
+/// How hard the encoder tries.
+pub const EFFORT: Word = word(
+    "effort",
+    &[Arg::whole("effort", 0, 9).help("0: fast; 9: small")],
+    "how hard the encoder tries; absent: the format's fast default",
+    "effort:7",
+);
