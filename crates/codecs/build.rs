@@ -1,7 +1,7 @@
 //! Compiles the JPEG shim against the headers of the libjpeg-turbo that `turbojpeg-sys` has built.
 
 fn main() {
-    const SHIM: &str = "src/jpeg/shim.c";
+    const SHIM: &str = "src/jpeg/turbo/shim.c";
     println!("cargo::rerun-if-changed={SHIM}");
     println!("cargo::rerun-if-env-changed=DEP_TURBOJPEG_INCLUDE");
 

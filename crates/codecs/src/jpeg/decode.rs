@@ -4,10 +4,10 @@ use andon_pixels::{
     Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
 
-use super::ffi;
-use super::layout::{Colour, Layout};
-use super::markers::Header;
-use super::scaled::{self, Refused, Scans};
+use super::header::layout::{Colour, Layout};
+use super::header::markers::Header;
+use super::native::{self, Refused, Scans};
+use super::turbo::ffi;
 use crate::guard;
 
 /// Decodes at the scales asked for.
@@ -106,7 +106,7 @@ fn several(
         return Ok(None);
     }
     let sizes: Vec<_> = scales.iter().map(|s| [s.luma.0, s.chroma.0]).collect();
-    let wanted = scaled::Wanted {
+    let wanted = native::Wanted {
         sizes: &sizes,
         followed,
         scans: most_scans(header, how.limits),
@@ -114,7 +114,7 @@ fn several(
         interrupted: &|| how.interrupt.interrupted(),
         cores: how.cores,
     };
-    match scaled::decode(bytes, &wanted) {
+    match native::decode(bytes, &wanted) {
         Ok(pictures) => Ok(Some(pictures)),
         Err(Refused::Unsupported) => Ok(None),
         Err(Refused::Broken(why)) => Err(Error::broken(super::NAME, why)),
@@ -231,7 +231,7 @@ pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64
     // Scans that are missing or come again show behind the header only. Going through the file takes a tenth of
     // a small picture's time, which is saved where there is not much to hold.
     let in_one = !header.holds_coefficients();
-    let excluded = header.progressive && coefficients > WORTH_A_WALK && scaled::is_whole(bytes);
+    let excluded = header.progressive && coefficients > WORTH_A_WALK && native::is_whole(bytes);
     if in_one || excluded {
         0
     } else {

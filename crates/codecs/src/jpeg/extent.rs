@@ -9,10 +9,10 @@
 use andon_pixels::{Decode, Error, Result};
 
 use super::decode;
-use super::markers::Header;
-use super::mpf;
-use super::scaled::entropy;
-use super::walk::Walk;
+use super::header::markers::Header;
+use super::header::mpf;
+use super::header::walk::Walk;
+use super::native::entropy;
 
 /// How many bytes from the beginning are the picture and those that belong to it.
 ///

@@ -1,17 +1,12 @@
-//! JPEG: header walk and decoder of our own ([`scaled`]), what is rare and all encoding by
+//! JPEG: header walk and decoder of our own ([`native`]), what is rare and all encoding by
 //! libjpeg-turbo; planes kept as stored wherever they can be.
 
 mod cost;
 mod decode;
-mod encode;
 mod extent;
-mod ffi;
-mod layout;
-mod markers;
-mod mpf;
-mod quality;
-mod scaled;
-mod walk;
+mod header;
+mod native;
+mod turbo;
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Orientation, Result, Scale,
@@ -21,8 +16,8 @@ use andon_recipe::{Word, options};
 
 #[cfg(feature = "compare")]
 pub(crate) use self::decode::compare::compare;
-use self::layout::Layout;
-use self::markers::Header;
+use self::header::layout::Layout;
+use self::header::markers::Header;
 use crate::exif;
 
 /// The JPEG codec.
@@ -133,11 +128,11 @@ impl Codec for Jpeg {
     }
 
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        Some(encode::accepts(have, how))
+        Some(turbo::encode::accepts(have, how))
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        encode::encode(image, how, interrupt)
+        turbo::encode::encode(image, how, interrupt)
     }
 
     fn tags(&self) -> Tags {
@@ -149,7 +144,7 @@ impl Codec for Jpeg {
     }
 
     fn default_quality(&self) -> Option<u8> {
-        Some(encode::DEFAULT_QUALITY)
+        Some(turbo::encode::DEFAULT_QUALITY)
     }
 
     fn hands_on_subsampling(&self) -> bool {

@@ -9,10 +9,10 @@ use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale,
 
 use super::{most_scans, own, turbo};
 use crate::guard;
-use crate::jpeg::ffi::{self, Coefficients};
-use crate::jpeg::layout::Layout;
-use crate::jpeg::markers::Header;
-use crate::jpeg::scaled::entropy;
+use crate::jpeg::header::layout::Layout;
+use crate::jpeg::header::markers::Header;
+use crate::jpeg::native::entropy;
+use crate::jpeg::turbo::ffi::{self, Coefficients};
 
 /// Who decodes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

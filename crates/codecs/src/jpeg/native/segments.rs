@@ -2,7 +2,7 @@
 
 use super::Refused;
 use super::huffman::Codes;
-use crate::jpeg::walk::{Walk, quantisation};
+use crate::jpeg::header::walk::{Walk, quantisation};
 
 /// A component as the frame header declares it.
 #[derive(Clone, Copy, Debug)]

@@ -93,7 +93,7 @@ impl Sampling {
         // A lone component is its own measure, whatever its factors say.
         if header.components.len() > 1 && !header.components.iter().all(divides) {
             return Err(Error::Unsupported {
-                format: super::NAME,
+                format: crate::jpeg::NAME,
                 what: "sampling factors that do not divide each other".into(),
             });
         }

@@ -12,26 +12,26 @@ use andon_pixels::{Error, Grid, Interrupt, Result};
 // Nothing of the crate is called from Rust: it is named so that its library is linked.
 use turbojpeg_sys as _;
 
-use super::layout::Colour;
-use super::markers::Header;
+use crate::jpeg::header::layout::Colour;
+use crate::jpeg::header::markers::Header;
 
 /// What to read.
-pub(super) struct Reading<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) header: &'a Header,
-    pub(super) colour: Colour,
+pub(in crate::jpeg) struct Reading<'a> {
+    pub(in crate::jpeg) bytes: &'a [u8],
+    pub(in crate::jpeg) header: &'a Header,
+    pub(in crate::jpeg) colour: Colour,
     /// Components as stored, not upsampled, not converted.
-    pub(super) raw: bool,
+    pub(in crate::jpeg) raw: bool,
     /// 1, 2, 4 or 8.
-    pub(super) eighths: u8,
+    pub(in crate::jpeg) eighths: u8,
     /// Ceilings: scans, and bytes of libjpeg's coefficient buffers.
-    pub(super) scans: u32,
-    pub(super) memory: u64,
-    pub(super) interrupt: &'a dyn Interrupt,
+    pub(in crate::jpeg) scans: u32,
+    pub(in crate::jpeg) memory: u64,
+    pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
 }
 
 /// Fills one plane per component. Planes of any size are safe; those of a wrong size are an error.
-pub(super) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Result<()> {
+pub(in crate::jpeg) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Result<()> {
     let asker = Asker(reading.interrupt);
     let mut job = reading.job(&asker, grids.len());
     for (plane, grid) in job.planes.iter_mut().zip(grids.iter_mut()) {
@@ -72,19 +72,19 @@ impl Reading<'_> {
 
 /// A component's coefficients, as they are in the file.
 #[cfg(any(test, feature = "compare"))]
-pub(super) struct Coefficients {
+pub(in crate::jpeg) struct Coefficients {
     /// In blocks, without those that only fill up the last MCU.
-    pub(super) wide: u32,
-    pub(super) high: u32,
+    pub(in crate::jpeg) wide: u32,
+    pub(in crate::jpeg) high: u32,
     /// 64 a block, quantised, row-major by vertical then horizontal frequency.
-    pub(super) values: Vec<i16>,
+    pub(in crate::jpeg) values: Vec<i16>,
     /// Quantisation factors in the same order.
-    pub(super) factors: [u16; 64],
+    pub(in crate::jpeg) factors: [u16; 64],
 }
 
 /// The coefficients of components of these sizes, in blocks. A wrong size is an error.
 #[cfg(any(test, feature = "compare"))]
-pub(super) fn coefficients(
+pub(in crate::jpeg) fn coefficients(
     reading: &Reading<'_>,
     sizes: &[(u32, u32)],
 ) -> Result<Vec<Coefficients>> {
@@ -117,25 +117,25 @@ pub(super) fn coefficients(
 }
 
 /// What to write.
-pub(super) struct Writing<'a> {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) colour: Colour,
+pub(in crate::jpeg) struct Writing<'a> {
+    pub(in crate::jpeg) width: u32,
+    pub(in crate::jpeg) height: u32,
+    pub(in crate::jpeg) colour: Colour,
     /// Each plane with its sampling factors.
-    pub(super) planes: &'a [(&'a Grid<u8>, u8, u8)],
+    pub(in crate::jpeg) planes: &'a [(&'a Grid<u8>, u8, u8)],
     /// 1 to 100.
-    pub(super) quality: u8,
-    pub(super) progressive: bool,
+    pub(in crate::jpeg) quality: u8,
+    pub(in crate::jpeg) progressive: bool,
     /// Write 255 − sample.
-    pub(super) invert: bool,
+    pub(in crate::jpeg) invert: bool,
     /// From the TIFF header on; left out when longer than [`MOST_EXIF_BYTES`].
-    pub(super) exif: &'a [u8],
-    pub(super) icc: &'a [u8],
-    pub(super) interrupt: &'a dyn Interrupt,
+    pub(in crate::jpeg) exif: &'a [u8],
+    pub(in crate::jpeg) icc: &'a [u8],
+    pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
 }
 
 /// A whole JPEG file.
-pub(super) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
+pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     let asker = Asker(writing.interrupt);
     let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
     for (plane, &(grid, h, v)) in planes.iter_mut().zip(writing.planes) {
@@ -322,9 +322,9 @@ impl Outcome {
     fn result(&self, scans: u32, memory: u64) -> Result<()> {
         Err(match self.status {
             0 => return Ok(()),
-            1 => Error::broken(super::NAME, self.message()),
+            1 => Error::broken(crate::jpeg::NAME, self.message()),
             2 => Error::Unsupported {
-                format: super::NAME,
+                format: crate::jpeg::NAME,
                 what: format!("something libjpeg refuses ({})", self.message()),
             },
             3 => Error::Interrupted,

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 /// What its APP2 segment begins with.
-pub(super) const SIGNATURE: &[u8] = b"MPF\0";
+pub(in crate::jpeg) const SIGNATURE: &[u8] = b"MPF\0";
 
 /// Where the further pictures lie that the index at `at` declares, in their order in the file; none if it makes no
 /// sense. They may lie beyond the file's end.
-pub(super) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
+pub(in crate::jpeg) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     let mut images = entries(bytes.get(at..).unwrap_or_default())
         .unwrap_or_default()
         .into_iter()

@@ -6,8 +6,8 @@ use andon_pixels::{
 };
 
 use super::ffi;
-use super::layout::Colour;
 use crate::guard;
+use crate::jpeg::header::layout::Colour;
 
 /// What a frame must be turned into: JPEG holds gray, YCbCr and CMYK, without alpha.
 pub(crate) fn accepts(have: Traits, how: &Encode) -> Traits {
@@ -99,6 +99,6 @@ fn unfit(frame: &Frame) -> Error {
 /// libjpeg's own ceiling, a little below the format's.
 const LONGEST_SIDE: u64 = 65_500;
 /// What the module writes when nothing else is known.
-pub(super) const DEFAULT_QUALITY: u8 = 92;
+pub(in crate::jpeg) const DEFAULT_QUALITY: u8 = 92;
 /// Below it the eye does not miss half of the colour samples.
 const FINE_CHROMA_FROM: u8 = 90;

@@ -4,30 +4,30 @@ use super::quality::Table;
 
 /// A place in the file that only moves forward.
 #[derive(Clone)]
-pub(super) struct Walk<'a> {
+pub(in crate::jpeg) struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 /// A marker's segment.
-pub(super) struct Segment<'a> {
+pub(in crate::jpeg) struct Segment<'a> {
     /// The length that stands at its beginning and counts itself: 2 at least in a valid file.
-    pub(super) declared: usize,
+    pub(in crate::jpeg) declared: usize,
     /// Where what follows the length stands in the file.
-    pub(super) start: usize,
+    pub(in crate::jpeg) start: usize,
     /// What follows the length; nothing if that is below 2.
-    pub(super) body: &'a [u8],
+    pub(in crate::jpeg) body: &'a [u8],
 }
 
 impl<'a> Walk<'a> {
     /// From behind SOI on; `None` if the file does not begin with it.
-    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
+    pub(in crate::jpeg) fn new(bytes: &'a [u8]) -> Option<Self> {
         let begins = bytes.starts_with(&[0xff, 0xd8]);
         begins.then_some(Self { bytes, at: 2 })
     }
 
     /// The next marker's code; `None` at the end of the file. Bytes that belong to none are passed over.
-    pub(super) fn marker(&mut self) -> Option<u8> {
+    pub(in crate::jpeg) fn marker(&mut self) -> Option<u8> {
         loop {
             let rest = self.rest();
             let start = memchr::memchr(0xff, rest)?;
@@ -42,7 +42,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The segment that begins here; `None` if the file ends inside it.
-    pub(super) fn segment(&mut self) -> Option<Segment<'a>> {
+    pub(in crate::jpeg) fn segment(&mut self) -> Option<Segment<'a>> {
         let rest = self.rest();
         let declared = usize::from(u16::from_be_bytes(*rest.first_chunk()?));
         let body = rest.get(2..declared.max(2))?;
@@ -56,23 +56,26 @@ impl<'a> Walk<'a> {
     }
 
     /// Where the next byte to read stands.
-    pub(super) fn at(&self) -> usize {
+    pub(in crate::jpeg) fn at(&self) -> usize {
         self.at
     }
 
     /// From here to the end of the file.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(in crate::jpeg) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// Passes over `length` bytes.
-    pub(super) fn pass(&mut self, length: usize) {
+    pub(in crate::jpeg) fn pass(&mut self, length: usize) {
         self.at += length;
     }
 }
 
 /// Takes in the quantisation tables of a DQT segment's body; `None` if they are malformed.
-pub(super) fn quantisation(mut body: &[u8], tables: &mut [Option<Table>; 4]) -> Option<()> {
+pub(in crate::jpeg) fn quantisation(
+    mut body: &[u8],
+    tables: &mut [Option<Table>; 4],
+) -> Option<()> {
     while let Some((&head, rest)) = body.split_first() {
         let wide = head >> 4 != 0;
         let length = if wide { 128 } else { 64 };

@@ -236,7 +236,7 @@ fn u16_at(data: &[u8], at: usize) -> Result<u16> {
 }
 
 fn broken(why: &str) -> Error {
-    Error::broken(super::NAME, why)
+    Error::broken(crate::jpeg::NAME, why)
 }
 
 fn cut_short() -> Error {
@@ -249,7 +249,7 @@ fn too_short() -> Error {
 
 fn unsupported(what: impl Into<String>) -> Error {
     Error::Unsupported {
-        format: super::NAME,
+        format: crate::jpeg::NAME,
         what: what.into(),
     }
 }
