@@ -26,10 +26,18 @@ function andon(string $socket, string $picture, string $recipe): string
     return $answer;
 }
 
+if ($argc < 4) {
+    fwrite(STDERR, "usage: php thumbnail.php SOCKET IN OUT [RECIPE]\n");
+    exit(2);
+}
 [, $socket, $in, $out] = $argv;
 $recipe = $argv[4] ?? 'fit:250x250,q:90';
 try {
-    file_put_contents($out, andon($socket, file_get_contents($in), $recipe));
+    $picture = @file_get_contents($in);
+    if ($picture === false) {
+        throw new RuntimeException("cannot read $in");
+    }
+    file_put_contents($out, andon($socket, $picture, $recipe));
 } catch (RuntimeException $trouble) {
     fwrite(STDERR, $trouble->getMessage() . "\n");
     exit(1);

@@ -41,6 +41,8 @@ pub struct Purged {
     /// Entries in memory that were removed. Those on disk are dead as well; they are found and removed
     /// later, and not counted.
     pub from_memory: u64,
+    /// Is there a disk tier?
+    pub has_disk: bool,
     /// Whether a restart will remember it. If not, the disk is in trouble; it is kept in memory, in
     /// force, and saved as soon as the disk is well again.
     pub survives_restart: bool,

@@ -209,6 +209,7 @@ impl Cache {
         match &inner.disk {
             Some(disk) => Purged {
                 from_memory,
+                has_disk: true,
                 survives_restart: disk.save_marks().await,
             },
             None => {
@@ -216,6 +217,7 @@ impl Cache {
                 inner.marks.forget(inner.marks.generation());
                 Purged {
                     from_memory,
+                    has_disk: false,
                     survives_restart: true,
                 }
             }

@@ -55,8 +55,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             .with_context(|| format!("{name} cannot be read"))?;
         (text, check.file.parent().unwrap_or(Path::new("")))
     };
-    let whole = effective(&text, folder).with_context(|| name.to_string())?;
-    let config = Config::parse(&text, folder)?;
-    andon_server::check(&config, andon_codecs::ALL).with_context(|| name.to_string())?;
+    let checked = effective(&text, folder).and_then(|whole| {
+        let config = Config::parse(&text, folder)?;
+        andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;
+        Ok(whole)
+    });
+    let whole = checked.map_err(|error| error.in_file(&check.file))?;
     print(whole.as_bytes())
 }

@@ -15,7 +15,7 @@ use crate::print::print;
 pub(crate) struct Args {
     #[command(flatten)]
     what: What,
-    /// The server: HOST:PORT or unix:/path
+    /// The server: HOST:PORT, http://HOST:PORT or unix:/path
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     server: String,
     /// The environment variable that holds the administrator's token
@@ -47,7 +47,8 @@ Examples:
   andon purge --url '/small_light(dw=250)/trip/a.jpg' --token-env SHOP_TOKEN
   andon purge --tag material:star.png
 
-Prints how many entries were removed from memory; entries on disk are purged as well, and not counted. \
+Prints how many entries were removed from memory. Entries on disk are purged as well and never served again, but not \
+counted: a 0 does not mean that nothing matched. \
 The server needs the same token: [admin] token_env = \"ANDON_TOKEN\".";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -57,6 +58,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if token.contains(['\r', '\n']) {
         bail!("the token in {name} has more than one line");
     }
+    if args.server.starts_with("https://") {
+        bail!(
+            "{}: purges go to Andon itself, over HTTP; name its own address, such as 127.0.0.1:8080",
+            args.server
+        );
+    }
     let order = args.what.order().to_string();
     let request = format!(
         "POST /_andon/purge HTTP/1.1\r\nHost: andon\r\nAuthorization: Bearer {token}\r\n\
@@ -64,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         order.len()
     );
     let reply = ask(&args.server, &request)
-        .with_context(|| format!("cannot ask the server at {}", args.server))?;
+        .with_context(|| format!("cannot reach the server at {}", args.server))?;
     let (head, body) = reply
         .split_once("\r\n\r\n")
         .context("the server's reply broke off")?;
@@ -97,7 +104,8 @@ fn ask(server: &str, request: &str) -> std::io::Result<String> {
             exchange(stream, request)
         }
         None => {
-            let stream = TcpStream::connect(server)?;
+            let address = server.strip_prefix("http://").unwrap_or(server);
+            let stream = TcpStream::connect(address.trim_end_matches('/'))?;
             stream.set_read_timeout(Some(PATIENCE))?;
             exchange(stream, request)
         }

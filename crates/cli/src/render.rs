@@ -8,7 +8,7 @@ use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
 use andon_server::rendering::{Ingredients, Planned};
 use andon_server::{media_type, negotiation};
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::place::{self, Place};
 use crate::print::print;
@@ -35,7 +35,7 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let mut request = resolver.parse(&place::target(&args.target))?;
-    let promised = format_of(&args.output);
+    let promised = format_of(&args.output)?;
     let mut output = request.rules.output().clone();
     negotiation::without_accept(&mut output);
     if !request.is_file() && output.format.is_none() && !request.style.exact {
@@ -67,25 +67,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let picture = &picture[..];
     let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(picture));
-    if let (Some(promised), Some(written)) = (promised, written)
-        && promised != written.name()
-    {
-        eprintln!(
-            "warning: {} is written as {}, not {promised}; name the format in the URL (of={promised})",
-            args.output.display(),
-            written.name()
-        );
+    let output = args.output.display();
+    match (promised, written.map(|codec| codec.name())) {
+        (Some(promised), Some(written)) if promised != written => eprintln!(
+            "warning: {output} is written as {written}, not {promised}; name the format in the URL (of={promised})"
+        ),
+        (None, Some(written)) if args.output != Path::new("-") => {
+            eprintln!("note: {output} is written as {written}; its extension names no format");
+        }
+        _ => {}
     }
     write(&args.output, picture)
 }
 
-/// The format that a file's extension promises, if it is one that can be written.
-fn format_of(output: &Path) -> Option<&'static str> {
-    let media_type = media_type::by_name(output.to_str()?)?;
-    andon_codecs::ALL
+/// The format that a file's extension promises, if it is an image's.
+fn format_of(output: &Path) -> anyhow::Result<Option<&'static str>> {
+    let promised = output.to_str().and_then(media_type::by_name);
+    let codec = andon_codecs::ALL
         .iter()
-        .find(|codec| codec.media_type() == media_type)
-        .map(|codec| codec.name())
+        .find(|codec| promised == Some(codec.media_type()));
+    match (codec, promised) {
+        (None, Some(promised)) if promised.starts_with("image/") => {
+            let formats: Vec<&str> = andon_codecs::ALL.iter().map(|codec| codec.name()).collect();
+            bail!(
+                "{}: {promised} cannot be written; formats are {}",
+                output.display(),
+                formats.join(", ")
+            )
+        }
+        (codec, _) => Ok(codec.map(|codec| codec.name())),
+    }
 }
 
 fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {

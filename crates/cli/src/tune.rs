@@ -109,7 +109,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("Written: {}", file.display());
     }
     eprintln!("The runs are in {}", tuning.folder.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(match advice.is_blind() {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// What all trials share.
@@ -154,4 +157,5 @@ Examples:
   andon tune --config /etc/andon/andon.toml -L urls.txt --budget 15m
   andon tune --config andon.toml --write tuned.toml && andon config check tuned.toml
 
-Exit codes: 0 done, whatever is recommended; 1 it failed and the message says why.";
+Exit codes: 0 done, whatever is recommended; 1 it failed, or nothing could be compared, \
+and the message says why.";

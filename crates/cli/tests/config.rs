@@ -55,7 +55,7 @@ fn a_wrong_file_is_named_with_its_line_and_the_nearest_key() {
 /// What the text of a file does not show, and what both `config check` and `serve` say of it.
 const UNSERVABLE: &[(&str, &str)] = &[
     (
-        "[[origin]]\nfs.root = \"missing\"\n",
+        "[[origin]]\nfs.root = \".\"\n[[origin]]\nprefix = \"/a\"\nfs.root = \"missing\"\n",
         "there is no such folder",
     ),
     (
@@ -98,13 +98,48 @@ const UNSERVABLE: &[(&str, &str)] = &[
     ),
     (
         "[small_light.patterns]\nm = \"dww=500\"\n",
-        "`dww` is no option",
+        "`dww` is no option (did you mean `dw`?)",
     ),
+    (
+        "[small_light.patterns]\nm = \"p=m\"\n",
+        "a pattern cannot use another pattern",
+    ),
+    (
+        "[negotiation]\nformats = [\"avf\"]\n",
+        "unknown format `avf`; did you mean `avif`?",
+    ),
+    (
+        "[cache]\ndisk.path = \"andon.toml\"\ndisk.size = \"1MiB\"\n",
+        "andon.toml is not a folder",
+    ),
+    (
+        "[cache]\ndisk.path = \"andon.toml/cache\"\ndisk.size = \"1MiB\"\n",
+        "andon.toml is not a folder",
+    ),
+    (
+        "[limits]\npixels = 0\n",
+        "line 3: `limits.pixels`: 0 pixels would refuse every image",
+    ),
+    (
+        "[limits]\nheld_bytes = \"1KiB\"\n",
+        "line 3: `limits.held_bytes`: 1.0 KiB is below `limits.source_bytes`",
+    ),
+    ("target_wait = \"20s\"\n", "`max_wait`"),
+    (
+        "[metrics]\nlisten = \"127.0.0.1:0\"\n[[origin]]\nfs.root = \"missing\"\n",
+        "there is no such folder",
+    ),
+    (
+        "listen = [\"127.0.0.1:8081\"]\n[metrics]\nlisten = \"127.0.0.1:8081\"\n",
+        "line 3: `metrics.listen`: 127.0.0.1:8081 is in `listen` already",
+    ),
+    ("[log]\nformat = 3\n", "line 3: `log.format`: "),
+    ("limits = 3\n", "line 2: `limits`: "),
     ("[small_light.patterns]\nm = \"dw=abc\"\n", "dw=abc"),
     ("[[rewrite]]\nfrom = \"(\"\nto = \"/\"\n", "rewrite.from"),
     ("listen = [\"unix:missing/a.sock\"]\n", "there is no folder"),
-    ("listen = []\n", "`listen` is empty"),
-    ("origin = []\n", "no `[[origin]]`"),
+    ("listen = []\n", "`listen`: is empty"),
+    ("origin = []\n", "`origin`: there is none"),
 ];
 
 #[test]

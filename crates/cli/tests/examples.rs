@@ -132,6 +132,14 @@ fn php_makes_a_thumbnail_without_a_process() {
         !refused.status.success() && said.starts_with("415: "),
         "{said}"
     );
+    let missing = run(Path::new("/no/such/file.jpg"));
+    assert_eq!(missing.stderr, b"cannot read /no/such/file.jpg\n");
+    let alone = Command::new("php")
+        .arg(project("examples/php/thumbnail.php"))
+        .output()
+        .unwrap();
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(alone.stderr.starts_with(b"usage: php thumbnail.php "));
 }
 
 #[test]

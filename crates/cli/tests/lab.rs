@@ -78,7 +78,7 @@ fn quick_says_which_is_slower_and_report_and_gate_read_the_same_run() {
 #[test]
 fn a_server_that_does_not_start_is_exit_5_with_its_last_words() {
     let folder = folder();
-    let words = "quick -o run -- python3 server.py {host} many";
+    let words = "quick -o run -- python3 server.py {host} {port}th";
     let failed = lab(folder.path(), words).ending(5);
     assert!(failed.err.contains("invalid literal"), "{}", failed.err);
 }
@@ -89,7 +89,7 @@ fn a_server_sees_of_the_environment_only_what_is_passed_on() {
     let script = "import os, sys\nsys.exit('saw ' + os.environ.get('XDG_STATE_HOME', 'nothing'))\n";
     fs::write(folder.path().join("tell.py"), script).expect("writes");
     let said = |words: &str| {
-        let words = format!("quick {words} -- python3 tell.py");
+        let words = format!("quick {words} -- python3 tell.py {{port}}");
         lab(folder.path(), &words).ending(5).err
     };
     assert!(said("-o alone").contains("saw nothing"));
@@ -102,9 +102,11 @@ fn a_server_sees_of_the_environment_only_what_is_passed_on() {
 fn what_is_not_understood_is_exit_4_and_names_the_nearest_key() {
     let folder = tempfile::tempdir().expect("a folder");
     lab(folder.path(), "quick --conections 3").ending(4);
+    let deaf = lab(folder.path(), "quick -- python3 -m http.server 8000").ending(4);
+    assert!(deaf.err.contains("has no {port}"), "{}", deaf.err);
     fs::write(
         folder.path().join("s.toml"),
-        "[server]\ncmd = [\"true\"]\n[load]\nconections = 3\n",
+        "[server]\ncmd = [\"true\", \"{port}\"]\n[load]\nconections = 3\n",
     )
     .expect("writes");
     let said = lab(folder.path(), "run s.toml").ending(4).err;
@@ -141,4 +143,24 @@ witness = [{ threads_peak = ">= 1" }]
     let said = lab(folder.path(), "check s.toml").ending(0).out;
     assert!(said.contains("witness threads_peak >= 1: holds"), "{said}");
     assert!(said.contains("same bytes"), "{said}");
+}
+
+#[test]
+fn the_handbooks_example_runs_as_it_is_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let handbook = fs::read_to_string(root.join("docs/scenario.md")).expect("the handbook");
+    let example = handbook
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("an example");
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["scenarios", "samples"] {
+        std::os::unix::fs::symlink(root.join(name), folder.path().join(name)).expect("a link");
+    }
+    fs::write(folder.path().join("example.toml"), example).expect("writes");
+    let said = lab(folder.path(), "check example.toml").ending(0).out;
+    for part in ["cache: 20 replies", "threads_peak > 1: holds", "> 0: holds"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }

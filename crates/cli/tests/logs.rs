@@ -7,11 +7,12 @@ use std::path::Path;
 use common::{Served, sample};
 use serde_json::Value;
 
-/// A folder with one picture, and a file where the disk tier wants a folder.
+/// A folder with one picture, and a file where the disk tier keeps its folder.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
-    std::fs::write(folder.path().join("kept"), "no folder").unwrap();
+    std::fs::create_dir(folder.path().join("kept")).unwrap();
+    std::fs::write(folder.path().join("kept/andon-cache-1"), "no folder").unwrap();
     folder
 }
 

@@ -67,11 +67,12 @@ fn what_is_purged_is_made_again_and_nothing_else_is() {
         (["--prefix", "/trip/"], [false, false, false, true]),
         (["--tag", "type:image/png"], [true, true, true, false]),
         (["--source", "/nothing.jpg"], [true, true, true, true]),
+        (["--source", "trip/a.jpg"], [false, false, true, true]),
     ] {
         assert_eq!(house.left_after(&purge), left, "{purge:?}");
     }
     let figures = String::from_utf8(house.served.get("/metrics").body).unwrap();
-    assert!(figures.contains("andon_cache_purges_total 5"), "{figures}");
+    assert!(figures.contains("andon_cache_purges_total 6"), "{figures}");
 }
 
 #[test]
@@ -83,8 +84,43 @@ fn a_purge_says_how_many_entries_it_met() {
     for (source, count) in [("/trip/a.jpg", 2), ("/trip/a.jpg", 0), ("/trip/b.jpg", 1)] {
         let done = house.purge(&["--source", source], TOKEN);
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        let expected = format!("\"entries_in_memory\":{count},");
+        let expected = format!(
+            "\"entries_in_memory\":{count},\"disk\":\"purged as well, entries not counted\""
+        );
         assert!(said.contains(&expected), "{source}: {said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_purged_is_refused_with_the_way_out() {
+    let house = House::new();
+    let said = |server: &str, what: [&str; 2]| {
+        let args = [&["purge", "--server", server][..], &what].concat();
+        let done = andon(&args, &[("ANDON_TOKEN", TOKEN)]);
+        let said = [done.stdout, done.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        (done.status.code(), said)
+    };
+    let (code, json) = said(
+        &format!("http://{}/", house.served.address),
+        ["--source", "/a.jpg"],
+    );
+    assert_eq!(code, Some(0), "{json}");
+    let closed = Served::start(house.folder.path(), "[[origin]]\nfs.root = \"root\"\n");
+    let here = &house.served.address;
+    for (server, what, part) in [
+        (
+            here,
+            ["--tag", "materials:a.png"],
+            "did you mean `material`?",
+        ),
+        (here, ["--url", "http://x/a.jpg"], "the path alone"),
+        (&closed.address, ["--prefix", "/"], "`[admin] token_env`"),
+        (&"https://x".to_owned(), ["--prefix", "/"], "over HTTP"),
+    ] {
+        let (code, said) = said(server, what);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(part), "{said}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a dialect's table in the configuration is.
 
-use std::fmt;
 use std::path::Path;
 
+use crate::ConfigError;
 use crate::dialect::Dialect;
 
 /// One dialect's keys, with their defaults.
@@ -16,26 +16,6 @@ pub trait Settings {
     /// Makes relative paths relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
 }
-
-/// A configuration that cannot work: which key, its value, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    /// The key, as the configuration file has it.
-    pub key: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What is wrong and what would do.
-    pub why: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, value, why } = self;
-        write!(f, "{key} = `{value}` cannot work: {why}")
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// Lists the dialects: the name of the table in the configuration, and the type of its keys.
 macro_rules! dialects {

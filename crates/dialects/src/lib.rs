@@ -22,7 +22,8 @@ mod request;
 mod rewrite;
 pub mod small_light;
 
-pub use config::{ConfigError, Settings};
+pub use andon_settings::Error as ConfigError;
+pub use config::Settings;
 pub use dialect::{Dialect, Refusal, Target};
 pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ErrorStyle, ImageRequest, Redirect, Source};

@@ -37,7 +37,11 @@ enum Piece {
 
 impl Rewriter {
     pub(crate) fn new(rewrites: &[Rewrite]) -> Result<Self, ConfigError> {
-        let rules = rewrites.iter().map(Rule::new).collect::<Result<_, _>>()?;
+        let rules = rewrites
+            .iter()
+            .enumerate()
+            .map(|(index, rewrite)| Rule::new(index, rewrite))
+            .collect::<Result<_, _>>()?;
         Ok(Self { rules })
     }
 
@@ -60,23 +64,21 @@ impl Rewriter {
 }
 
 impl Rule {
-    fn new(rewrite: &Rewrite) -> Result<Self, ConfigError> {
-        let from = Regex::new(&rewrite.from).map_err(|error| ConfigError {
-            key: "rewrite.from",
-            value: rewrite.from.clone(),
-            why: error.to_string(),
-        })?;
+    fn new(index: usize, rewrite: &Rewrite) -> Result<Self, ConfigError> {
+        let wrong = |key: &str, value: &str, why: &str| {
+            let key = format!("rewrite.{index}.{key}");
+            ConfigError::new(key, format!("`{value}` cannot work: {why}"))
+        };
+        let from = Regex::new(&rewrite.from)
+            .map_err(|error| wrong("from", &rewrite.from, &error.to_string()))?;
         let to = pieces(&rewrite.to);
         let groups = from.captures_len() - 1;
         for piece in &to {
             if let Piece::Group(group) = piece
                 && *group > groups
             {
-                return Err(ConfigError {
-                    key: "rewrite.to",
-                    value: rewrite.to.clone(),
-                    why: format!("there is no ${group}: `from` has {groups} groups"),
-                });
+                let why = format!("there is no ${group}: `from` has {groups} groups");
+                return Err(wrong("to", &rewrite.to, &why));
             }
         }
         Ok(Self { from, to })
@@ -168,8 +170,12 @@ mod tests {
     #[test]
     fn rules_that_cannot_work_are_named() {
         let error = Rewriter::new(&[rule("(", "/")]).unwrap_err();
-        assert_eq!(error.key, "rewrite.from");
+        assert!(
+            error.to_string().starts_with("`rewrite.from`: `(` "),
+            "{error}"
+        );
         let error = Rewriter::new(&[rule("^/(a)$", "/$2")]).unwrap_err();
-        assert_eq!(error.why, "there is no $2: `from` has 1 groups");
+        let why = "`rewrite.to`: `/$2` cannot work: there is no $2: `from` has 1 groups";
+        assert_eq!(error.to_string(), why);
     }
 }

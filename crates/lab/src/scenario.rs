@@ -4,7 +4,6 @@
 mod check;
 pub mod cpus;
 mod design;
-mod error;
 mod load;
 pub mod placeholders;
 mod sample;
@@ -17,12 +16,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub(crate) use andon_recipe::{nearest, unknown};
+pub use andon_settings::Error as ScenarioError;
 use serde::{Deserialize, Serialize};
 
 pub use check::{BodyCheck, Check, Expect, SizeCheck};
 pub use design::{Above, Design, Discard, Gate, Metric, Order, Pairs, Until, WarmupRule};
-pub use error::ScenarioError;
-pub(crate) use error::{nearest, unknown};
 pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
 pub use sample::{CountBy, Sample};
 pub use server::{Address, Fresh, Ready, Server, Stop};
@@ -84,7 +83,9 @@ impl Scenario {
             _ => Path::new("."),
         };
         let mut scenario = Self::parse(&text, dir).map_err(wrong)?;
-        let fits = scenario.fits_here();
+        let fits = scenario
+            .fits_here()
+            .and_then(|()| scenario.tells_the_address());
         fits.map_err(|error| wrong(error.located(&text)))?;
         if scenario.name.is_empty() {
             let stem = file.file_stem().unwrap_or_default();
@@ -99,7 +100,7 @@ impl Scenario {
     /// The first thing that is wrong, with line, key and what would do.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, ScenarioError> {
         let mut scenario: Self =
-            toml::from_str(text).map_err(|error| ScenarioError::from_toml(&error, text))?;
+            toml::from_str(text).map_err(|error| ScenarioError::from_toml(&error, text, &[]))?;
         scenario.dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         scenario.validate().map_err(|error| error.located(text))?;
         Ok(scenario)

@@ -113,6 +113,19 @@ fn three_times_the_work_is_slower_and_the_folder_holds_every_block() {
 }
 
 #[test]
+fn a_run_that_ended_before_anything_was_measured_leaves_room_for_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let broken = "[[variant]]\nname = \"a\"\ncmd = [\"false\"]\n";
+    let sound = "[[variant]]\nname = \"a\"\nenv = { WORK = \"10\" }\n";
+    for (variants, runs) in [(broken, false), (broken, false), (sound, true)] {
+        let outcome = experiment(folder.path(), variants);
+        assert_eq!(outcome.is_ok(), runs, "{:?}", outcome.err());
+    }
+    let kept = experiment(folder.path(), sound).map(drop).unwrap_err();
+    assert!(kept.to_string().contains("a run here already"), "{kept}");
+}
+
+#[test]
 fn other_replies_are_not_the_same_work() {
     let folder = tempfile::tempdir().expect("a folder");
     let finished = experiment(

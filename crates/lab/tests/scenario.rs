@@ -19,12 +19,15 @@ fn the_example_parses_and_expands() {
     assert_eq!(scenario.server.addr, Address::Unix);
     assert_eq!(scenario.load.mode, Mode::Open);
     assert_eq!(scenario.check.size, SizeCheck::Url);
-    assert_eq!(scenario.design.primary, Metric::Throughput);
+    assert_eq!(scenario.design.primary, Metric::P50);
     let variants = expand(&scenario).expect("expands");
     let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
-    assert_eq!(names, ["default", "omp1"]);
-    assert_eq!(variants[1].witness.len(), 5);
-    assert_eq!(scenario.urls(&variants[1]).expect("urls")[1].path, "/b.jpg");
+    assert_eq!(names, ["no-cache", "cache"]);
+    assert_eq!(variants[1].witness.len(), 2);
+    assert_eq!(
+        scenario.urls(&variants[1]).expect("urls")[1].path,
+        "/small_light(dw=99,of=auto)/a.jpg"
+    );
 }
 
 #[test]

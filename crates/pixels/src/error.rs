@@ -90,7 +90,13 @@ impl fmt::Display for Error {
                 "this {format} picture uses {what}, which is not supported"
             ),
             Self::Limit { name, value, limit } => {
-                write!(f, "{name} {value} is over the limit of {limit}")
+                let unit = match *name {
+                    "side" | "result_side" => "px",
+                    "pixels" | "result_pixels" | "animation_pixels" => "pixels",
+                    "frames" | "scans" => name,
+                    _ => "bytes",
+                };
+                write!(f, "{name} {value} is over the limit of {limit} {unit}")
             }
             Self::Recipe { piece, why } => write!(f, "`{piece}` cannot be done: {why}"),
             Self::Interrupted => {

@@ -310,21 +310,21 @@ fn what_a_plan_holds_is_told_apart_by_what_it_may_share() {
 }
 
 #[test]
-fn an_unknown_effect_names_the_nearest() {
-    let Error::Recipe { piece, why } = refusal("jpeg 400x300 ycbcr420", "blurr:0x1") else {
-        panic!("another error");
-    };
-    assert_eq!(piece, "blurr");
-    assert!(why.contains("did you mean `blur`?"), "{why}");
-}
-
-#[test]
-fn an_unknown_format_names_the_nearest() {
-    let Error::Recipe { piece, why } = refusal("jpeg 400x300 ycbcr420", "as:pgn") else {
-        panic!("another error");
-    };
-    assert_eq!(piece, "pgn");
-    assert!(why.contains("did you mean `png`?"), "{why}");
+fn an_unknown_word_names_the_nearest_or_all() {
+    for (recipe, word, remedy) in [
+        ("blurr:0x1", "blurr", "did you mean `blur`?"),
+        ("fitt:100x100", "fitt", "did you mean `fit`?"),
+        ("ass:png", "ass", "did you mean `as`?"),
+        ("as:pgn", "pgn", "did you mean `png`?"),
+        ("as:avif", "avif", "known are jpeg, "),
+        ("frobnicate", "frobnicate", "fit, cover"),
+    ] {
+        let Error::Recipe { piece, why } = refusal("jpeg 400x300 ycbcr420", recipe) else {
+            panic!("another error");
+        };
+        assert_eq!(piece, word);
+        assert!(why.contains(remedy), "{why}");
+    }
 }
 
 #[test]

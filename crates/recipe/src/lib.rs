@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+mod nearest;
 pub mod options;
 mod orientation;
 mod resolve;
@@ -27,6 +28,7 @@ mod types;
 mod words;
 
 pub use args::{Arg, Word};
+pub use nearest::{nearest, unknown};
 pub use orientation::Orientation;
 pub use resolve::rotated_size;
 pub use rules::{Facts, ResolveError, Rules};

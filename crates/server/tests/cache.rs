@@ -351,7 +351,23 @@ fn a_purge_takes_the_token_and_an_order_that_is_understood() {
     ] {
         assert_eq!(order_purge(&house, &bearer, wrong).status, 400, "{wrong}");
     }
-    assert_eq!(order_purge(&House::new(), &bearer, good).status, 405);
+    for (order, part) in [
+        (r#"{"tag":"typ:image/webp"}"#, "did you mean `type`?"),
+        (r#"{"tag":"type:webp"}"#, "names no media type"),
+        (r#"{"tag":"material:"}"#, "names no image"),
+        (r#"{"tag":"star.png"}"#, "material:star.png"),
+        (r#"{"source":"http://a.test/b.jpg"}"#, "the path alone"),
+        (r#"{"url":"http://a.test/b.jpg"}"#, "the path alone"),
+    ] {
+        let reply = order_purge(&house, &bearer, order);
+        assert_eq!(reply.status, 400, "{order}");
+        assert!(reply.text().contains(part), "{order}: {}", reply.text());
+    }
+    let get = house.get("/_andon/purge");
+    assert_eq!((get.status, get.header("allow")), (405, Some("POST")));
+    let disabled = order_purge(&House::new(), &bearer, good);
+    assert_eq!(disabled.status, 403);
+    assert!(disabled.text().contains("[admin]"), "{}", disabled.text());
 }
 
 fn order_purge(house: &House, authorization: &str, order: &str) -> Reply {

@@ -78,9 +78,44 @@ fn images_are_served_by_their_content_and_nothing_else_is() {
         assert_eq!(told.status, 404, "{path}");
         assert_eq!(told.header("etag"), None, "{path}");
     }
-    let there = ask(&house, "/shop/config.php").text();
-    let missing = ask(&house, "/shop/nothing.php").text();
-    assert_eq!(there.replace("config", "nothing"), missing);
+}
+
+#[test]
+fn what_is_not_served_is_answered_like_what_is_not_there() {
+    let without_date = |mut reply: Reply| {
+        reply.headers.retain(|(name, _)| name != "date");
+        (reply.status, reply.headers, reply.body)
+    };
+    for keys in ["", "[small_light]\ncompat = \"strict\"\n"] {
+        let house = house(keys);
+        for options in [
+            "",
+            "/small_light(dw=10)",
+            "/small_light()",
+            "/small_light(of=png,embedicon=x)",
+        ] {
+            for (there, missing) in [
+                ("config.php", "nothin.php"),
+                (".env", ".enx"),
+                (".a.jpg", ".b.jpg"),
+                (".git/config", ".gix/config"),
+                ("page.jpg", "pagx.jpg"),
+                ("empty.jpg", "emptx.jpg"),
+                ("out.jpg", "ouX.jpg"),
+                ("sub/notes.txt", "sub/notxs.txt"),
+                ("sub", "suX"),
+            ] {
+                let answer = |name: &str| ask(&house, &format!("{options}/shop/{name}"));
+                let mut reply = answer(there);
+                reply.body = reply.text().replace(there, missing).into_bytes();
+                let reply = without_date(reply);
+                assert_eq!(reply, without_date(answer(missing)), "{options} {there}");
+                if keys.is_empty() {
+                    assert_eq!(reply.0, 404, "{options} {there}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -130,6 +165,8 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
         std::fs::create_dir_all(root.join("b ü")).unwrap();
         let picture = common::sample("jpeg/420.jpg");
         std::fs::write(root.join("aa-private.txt"), SECRET).unwrap();
+        let whole = std::fs::read(&picture).unwrap();
+        std::fs::write(root.join("ab-private.jpg"), &whole[..whole.len() / 2]).unwrap();
         std::fs::copy(&picture, root.join(".hidden.jpg")).unwrap();
         std::fs::copy(&picture, root.join("b ü/c d.jpg")).unwrap();
     });

@@ -95,8 +95,9 @@ fn light_work_overtakes_heavy_work_that_came_before_it() {
 
 #[test]
 fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
-    let house =
-        house_that_knows_its_image("workers = 1\nmax_wait = \"10ms\"\n[limits]\nfetches = 1\n");
+    let house = house_that_knows_its_image(
+        "workers = 1\ntarget_wait = \"10ms\"\nmax_wait = \"10ms\"\n[limits]\nfetches = 1\n",
+    );
     let gate = house.put_gate("first.trick");
     let heavy_gate = house.put_gate("heavy.trick");
     house.put_gate("other.trick");

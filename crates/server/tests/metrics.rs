@@ -150,7 +150,9 @@ fn each_tier_of_the_cache_tells_what_it_found_and_holds() {
 fn a_disk_that_cannot_be_used_shows_as_trouble() {
     let keys = "[cache]\ndisk.path = \"kept\"\ndisk.size = \"1MiB\"\n";
     let house = House::furnished(keys, |folder| {
-        std::fs::write(folder.join("kept"), "no folder").expect("a file");
+        // Where the tier keeps its folder.
+        std::fs::create_dir(folder.join("kept")).expect("a folder");
+        std::fs::write(folder.join("kept/andon-cache-1"), "no folder").expect("a file");
     });
     assert_eq!(house.get("/small_light(dw=10)/a.jpg").status, 200);
     let page = figures(&house);

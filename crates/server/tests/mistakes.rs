@@ -6,7 +6,10 @@ use common::{Client, House};
 
 /// What is wrong, and what the note says of it.
 const MISTAKES: &[(&str, &str)] = &[
-    ("dww=250", "`dww` is no option; it is ignored"),
+    (
+        "dww=250",
+        "`dww` is no option (did you mean `dw`?); it is ignored",
+    ),
     ("dw=abc", "dw=abc: neither pixels nor percent"),
     ("dw=300px", "dw=300px: read as 300 percent"),
     ("p=nope", "p: there is no pattern `nope`; it is ignored"),

@@ -178,7 +178,8 @@ fn a_picture_over_the_limit_is_413_whether_its_length_is_told_or_not() {
     let mut client = house.client();
     let told = post(&mut client, "?recipe=fit:10x10", &[7; 2001]);
     assert_eq!(told.status, 413);
-    assert_eq!(told.text(), "the picture is over the limit of 2000 bytes\n");
+    let over = "the picture is over the limit of 2000 bytes; `limits.source_bytes`";
+    assert!(told.text().starts_with(over), "{}", told.text());
     let mut client = house.client();
     client.ask(
         "POST",
@@ -240,7 +241,7 @@ fn a_body_that_breaks_off_harms_nobody() {
 #[test]
 fn what_is_not_understood_is_said_in_one_sentence() {
     let house = House::with(OPEN);
-    let cases: [(&str, &[u8], u16, &str); 7] = [
+    let cases: [(&str, &[u8], u16, &str); 9] = [
         ("", &photo(), 400, "?recipe="),
         (
             "?recipe=fit:1x1&recipe=fit:2x2",
@@ -248,11 +249,23 @@ fn what_is_not_understood_is_said_in_one_sentence() {
             400,
             "exactly one",
         ),
-        ("?image_request=1", &photo(), 400, "?recipe="),
+        ("?wish=1", &photo(), 400, "known here: recipe, small_light"),
         ("?recipe=frobnicate:9", &photo(), 400, "frobnicate"),
         ("?small_light=dw=1)/x(", &photo(), 400, "small_light"),
         ("?recipe=fit:10x10", b"no picture", 415, ""),
-        ("?recipe=fit:10x10", b"", 415, ""),
+        ("?recipe=fit:10x10", b"", 400, "the body is empty"),
+        (
+            "?recipie=fit:10x10",
+            &photo(),
+            400,
+            "did you mean `recipe`?",
+        ),
+        (
+            "?recipe=fit:10x10&qualty%0A=9",
+            &photo(),
+            400,
+            "parameter `qualty\\n`",
+        ),
     ];
     for (query, body, status, part) in cases {
         let reply = post(&mut house.client(), query, body);

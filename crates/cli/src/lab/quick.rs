@@ -128,7 +128,10 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
         max: 20,
         until: Until(Share((args.same_within.0 / 2.0).max(0.005))),
     };
-    scenario.validate().map_err(Error::from)?;
+    scenario
+        .validate()
+        .and_then(|()| scenario.tells_the_address())
+        .map_err(Error::from)?;
     Ok(scenario)
 }
 

@@ -117,6 +117,12 @@ impl Advice {
         self.open.push(once);
     }
 
+    /// Could nothing be compared? Then nothing is known, and the trials have failed.
+    pub(super) fn is_blind(&self) -> bool {
+        let known = self.outrun.len() + self.same.len() + self.slower.len() + self.open.len();
+        self.recommended.is_empty() && known == 0 && !self.failed.is_empty()
+    }
+
     /// The last word, with the configuration if there is something to change.
     pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
         let mut text = String::new();
@@ -131,6 +137,8 @@ impl Advice {
             text += &format!(
                 "Nothing to change: {told} and what was tried beside it are SAME within ±3 %{others}.\n"
             );
+        } else if self.is_blind() {
+            text += &format!("Nothing is known about {told}: no candidate could be compared.\n");
         } else {
             text +=
                 &format!("Nothing to change about {told}: no candidate is faster for certain.\n");
@@ -285,6 +293,25 @@ mod tests {
         ] {
             assert!(said.contains(line), "{line}: {said}");
         }
+    }
+
+    #[test]
+    fn where_nothing_could_be_compared_nothing_is_concluded() {
+        let mut advice = Advice::default();
+        let why = "8 of 8 requests failed".to_owned();
+        advice.sort(&workers(4), &Verdict::Invalid { why }, 1.0, String::new());
+        assert!(advice.is_blind());
+        let said = advice.recommendation("the defaults").expect("says");
+        assert!(
+            said.starts_with("Nothing is known about the defaults"),
+            "{said}"
+        );
+        assert!(
+            said.contains("workers = 4: 8 of 8 requests failed"),
+            "{said}"
+        );
+        advice.sort(&workers(2), &Verdict::Slower, 0.9, String::new());
+        assert!(!advice.is_blind());
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The dialect's keys.
 
+use andon_settings::check;
 use serde::Deserialize;
 
 use super::Native;
-use crate::config::{ConfigError, Settings};
+use crate::ConfigError;
+use crate::config::Settings;
 use crate::dialect::Dialect;
 
 /// `[native]`.
@@ -46,13 +48,11 @@ impl Settings for NativeConfig {
         }
         let prefix = self.prefix.trim_end_matches('/');
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-        if !prefix.starts_with('/') || !prefix.bytes().all(plain) {
-            return Err(ConfigError {
-                key: "native.prefix",
-                value: self.prefix.clone(),
-                why: "it must be a path of letters, digits and `-._~`, such as \"/r\"".to_owned(),
-            });
-        }
+        let sound = prefix.starts_with('/') && prefix.bytes().all(plain);
+        check(sound, "native.prefix", || {
+            let prefix = &self.prefix;
+            format!("`{prefix}` must be a path of letters, digits and `-._~`, such as \"/r\"")
+        })?;
         Ok(Some(Box::new(Native {
             prefix: prefix.to_owned(),
             canonical: self.canonical,

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use andon_settings::check;
 use serde::Deserialize;
 
 use super::options::{MAX_TEXT, Options};
 use super::{Notes, SmallLight, reader};
-use crate::config::{ConfigError, Settings};
+use crate::ConfigError;
+use crate::config::Settings;
 use crate::dialect::Dialect;
 
 /// `[small_light]`.
@@ -90,10 +92,9 @@ impl SmallLightConfig {
     pub(super) fn checked(&self) -> Result<Self, ConfigError> {
         let mut patterns = BTreeMap::new();
         for (name, pattern) in &self.patterns {
-            let wrong = |why: String| ConfigError {
-                key: "small_light.patterns",
-                value: name.clone(),
-                why,
+            let wrong = |why: String| {
+                let key = format!("small_light.patterns.{name}");
+                ConfigError::new(key, format!("`{pattern}` cannot work: {why}"))
             };
             if pattern.len() > MAX_TEXT {
                 return Err(wrong(format!("it is longer than {MAX_TEXT} bytes")));
@@ -118,13 +119,9 @@ impl SmallLightConfig {
             ("small_light.radius_max", self.radius_max),
             ("small_light.sigma_max", self.sigma_max),
         ] {
-            if !(0.0..=1000.0).contains(&value) {
-                return Err(ConfigError {
-                    key,
-                    value: value.to_string(),
-                    why: "it must be from 0 to 1000".to_owned(),
-                });
-            }
+            check((0.0..=1000.0).contains(&value), key, || {
+                format!("{value} must be from 0 to 1000")
+            })?;
         }
         Ok(Self {
             patterns,
@@ -135,8 +132,12 @@ impl SmallLightConfig {
     /// What is wrong with a pattern's options, whichever request asks for it.
     fn mistake(&self, pattern: &str) -> Option<String> {
         let mut notes = Notes::default();
-        let read = Options::from_text(pattern, &mut notes)
-            .and_then(|options| reader::read(&options, self, &mut notes));
+        let read = Options::from_text(pattern, &mut notes).and_then(|options| {
+            if let Some(name) = options.pattern() {
+                notes.add(|| format!("p={name}: a pattern cannot use another pattern"));
+            }
+            reader::read(&options, self, &mut notes)
+        });
         match read {
             Err(refusal) => Some(refusal.why),
             Ok(_) if notes.0.is_empty() => None,

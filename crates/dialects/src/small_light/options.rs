@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use andon_recipe::nearest;
+
 use super::Notes;
-use super::params::known;
+use super::params::{PARAMETERS, known};
 use crate::dialect::{Refusal, shorten};
 
 /// The longest option string, in bytes; the module drops the connection above it.
@@ -50,7 +52,7 @@ impl<'a> Options<'a> {
                     options.values.insert("p", value);
                 }
                 Some(name) => options.set(name, value, notes),
-                None => notes.add(|| format!("`{}` is no option; it is ignored", shorten(name))),
+                None => notes.add(|| unknown(name)),
             }
         }
         Ok(options)
@@ -106,6 +108,15 @@ impl<'a> Options<'a> {
     pub(super) fn flag(&self, name: &str) -> bool {
         self.text(name).starts_with('y')
     }
+}
+
+/// The note about a name that is no option's.
+fn unknown(name: &str) -> String {
+    let hint = match nearest(name, PARAMETERS.iter().map(|parameter| parameter.name)) {
+        Some(near) => format!(" (did you mean `{near}`?)"),
+        None => String::new(),
+    };
+    format!("`{}` is no option{hint}; it is ignored", shorten(name))
 }
 
 #[cfg(test)]

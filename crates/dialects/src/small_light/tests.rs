@@ -11,11 +11,7 @@ use super::{Compat, Given, Notes, SmallLight, SmallLightConfig, reader};
 use crate::{Config, Dialects, ImageRequest, Refusal};
 
 fn sane() -> SmallLightConfig {
-    let patterns = [
-        ("a", "dw=50,dh=50"),
-        ("chain", "p=a,q=7"),
-        ("Big", "dw=900"),
-    ];
+    let patterns = [("a", "dw=50,dh=50"), ("Big", "dw=900")];
     SmallLightConfig {
         material_dir: Some("icons".into()),
         patterns: patterns
@@ -26,10 +22,11 @@ fn sane() -> SmallLightConfig {
 }
 
 fn strict() -> SmallLightConfig {
-    SmallLightConfig {
-        compat: Compat::Strict,
-        ..sane()
-    }
+    let mut config = sane();
+    config.compat = Compat::Strict;
+    let chain = ("chain".to_owned(), "p=a,q=7".to_owned());
+    config.patterns.extend([chain]);
+    config
 }
 
 fn getparam() -> SmallLightConfig {

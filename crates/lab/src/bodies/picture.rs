@@ -1,7 +1,7 @@
 //! A decoded reply, as samples that can be compared and shown.
 
 use andon_codecs::ALL;
-use andon_pixels::{Engine, Frame, Limits, Model, Never, NoMaterials, Plane};
+use andon_pixels::{Engine, Frame, Limits, Model, Never, NoMaterials, Plane, color};
 use andon_recipe::Recipe;
 
 /// A picture as interleaved 8-bit RGB; what is transparent lies on white.
@@ -33,7 +33,8 @@ impl Picture {
         let frame = engine
             .render_frame(&plan, body, &NoMaterials, &Never)
             .map_err(in_words)?;
-        let rgb = interleave(&frame).ok_or_else(|| format!("{:?} cannot be shown", frame.model))?;
+        let rgb = interleave(&frame)
+            .ok_or_else(|| format!("{} cannot be shown as RGB", color::name(frame.traits())))?;
         Ok(Self {
             format,
             width: frame.width,

@@ -67,7 +67,7 @@ impl Folder {
             path: path.to_owned(),
         };
         let file = folder.path.join(HEADER);
-        if file.exists() {
+        if file.exists() && !folder.is_a_beginning() {
             return Err(FolderError::Content {
                 path: file,
                 why: "there is a run here already; give another folder with -o".to_owned(),
@@ -78,6 +78,19 @@ impl Folder {
             serde_json::to_vec_pretty(header).map_err(|error| folder.content(HEADER, &error))?;
         write_whole(&file, &text).map_err(folder.io(&file))?;
         Ok(folder)
+    }
+
+    /// Did the run in it end before anything was measured? What was started then is not worth keeping: its header
+    /// alone would keep the next attempt out.
+    fn is_a_beginning(&self) -> bool {
+        let is_empty =
+            |path: PathBuf| fs::read_dir(path).is_ok_and(|mut names| names.next().is_none());
+        fs::read_dir(&self.path).is_ok_and(|entries| {
+            entries.flatten().all(|entry| {
+                let name = entry.file_name();
+                name == HEADER || (name == BODIES && is_empty(entry.path()))
+            })
+        })
     }
 
     /// Where it is.

@@ -93,7 +93,7 @@ impl Serialize for Latencies {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
             .serialize(&self.0, &mut bytes)
-            .map_err(|error| ser::Error::custom(format!("histogram: {error:?}")))?;
+            .map_err(|error| ser::Error::custom(format!("histogram: {error}")))?;
         serializer.serialize_str(&STANDARD.encode(bytes))
     }
 }
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for Latencies {
         let bytes = STANDARD.decode(text).map_err(de::Error::custom)?;
         let mut histogram: Histogram<u64> = HdrReader::new()
             .deserialize(&mut bytes.as_slice())
-            .map_err(|error| de::Error::custom(format!("histogram: {error:?}")))?;
+            .map_err(|error| de::Error::custom(format!("histogram: {error}")))?;
         histogram.auto(true);
         Ok(Self(histogram))
     }

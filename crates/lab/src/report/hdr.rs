@@ -41,7 +41,7 @@ fn print(material: &Material<'_>) -> Result<Vec<u8>, String> {
         let at = seconds(window_start(block).unwrap_or(0.0));
         let length = seconds(block.load.seconds);
         log.write_histogram(block.load.total.histogram(), at, length, Tag::new(&name))
-            .map_err(|error| format!("histogram log: {error:?}"))?;
+            .map_err(|error| format!("histogram log: {error}"))?;
     }
     drop(log);
     Ok(out)

@@ -152,6 +152,14 @@ fn ab_users_find_their_words() {
 }
 
 #[test]
+fn the_page_says_the_result_and_its_warnings_before_the_verdicts() {
+    let page = print("html", &rich());
+    let places = ["class=\"result\"", "<h2>Warnings</h2>", "class=\"card "]
+        .map(|mark| page.find(mark).unwrap_or_else(|| panic!("no {mark}")));
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
 fn long_names_stay_on_the_screen_and_every_variant_is_shown() {
     let mut owned = rich();
     for (at, summary) in owned.analysis.summaries.iter_mut().enumerate() {

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+use andon_settings::check;
+
 use super::placeholders::{self, ALWAYS};
 use super::{Address, Mode, Scenario, ScenarioError, UrlEntry, UrlOrder, cpus, unknown, urls};
 use crate::variant::{CONNECTIONS, connections};
@@ -34,6 +36,26 @@ impl Scenario {
     pub fn fits_here(&self) -> Outcome {
         named("server.cpus", cpus::usable(&self.server.cpus))?;
         named("load.cpus", cpus::usable(&self.load.cpus))
+    }
+
+    /// A server at an address that is chosen for it has to be told.
+    pub fn tells_the_address(&self) -> Outcome {
+        let chosen = !matches!(self.server.addr, Address::Fixed(_));
+        let written = serde_json::to_string(self).unwrap_or_default();
+        let told = ["addr", "port", "socket"].map(|name| format!("{{{name}}}"));
+        let is_told = told.iter().any(|name| written.contains(name));
+        // A copied file may hold the address too.
+        check(
+            !chosen || is_told || !self.server.files.is_empty(),
+            "server.cmd",
+            || {
+                format!(
+                    "`{}` has no {{port}}, {{addr}} or {{socket}}, so that the server cannot know the address that is \
+                 chosen for it; put one where it takes its address, or name the address it uses (127.0.0.1:8080)",
+                    self.server.cmd.join(" ")
+                )
+            },
+        )
     }
 
     fn server_is_sound(&self) -> Outcome {
@@ -113,17 +135,15 @@ impl Scenario {
         let mut names = BTreeSet::new();
         for (index, variant) in self.variant.iter().enumerate() {
             let key = |rest: &str| format!("variant.{index}.{rest}");
-            check(
-                !variant.name.is_empty(),
-                &format!("variant.{index}"),
-                || "the key `name` is missing here".into(),
-            )?;
-            check(names.insert(&variant.name), &key("name"), || {
+            check(!variant.name.is_empty(), format!("variant.{index}"), || {
+                "the key `name` is missing here".into()
+            })?;
+            check(names.insert(&variant.name), key("name"), || {
                 format!("`{}` is the name of two variants", variant.name)
             })?;
             check(
                 variant.bin.is_none() || variant.cmd.is_none(),
-                &key("bin"),
+                key("bin"),
                 || "`cmd` replaces the whole command; write either, not both".into(),
             )?;
             for (number, witness) in variant.witness.iter().enumerate() {
@@ -159,11 +179,11 @@ impl Scenario {
             let key = |rest: &str| format!("load.url.{index}.{rest}");
             named(&key("path"), urls::parse(&url.path))?;
             let sound = url.weight >= 0.0 && url.weight.is_finite();
-            check(sound, &key("weight"), || {
+            check(sound, key("weight"), || {
                 format!("`{}` is not a weight: write 0 or more", url.weight)
             })?;
             let header = url.headers.iter().find(|header| !header.contains(':'));
-            check(header.is_none(), &key("headers"), || {
+            check(header.is_none(), key("headers"), || {
                 format!(
                     "`{}` is not a header: write `name: value`",
                     header.map_or("", |h| h)
@@ -259,14 +279,6 @@ fn known_names(key: &str, text: &str, known: &[&str]) -> Outcome {
                 unknown("placeholder", wrong, known)
             ),
         )),
-    }
-}
-
-fn check(good: bool, key: &str, what: impl FnOnce() -> String) -> Outcome {
-    if good {
-        Ok(())
-    } else {
-        Err(ScenarioError::new(key, what()))
     }
 }
 

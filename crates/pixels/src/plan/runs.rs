@@ -3,8 +3,8 @@
 
 use andon_recipe::{Canvas, Colour, Crop, Length, Orientation, Recipe, Step};
 
-use super::view::View;
 use super::words::unknown_word;
+use super::view::View;
 use crate::codec::{Codec, Info, Scale};
 use crate::error::{Error, Result};
 use crate::ops;
@@ -90,10 +90,12 @@ impl Runs {
             Step::Effect(ref effect) => {
                 let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
                 let op = op.ok_or_else(|| {
-                    let known: Vec<&str> = ops::ALL.iter().map(|op| op.word().name).collect();
+                    let effects = ops::ALL.iter().map(|op| op.word().name);
+                    let words = andon_recipe::WORDS.iter().map(|word| word.name);
+                    let known: Vec<&str> = words.chain(effects).collect();
                     Error::Recipe {
                         piece: effect.name.clone(),
-                        why: unknown_word("there is no such effect", &effect.name, &known),
+                        why: unknown_word("there is no such step", &effect.name, &known),
                     }
                 })?;
                 if let Some(stage) = op.parse(effect)? {

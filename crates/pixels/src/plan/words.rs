@@ -58,15 +58,9 @@ fn fraction(scale: Scale) -> String {
 pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let list = known.join(", ");
-    let nearest = known
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .min();
-    match nearest {
-        Some((distance, candidate)) if distance <= 2 => {
-            format!("{what}; did you mean `{candidate}`? Known are {list}")
-        }
-        _ => format!("{what}; known are {list}"),
+    match andon_recipe::nearest(word, known) {
+        Some(near) => format!("{what}; did you mean `{near}`? Known are {list}"),
+        None => format!("{what}; known are {list}"),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use andon_settings::check;
 use serde::Deserialize;
 
 use super::{Bytes, ConfigError, Span};
@@ -101,26 +102,43 @@ impl CacheConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.negative.0 > LONGEST_NEGATIVE {
-            return Err(ConfigError::new(
-                "`cache.negative` is over a minute: a source that was missing may come at any moment",
-            ));
-        }
-        for rule in &self.rule {
-            if !rule.prefix.starts_with('/') {
-                return Err(ConfigError::new(format!(
-                    "cache.rule prefix \"{}\" does not begin with `/`",
-                    rule.prefix
-                )));
-            }
+        check(
+            self.negative.0 <= LONGEST_NEGATIVE,
+            "cache.negative",
+            || {
+                "is over a minute (\"1m\"): a source that was missing may come at any moment"
+                    .to_owned()
+            },
+        )?;
+        for (index, rule) in self.rule.iter().enumerate() {
+            check(
+                rule.prefix.starts_with('/'),
+                format!("cache.rule.{index}.prefix"),
+                || format!("\"{}\" does not begin with `/`", rule.prefix),
+            )?;
             let text = rule.cache_control.as_deref().unwrap_or_default();
-            if hyper::header::HeaderValue::from_str(text).is_err() {
-                return Err(ConfigError::new(format!(
-                    "cache.rule cache_control {text:?} cannot be a header's value"
-                )));
-            }
+            check(
+                hyper::header::HeaderValue::from_str(text).is_ok(),
+                format!("cache.rule.{index}.cache_control"),
+                || format!("\"{}\" cannot be a header's value", text.escape_default()),
+            )?;
         }
         Ok(())
+    }
+
+    /// Looks for what no disk cache can be in.
+    ///
+    /// # Errors
+    /// A path that is no folder, or below something that is none.
+    pub(crate) fn check_disk(&self) -> Result<(), ConfigError> {
+        let Some(disk) = self.disk.as_ref().filter(|disk| disk.size.0 > 0) else {
+            return Ok(());
+        };
+        let there = disk.path.ancestors().find(|path| path.exists());
+        check(there.is_none_or(Path::is_dir), "cache.disk.path", || {
+            let there = there.unwrap_or(&disk.path).display();
+            format!("{there} is not a folder; name a folder, which is made if it is missing")
+        })
     }
 }
 

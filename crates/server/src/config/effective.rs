@@ -15,12 +15,13 @@ pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 /// As [`Config::parse`].
 pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     Config::parse(text, folder)?;
-    let read =
-        |text| toml::from_str::<Table>(text).map_err(|error| ConfigError::from_toml(&error, text));
+    let read = |text| {
+        toml::from_str::<Table>(text).map_err(|error| ConfigError::from_toml(&error, text, &[]))
+    };
     let mut all = read(REFERENCE)?;
     lay_over(&mut all, read(text)?);
     toml::to_string_pretty(&all)
-        .map_err(|error| ConfigError::new(format!("it cannot be written out: {error}")))
+        .map_err(|error| ConfigError::new("", format!("it cannot be written out: {error}")))
 }
 
 /// Tables are merged key by key; everything else, lists included, replaces the default.

@@ -1,6 +1,7 @@
 //! `[limits]`: what a request may cost. The first ten keys are the pixel engine's own.
 
 use andon_pixels::Limits;
+use andon_settings::check;
 use serde::Deserialize;
 
 use super::{Bytes, ConfigError};
@@ -82,19 +83,67 @@ impl LimitsConfig {
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         for (key, value) in [("connections", self.connections), ("fetches", self.fetches)] {
-            if !(1..=MOST).contains(&value) {
-                return Err(ConfigError::new(format!(
-                    "`limits.{key} = {value}` must be between 1 and {MOST}"
-                )));
-            }
+            check((1..=MOST).contains(&value), format!("limits.{key}"), || {
+                format!("{value} must be between 1 and {MOST}")
+            })?;
         }
-        if self.held_bytes < self.source_bytes {
-            return Err(ConfigError::new(format!(
-                "`limits.held_bytes` ({}) is below `limits.source_bytes` ({}): the largest file could never be read",
-                self.held_bytes, self.source_bytes
-            )));
+        let (limits, usual) = (self.pixels(), Limits::default());
+        for (key, value, usual, unit) in [
+            (
+                "source_bytes",
+                limits.source_bytes,
+                usual.source_bytes,
+                "bytes",
+            ),
+            ("pixels", limits.pixels, usual.pixels, "pixels"),
+            (
+                "frames",
+                limits.frames.into(),
+                usual.frames.into(),
+                "frames",
+            ),
+            (
+                "animation_pixels",
+                limits.animation_pixels,
+                usual.animation_pixels,
+                "pixels",
+            ),
+            ("side", limits.side.into(), usual.side.into(), "pixels"),
+            (
+                "result_pixels",
+                limits.result_pixels,
+                usual.result_pixels,
+                "pixels",
+            ),
+            (
+                "result_side",
+                limits.result_side.into(),
+                usual.result_side.into(),
+                "pixels",
+            ),
+            ("memory", limits.memory, usual.memory, "bytes"),
+            ("scans", limits.scans.into(), usual.scans.into(), "scans"),
+            (
+                "metadata_bytes",
+                limits.metadata_bytes,
+                usual.metadata_bytes,
+                "bytes",
+            ),
+        ] {
+            check(value > 0, format!("limits.{key}"), || {
+                format!("0 {unit} would refuse every image; the default is {usual}")
+            })?;
         }
-        Ok(())
+        check(
+            self.held_bytes >= self.source_bytes,
+            "limits.held_bytes",
+            || {
+                format!(
+                    "{} is below `limits.source_bytes` ({}): the largest file could never be read; raise this, or lower that",
+                    self.held_bytes, self.source_bytes
+                )
+            },
+        )
     }
 }
 

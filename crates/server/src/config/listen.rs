@@ -27,12 +27,17 @@ impl Listen {
         }
     }
 
+    /// Does the system choose a port that is free?
+    pub(super) fn is_any_port(&self) -> bool {
+        matches!(self, Self::Tcp(address) if address.ends_with(":0"))
+    }
+
     /// Looks for what binding it would fail for, whoever else listens.
     ///
     /// # Errors
     /// A name that is not known; a socket in a folder that is not there.
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |why: String| ConfigError::new(format!("cannot listen on {self}: {why}"));
+    pub(crate) fn check(&self, key: &str) -> Result<(), ConfigError> {
+        let wrong = |why: String| ConfigError::new(key, format!("cannot listen on {self}: {why}"));
         match self {
             Self::Tcp(address) => match address.to_socket_addrs() {
                 Ok(_) => Ok(()),

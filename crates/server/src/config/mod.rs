@@ -8,7 +8,6 @@
 
 mod cache;
 mod effective;
-mod error;
 mod limits;
 mod listen;
 mod log;
@@ -26,6 +25,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use andon_dialects::{self as dialects, Dialects};
+pub use andon_settings::Error as ConfigError;
+use andon_settings::check;
 use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
@@ -33,7 +34,6 @@ use toml::de::{DeTable, Deserializer};
 pub(crate) use cache::is_below;
 pub use cache::{CacheConfig, CacheRule, DiskConfig};
 pub use effective::{REFERENCE, effective};
-pub use error::ConfigError;
 pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
@@ -139,7 +139,7 @@ impl Config {
     /// [`ConfigError`] naming the file, the line and the key.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            ConfigError::new(format!("it cannot be read: {error}")).in_file(path)
+            ConfigError::new("", format!("it cannot be read: {error}")).in_file(path)
         })?;
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
         Self::parse(&text, folder).map_err(|error| error.in_file(path))
@@ -150,10 +150,10 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] naming the line and the key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let mut config =
-            Self::from_toml(text).map_err(|error| ConfigError::from_toml(&error, text))?;
+        let mut config = Self::from_toml(text)
+            .map_err(|error| ConfigError::from_toml(&error, text, dialects::Config::KEYS))?;
         config.resolve_paths(folder);
-        config.validate()?;
+        config.validate().map_err(|error| error.located(text))?;
         Ok(config)
     }
 
@@ -194,39 +194,60 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] naming the key.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.listen.is_empty() {
-            return Err(ConfigError::new(
-                "`listen` is empty: name at least one address, such as \"127.0.0.1:8080\"",
-            ));
+        check(!self.listen.is_empty(), "listen", || {
+            "is empty: name at least one address, such as \"127.0.0.1:8080\"".to_owned()
+        })?;
+        let taken = |listen: &Listen, others: &[Listen]| {
+            !listen.is_any_port() && others.iter().any(|other| other == listen)
+        };
+        for (index, listen) in self.listen.iter().enumerate() {
+            check(!taken(listen, &self.listen[..index]), "listen", || {
+                format!("{listen} is there twice")
+            })?;
         }
-        if self.workers > MOST_WORKERS {
-            return Err(ConfigError::new(format!(
-                "`workers = {}` is over {MOST_WORKERS}: one per core is best, and 0 means that",
+        if let Some(listen) = &self.metrics.listen {
+            check(!taken(listen, &self.listen), "metrics.listen", || {
+                format!(
+                    "{listen} is in `listen` already; name another address, or leave the key out: \
+                     `metrics.allow` says who may read metrics there"
+                )
+            })?;
+        }
+        check(self.workers <= MOST_WORKERS, "workers", || {
+            format!(
+                "{} is over {MOST_WORKERS}: one per core is best, and 0 means that",
                 self.workers
-            )));
-        }
-        if self.origin.is_empty() {
-            return Err(ConfigError::new(
-                "there is no `[[origin]]`: name at least one, such as prefix = \"/\" and fs.root = \"photos\"",
-            ));
-        }
+            )
+        })?;
+        check(!self.origin.is_empty(), "origin", || {
+            "there is none: name at least one, such as prefix = \"/\" and fs.root = \"photos\""
+                .to_owned()
+        })?;
         for (key, span, good) in [
             ("target_wait", self.target_wait, "500ms"),
             ("max_wait", self.max_wait, "10s"),
         ] {
-            if span.0.is_zero() || span.0 > LONGEST_WAIT {
-                return Err(ConfigError::new(format!(
-                    "`{key}` must be more than 0 and at most an hour: \"{good}\" is a good value"
-                )));
-            }
+            check(!span.0.is_zero() && span.0 <= LONGEST_WAIT, key, || {
+                format!("must be more than \"0s\" and at most an hour: \"{good}\" is a good value")
+            })?;
         }
-        if (1..LEAST_BUDGET).contains(&self.memory_budget.0) {
-            return Err(ConfigError::new(format!(
-                "`memory_budget` ({}) is below {}, where no photograph fits; 0 lets the machine decide",
-                self.memory_budget,
-                Bytes(LEAST_BUDGET)
-            )));
-        }
+        check(self.target_wait <= self.max_wait, "target_wait", || {
+            format!(
+                "{:?} is over `max_wait` ({:?}), which is the longest wait at all; raise that, or lower this",
+                self.target_wait.0, self.max_wait.0
+            )
+        })?;
+        check(
+            !(1..LEAST_BUDGET).contains(&self.memory_budget.0),
+            "memory_budget",
+            || {
+                format!(
+                    "{} is below {}, where no photograph fits; 0 lets the machine decide",
+                    self.memory_budget,
+                    Bytes(LEAST_BUDGET)
+                )
+            },
+        )?;
         origin::validate(&self.origin)?;
         self.cache.validate()?;
         self.negotiation.validate()?;
@@ -405,7 +426,7 @@ mod tests {
             ),
             (
                 "[debug]\nplan_header = 1",
-                ["line 2", "`plan_header`", "true"],
+                ["line 2", "`debug.plan_header`", "true"],
             ),
             ("listen = \"x:1\"", ["line 1", "`listen`", "[ ]"]),
             ("[origin]\nfs.root = \".\"", ["line 1", "list", "[[ ]]"]),
@@ -415,15 +436,15 @@ mod tests {
             ),
             (
                 "[timeouts]\nrequest = 30",
-                ["line 2", "`request`", "in quotes"],
+                ["line 2", "`timeouts.request`", "in quotes"],
             ),
             (
                 "[small_light]\nradius_max = 5000",
-                ["radius_max", "5000", "0 to 1000"],
+                ["line 2", "radius_max", "5000"],
             ),
             (
                 "[[rewrite]]\nfrom = \"^(a)$\"\nto = \"/$2\"",
-                ["rewrite.to", "/$2", "no $2"],
+                ["line 3: `rewrite.to`", "/$2", "no $2"],
             ),
         ] {
             let message = message(text);
@@ -463,6 +484,11 @@ mod tests {
             "listen = []",
             "listen = [\"8080\"]",
             "listen = [\"unix:\"]",
+            "listen = [\"unix:/a\", \"unix:/a\"]",
+            "listen = [\"127.0.0.1:80\"]\nmetrics.listen = \"127.0.0.1:80\"",
+            "target_wait = \"20s\"",
+            "negotiation.formats = [\"avf\"]",
+            "[small_light.patterns]\nm = \"p=m\"",
             "workers = 100000",
             "target_wait = \"0s\"",
             "max_wait = \"0s\"",

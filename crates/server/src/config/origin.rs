@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use andon_settings::check;
 use serde::Deserialize;
 
 use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config};
@@ -157,42 +158,40 @@ impl RemoteConfig {
         self.fetches.unwrap_or(32)
     }
 
-    fn validate(&self) -> Result<(), ConfigError> {
-        if !(1..=MOST_FETCHES).contains(&self.fetches()) {
-            return Err(ConfigError::new(format!(
-                "an origin's `fetches = {}` must be between 1 and {MOST_FETCHES}",
-                self.fetches()
-            )));
-        }
-        self.timeouts.validate()
+    fn validate(&self, origin: &str) -> Result<(), ConfigError> {
+        let fetches = self.fetches();
+        check(
+            (1..=MOST_FETCHES).contains(&fetches),
+            format!("{origin}.fetches"),
+            || format!("{fetches} must be between 1 and {MOST_FETCHES}"),
+        )?;
+        self.timeouts.validate(origin)
     }
 }
 
 pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
     for (index, origin) in origins.iter().enumerate() {
-        let prefix = &origin.prefix;
-        if !prefix.starts_with('/') {
-            return Err(ConfigError::new(format!(
-                "origin prefix \"{prefix}\" does not begin with `/`"
-            )));
-        }
+        let (prefix, key) = (&origin.prefix, format!("origin.{index}"));
+        check(prefix.starts_with('/'), format!("{key}.prefix"), || {
+            format!("\"{prefix}\" does not begin with `/`")
+        })?;
         let same = |other: &OriginConfig| {
             other.prefix.trim_end_matches('/') == prefix.trim_end_matches('/')
         };
-        if origins[..index].iter().any(same) {
-            return Err(ConfigError::new(format!(
-                "two origins have the prefix \"{prefix}\": only one of them could ever be reached"
-            )));
-        }
+        check(
+            !origins[..index].iter().any(same),
+            format!("{key}.prefix"),
+            || format!("another origin has the prefix \"{prefix}\", and only one could be reached"),
+        )?;
         match &origin.keeper {
             OriginKind::Fs(_) => {}
             OriginKind::Http(http, remote) => {
-                http.validate()?;
-                remote.validate()?;
+                http.validate(&key)?;
+                remote.validate(&key)?;
             }
             OriginKind::S3(s3, remote) => {
-                s3.validate()?;
-                remote.validate()?;
+                s3.validate(&key)?;
+                remote.validate(&key)?;
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use andon_settings::check;
 use serde::Deserialize;
 use url::Url;
 
@@ -126,18 +127,18 @@ impl Default for OriginTimeouts {
 }
 
 impl OriginTimeouts {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+    pub(super) fn validate(&self, origin: &str) -> Result<(), ConfigError> {
         for (key, span) in [
             ("connect", self.connect),
             ("first_byte", self.first_byte),
             ("idle", self.idle),
             ("total", self.total),
         ] {
-            if span.0.is_zero() || span.0 > LONGEST {
-                return Err(ConfigError::new(format!(
-                    "an origin's `timeouts.{key}` must be more than nothing and at most half an hour"
-                )));
-            }
+            check(
+                !span.0.is_zero() && span.0 <= LONGEST,
+                format!("{origin}.timeouts.{key}"),
+                || "must be more than \"0s\" and at most half an hour (\"30m\")".to_owned(),
+            )?;
         }
         Ok(())
     }
@@ -148,9 +149,9 @@ impl HttpConfig {
         resolve(&mut self.ca, folder);
     }
 
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        few("http.redirects", self.redirects)?;
-        few("http.retries", self.retries)
+    pub(super) fn validate(&self, origin: &str) -> Result<(), ConfigError> {
+        few(format!("{origin}.http.redirects"), self.redirects)?;
+        few(format!("{origin}.http.retries"), self.retries)
     }
 }
 
@@ -159,14 +160,15 @@ impl S3Config {
         resolve(&mut self.ca, folder);
     }
 
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        if self.bucket.is_empty() || self.bucket.contains('/') {
-            return Err(ConfigError::new(format!(
-                "`s3.bucket = \"{}\"` is no name of a bucket; what stands before the keys is `s3.folder`",
+    pub(super) fn validate(&self, origin: &str) -> Result<(), ConfigError> {
+        let sound = !self.bucket.is_empty() && !self.bucket.contains('/');
+        check(sound, format!("{origin}.s3.bucket"), || {
+            format!(
+                "\"{}\" is no name of a bucket; what stands before the keys is `s3.folder`",
                 self.bucket
-            )));
-        }
-        few("s3.retries", self.retries)
+            )
+        })?;
+        few(format!("{origin}.s3.retries"), self.retries)
     }
 }
 
@@ -176,13 +178,10 @@ fn resolve(path: &mut Option<PathBuf>, folder: &Path) {
     }
 }
 
-fn few(key: &str, value: u32) -> Result<(), ConfigError> {
-    if value > FEW {
-        return Err(ConfigError::new(format!(
-            "`{key} = {value}` is over {FEW}: nobody waits that long"
-        )));
-    }
-    Ok(())
+fn few(key: String, value: u32) -> Result<(), ConfigError> {
+    check(value <= FEW, key, || {
+        format!("{value} is over {FEW}: nobody waits that long")
+    })
 }
 
 fn one() -> u32 {

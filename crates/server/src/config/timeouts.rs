@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use andon_settings::check;
 use serde::Deserialize;
 
 use super::{ConfigError, Span};
@@ -49,11 +50,11 @@ impl Timeouts {
             ("request", self.request),
             ("shutdown", self.shutdown),
         ] {
-            if span.0.is_zero() || span.0 > LONGEST {
-                return Err(ConfigError::new(format!(
-                    "`timeouts.{key}` must be more than nothing and at most a day"
-                )));
-            }
+            check(
+                !span.0.is_zero() && span.0 <= LONGEST,
+                format!("timeouts.{key}"),
+                || "must be more than \"0s\" and at most a day (\"24h\")".to_owned(),
+            )?;
         }
         Ok(())
     }

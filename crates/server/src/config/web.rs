@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use andon_recipe::FormatName;
+use andon_recipe::unknown;
+use andon_settings::check;
 use hyper::header::HeaderValue;
 use serde::Deserialize;
 
@@ -80,14 +81,12 @@ impl fmt::Debug for AdminConfig {
 
 impl NegotiationConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        match self
-            .formats
-            .iter()
-            .find(|name| FormatName::new(name).is_err())
-        {
-            Some(name) => Err(ConfigError::new(format!(
-                "negotiation.formats holds \"{name}\", which is no format's name; write it like \"webp\""
-            ))),
+        let wrong = self.formats.iter().find(|it| !FORMATS.contains(&&***it));
+        match wrong {
+            Some(name) => Err(ConfigError::new(
+                "negotiation.formats",
+                unknown("format", name, FORMATS),
+            )),
             None => Ok(()),
         }
     }
@@ -100,9 +99,12 @@ impl CorsConfig {
             (!scheme && *origin != "*") || HeaderValue::from_str(origin).is_err()
         };
         match self.origins.iter().find(wrong) {
-            Some(origin) => Err(ConfigError::new(format!(
-                "cors.origins holds \"{origin}\"; write it like \"https://shop.example\", without a path, or \"*\""
-            ))),
+            Some(origin) => Err(ConfigError::new(
+                "cors.origins",
+                format!(
+                    "\"{origin}\" is no origin; write it like \"https://shop.example\", without a path, or \"*\""
+                ),
+            )),
             None => Ok(()),
         }
     }
@@ -118,23 +120,26 @@ impl AdminConfig {
             (None, None) => return Ok(None),
             (Some(_), Some(_)) => {
                 return Err(ConfigError::new(
-                    "`admin.token` and `admin.token_env` are both there; keep one",
+                    "admin.token",
+                    "`admin.token_env` is there as well; keep one",
                 ));
             }
             (Some(token), None) => token.clone(),
             (None, Some(name)) => std::env::var(name).map_err(|_| {
-                ConfigError::new(format!(
-                    "`admin.token_env` names the environment variable {name}, which is not set"
-                ))
+                ConfigError::new(
+                    "admin.token_env",
+                    format!("the environment variable {name} is not set"),
+                )
             })?,
         };
-        if token.len() < SHORTEST_TOKEN {
-            return Err(ConfigError::new(format!(
-                "the administrator's token has fewer than {SHORTEST_TOKEN} bytes: it can be guessed"
-            )));
-        }
+        check(token.len() >= SHORTEST_TOKEN, "admin", || {
+            format!("the token has fewer than {SHORTEST_TOKEN} bytes: it can be guessed")
+        })?;
         Ok(Some(token))
     }
 }
+
+/// Those that browsers know; which of them can be written is another matter.
+const FORMATS: &[&str] = &["avif", "gif", "jpeg", "jxl", "png", "webp"];
 
 const SHORTEST_TOKEN: usize = 16;

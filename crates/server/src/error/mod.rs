@@ -44,8 +44,8 @@ pub enum Error {
     At { error: Box<Self>, place: String },
     #[error("see {to}")]
     Moved { to: String, status: u16 },
-    #[error(transparent)]
-    Pixels(#[from] andon_pixels::Error),
+    #[error("{}{}", .0, remedy(.0))]
+    Pixels(andon_pixels::Error),
     #[error("the file is being changed right now; try again")]
     Changing,
     #[error("the file could not be read: {}", .0.kind())]
@@ -68,6 +68,10 @@ pub enum Error {
         "this needs the administrator's token, as `Authorization: Bearer TOKEN`; none was sent, or another"
     )]
     Unauthorized,
+    #[error(
+        "purging is disabled; set `[admin] token_env` (or `token`) in the server's configuration"
+    )]
+    NoPurges,
     #[error("{0}")]
     Order(String),
     #[error("an HTTP/1.1 request names one Host, no more and no less")]
@@ -78,9 +82,11 @@ pub enum Error {
     Upload(String),
     #[error("uploads are disabled for this client; see `[upload] allow`")]
     NoUploads,
-    #[error("method {0} not allowed (allowed: POST, with the image as the body)")]
+    #[error("method {0} not allowed (allowed: POST)")]
     PostOnly(Method),
-    #[error("the picture is over the limit of {limit} bytes")]
+    #[error(
+        "the picture is over the limit of {limit} bytes; `limits.source_bytes` in the server's configuration sets it"
+    )]
     BodyTooLarge { limit: u64 },
     #[error("{}", .0.sentence())]
     ConnectionLimit(ConnectionLimit),
@@ -96,8 +102,8 @@ pub enum Withheld {
     /// A part of its path begins with a dot.
     #[error("a name in its path begins with a dot")]
     Hidden,
-    /// It is asked for as it is, and is no image.
-    #[error("it is no image; `fs.files = \"all\"` of its origin serves every file")]
+    /// It is no image.
+    #[error("it is not an image; `fs.files = \"all\"` of its origin serves every file as it is")]
     NoImage,
     /// A symbolic link leads out of its origin's folder.
     #[error(
@@ -114,6 +120,13 @@ impl Withheld {
             Self::NoImage => "no_image",
             Self::OutsideLink => "outside_link",
         }
+    }
+}
+
+/// Told as one sentence, so that it is no source beside it.
+impl From<andon_pixels::Error> for Error {
+    fn from(error: andon_pixels::Error) -> Self {
+        Self::Pixels(error)
     }
 }
 
@@ -198,6 +211,7 @@ impl Error {
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Shared(shared) => shared.facts(),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
+            Self::NoPurges => (StatusCode::FORBIDDEN, Fault::Client, "purge_forbidden"),
             Self::Order(_) => (StatusCode::BAD_REQUEST, Fault::Client, "order"),
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
@@ -262,6 +276,19 @@ impl Error {
     }
 }
 
+/// The key of the configuration that a limit comes from.
+fn remedy(error: &andon_pixels::Error) -> String {
+    let andon_pixels::Error::Limit { name, .. } = error else {
+        return String::new();
+    };
+    match *name {
+        // Follows from the plan.
+        "animation_bytes" => String::new(),
+        "memory_budget" => "; `memory_budget` in the server's configuration sets it".to_owned(),
+        name => format!("; `limits.{name}` in the server's configuration sets it"),
+    }
+}
+
 impl Fault {
     /// One word for logs.
     #[must_use]
@@ -306,6 +333,9 @@ mod tests {
             limit: 5,
         });
         assert_eq!(error.status(), 422);
-        assert_eq!(error.public(), "pixels 10 is over the limit of 5");
+        assert_eq!(
+            error.public(),
+            "pixels 10 is over the limit of 5 pixels; `limits.pixels` in the server's configuration sets it"
+        );
     }
 }

@@ -36,9 +36,11 @@ impl Opened {
         before: Option<&App>,
     ) -> Result<Self, ConfigError> {
         config.validate()?;
-        for listen in config.listen.iter().chain(&config.metrics.listen) {
-            listen.check()?;
+        config.listen.iter().try_for_each(|it| it.check("listen"))?;
+        if let Some(listen) = &config.metrics.listen {
+            listen.check("metrics.listen")?;
         }
+        config.cache.check_disk()?;
         let resolver = Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?;
         let materials = resolver.materials().clone();
         Ok(Self {
@@ -169,8 +171,8 @@ fn limits(config: &Config, shares: Shares) -> LimitsConfig {
 }
 
 fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
-    ConfigError::new(format!(
-        "cannot start {} pixel threads: {error}",
-        config.workers()
-    ))
+    ConfigError::new(
+        "workers",
+        format!("cannot start {} threads: {error}", config.workers()),
+    )
 }

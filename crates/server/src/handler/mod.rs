@@ -22,7 +22,7 @@ use crate::net::Peer;
 use crate::request::conditional::Validators;
 use crate::request::negotiation;
 use crate::request::purge;
-use crate::request::route::{Open, Purpose, Route};
+use crate::request::route::{Purpose, Route};
 use crate::response::ranges;
 use crate::response::{self, Reply};
 use crate::results::caching::{self, Terms};
@@ -32,11 +32,7 @@ use crate::results::variant::RequestVariant;
 impl App {
     /// What a path means at an address, for a client.
     pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
-        let open = Open {
-            metrics: self.metrics_allow.reaches(peer),
-            purge: self.token.is_some(),
-        };
-        Route::of(purpose, path, open)
+        Route::of(purpose, path, self.metrics_allow.reaches(peer))
     }
 
     /// Answers a request; there is an answer to everything.
@@ -132,7 +128,7 @@ impl App {
             && !known.is_remote
             && maker.resolver.is_root(request)
         {
-            return self.welcome(&head.headers).await;
+            return self.welcome(&head.headers, deadline).await;
         }
         // Files in folders are the system's to keep in memory; everything else is ours.
         let mut reply = if !known.asked.request.is_file() || known.is_remote {
@@ -189,7 +185,7 @@ impl App {
         let terms = Terms::of_file(&maker.results.config, asked.request.source.as_str());
         let found = match maker.open(&asked.request).await {
             Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.request) => {
-                return self.welcome(headers).await;
+                return self.welcome(headers, deadline).await;
             }
             found => found?,
         };
@@ -221,13 +217,10 @@ impl App {
         B::Error: std::error::Error + Send + Sync + 'static,
     {
         if head.method != Method::POST {
-            return Err(Error::Method(head.method.clone()));
+            return Err(Error::PostOnly(head.method.clone()));
         }
-        let known = self
-            .token
-            .as_ref()
-            .is_some_and(|token| token.opens(&head.headers));
-        if !known {
+        let token = self.token.as_ref().ok_or(Error::NoPurges)?;
+        if !token.opens(&head.headers) {
             return Err(Error::Unauthorized);
         }
         let reading = tokio::time::timeout(self.timeout, purge::read(body)).await;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::{AnswerStyle, Dialects, ImageRequest, Source};
-use andon_recipe::Recipe;
+use andon_recipe::{Recipe, unknown};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -89,7 +89,12 @@ impl Uploads {
         let query = request.uri().query().unwrap_or_default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            wanted.push((decoded(name)?, decoded(value)?));
+            let name = decoded(name)?;
+            if !WORDS.contains(&&*name) {
+                let name = name.escape_debug().to_string();
+                return Err(Error::Upload(unknown("parameter", &name, WORDS)));
+            }
+            wanted.push((name, decoded(value)?));
         }
         match &*wanted {
             [(name, text)] if name == "recipe" => recipe_request(text),
@@ -174,12 +179,7 @@ impl App {
             Ok(reply) => reply,
             Err(error) => {
                 record.is_upload();
-                let mut reply = record.failed(&error);
-                if matches!(error, Error::PostOnly(_)) {
-                    reply
-                        .headers_mut()
-                        .insert(header::ALLOW, HeaderValue::from_static("POST"));
-                }
+                let reply = record.failed(&error);
                 if !matches!(error, Error::BodyLate(_)) && !expects_go {
                     tokio::spawn(take_away(body));
                 }
@@ -206,11 +206,9 @@ impl App {
             return Err(Error::NoUploads);
         }
         if is_form(request.headers()) {
-            return Err(Error::Upload(
-                "the body is a multipart form; send the image itself as the body, for example with \
-                 curl --data-binary @photo.jpg"
-                    .to_owned(),
-            ));
+            return Err(Error::Upload(format!(
+                "the body is a multipart form; {HOW}"
+            )));
         }
         let mut image_request = self.uploads.image_request(request)?;
         negotiation::settle_without_accept(&mut image_request, self.negotiation.background());
@@ -222,6 +220,9 @@ impl App {
         let sources = self.maker.fetcher.held();
         let received = self.uploads.receive(body, sources).await?;
         record.took("receive", began.elapsed());
+        if received.bytes.is_empty() {
+            return Err(Error::Upload(format!("the body is empty; {HOW}")));
+        }
 
         let deadline = Instant::now() + self.timeout;
         let answer = self.made(image_request, received, deadline, record);
@@ -379,6 +380,10 @@ fn is_form(headers: &HeaderMap) -> bool {
     named.is_some_and(|beginning| beginning.eq_ignore_ascii_case(MULTIPART))
 }
 
+/// How a body is sent that is understood.
+const HOW: &str =
+    "send the image itself as the body, for example with curl --data-binary @photo.jpg";
+
 const MULTIPART: &[u8] = b"multipart/";
 
 /// As forms are encoded: `+` is a space.
@@ -389,6 +394,9 @@ fn decoded(text: &str) -> Result<String, Error> {
         Err(_) => Err(Error::Upload("the query is not UTF-8".to_owned())),
     }
 }
+
+/// What the query may say.
+const WORDS: &[&str] = &["recipe", "small_light"];
 
 const RECIPE_HEADER: &str = "andon-recipe";
 

@@ -1,6 +1,7 @@
 //! `/` of a served folder: how an image is requested, for whoever opens a new server in a browser.
 
 use std::fmt::Write as _;
+use std::time::Instant;
 
 use andon_dialects::EXAMPLE_SOURCE;
 use hyper::HeaderMap;
@@ -10,32 +11,59 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::error::Error;
 use crate::handler::App;
 use crate::response::{self, Reply};
+use crate::results::making::Task;
 
 impl App {
     /// The page. One image's name is on it, and no other.
-    pub(super) async fn welcome(&self, headers: &HeaderMap) -> Result<Reply, Error> {
+    pub(super) async fn welcome(
+        &self,
+        headers: &HeaderMap,
+        deadline: Instant,
+    ) -> Result<Reply, Error> {
         let resolver = self.maker.resolver.clone();
-        let look = move || {
-            let (path, examples) = resolver.example();
-            Ok::<_, Error>(page(path.as_deref(), examples))
-        };
-        let page = self.maker.fetcher.look(look).await?;
+        let look = move || Ok::<_, Error>(resolver.images());
+        let mut file = None;
+        for path in self.maker.fetcher.look(look).await? {
+            let target = format!("/{}", utf8_percent_encode(&path, IN_PATH));
+            if self.is_whole(&target, headers, deadline).await {
+                file = Some(target);
+                break;
+            }
+        }
+        let page = page(file.as_deref(), self.maker.resolver.examples());
         let host = headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
         Ok(response::welcome(page.replace(HERE, &here(host))))
     }
+
+    /// Is there an image to its end? It is asked as any client's request for the file would be.
+    async fn is_whole(&self, target: &str, headers: &HeaderMap, deadline: Instant) -> bool {
+        let (maker, began) = (&self.maker, Instant::now());
+        let known = self
+            .targets
+            .understand(target, headers, maker, &self.negotiation);
+        let Ok(known) = known else { return false };
+        let task = Task {
+            asked: &known.asked,
+            deadline,
+            began,
+        };
+        match maker.open(&known.asked.request).await {
+            Ok(found) => maker.serve(&task, found).await.is_ok(),
+            Err(_) => false,
+        }
+    }
 }
 
-/// The page; `path` is an image's, and each example a target in a language of this server.
-fn page(path: Option<&str>, examples: impl Iterator<Item = String>) -> String {
+/// The page; `file` is an image's path in a URL, and each example a target in a language of this server.
+fn page(file: Option<&str>, examples: impl Iterator<Item = String>) -> String {
     let mut page = format!(
         "Andon {} serves the images of this folder, resized on request.\n\n",
         env!("CARGO_PKG_VERSION")
     );
-    let file = path.map(|path| format!("/{}", utf8_percent_encode(path, IN_PATH)));
     // Writing to a String cannot fail.
-    let _ = match &file {
+    let _ = match file {
         Some(file) => writeln!(page, "An image as it is:    {HERE}{file}"),
         None => writeln!(
             page,
@@ -43,7 +71,7 @@ fn page(path: Option<&str>, examples: impl Iterator<Item = String>) -> String {
         ),
     };
     for example in examples {
-        let target = match &file {
+        let target = match file {
             Some(file) => example.replace(EXAMPLE_SOURCE, file),
             None => example,
         };

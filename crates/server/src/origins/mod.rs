@@ -80,7 +80,11 @@ impl Origins {
     ) -> Result<Self, ConfigError> {
         let mut origins = configs
             .iter()
-            .map(|config| Origin::open(config, most_bytes, before))
+            .enumerate()
+            .map(|(index, config)| {
+                Origin::open(config, most_bytes, before)
+                    .map_err(|what| ConfigError::new(format!("origin.{index}"), what))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         origins.sort_by_key(|origin| std::cmp::Reverse(origin.prefix.len()));
         Ok(Self(origins))
@@ -138,11 +142,11 @@ impl Origins {
         }
     }
 
-    /// The path of an image for an example, if one is found soon in a folder that is at `/`.
-    pub(crate) fn example(&self, is_image: impl Fn(&OpenFile) -> bool) -> Option<String> {
-        let (origin, _) = self.find("").ok()?;
-        let Kept::Folder(folder) = &origin.kept else {
-            return None;
+    /// The paths of the first few images that are found soon in a folder that is at `/`.
+    pub(crate) fn images(&self, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
+        let mut found = Vec::new();
+        let Ok(Kept::Folder(folder)) = self.find("").map(|(origin, _)| &origin.kept) else {
+            return found;
         };
         let mut looks = 0..MOST_LOOKS;
         let mut folders = vec![String::new()];
@@ -155,9 +159,11 @@ impl Origins {
                 if name.starts_with('.') {
                     continue;
                 }
-                looks.next()?;
+                if looks.next().is_none() || found.len() == MOST_FOUND {
+                    return found;
+                }
                 match folder.entry(&path) {
-                    Ok(Entry::File(file)) if is_image(&file) => return Some(path),
+                    Ok(Entry::File(file)) if is_image(&file) => found.push(path),
                     Ok(Entry::Folder) => below.push(format!("{path}/")),
                     _ => {}
                 }
@@ -165,7 +171,7 @@ impl Origins {
             below.reverse();
             folders.extend(below);
         }
-        None
+        found
     }
 
     /// Where the reading of an open file counts.
@@ -223,20 +229,18 @@ impl Origin {
         config: &OriginConfig,
         most_bytes: u64,
         before: Option<&Origins>,
-    ) -> Result<Self, ConfigError> {
-        let wrong =
-            |what: String| ConfigError::new(format!("the origin \"{}\": {what}", config.prefix));
+    ) -> Result<Self, String> {
         let prefix = config.prefix.trim_matches('/');
         let former = before.and_then(|before| before.0.iter().find(|it| it.prefix == prefix));
         let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
         let kept = match &config.keeper {
             OriginKind::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
-            OriginKind::Http(http, remote) => HttpOrigin::new(http, &remote.allow, rules(remote))
-                .map(Kept::Http)
-                .map_err(wrong)?,
-            OriginKind::S3(s3, remote) => S3Origin::new(s3, &remote.allow, rules(remote))
-                .map(Kept::S3)
-                .map_err(wrong)?,
+            OriginKind::Http(http, remote) => {
+                Kept::Http(HttpOrigin::new(http, &remote.allow, rules(remote))?)
+            }
+            OriginKind::S3(s3, remote) => {
+                Kept::S3(S3Origin::new(s3, &remote.allow, rules(remote))?)
+            }
         };
         Ok(Self {
             prefix: prefix.to_owned(),
@@ -280,7 +284,7 @@ impl Origin {
 }
 
 impl Folder {
-    fn open(config: &FsConfig, most_bytes: u64) -> Result<Self, ConfigError> {
+    fn open(config: &FsConfig, most_bytes: u64) -> Result<Self, String> {
         let path = &config.root;
         let root = Root::open(path).map_err(|error| {
             let error = match error.kind() {
@@ -288,7 +292,7 @@ impl Folder {
                 io::ErrorKind::NotADirectory => "it is not a folder".to_owned(),
                 _ => error.to_string(),
             };
-            ConfigError::new(format!("cannot serve {}: {error}", path.display()))
+            format!("cannot serve {}: {error}", path.display())
         })?;
         Ok(Self {
             root: Arc::new(root.following_outside_links(config.outside_links)),
@@ -339,6 +343,9 @@ impl Folder {
         }))
     }
 }
+
+/// Images that are found for an example; one of them will be whole.
+const MOST_FOUND: usize = 8;
 
 /// Names that are looked at for an example, in all and in one folder.
 const MOST_LOOKS: usize = 200;
@@ -418,7 +425,7 @@ mod tests {
             Origins::open(&[OriginConfig::folder("/no/such/folder")], 100, None).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cannot serve /no/such/folder: there is no such folder"
+            "`origin`: cannot serve /no/such/folder: there is no such folder"
         );
     }
 }

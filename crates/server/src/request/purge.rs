@@ -3,11 +3,14 @@
 use std::fmt;
 
 use andon_cache::Selector;
+use andon_recipe::unknown;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Body;
 use hyper::header::{self, HeaderMap};
 use serde::Deserialize;
+
+use crate::error::Error;
 
 /// What is to be purged; exactly one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -87,17 +90,45 @@ where
 
 impl PurgeRequest {
     /// What the cache is told. `tag_of` finds the tag of a URL.
-    pub(crate) fn selector<E>(
+    ///
+    /// # Errors
+    /// What could never match anything; those of `tag_of`.
+    pub(crate) fn selector(
         self,
-        tag_of: impl FnOnce(&str) -> Result<String, E>,
-    ) -> Result<Selector, E> {
-        let rooted = |path: String| format!("/{}", path.trim_start_matches('/'));
+        tag_of: impl FnOnce(&str) -> Result<String, Error>,
+    ) -> Result<Selector, Error> {
         Ok(match self {
-            Self::Url(url) => Selector::Tag(tag_of(&rooted(url))?),
-            Self::Source(path) => Selector::Source(rooted(path)),
-            Self::Prefix(path) => Selector::Prefix(rooted(path)),
-            Self::Tag(tag) => Selector::Tag(tag),
+            Self::Url(url) => Selector::Tag(tag_of(&rooted(&url)?)?),
+            Self::Source(path) => Selector::Source(rooted(&path)?),
+            Self::Prefix(path) => Selector::Prefix(rooted(&path)?),
+            Self::Tag(tag) => Selector::Tag(known(tag)?),
         })
+    }
+}
+
+/// A path with its slash.
+fn rooted(path: &str) -> Result<String, Error> {
+    match path.contains("://") {
+        true => Err(Error::Order(format!(
+            "`{path}` has a scheme and a host; write the path alone, such as /trip/a.jpg"
+        ))),
+        false => Ok(format!("/{}", path.trim_start_matches('/'))),
+    }
+}
+
+/// A tag that some result may have.
+fn known(tag: String) -> Result<String, Error> {
+    let (kind, name) = tag.split_once(':').unwrap_or((&tag, ""));
+    let wrong = |what: String| {
+        let how = "write it like material:star.png or type:image/webp";
+        Err(Error::Order(format!("{what}; {how}")))
+    };
+    match kind {
+        "material" if !name.is_empty() => Ok(tag),
+        "type" if name.contains('/') => Ok(tag),
+        "type" => wrong(format!("`{tag}` names no media type")),
+        "material" => wrong(format!("`{tag}` names no image")),
+        kind => wrong(unknown("kind of tag", kind, &["material", "type"])),
     }
 }
 

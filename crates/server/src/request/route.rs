@@ -26,22 +26,16 @@ pub(crate) enum Route {
     Nothing,
 }
 
-/// What is open to a client besides images.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
-    pub(crate) metrics: bool,
-    pub(crate) purge: bool,
-}
-
 impl Route {
-    /// The route of a path without its query. A path that is not `open` to the client is an image's like any other.
-    pub(crate) fn of(purpose: Purpose, path: &str, open: Open) -> Self {
+    /// The route of a path without its query. Where no `metrics` are for the client, their path is an image's like
+    /// any other.
+    pub(crate) fn of(purpose: Purpose, path: &str, metrics: bool) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,
             (Purpose::Metrics, "/metrics") => Self::Metrics,
             (Purpose::Metrics, _) => Self::Nothing,
-            (Purpose::Images, "/metrics") if open.metrics => Self::Metrics,
-            (Purpose::Images, "/_andon/purge") if open.purge => Self::Purge,
+            (Purpose::Images, "/metrics") if metrics => Self::Metrics,
+            (Purpose::Images, "/_andon/purge") => Self::Purge,
             (Purpose::Images, "/_andon/render") => Self::Upload,
             (Purpose::Images, _) => Self::Image,
         }
@@ -60,17 +54,10 @@ mod tests {
 
     #[test]
     fn paths_are_routed_by_address_and_by_what_is_open() {
-        let route = |purpose, path, open| {
-            let open = Open {
-                metrics: open,
-                purge: open,
-            };
-            Route::of(purpose, path, open)
-        };
         for (path, when_open, when_closed, for_metrics) in [
             ("/healthz", Route::Health, Route::Health, Route::Health),
             ("/metrics", Route::Metrics, Route::Image, Route::Metrics),
-            ("/_andon/purge", Route::Purge, Route::Image, Route::Nothing),
+            ("/_andon/purge", Route::Purge, Route::Purge, Route::Nothing),
             (
                 "/_andon/render",
                 Route::Upload,
@@ -80,9 +67,17 @@ mod tests {
             ("/metrics/a.jpg", Route::Image, Route::Image, Route::Nothing),
             ("/a.jpg", Route::Image, Route::Image, Route::Nothing),
         ] {
-            assert_eq!(route(Purpose::Images, path, true), when_open, "{path}");
-            assert_eq!(route(Purpose::Images, path, false), when_closed, "{path}");
-            assert_eq!(route(Purpose::Metrics, path, false), for_metrics, "{path}");
+            assert_eq!(Route::of(Purpose::Images, path, true), when_open, "{path}");
+            assert_eq!(
+                Route::of(Purpose::Images, path, false),
+                when_closed,
+                "{path}"
+            );
+            assert_eq!(
+                Route::of(Purpose::Metrics, path, false),
+                for_metrics,
+                "{path}"
+            );
         }
     }
 }

@@ -57,6 +57,9 @@ pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
         Error::Method(_) => {
             headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
+        Error::PostOnly(_) => {
+            headers.insert(header::ALLOW, HeaderValue::from_static("POST"));
+        }
         Error::Moved { to, .. } => set(headers, header::LOCATION, to),
         _ => {}
     }
@@ -90,10 +93,16 @@ pub(crate) fn welcome(text: String) -> Reply {
 pub(crate) fn purged(purged: Purged) -> Reply {
     let Purged {
         from_memory,
+        has_disk,
         survives_restart,
     } = purged;
+    let disk = match has_disk {
+        true => "purged as well, entries not counted",
+        false => "none",
+    };
     let text = format!(
-        "{{\"purged\":true,\"entries_in_memory\":{from_memory},\"survives_restart\":{survives_restart}}}\n"
+        "{{\"purged\":true,\"entries_in_memory\":{from_memory},\"disk\":\"{disk}\",\
+         \"survives_restart\":{survives_restart}}}\n"
     );
     let mut reply = with_type(StatusCode::OK, Bytes::from(text), "application/json");
     set_cache_control(&mut reply, "no-store");

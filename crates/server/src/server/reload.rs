@@ -47,7 +47,7 @@ impl Reloader {
     }
 
     async fn request(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
-        let stopping = || ConfigError::new("the server is stopping");
+        let stopping = || ConfigError::new("", "the server is stopping");
         let (outcome, answer) = oneshot::channel();
         let request = ReloadRequest {
             config: config?,

@@ -41,10 +41,10 @@ impl MaterialFolder {
     pub fn open(path: Option<&Path>, decoded: Arc<OverlayCache>) -> Result<Self, ConfigError> {
         let open = |path: &Path| {
             Root::open(path).map_err(|error| {
-                ConfigError::new(format!(
-                    "small_light.material_dir {} cannot be opened: {error}",
-                    path.display()
-                ))
+                ConfigError::new(
+                    "small_light.material_dir",
+                    format!("{} cannot be opened: {error}", path.display()),
+                )
             })
         };
         Ok(Self {

@@ -256,10 +256,14 @@ impl Resolver {
         request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
 
-    /// The path and the options of an example, if there is an image in the folder at `/`: a URL that works.
-    pub(crate) fn example(&self) -> (Option<String>, impl Iterator<Item = String>) {
-        let path = self.origins.example(|file| self.is_image(file));
-        (path, self.dialects.examples())
+    /// Paths of a few files in the folder at `/` that begin as images do.
+    pub(crate) fn images(&self) -> Vec<String> {
+        self.origins.images(|file| self.is_image(file))
+    }
+
+    /// A target in each language, for [`andon_dialects::EXAMPLE_SOURCE`].
+    pub(crate) fn examples(&self) -> impl Iterator<Item = String> {
+        self.dialects.examples()
     }
 
     fn is_image(&self, file: &OpenFile) -> bool {
@@ -278,8 +282,8 @@ impl Resolver {
             }
             Entry::Folder => self.index(request.source.as_str())?,
         };
-        // Before anything is told of it, its date included.
-        if only_images && request.is_file() && !self.is_image(&file) {
+        // Before anything is told of it, its date included: with options, too, it is as if it were not there.
+        if only_images && !self.is_image(&file) {
             let why = Withheld::NoImage;
             return Err(Error::Withheld { path, why });
         }

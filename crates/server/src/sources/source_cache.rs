@@ -82,16 +82,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::config::{Bytes as Size, Config, LimitsConfig, OriginConfig};
+    use crate::config::{Bytes as Size, Config, LimitsConfig};
     use crate::sources::resolver::Resolver;
 
     const TARGET: &str = "/small_light(dw=10)/a.jpg";
 
     fn resolver(folder: &tempfile::TempDir) -> Resolver {
-        let config = Config {
-            origin: vec![OriginConfig::folder(folder.path())],
-            ..Config::default()
-        };
+        let text = format!(
+            "[[origin]]\nfs = {{ root = {:?}, files = \"all\" }}\n",
+            folder.path()
+        );
+        let config = Config::parse(&text, folder.path()).unwrap();
         Resolver::new(&config, andon_codecs::ALL).unwrap()
     }
 

@@ -152,5 +152,8 @@ fn patterns_that_differ_only_in_capitals_are_refused_when_strict() {
         ..Config::default()
     };
     let error = Dialects::new(&config).unwrap_err();
-    assert_eq!(error.key, "small_light.patterns");
+    assert!(
+        error.to_string().starts_with("`small_light.patterns."),
+        "{error}"
+    );
 }

@@ -1,25 +1,25 @@
-//! What is wrong with a scenario, said so that it can be mended at once: file, line, key, offending value and
-//! the nearest word that is known.
-//!
-//! The server's `config::error` tells serde's sentences likewise, and stands for itself: neither crate sees the
-//! other, and no crate below both knows TOML.
+//! What is wrong with a file of settings, said so that it can be corrected at once: file, line, key, offending
+//! value and the nearest word that is known. The server's configuration and the lab's scenarios are such files.
+
+#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use andon_recipe::unknown;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// What is wrong, on which line of which file, and what would do instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScenarioError {
+pub struct Error {
     what: String,
     key: String,
     line: Option<usize>,
     file: Option<PathBuf>,
 }
 
-impl ScenarioError {
+impl Error {
     /// An error about the key with this path, e.g. `load.rate` or `variant.2.env`; empty: about the whole.
     pub fn new(key: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
@@ -44,7 +44,8 @@ impl ScenarioError {
     }
 
     /// Finds the line of the key in the text that it was read from.
-    pub(super) fn located(self, text: &str) -> Self {
+    #[must_use]
+    pub fn located(self, text: &str) -> Self {
         let Ok(document) = DeTable::parse(text) else {
             return self;
         };
@@ -59,17 +60,23 @@ impl ScenarioError {
         }
     }
 
-    pub(super) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
+    /// A text that is no TOML, or has other keys and values than are expected. `also` are keys at its top that are
+    /// known besides those that the error lists.
+    #[must_use]
+    pub fn from_toml(error: &toml::de::Error, text: &str, also: &[&str]) -> Self {
         let Some(span) = error.span() else {
             return Self::new("", plainly(error.message()));
         };
         let line = line_of(text, span.start);
-        if let Some(what) = unknown_key(error.message()) {
-            return Self::new("", what).on_line(line);
-        }
         let mut keys = Vec::new();
         if let Ok(document) = DeTable::parse(text) {
             collect(document.get_ref(), "", &mut keys);
+        }
+        if let Some((kind, wrong, mut known)) = unknown_word(error.message()) {
+            if keys.iter().any(|(key, _)| key == wrong) {
+                known.extend(also);
+            }
+            return Self::new("", unknown(kind, wrong, &known)).on_line(line);
         }
         let key = keys
             .into_iter()
@@ -80,7 +87,7 @@ impl ScenarioError {
     }
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => write!(f, "{}, line {line}: ", file.display())?,
@@ -96,40 +103,33 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-impl std::error::Error for ScenarioError {}
+impl std::error::Error for Error {}
 
-/// The known word that a wrong one was probably meant to be.
-pub(crate) fn nearest<'a>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|word| (strsim::jaro_winkler(wrong, word), word))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, word)| word)
-}
-
-/// ``unknown key `conections`; did you mean `connections`?`` or a list of what is known.
-pub(crate) fn unknown(kind: &str, wrong: &str, known: &[&str]) -> String {
-    match nearest(wrong, known.iter().copied()) {
-        Some(word) => format!("unknown {kind} `{wrong}`; did you mean `{word}`?"),
-        None => format!("unknown {kind} `{wrong}`; known here: {}", known.join(", ")),
+/// Nothing if `good`, else an error about this key.
+///
+/// # Errors
+/// That one.
+pub fn check(
+    good: bool,
+    key: impl Into<String>,
+    what: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    match good {
+        true => Ok(()),
+        false => Err(Error::new(key, what())),
     }
 }
 
 /// Serde's sentence about an unknown field or variant carries the offending word and the known ones, all in
 /// backticks and in that order; nothing else tells them.
-fn unknown_key(message: &str) -> Option<String> {
+fn unknown_word(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
     let kind = match message {
         _ if message.starts_with("unknown field") => "key",
         _ if message.starts_with("unknown variant") => "value",
         _ => return None,
     };
     let mut words = message.split('`').skip(1).step_by(2);
-    let wrong = words.next()?;
-    Some(unknown(kind, wrong, &words.collect::<Vec<_>>()))
+    Some((kind, words.next()?, words.collect()))
 }
 
 /// Serde's names of what it expected and what is missing, in the words of whoever writes the file.
@@ -141,12 +141,13 @@ fn plainly(message: &str) -> String {
         return message.to_owned();
     };
     let expected = match expected {
-        "u64" | "u32" | "u16" => "a whole number from 0 up",
+        "usize" | "u64" | "u32" | "u16" => "a whole number from 0 up",
         "f64" => "a number",
         "a string" => "a text in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list: [ ] of values, [[ ]] of tables",
         "a map" => "a table: { name = value }",
+        _ if expected.starts_with("struct ") => "a table: [name] and its keys below",
         other => other,
     };
     format!("{found}expected {expected}")
@@ -197,5 +198,27 @@ fn line_of(text: &str, position: usize) -> usize {
     before.matches('\n').count() + 1
 }
 
-/// Below this two words are not a slip of the same finger.
-const ALIKE: f64 = 0.8;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_on_its_line_also_in_the_second_of_several_tables() {
+        let text =
+            "a = 1\n[[origin]]\nprefix = \"/\"\n\n[[origin]]\nprefix = \"/x\"\nhttp.base = \"b\"\n";
+        let line = |key: &str| Error::new(key, "is wrong").located(text).to_string();
+        assert_eq!(line("a"), "line 1: `a`: is wrong");
+        assert_eq!(line("origin.1.prefix"), "line 6: `origin.prefix`: is wrong");
+        assert_eq!(
+            line("origin.1.http.base"),
+            "line 7: `origin.http.base`: is wrong"
+        );
+        assert_eq!(
+            line("origin.1.http.ca"),
+            "line 7: `origin.http.ca`: is wrong"
+        );
+        assert_eq!(line("b"), "`b`: is wrong");
+        let file = Error::new("", "it cannot be read").in_file(Path::new("x.toml"));
+        assert_eq!(file.to_string(), "x.toml: it cannot be read");
+    }
+}

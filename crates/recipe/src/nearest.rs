@@ -1,0 +1,34 @@
+//! What a misspelt word was probably meant to be: for every list of words that people write by hand.
+
+/// The known word that a wrong one was probably meant to be.
+///
+/// ```
+/// use andon_recipe::nearest;
+/// assert_eq!(nearest("fitt", ["fit", "cover"]), Some("fit"));
+/// assert_eq!(nearest("trem", ["INT", "TERM"]), Some("TERM"));
+/// assert_eq!(nearest("avif", ["jpeg", "gif"]), None);
+/// ```
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wrong = wrong.to_lowercase();
+    known
+        .into_iter()
+        .map(|word| {
+            let slips = strsim::damerau_levenshtein(&wrong, &word.to_lowercase());
+            (slips, word)
+        })
+        .filter(|(slips, word)| *slips <= wrong.len().max(word.len()) / LETTERS_PER_SLIP)
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// ``unknown key `conections`; did you mean `connections`?``, or a list of what is known.
+#[must_use]
+pub fn unknown(kind: &str, wrong: &str, known: &[&str]) -> String {
+    match nearest(wrong, known.iter().copied()) {
+        Some(word) => format!("unknown {kind} `{wrong}`; did you mean `{word}`?"),
+        None => format!("unknown {kind} `{wrong}`; known here: {}", known.join(", ")),
+    }
+}
+
+/// With more slips of the finger it is another word.
+const LETTERS_PER_SLIP: usize = 3;
