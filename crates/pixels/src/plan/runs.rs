@@ -3,8 +3,8 @@
 
 use andon_recipe::{Canvas, Colour, Crop, Length, Orientation, Recipe, Step};
 
-use super::words::unknown_word;
 use super::view::View;
+use super::words::unknown_word;
 use crate::codec::{Codec, Info, Scale};
 use crate::error::{Error, Result};
 use crate::ops;
