@@ -92,6 +92,7 @@ fn what_is_not_served_is_answered_like_what_is_not_there() {
             "",
             "/small_light(dw=10)",
             "/small_light()",
+            "/r/fit:10x10",
             "/small_light(of=png,embedicon=x)",
         ] {
             for (there, missing) in [
@@ -181,7 +182,7 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
         .split_whitespace()
         .filter_map(|word| word.strip_prefix("http://test"))
         .collect();
-    assert_eq!(targets.len(), 2, "{text}");
+    assert_eq!(targets.len(), 3, "{text}");
     assert_eq!(targets[0], "/b%20%C3%BC/c%20d.jpg");
     for target in targets {
         let reply = house.get(target);
