@@ -107,6 +107,19 @@ impl Admission {
         Ok(())
     }
 
+    /// Would [`enter`](Self::enter) reject a request for a file that had so many bytes, and this name of its very
+    /// bytes, when it was last looked at? Under overload even looking at it again is too much.
+    ///
+    /// # Errors
+    /// As `enter`.
+    pub(crate) fn foresee(&self, bytes: u64, source: Key, deadline: Instant) -> Result<(), Error> {
+        let (now, deadline) = (self.pool.now(), self.pool.time_of(deadline));
+        let mut state = self.pool.lock();
+        let guess = state.calibration.guess(bytes);
+        let foreseen = state.queue.foresee(now, guess, deadline, source);
+        foreseen.map_err(|refusal| state.refuse(refusal))
+    }
+
     /// Admits a request that will work on files of so many bytes (0: not known yet) and has to be ready
     /// by `deadline`. `source` names the very bytes, if other requests may begin with them, too. Costs next
     /// to nothing, so that a rejection does.
@@ -329,7 +342,10 @@ impl Pool {
             let working = pool.clone();
             thread::Builder::new()
                 .name(format!("pixel-{number}"))
-                .spawn(move || working.work())?;
+                .spawn(move || {
+                    yield_to_replies();
+                    working.work();
+                })?;
             state.threads += 1;
         }
         Ok(())
@@ -614,6 +630,15 @@ fn over_budget(value: u64, limit: u64) -> Error {
         limit,
     })
 }
+
+/// Lowers this thread's priority: who waits for a hit or a rejection should not wait for a picture's slice of time.
+fn yield_to_replies() {
+    // Where a system does not let it, everybody has the same priority.
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+}
+
+/// A third of the weight of the threads that answer, when both want a core.
+const NICENESS: i32 = 5;
 
 /// Seconds; nobody should be sent away for longer because of a wrong prediction.
 const LONGEST_RETRY: u32 = 60;

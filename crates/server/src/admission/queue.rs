@@ -110,6 +110,7 @@ struct Running {
     id: u64,
     /// The job that it went along with: itself, mostly.
     shared_peak: u64,
+    source: Option<Key>,
     began: Now,
     price: Price,
 }
@@ -155,15 +156,7 @@ impl<J> Queue<J> {
         deadline: Now,
         source: Option<Key>,
     ) -> Result<Turn, Refusal> {
-        let admitted = self.expected.len() + self.waiting.len();
-        let free = self.rules.threads.saturating_sub(self.running.len());
-        if admitted >= self.rules.most_waiting.saturating_add(free) {
-            return Err(Refusal {
-                cause: Cause::Count,
-                wait: self.backlog(now),
-                limit: Duration::ZERO,
-            });
-        }
+        self.check_count(now)?;
         let mut expected = Expected {
             time: guess,
             source,
@@ -178,6 +171,27 @@ impl<J> Queue<J> {
         self.expected.insert(turn, expected);
         self.watch(now);
         Ok(turn)
+    }
+
+    /// Tells why [`Self::expect`] would reject a request, before its file is looked at; one that may follow
+    /// other work on the same bytes passes.
+    pub(super) fn foresee(
+        &self,
+        now: Now,
+        guess: Duration,
+        deadline: Now,
+        source: Key,
+    ) -> Result<(), Refusal> {
+        let expected = self.expected.values().map(|it| it.source);
+        let waiting = self.waiting.values().map(|it| it.source);
+        let running = self.running.iter().map(|it| it.source);
+        let mut sources = expected.chain(waiting).chain(running);
+        if sources.any(|other| other == Some(source)) {
+            return Ok(());
+        }
+        self.check_count(now)?;
+        let turn = (self.turn(now, guess), self.next_id);
+        self.check(now, guess, turn, deadline)
     }
 
     /// A request that was admitted for this turn will not join.
@@ -243,12 +257,17 @@ impl<J> Queue<J> {
             *self.waiting.keys().find(|turn| self.fits(**turn))?
         };
         let Waiting {
-            price, batch, job, ..
+            price,
+            source,
+            batch,
+            job,
+            ..
         } = self.waiting.remove(&turn)?;
         self.budget.take(price.bytes);
         self.running.push(Running {
             id: turn.1,
             shared_peak: turn.1,
+            source,
             began: now,
             price,
         });
@@ -278,10 +297,14 @@ impl<J> Queue<J> {
         }
         let mut along = Vec::new();
         for (turn, price) in turns {
-            if let Some(Waiting { batch, job, .. }) = self.waiting.remove(&turn) {
+            if let Some(Waiting {
+                source, batch, job, ..
+            }) = self.waiting.remove(&turn)
+            {
                 self.running.push(Running {
                     id: turn.1,
                     shared_peak: first,
+                    source,
                     began: now,
                     price,
                 });
@@ -347,6 +370,19 @@ impl<J> Queue<J> {
             .iter()
             .map(|job| job.price.time.saturating_sub(now.saturating_sub(job.began)));
         expected.chain(waiting).chain(running).sum()
+    }
+
+    fn check_count(&self, now: Now) -> Result<(), Refusal> {
+        let admitted = self.expected.len() + self.waiting.len();
+        let free = self.rules.threads.saturating_sub(self.running.len());
+        if admitted < self.rules.most_waiting.saturating_add(free) {
+            return Ok(());
+        }
+        Err(Refusal {
+            cause: Cause::Count,
+            wait: self.backlog(now),
+            limit: Duration::ZERO,
+        })
     }
 
     fn check(&self, now: Now, time: Duration, turn: Turn, deadline: Now) -> Result<(), Refusal> {

@@ -15,7 +15,7 @@ use crate::request::negotiation::Negotiation;
 use crate::request::purge::Token;
 use crate::response::cors::Cors;
 use crate::results::caching::{Names, Results};
-use crate::results::making::Maker;
+use crate::results::making::{Looks, Maker};
 use crate::results::variant::TargetCache;
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
@@ -119,6 +119,7 @@ impl App {
                 shares.cache,
                 former.map(|maker| &maker.results),
             ),
+            looks: Looks::new(LOOKS),
             timeout,
             plan_header: config.debug.plan_header,
         };
@@ -176,3 +177,6 @@ fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
         format!("cannot start {} threads: {error}", config.workers()),
     )
 }
+
+/// Sources in each of two generations: 2 MB at worst for paths of 200 bytes.
+const LOOKS: usize = 4096;

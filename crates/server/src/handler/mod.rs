@@ -19,7 +19,6 @@ pub use self::app::check;
 use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
-use crate::request::conditional::Validators;
 use crate::request::negotiation;
 use crate::request::purge;
 use crate::request::route::{Purpose, Route};
@@ -148,8 +147,7 @@ impl App {
         deadline: Instant,
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
-        let unchanged = |validators: &Validators| validators.unchanged(headers);
-        let obtained = match self.maker.obtain(known, deadline, unchanged).await? {
+        let obtained = match self.maker.obtain(known, headers, deadline).await? {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);

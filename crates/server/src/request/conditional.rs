@@ -78,6 +78,11 @@ impl Validators {
     }
 }
 
+/// Does the client tell what it holds?
+pub(crate) fn is_conditional(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::IF_NONE_MATCH) || headers.contains_key(header::IF_MODIFIED_SINCE)
+}
+
 fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     headers
         .get_all(name)

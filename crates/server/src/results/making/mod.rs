@@ -14,22 +14,27 @@ use std::time::{Duration, Instant};
 
 use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
 use andon_pixels::{Codec, Engine};
+use hyper::HeaderMap;
 
 pub(crate) use self::obtained::Answer;
 use self::obtained::Obtained;
 pub(crate) use self::picture::{RenderTask, Task};
 use self::result::ResultJob;
+use super::recent::Recent;
 use super::variant::RequestVariant;
 use crate::admission::Admission;
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::{self, Source};
-use crate::request::conditional::Validators;
+use crate::request::conditional;
 use crate::request::negotiation::SettledRequest;
 use crate::results::caching::{Results, Terms};
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
+
+/// Sources by path: their bytes, and the name of these very bytes.
+pub(crate) type Looks = Recent<(u64, Key)>;
 
 /// What makes results, and keeps them.
 pub(crate) struct Maker {
@@ -40,6 +45,8 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
+    /// Sources in folders of which results were made, as they were then.
+    pub(crate) looks: Looks,
     /// For one answer, waiting included.
     pub(crate) timeout: Duration,
     /// Tell plans?
@@ -63,12 +70,12 @@ pub(crate) enum Fetch {
 }
 
 impl Maker {
-    /// Obtains the result of a request; `unchanged` tells whether the client has it already.
+    /// Obtains the result of a request; `headers` tell what the client has already.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
         known: &RequestVariant,
+        headers: &HeaderMap,
         deadline: Instant,
-        unchanged: impl Fn(&Validators) -> bool,
     ) -> Result<Answer, Error> {
         let began = Instant::now();
         let (asked, key) = (&known.asked, known.key);
@@ -77,8 +84,7 @@ impl Maker {
             let obtained = self.remote(key, hit, asked, deadline, began).await?;
             return Ok(Answer::Result(obtained));
         }
-        self.local(key, hit, asked, deadline, began, unchanged)
-            .await
+        self.local(key, hit, asked, headers, deadline, began).await
     }
 
     /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
@@ -100,13 +106,19 @@ impl Maker {
         key: Key,
         hit: Option<Hit>,
         asked: &SettledRequest,
+        headers: &HeaderMap,
         deadline: Instant,
         began: Instant,
-        unchanged: impl Fn(&Validators) -> bool,
     ) -> Result<Answer, Error> {
         let results = &self.results;
         if let (Some(hit), Some((_, left))) = (&hit, results.checked.get(&key)) {
             return Ok(Answer::Result(Obtained::hit(hit, left, began)));
+        }
+        if hit.is_none()
+            && !conditional::is_conditional(headers)
+            && let Some((bytes, source)) = self.looks.get(asked.request.source.as_str())
+        {
+            self.admission.foresee(bytes, source, deadline)?;
         }
         let ticket = results.cache.ticket();
         let found = match (self.open(&asked.request).await, &hit) {
@@ -126,7 +138,7 @@ impl Maker {
             results.checked.remember(key, (), fresh);
             return Ok(Answer::Result(Obtained::hit(hit, fresh, began)));
         }
-        if unchanged(&found.validators) {
+        if found.validators.unchanged(headers) {
             return Ok(Answer::Unchanged(found.validators));
         }
         // A changed file is another result, and so is its fault.
@@ -146,8 +158,11 @@ impl Maker {
                     deadline,
                     began,
                 };
+                let look = (found.size(), found.source_key());
                 let made = maker.make(&job, found, None, terms).await;
                 if made.is_ok() {
+                    let source = job.asked.request.source.as_str();
+                    maker.looks.remember(source, look);
                     let fresh = maker.results.config.fs_fresh.0;
                     maker.results.checked.remember(key, (), fresh);
                 }
