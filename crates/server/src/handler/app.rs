@@ -178,5 +178,5 @@ fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
     )
 }
 
-/// Sources in each of two generations: 2 MB at worst for paths of 200 bytes.
-const LOOKS: usize = 4096;
+/// 3 MB at worst for paths of 200 bytes.
+const LOOKS: usize = 8192;

@@ -1,73 +1,85 @@
-//! A small memory for what was used most recently, whose ceiling needs no bookkeeping per use.
+//! Texts that were used recently, and what was worked out for them.
 
-use std::collections::HashMap;
-use std::mem;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
-/// Values by text, in two generations: when the young one is full it becomes the old one, and what is
-/// in the old one is forgotten, unless it was used since.
+/// Values by text, bounded by the CLOCK algorithm: a new one takes the place of the oldest that was not used since
+/// the clock's hand came by. One goes at a time, because the thread that has them go answers others, too.
 #[derive(Debug)]
 pub(crate) struct Recent<V> {
-    /// Of one generation.
     most: usize,
-    generations: RwLock<Generations<V>>,
+    table: RwLock<Table<V>>,
 }
 
 #[derive(Debug)]
-struct Generations<V> {
-    young: HashMap<Box<str>, V>,
-    old: HashMap<Box<str>, V>,
+struct Table<V> {
+    values: HashMap<Arc<str>, Value<V>>,
+    /// The texts in the order in which the hand comes by.
+    clock: VecDeque<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct Value<V> {
+    value: V,
+    used: AtomicBool,
 }
 
 impl<V: Clone> Recent<V> {
-    /// Holds at most `2 * most` values.
+    /// Holds at most `most` values.
     pub(crate) fn new(most: usize) -> Self {
-        let generations = RwLock::new(Generations {
-            young: HashMap::new(),
-            old: HashMap::new(),
+        let table = RwLock::new(Table {
+            values: HashMap::new(),
+            clock: VecDeque::new(),
         });
-        Self { most, generations }
+        Self { most, table }
     }
 
+    // No code panics while it holds the lock.
+
     pub(crate) fn get(&self, text: &str) -> Option<V> {
-        let value = {
-            let generations = self.reading();
-            if let Some(value) = generations.young.get(text) {
-                return Some(value.clone());
-            }
-            generations.old.get(text).cloned()
-        };
-        if let Some(value) = &value {
-            self.remember(text, value.clone());
-        }
-        value
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let found = table.values.get(text)?;
+        found.used.store(true, Ordering::Relaxed);
+        Some(found.value.clone())
     }
 
     pub(crate) fn remember(&self, text: &str, value: V) {
-        let mut generations = self.writing();
-        let forgotten = (generations.young.len() >= self.most).then(|| {
-            let young = mem::take(&mut generations.young);
-            mem::replace(&mut generations.old, young)
-        });
-        generations.young.insert(text.into(), value);
-        drop(generations);
-        // Thousands of values: nobody should wait for their end.
-        drop(forgotten);
-    }
-
-    /// No code panics while it holds the lock.
-    fn reading(&self) -> RwLockReadGuard<'_, Generations<V>> {
-        self.generations
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn writing(&self) -> RwLockWriteGuard<'_, Generations<V>> {
-        self.generations
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        let used = AtomicBool::new(false);
+        let value = Value { value, used };
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = table.values.get_mut(text) {
+            let former = std::mem::replace(found, value);
+            drop((table, former));
+            return;
+        }
+        let forgotten = (table.values.len() >= self.most).then(|| table.forget());
+        let text: Arc<str> = text.into();
+        table.clock.push_back(text.clone());
+        table.values.insert(text, value);
+        // Nobody should wait for its end.
+        drop((table, forgotten));
     }
 }
+
+impl<V> Table<V> {
+    fn forget(&mut self) -> Option<Value<V>> {
+        for _ in 0..MOST_CHANCES {
+            let text = self.clock.pop_front()?;
+            let used = self.values.get_mut(&text).map(|it| it.used.get_mut());
+            match used {
+                Some(used) if *used => *used = false,
+                _ => return self.values.remove(&text),
+            }
+            self.clock.push_back(text);
+        }
+        let text = self.clock.pop_front()?;
+        self.values.remove(&text)
+    }
+}
+
+/// Used values that the hand passes for one that is new: so many cost less than a request.
+const MOST_CHANCES: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -84,7 +96,30 @@ mod tests {
         }
         assert_eq!(recent.get("99"), Some(99));
         assert_eq!(recent.get("unused"), None);
-        let generations = recent.reading();
-        assert!(generations.young.len() + generations.old.len() <= 20);
+        let table = recent.table.read().unwrap();
+        assert_eq!((table.values.len(), table.clock.len()), (10, 10));
+    }
+
+    #[test]
+    fn a_value_goes_for_each_that_comes_even_if_all_are_used() {
+        let recent = Recent::new(100);
+        for number in 0..1000 {
+            recent.remember(&number.to_string(), Arc::new(number));
+            for earlier in 0..=number {
+                recent.get(&earlier.to_string());
+            }
+            let table = recent.table.read().unwrap();
+            assert_eq!(table.values.len(), table.clock.len());
+            assert!(table.values.len() <= 100);
+        }
+    }
+
+    #[test]
+    fn a_text_has_its_last_value() {
+        let recent = Recent::new(2);
+        for value in 0..5 {
+            recent.remember("same", value);
+            assert_eq!(recent.get("same"), Some(value));
+        }
     }
 }

@@ -139,8 +139,8 @@ impl RequestVariant {
     }
 }
 
-/// TargetCache in each of two generations: at about 2 KB each, 16 MB at worst.
-const MOST: usize = 4096;
+/// At about 2 KB each, 16 MB at worst.
+const MOST: usize = 8192;
 
 /// Bytes of a target that is remembered; longer ones are rare, and would be what fills the memory.
 const LONGEST: usize = 512;
