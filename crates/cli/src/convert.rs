@@ -106,7 +106,8 @@ impl Batch<'_> {
             .materials
             .open_for(self.recipe.materials())?
             .read(Limits::default().source_bytes)?;
-        let plan = self.engine.plan_with(self.recipe, &source, &materials)?;
+        let measured = self.engine.measured(self.recipe, &source)?;
+        let plan = (self.engine).plan_with(self.recipe, &source, &materials, &measured)?;
         let output = self.outputs.claim(input, plan.format())?;
         let made = self.engine.run(&plan, &source, &materials, &Never)?;
         output.write(made.bytes(&source))

@@ -59,7 +59,9 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     // A request is worth explaining even if its file is missing.
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
-        let plan = engine.plan_with(&*request.rules, &read.source, &read.materials)?;
+        let (rules, source) = (&*request.rules, &read.source);
+        let measured = engine.measured(rules, source)?;
+        let plan = engine.plan_with(rules, source, &read.materials, &measured)?;
         Ok((found, plan))
     });
     match planned {

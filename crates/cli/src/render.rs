@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             materials: read.materials,
         };
         let describe = ingredients.request.ask == Ask::Describe;
-        let planned = Planned::new(&engine, ingredients)?;
+        let measured = engine.measured(&*ingredients.request.rules, &ingredients.source)?;
+        let planned = Planned::new(&engine, ingredients, &measured)?;
         match describe {
             true => return write(&args.output, planned.facts().to_string().as_bytes()),
             false => planned.render(&engine, None, &Alone, &Never)?.body,

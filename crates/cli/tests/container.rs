@@ -76,11 +76,7 @@ fn a_picture_larger_than_its_container_is_refused_in_words_and_kills_nothing() {
     };
     let folder = tempfile::tempdir().expect("a folder");
     fs::copy(common::sample("jpeg/420.jpg"), folder.path().join("a.jpg")).expect("a sample");
-    let written = Command::new("/usr/bin/python3")
-        .args(["-c", WRITTEN])
-        .arg(folder.path().join("large.jpg"))
-        .status();
-    assert!(written.expect("python3 with Pillow").success());
+    common::python(WRITTEN, &[&folder.path().join("large.jpg")]);
     let keys = "workers = 2\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n";
     let server = Served::start_by(group.command(), folder.path(), keys);
     for target in [

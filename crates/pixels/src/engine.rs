@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use andon_recipe::Rules;
+use andon_recipe::{Measured, Rules};
 
 use crate::codec::{Codec, Decode, Encode, Info, Scales, Tags};
 use crate::color::profile_of;
@@ -12,7 +12,8 @@ use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, Image, Metadata};
-use crate::limits::{Interrupt, Limits};
+use crate::limits::{Interrupt, Limits, Never};
+use crate::measure::Measurement;
 use crate::plan::{self, Frames, Pipeline, Plan};
 use crate::profiles;
 use crate::sequence::{Head, Timed};
@@ -110,16 +111,51 @@ impl Engine {
         Ok(info)
     }
 
+    /// What rules have to know of the pixels in `bytes` before they can be planned; `None` if that is nothing, as
+    /// for most.
+    ///
+    /// # Errors
+    /// As `probe`, and `Limit` for a peak that is too large.
+    pub fn measurement(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Measurement>> {
+        Measurement::of(&self.formats, rules, bytes)
+    }
+
+    /// Measures the picture that the measurement was made for: decodes it, reduced if it is large.
+    ///
+    /// # Errors
+    /// As decoding.
+    pub fn measure(
+        &self,
+        measurement: &Measurement,
+        bytes: &[u8],
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Measured> {
+        measurement.run(bytes, &self.formats.limits, cores, interrupt)
+    }
+
+    /// Everything that rules have to know of the pixels in `bytes`, measured here and now.
+    ///
+    /// # Errors
+    /// As `measurement` and `measure`.
+    pub fn measured(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Measured> {
+        match self.measurement(rules, bytes)? {
+            Some(measurement) => self.measure(&measurement, bytes, &Alone, &Never),
+            None => Ok(Measured::default()),
+        }
+    }
+
     /// Plans what rules, such as a recipe, come to for the picture in `bytes`: reads its header only.
     ///
     /// # Errors
-    /// As `probe` (a picture over the limits of its size may still be copied), and `Recipe`, and `Limit`
-    /// for a result or a peak that is too large.
+    /// As `probe` (a picture over the limits of its size may still be copied), and `Recipe`, also for rules that
+    /// have to know more than the header, and `Limit` for a result or a peak that is too large.
     pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
-        plan::planner::plan(&self.formats, rules, bytes)
+        plan::planner::plan(&self.formats, rules, bytes, &Measured::default())
     }
 
-    /// Plans as `plan` does, and counts what the rules compose with, of which one is held at a time.
+    /// Plans as `plan` does, with what was measured, and counts what the rules compose with, of which one is held
+    /// at a time.
     ///
     /// # Errors
     /// As `plan`, and as loading a material; one that is no picture is left to the run.
@@ -128,8 +164,9 @@ impl Engine {
         rules: &dyn Rules,
         bytes: &[u8],
         materials: &dyn Materials,
+        measured: &Measured,
     ) -> Result<Plan> {
-        let mut plan = self.plan(rules, bytes)?;
+        let mut plan = plan::planner::plan(&self.formats, rules, bytes, measured)?;
         if plan.is_copy() {
             return Ok(plan);
         }

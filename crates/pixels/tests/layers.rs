@@ -7,7 +7,8 @@ use std::path::Path;
 /// From the ground up.
 const LAYERS: &[&str] = &[
     "cost", "limits", "error", "cores", "space", "frame", "sequence", "samples", "codec",
-    "revision", "formats", "profiles", "stage", "resize", "color", "ops", "plan", "engine",
+    "revision", "formats", "profiles", "stage", "resize", "color", "ops", "plan", "measure",
+    "engine",
 ];
 
 #[test]

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+mod measure;
 mod nearest;
 pub mod options;
 mod orientation;
@@ -28,6 +29,7 @@ mod types;
 mod words;
 
 pub use args::{Arg, Word};
+pub use measure::{Area, Measure, Measured};
 pub use nearest::{nearest, unknown};
 pub use orientation::Orientation;
 pub use resolve::rotated_size;

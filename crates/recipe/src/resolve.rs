@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::rules::{Facts, ResolveError, Rules};
 use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Strip};
-use crate::{Orientation, Output, Recipe};
+use crate::{Area, Measure, Orientation, Output, Recipe};
 
 impl Rules for Recipe {
     fn text(&self) -> String {
@@ -19,11 +19,38 @@ impl Rules for Recipe {
         if self.is_original() {
             return Ok(Self::original());
         }
+        let trim = |step: &Step| matches!(step, Step::Trim(_));
+        if let Some(at) = self.steps.iter().rposition(trim)
+            && !self.steps[..at].iter().all(comes_before_trim)
+        {
+            return Err(ResolveError::new(
+                &self.steps[at],
+                "it can be used once, and only orient, turn and flip may come before it among the steps that \
+                 change the geometry",
+            ));
+        }
         let mut picture = Picture::new(facts);
         for step in &self.steps {
             picture.step(step, facts)?;
         }
         picture.recipe(self, facts)
+    }
+
+    fn measures(&self, stored: Orientation) -> Vec<Measure> {
+        let facts = Facts {
+            orientation: stored,
+            ..Facts::new("", 1, 1)
+        };
+        let mut picture = Picture::new(&facts);
+        for step in &self.steps {
+            if let Step::Trim(tolerance) = *step {
+                return vec![picture.border(tolerance)];
+            }
+            if !comes_before_trim(step) || picture.step(step, &facts).is_err() {
+                break;
+            }
+        }
+        Vec::new()
     }
 
     fn output(&self) -> &Output {
@@ -47,6 +74,8 @@ struct Picture {
     width: u32,
     height: u32,
     alpha: bool,
+    /// How it has been turned so far.
+    seen: Orientation,
     /// Was it turned upright?
     upright: bool,
     /// Was it scaled?
@@ -64,6 +93,7 @@ impl Picture {
             width: facts.width,
             height: facts.height,
             alpha: facts.alpha,
+            seen: Orientation::default(),
             upright: false,
             scaled: false,
             dpr: 1.0,
@@ -82,12 +112,7 @@ impl Picture {
             Step::Flip(flip) => self.turn(Orientation::default().flipped(*flip)),
             Step::Rotate { degrees, colour } => self.rotate(*degrees, *colour),
             Step::Shrink(eighths) => self.shrink(*eighths, step, facts)?,
-            Step::Trim(_) => {
-                return Err(ResolveError::new(
-                    step,
-                    "trimming is not available yet; crop to the part instead",
-                ));
-            }
+            Step::Trim(tolerance) => self.trim(*tolerance, step, facts)?,
             Step::Crop(crop) => self.crop(crop, step)?,
             Step::Fit { inside, enlarge } => self.fit(*inside, *enlarge, step)?,
             Step::Cover {
@@ -154,8 +179,35 @@ impl Picture {
         self.moved(turn);
     }
 
+    /// The border of what is seen, as a question about what is stored.
+    fn border(&self, tolerance: u8) -> Measure {
+        let corners = [(false, false), (true, false), (false, true), (true, true)];
+        let is_first = |&(right, bottom): &(bool, bool)| {
+            let corner = (f64::from(u8::from(right)), f64::from(u8::from(bottom)));
+            self.seen.point(corner, (1.0, 1.0)) == (0.0, 0.0)
+        };
+        Measure::Trim {
+            tolerance,
+            corner: corners.into_iter().find(is_first).unwrap_or_default(),
+        }
+    }
+
+    fn trim(&mut self, tolerance: u8, step: &Step, facts: &Facts) -> Result<(), ResolveError> {
+        let Some(Area { x, y, w, h }) = facts.measured.area(self.border(tolerance)) else {
+            return Err(ResolveError::new(step, "the border was not measured"));
+        };
+        let stored = (f64::from(facts.width), f64::from(facts.height));
+        let seen = |x: u32, y: u32| self.seen.point((x.into(), y.into()), stored);
+        let (one, other) = (seen(x, y), seen(x + w, y + h));
+        let (left, top) = (one.0.min(other.0) as u32, one.1.min(other.1) as u32);
+        let (w, h) = self.seen.size(w, h);
+        self.cut(left, top, w, h);
+        Ok(())
+    }
+
     /// Brings size and focus where a turn moves them.
     fn moved(&mut self, turn: Orientation) {
+        self.seen = self.seen.followed_by(turn);
         let size = (f64::from(self.width), f64::from(self.height));
         self.focus = self.focus.map(|point| turn.point(point, size));
         (self.width, self.height) = turn.size(self.width, self.height);
@@ -440,6 +492,15 @@ fn is_beyond_words(step: &Step) -> bool {
         }
         _ => false,
     }
+}
+
+/// Borders are measured on the picture as it is stored: it may have been turned, and no more.
+fn comes_before_trim(step: &Step) -> bool {
+    use Step::{Dpr, Flip, Focus, Orient, Srgb, Strip, Turn};
+    matches!(
+        step,
+        Orient | Turn(_) | Flip(_) | Strip(_) | Srgb | Dpr(_) | Focus { .. }
+    )
 }
 
 /// A length in px; what is said in pixels is multiplied.

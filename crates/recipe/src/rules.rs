@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Orientation, Output, Recipe};
+use crate::{Measure, Measured, Orientation, Output, Recipe};
 
 /// A request's rules. Sizes in it may depend on the source; with the source's facts they come to a recipe
 /// of whole pixels.
@@ -21,6 +21,13 @@ pub trait Rules: fmt::Debug + Send + Sync {
     /// [`ResolveError`] for rules that make no picture of this source.
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError>;
 
+    /// What has to be known of the pixels of a source that is stored in this orientation. Whether there is
+    /// anything does not depend on it.
+    fn measures(&self, stored: Orientation) -> Vec<Measure> {
+        let _ = stored;
+        Vec::new()
+    }
+
     /// How the result is written.
     fn output(&self) -> &Output;
 
@@ -31,7 +38,7 @@ pub trait Rules: fmt::Debug + Send + Sync {
     fn materials(&self) -> Vec<&str>;
 }
 
-/// What rules may depend on: the source's header, never its pixels, except where a measurement is said.
+/// What rules may depend on: the source's header, and of its pixels what they asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     /// The format's name.
@@ -52,6 +59,8 @@ pub struct Facts {
     pub metadata: bool,
     /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
     pub shrinks: bool,
+    /// The answers to [`Rules::measures`].
+    pub measured: Measured,
 }
 
 impl Facts {
@@ -68,6 +77,7 @@ impl Facts {
             quality: None,
             metadata: false,
             shrinks: false,
+            measured: Measured::default(),
         }
     }
 }

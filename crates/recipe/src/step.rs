@@ -29,8 +29,8 @@ pub enum Step {
         /// What the corners show.
         colour: Colour,
     },
-    /// Cut a uniform border off: what differs from the corner's colour by no more than this many levels
-    /// of 255.
+    /// Cut a uniform border off: what differs from the corner's pixel by no more than this many levels
+    /// of 255. After [`Rules::measures`](crate::Rules::measures).
     Trim(u8),
     /// Keep a part.
     Crop(Crop),

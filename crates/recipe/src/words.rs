@@ -173,11 +173,17 @@ pub(crate) const FOCUS: Word = word(
 );
 pub(crate) const TRIM: Word = word(
     "trim",
-    &[Arg::whole("threshold", 0, 255)
+    &[Arg::whole("tolerance", 0, 255)
         .unit("levels of 255")
         .default("10")
-        .help("how far a pixel may differ from the upper left corner and still be border")],
-    "cuts a uniform border off; comes before other geometry, except orient, turn and flip",
+        .help(
+            "how far opacity, or red, green or blue times opacity, may differ from the pixel in the upper left \
+             corner and still be border",
+        )],
+    "cuts a uniform border off, be it of one colour or transparent; comes before other geometry, except orient, turn \
+     and flip. Images of one colour stay as they are. Exact for formats that are always decoded in full (PNG, GIF) \
+     and up to 4 megapixels; larger JPEG and WebP images are measured on a reduced decode, and up to 7 pixels of \
+     border may stay on each side. Of an animation, only what is border in every frame is cut off",
     "trim:10",
 );
 pub(crate) const PAD: Word = word(

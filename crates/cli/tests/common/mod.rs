@@ -167,6 +167,21 @@ pub fn andon(args: &[&str], env: &[(&str, &str)]) -> Output {
         .unwrap()
 }
 
+/// What Pillow says.
+pub fn python(script: &str, args: &[&Path]) -> String {
+    let told = Command::new("/usr/bin/python3")
+        .args(["-c", script])
+        .args(args)
+        .output()
+        .expect("python3 with Pillow");
+    assert!(
+        told.status.success(),
+        "{}",
+        String::from_utf8_lossy(&told.stderr)
+    );
+    String::from_utf8(told.stdout).expect("text")
+}
+
 /// A picture of the repository's `samples`.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -29,7 +29,7 @@ pub(super) fn peak(steps: &[Step]) -> u64 {
 }
 
 /// Bytes of a frame's planes.
-pub(super) fn frame_bytes((width, height): (u32, u32), traits: Traits) -> u64 {
+pub(crate) fn frame_bytes((width, height): (u32, u32), traits: Traits) -> u64 {
     count(width, height, traits.model, traits.alpha) * bytes(traits.depth)
 }
 

@@ -19,9 +19,11 @@ use std::fmt;
 use andon_recipe::Recipe;
 
 pub use cost::Step;
+pub(crate) use cost::frame_bytes;
 use output::Search;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
+pub(crate) use words::fraction;
 
 use crate::codec::{Codec, Encode, Info, Scales};
 use crate::cost::Cost;
@@ -240,7 +242,7 @@ impl Plan {
 
 /// What a picture of `length` bytes holds that is decoded in full: its file, its frame and the decoder.
 pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
-    let frame = cost::frame_bytes((info.width, info.height), codec.decoded(info, Scales::FULL));
+    let frame = frame_bytes((info.width, info.height), codec.decoded(info, Scales::FULL));
     let decoder = codec.decode_cost(length, info, Scales::FULL).scratch;
     length.saturating_add(frame).saturating_add(decoder)
 }

@@ -1,6 +1,6 @@
 //! How a plan comes about, from top to bottom.
 
-use andon_recipe::{Facts, Recipe, Rules, Step, Strip};
+use andon_recipe::{Facts, Measured, Recipe, Rules, Step, Strip};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
@@ -17,10 +17,15 @@ use crate::limits::Limits;
 use crate::stage::Stage;
 
 /// Plans what rules come to for the picture in `bytes`.
-pub(crate) fn plan(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
+pub(crate) fn plan(
+    formats: &Formats,
+    rules: &dyn Rules,
+    bytes: &[u8],
+    measured: &Measured,
+) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
     let recipe = rules
-        .resolve(&facts(source, &info))
+        .resolve(&facts(source, &info, measured))
         .map_err(|error| Error::Recipe {
             piece: error.piece,
             why: error.why,
@@ -106,7 +111,7 @@ const LAYOUT: usize = 0;
 const READING: usize = 1;
 
 /// What rules may depend on.
-pub(crate) fn facts(source: &dyn Codec, info: &Info) -> Facts {
+fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Facts {
     Facts {
         format: info.format.to_owned(),
         width: info.width,
@@ -117,6 +122,7 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info) -> Facts {
         quality: info.quality,
         metadata: info.metadata,
         shrinks: source.scales(info) != [Scale::FULL],
+        measured: measured.clone(),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn encode(codec: &dyn Codec, how: &Encode, search: Option<Search>) ->
 }
 
 /// `1/4`, or `3/8` where there is no shorter way.
-fn fraction(scale: Scale) -> String {
+pub(crate) fn fraction(scale: Scale) -> String {
     match scale.0 {
         8 => "1/1".to_owned(),
         n if 8 % n.max(1) == 0 => format!("1/{}", 8 / n.max(1)),

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use crate::text::any_recipe;
-use crate::{Facts, Orientation, Recipe, ResolveError, Rules};
+use crate::{Area, Facts, Measure, Orientation, Recipe, ResolveError, Rules};
 
 fn try_on(recipe: &str, facts: &Facts) -> Result<String, ResolveError> {
     let recipe: Recipe = recipe.parse().expect(recipe);
@@ -235,4 +235,89 @@ proptest! {
             let _ = recipe.resolve(&Facts::new("jpeg", width, height));
         }
     }
+}
+
+/// A picture whose border was measured from the corner that shows at the upper left, and found to leave this part of
+/// what is stored.
+fn bordered(facts: Facts, recipe: &str, area: Area) -> Facts {
+    let recipe: Recipe = recipe.parse().expect(recipe);
+    let measures = recipe.measures(facts.orientation);
+    assert_eq!(measures.len(), 1, "{recipe}");
+    Facts {
+        measured: measures
+            .into_iter()
+            .map(|measure| (measure, area))
+            .collect(),
+        ..facts
+    }
+}
+
+#[test]
+fn a_trim_is_the_crop_that_was_measured_wherever_the_image_was_turned() {
+    let area = Area {
+        x: 10,
+        y: 20,
+        w: 300,
+        h: 200,
+    };
+    for (exif, recipe, resolved) in [
+        (1, "trim", "crop:10:20:300x200"),
+        (1, "trim,fit:150x", "crop:10:20:300x200,exact:150x100"),
+        (1, "turn:90,trim", "turn:90,crop:80:10:200x300"),
+        (1, "flip:h,trim", "flip:h,crop:90:20:300x200"),
+        (6, "trim", "crop:10:20:300x200"),
+        (6, "orient,trim", "orient,crop:80:10:200x300"),
+        (8, "orient,trim", "orient,crop:20:90:200x300"),
+    ] {
+        let facts = bordered(turned(exif), recipe, area);
+        assert_eq!(
+            try_on(recipe, &facts).expect(recipe),
+            resolved,
+            "{exif} {recipe}"
+        );
+    }
+}
+
+#[test]
+fn a_border_is_measured_from_the_corner_that_shows_at_the_upper_left() {
+    for (exif, recipe, corner) in [
+        (1, "trim:7", (false, false)),
+        (6, "trim:7", (false, false)),
+        (6, "orient,trim:7", (false, true)),
+        (3, "orient,trim:7", (true, true)),
+        (1, "turn:90,trim:7", (false, true)),
+        (1, "strip,flip:h,trim:7,fit:9x9", (true, false)),
+    ] {
+        let recipe: Recipe = recipe.parse().expect(recipe);
+        let tolerance = 7;
+        let asked = Measure::Trim { tolerance, corner };
+        assert_eq!(
+            recipe.measures(Orientation::from_exif(exif)),
+            [asked],
+            "{recipe}"
+        );
+    }
+}
+
+#[test]
+fn a_trim_that_leaves_all_is_none() {
+    let area = Area {
+        x: 0,
+        y: 0,
+        w: 400,
+        h: 300,
+    };
+    let facts = bordered(Facts::new("jpeg", 400, 300), "trim", area);
+    assert_eq!(try_on("trim", &facts).expect("trim"), "same");
+}
+
+#[test]
+fn a_trim_comes_first_and_once_and_is_measured_before() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for recipe in ["fit:1000x1000,trim", "blur:0x1,trim", "trim,trim:20"] {
+        let error = try_on(recipe, &facts).expect_err(recipe);
+        assert!(error.why.contains("once"), "{recipe}: {error}");
+    }
+    let error = try_on("trim", &facts).expect_err("not measured");
+    assert!(error.why.contains("not measured"), "{error}");
 }

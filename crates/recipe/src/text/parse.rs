@@ -247,9 +247,9 @@ fn step(piece: &str, word: &str, parts: &[String]) -> Result<Step, ParseError> {
             }
         }
         "trim" => {
-            let [threshold] = words::TRIM.read(parts)?;
-            let threshold = words::TRIM.args[0].read_whole(threshold.unwrap_or(TRIMMED))?;
-            Step::Trim(u8::try_from(threshold).unwrap_or(u8::MAX))
+            let [tolerance] = words::TRIM.read(parts)?;
+            let tolerance = words::TRIM.args[0].read_whole(tolerance.unwrap_or(TRIMMED))?;
+            Step::Trim(u8::try_from(tolerance).unwrap_or(u8::MAX))
         }
         "crop" => Step::Crop(crop(parts)?),
         "fit" => {
@@ -405,7 +405,7 @@ fn bare(word: &Word, parts: &[String], step: Step) -> Result<Step, ParseError> {
     Ok(step)
 }
 
-/// The threshold of a bare `trim`, as its declaration says.
+/// The tolerance of a bare `trim`, as its declaration says.
 const TRIMMED: &str = match words::TRIM.args[0].default {
     Some(text) => text,
     None => "0",

@@ -79,7 +79,7 @@ impl fmt::Display for Step {
                 unless_clear(f, *colour)
             }
             // The default is written too: a bare `trim` says little to who reads it.
-            Self::Trim(threshold) => write!(f, ":{threshold}"),
+            Self::Trim(tolerance) => write!(f, ":{tolerance}"),
             Self::Crop(Crop::At { x, y, w, h }) => write!(f, ":{x}:{y}:{w}x{h}"),
             Self::Crop(Crop::Towards { w, h, gravity }) => {
                 write!(f, ":{w}x{h}")?;

@@ -34,7 +34,11 @@ impl App {
         admission::write(&mut out, &self.maker.admission.gauges());
         let results = &self.maker.results;
         cache::write(&mut out, &results.cache.stats(), results.purges());
-        let waiting = [results.flights.followers(), results.fetches.followers()];
+        let waiting = [
+            results.flights.followers(),
+            results.fetches.followers(),
+            results.measuring.followers(),
+        ];
         cache::write_coalesced(&mut out, waiting);
         origins::write(&mut out, self.maker.resolver.origins());
         let mut reply = Response::new(Bytes::from(out.finish()).into());

@@ -29,7 +29,7 @@ use crate::request::negotiation;
 use crate::response::{self, Reply};
 use crate::results::making::RenderTask;
 use crate::sources::materials::MaterialFolder;
-use crate::sources::rendering::{Ingredients, Planned};
+use crate::sources::rendering::{Ingredients, Prepared};
 
 /// What uploads need beside what every request needs.
 #[derive(Debug)]
@@ -245,15 +245,21 @@ impl App {
         let Received { bytes, holds, .. } = received;
         let source_bytes = bytes.len() as u64;
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
+        let prepared = self.prepared(image_request.clone(), bytes.into()).await?;
+        let mut stages = Stages::new();
+        let holds = Arc::new(holds);
+        let planned = self
+            .maker
+            .planned(prepared, None, &holds, deadline, &mut stages)
+            .await?;
         let order = RenderTask {
             admitted,
-            planned: self.planned(image_request.clone(), bytes.into()).await?,
+            planned,
             source: None,
             source_bytes,
             deadline,
             holds,
         };
-        let mut stages = Stages::new();
         let picture = self.maker.render(order, &mut stages).await?;
         for (stage, time) in stages {
             record.took(stage, time);
@@ -268,11 +274,11 @@ impl App {
     }
 
     /// Reads the picture's header and the materials, in one of the fetcher's slots.
-    async fn planned(
+    async fn prepared(
         &self,
         image_request: Arc<ImageRequest>,
         source: Bytes,
-    ) -> Result<Planned, Error> {
+    ) -> Result<Prepared, Error> {
         let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
         let most = self.uploads.most_bytes;
         self.maker
@@ -287,7 +293,7 @@ impl App {
                     path: SOURCE.to_owned(),
                     source,
                 };
-                Planned::new(&engine, ingredients)
+                Prepared::new(&engine, ingredients)
             })
             .await
     }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use andon_dialects::ImageRequest;
-use andon_pixels::{Cores, Decoded, Engine, Interrupt, Model, Plan, Timings};
+use andon_pixels::{Cores, Decoded, Engine, Interrupt, Measurement, Model, Plan, Timings};
+use andon_recipe::Measured;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
@@ -38,6 +39,30 @@ pub struct Ingredients {
     pub materials: LoadedMaterials,
 }
 
+/// What can be planned at once, or only after its pixels were measured.
+#[derive(Debug)]
+pub(crate) enum Prepared {
+    Planned(Box<Planned>),
+    Unmeasured(Box<Ingredients>, Measurement),
+}
+
+impl Prepared {
+    /// Plans: reads the source's header.
+    ///
+    /// # Errors
+    /// As [`Engine::measurement`] and [`Planned::new`].
+    pub(crate) fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
+        let measurement = engine.measurement(&*ingredients.request.rules, &ingredients.source)?;
+        Ok(match measurement {
+            Some(measurement) => Self::Unmeasured(Box::new(ingredients), measurement),
+            None => {
+                let planned = Planned::new(engine, ingredients, &Measured::default())?;
+                Self::Planned(Box::new(planned))
+            }
+        })
+    }
+}
+
 /// A finished image.
 #[derive(Debug)]
 pub struct Rendered {
@@ -54,7 +79,11 @@ impl Planned {
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
-    pub fn new(engine: &Engine, ingredients: Ingredients) -> Result<Self, Error> {
+    pub fn new(
+        engine: &Engine,
+        ingredients: Ingredients,
+        measured: &Measured,
+    ) -> Result<Self, Error> {
         let Ingredients {
             request,
             negotiated,
@@ -63,7 +92,7 @@ impl Planned {
             materials,
         } = ingredients;
         Ok(Self {
-            plan: Arc::new(engine.plan_with(&*request.rules, &source, &materials)?),
+            plan: Arc::new(engine.plan_with(&*request.rules, &source, &materials, measured)?),
             request,
             negotiated,
             path,

@@ -4,13 +4,13 @@ use andon_cache::{Stats, Trouble};
 
 use crate::prometheus::Exposition;
 
-/// Followers of others' results and of others' fetches, right now.
-pub(crate) fn write_coalesced(out: &mut Exposition, [results, fetches]: [usize; 2]) {
+/// Followers of others' results, fetches and measurements, right now.
+pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     out.gauge(
         "andon_coalesced_requests",
-        "Requests that wait for a result or a fetch that another request has started.",
+        "Requests that wait for a result, a fetch or a measurement that another request has started.",
     );
-    for (work, waiting) in [("result", results), ("fetch", fetches)] {
+    for (work, waiting) in ["result", "fetch", "measure"].into_iter().zip(followers) {
         out.sample("", &[("work", work)], waiting as f64);
     }
 }

@@ -39,8 +39,8 @@ const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 
 /// The stages that entries name: `cache` is a hit from its look-up on, `wait` is for somebody else who
 /// makes the same.
-const STAGES: [&str; 8] = [
-    "cache", "wait", "receive", "fetch", "queue", "decode", "resize", "encode",
+const STAGES: [&str; 9] = [
+    "cache", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
 ];
 
 impl Default for Metrics {

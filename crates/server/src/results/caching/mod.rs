@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::ImageRequest;
-use andon_recipe::Output;
+use andon_recipe::{Measured, Output};
 
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
@@ -33,6 +33,10 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) walks: Flights<Key, Result<u64, SharedError>>,
     /// Where they end, by the state of the file, or why they cannot be passed on.
     pub(crate) ends: Memo<Result<u64, SharedError>>,
+    /// What is being found out of sources' pixels.
+    pub(crate) measuring: Flights<Key, Result<Measured, SharedError>>,
+    /// What was found out, by the state of the source.
+    pub(crate) measured: Memo<Measured>,
     /// Results whose file was looked at a moment ago.
     pub(crate) checked: Memo<()>,
     /// Faults of the client or of the picture, which are answered from here.
@@ -68,6 +72,8 @@ where
             fetches: Flights::new(),
             walks: Flights::new(),
             ends: Memo::default(),
+            measuring: Flights::new(),
+            measured: Memo::default(),
             checked: Memo::default(),
             faults: Memo::default(),
             troubles: Memo::default(),

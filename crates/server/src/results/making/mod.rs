@@ -4,6 +4,7 @@
 //! leave without hurting those who joined.
 
 mod file;
+mod measured;
 mod obtained;
 mod picture;
 mod renewal;

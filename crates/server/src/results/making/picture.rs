@@ -15,7 +15,7 @@ use crate::operations::entry::Stages;
 use crate::origins::Reservation;
 use crate::request::negotiation::SettledRequest;
 use crate::sources::media_type;
-use crate::sources::rendering::{Ingredients, Planned};
+use crate::sources::rendering::{Ingredients, Planned, Prepared};
 use crate::sources::resolver::{Found, Read};
 
 /// What is to be made, and by when.
@@ -73,16 +73,22 @@ impl Maker {
         })
     }
 
-    /// Facts about a source and about what a recipe makes of it: from its header, so that nothing is decoded.
+    /// Facts about a source and about what a recipe makes of it: from its header, and decoded only where the
+    /// recipe asks for something that has to be measured.
     pub(super) async fn describe(
         &self,
         task: &Task<'_>,
         found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let _hold = self.fetcher.hold(found.size_to_read()).await;
-        let (planned, _held) = self.read_and_plan(found, task.asked).await?;
+        let source = Some(found.source_key());
+        let hold = self.fetcher.hold(found.size_to_read()).await;
+        let (prepared, held) = self.read_and_plan(found, task.asked).await?;
         stages.push(("fetch", task.began.elapsed()));
+        let holds = Arc::new((hold, held));
+        let planned = self
+            .planned(prepared, source, &holds, task.deadline, stages)
+            .await?;
         Ok(Picture {
             body: planned.facts().to_string().into(),
             media_type: "application/json",
@@ -103,15 +109,19 @@ impl Maker {
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let source_bytes = found.size();
-        let (planned, held) = self.read_and_plan(found, task.asked).await?;
+        let (prepared, held) = self.read_and_plan(found, task.asked).await?;
         stages.push(("fetch", task.began.elapsed()));
+        let holds = Arc::new((hold, held));
+        let planned = self
+            .planned(prepared, source, &holds, task.deadline, stages)
+            .await?;
         let order = RenderTask {
             admitted,
             planned,
             source,
             source_bytes,
             deadline: task.deadline,
-            holds: (hold, held),
+            holds,
         };
         self.render(order, stages).await
     }
@@ -181,7 +191,7 @@ impl Maker {
         &self,
         found: Found,
         asked: &SettledRequest,
-    ) -> Result<(Planned, Option<Arc<Reservation>>), Error> {
+    ) -> Result<(Prepared, Option<Arc<Reservation>>), Error> {
         let (engine, asked) = (self.engine.clone(), asked.clone());
         self.fetcher
             .run(move || {
@@ -197,7 +207,7 @@ impl Maker {
                     source,
                     materials,
                 };
-                Ok((Planned::new(&engine, ingredients)?, hold))
+                Ok((Prepared::new(&engine, ingredients)?, hold))
             })
             .await
     }

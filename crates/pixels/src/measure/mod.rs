@@ -1,0 +1,244 @@
+//! What recipes have to know of a source's pixels before they are laid out: one file for each question.
+//!
+//! Pictures of more than a few megapixels are looked at on a reduced decode, where the format has one; of those
+//! that move every frame is.
+
+mod trim;
+
+use std::fmt;
+
+use andon_recipe::{Area, Measure, Measured, Orientation, Rules};
+
+use crate::codec::{Codec, Decode, Info, Scale, Scales};
+use crate::color::Convert;
+use crate::cores::Cores;
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::formats::{Formats, within};
+use crate::frame::{Frame, Model, Traits};
+use crate::limits::{Interrupt, Limits};
+use crate::plan;
+use crate::sequence::Timed;
+use crate::stage::{Context, Stage};
+
+/// How the questions about one source are answered, and what that takes. `Display` is a line such as
+/// `measure jpeg 1/2 | trim:10 from the upper left`.
+pub struct Measurement {
+    measures: Vec<Measure>,
+    source: &'static dyn Codec,
+    info: Info,
+    scale: Scale,
+    /// Are all frames looked at?
+    moves: bool,
+    to_rgb: Convert,
+    nanos: u64,
+    file: u64,
+    /// Beside the file.
+    holds: u64,
+}
+
+/// Looks at one frame after the other.
+trait Analysis {
+    /// Looks at a frame in RGB.
+    fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()>;
+
+    /// The part that was found; `None` if there is nothing to tell it by.
+    fn area(&self) -> Option<Area>;
+}
+
+fn analysis(measure: Measure) -> Box<dyn Analysis> {
+    match measure {
+        Measure::Trim { tolerance, corner } => Box::new(trim::Trim::new(tolerance, corner)),
+    }
+}
+
+impl Measurement {
+    /// What the rules have to know of the picture in `bytes`; `None` if that is nothing, or in its header.
+    pub(crate) fn of(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Self>> {
+        if rules.measures(Orientation::default()).is_empty() {
+            return Ok(None);
+        }
+        let (source, info) = formats.header(bytes)?;
+        formats.limits.check_source(&info)?;
+        let composed = source.composed(&info);
+        let moves = composed.is_some();
+        if moves {
+            formats.limits.check_frames(&info, info.frames)?;
+        }
+        let scale = if moves {
+            Scale::FULL
+        } else {
+            scale(source, &info)
+        };
+        let scales = Scales::both(scale);
+        let traits = composed.unwrap_or_else(|| source.decoded(&info, scales));
+        let rgb = Traits {
+            model: Model::Rgb,
+            ..traits
+        };
+        let to_rgb = Convert {
+            to: rgb,
+            from: traits.space,
+        };
+        let (width, height) = info.scaled(scale);
+        let (frame, seen) = (
+            plan::frame_bytes((width, height), traits),
+            plan::frame_bytes((width, height), rgb),
+        );
+        let (file, times) = (
+            bytes.len() as u64,
+            if moves { u64::from(info.frames) } else { 1 },
+        );
+        let decoding = source.decode_cost(file / times, &info, scales);
+        let converting = to_rgb.cost(width, height, traits);
+        let pixels = u64::from(width) * u64::from(height);
+        let nanos = decoding.nanos + converting.nanos + pixels * NANOS_PER_PIXEL;
+        let looking = seen.saturating_add(converting.scratch);
+        // The canvas of a picture that moves, and what it was before.
+        let canvas = if moves { 2 * frame } else { 0 };
+        let measurement = Self {
+            measures: rules.measures(info.orientation),
+            source,
+            scale,
+            moves,
+            to_rgb,
+            nanos: nanos.saturating_mul(times),
+            file,
+            holds: decoding.scratch.max(looking).saturating_add(frame + canvas),
+            info,
+        };
+        within("memory", measurement.peak_bytes(), formats.limits.memory)?;
+        Ok(Some(measurement))
+    }
+
+    /// The name of the source's format.
+    #[must_use]
+    pub fn format(&self) -> &'static str {
+        self.info.format
+    }
+
+    /// What it takes; the scratch is all that it holds beside the file.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Cost {
+            nanos: self.nanos,
+            scratch: self.holds,
+        }
+    }
+
+    /// The most bytes that are held at one time, the source file included.
+    #[must_use]
+    pub fn peak_bytes(&self) -> u64 {
+        self.file.saturating_add(self.holds)
+    }
+
+    /// The answers, from the bytes that it was made for.
+    pub(crate) fn run(
+        &self,
+        bytes: &[u8],
+        limits: &Limits,
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Measured> {
+        let mut analyses: Vec<_> = self.measures.iter().map(|&it| analysis(it)).collect();
+        let context = Context {
+            materials: &|name| Err(Error::Internal(format!("{name} is not measured"))),
+            interrupt,
+            cores,
+        };
+        let mut look = |frame: Frame| {
+            context.check()?;
+            let rgb = match frame.model {
+                Model::Rgb => frame,
+                _ => self.to_rgb.apply(frame, &context)?,
+            };
+            analyses
+                .iter_mut()
+                .try_for_each(|analysis| analysis.look(&rgb, interrupt))
+        };
+        let how = Decode {
+            scales: Scales::both(self.scale),
+            limits,
+            interrupt,
+            cores,
+            keep_metadata: false,
+        };
+        if self.moves {
+            let mut reader = self.source.open(bytes, &self.info, &how)?;
+            while let Some(Timed { frame, .. }) = reader.next()? {
+                look(frame)?;
+            }
+        } else {
+            let image = self.source.decode(bytes, &self.info, &how)?;
+            image.frames.into_iter().take(1).try_for_each(look)?;
+        }
+        let areas = analyses.iter().map(|analysis| analysis.area());
+        let areas = areas.map(|area| self.stored(area));
+        Ok(self.measures.iter().copied().zip(areas).collect())
+    }
+
+    /// What a part of the decoded picture is of the stored one: all px that it was made of. Without a part it is
+    /// the whole.
+    fn stored(&self, area: Option<Area>) -> Area {
+        let eighths = u64::from(self.scale.0);
+        let along = |start: u32, length: u32, side: u32| {
+            let first = u64::from(start) * 8 / eighths;
+            let end = (u64::from(start + length) * 8).div_ceil(eighths);
+            // Both lie within the side, a u32.
+            let (first, end) = (first as u32, end.min(side.into()) as u32);
+            (first, end - first)
+        };
+        let (width, height) = (self.info.width, self.info.height);
+        match area {
+            Some(area) => {
+                let ((x, w), (y, h)) =
+                    (along(area.x, area.w, width), along(area.y, area.h, height));
+                Area { x, y, w, h }
+            }
+            None => Area {
+                x: 0,
+                y: 0,
+                w: width,
+                h: height,
+            },
+        }
+    }
+}
+
+/// The largest scale at which there are not too many pixels, or the smallest that there is.
+fn scale(source: &dyn Codec, info: &Info) -> Scale {
+    let scales = source.scales(info);
+    let few = |scale: &&Scale| {
+        let (width, height) = info.scaled(**scale);
+        u64::from(width) * u64::from(height) <= MOST_PIXELS
+    };
+    let largest = scales.iter().rev().find(few).or(scales.first());
+    largest.copied().unwrap_or(Scale::FULL)
+}
+
+/// That are looked at where the format can be decoded at a smaller scale.
+const MOST_PIXELS: u64 = 4 << 20;
+
+/// Measured on one core.
+const NANOS_PER_PIXEL: u64 = 3;
+
+impl fmt::Display for Measurement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "measure {}", self.info.format)?;
+        if self.scale != Scale::FULL {
+            write!(f, " {}", plan::fraction(self.scale))?;
+        }
+        if self.moves {
+            write!(f, " {} frames", self.info.frames)?;
+        }
+        self.measures
+            .iter()
+            .try_for_each(|measure| write!(f, " | {measure}"))
+    }
+}
+
+impl fmt::Debug for Measurement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Measurement({self})")
+    }
+}

@@ -1,0 +1,103 @@
+//! Which part of a picture is left when its uniform border is cut off.
+//!
+//! A pixel belongs to the border if its opacity, and its colours times its opacity, differ from those of the pixel
+//! in the corner by no more than the tolerance: a hidden colour is no colour. sharp and imgproxy, too, compare
+//! with a corner and allow 10 levels.
+
+use andon_recipe::Area;
+
+use super::Analysis;
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::limits::Interrupt;
+use crate::samples::{Planes, Sample, by_depth};
+
+pub(super) struct Trim {
+    tolerance: u8,
+    corner: (bool, bool),
+    /// The corner's pixel in the first frame.
+    ground: Option<[f32; 4]>,
+    /// What is not border in any frame so far: its first and last column and row.
+    found: Option<[u32; 4]>,
+}
+
+impl Trim {
+    pub(super) fn new(tolerance: u8, corner: (bool, bool)) -> Self {
+        Self {
+            tolerance,
+            corner,
+            ground: None,
+            found: None,
+        }
+    }
+
+    fn see<T: Sample>(&mut self, planes: &Planes<T>, interrupt: &dyn Interrupt) -> Result<()> {
+        let (width, height) = (planes.width, planes.height);
+        let (right, bottom) = self.corner;
+        let place = |far: bool, side: u32| if far { side - 1 } else { 0 };
+        let corner = Row::of(planes, place(bottom, height)).pixel(place(right, width));
+        let ground = *self.ground.get_or_insert(corner);
+        let tolerance = f32::from(self.tolerance) * f32::from(T::UNIT);
+        for y in 0..height {
+            if y % 64 == 0 && interrupt.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let row = Row::of(planes, y);
+            let differs = |x: &u32| {
+                let pairs = row.pixel(*x).into_iter().zip(ground);
+                pairs
+                    .into_iter()
+                    .any(|(one, other)| (one - other).abs() > tolerance)
+            };
+            let Some(first) = (0..width).find(differs) else {
+                continue;
+            };
+            // There is one: the first.
+            let last = (first..width).rev().find(differs).unwrap_or(first);
+            let [left, top, right, bottom] = self.found.unwrap_or([first, y, last, y]);
+            self.found = Some([left.min(first), top.min(y), right.max(last), bottom.max(y)]);
+        }
+        Ok(())
+    }
+}
+
+impl Analysis for Trim {
+    fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()> {
+        by_depth!(frame.clone(), planes => self.see(&planes, interrupt))
+    }
+
+    fn area(&self) -> Option<Area> {
+        self.found.map(|[left, top, right, bottom]| Area {
+            x: left,
+            y: top,
+            w: right - left + 1,
+            h: bottom - top + 1,
+        })
+    }
+}
+
+/// A row of pixels.
+struct Row<'a, T> {
+    colours: Vec<&'a [T]>,
+    alpha: Option<&'a [T]>,
+}
+
+impl<'a, T: Sample> Row<'a, T> {
+    fn of(planes: &'a Planes<T>, y: u32) -> Self {
+        Self {
+            colours: planes.colours.iter().map(|grid| grid.row(y)).collect(),
+            alpha: planes.alpha.as_ref().map(|grid| grid.row(y)),
+        }
+    }
+
+    /// Colours times opacity, and opacity, in units of the depth.
+    fn pixel(&self, x: u32) -> [f32; 4] {
+        let full = T::MAX.float();
+        let alpha = self.alpha.map_or(full, |alpha| alpha[x as usize].float());
+        let mut pixel = [alpha; 4];
+        for (value, colours) in pixel.iter_mut().zip(&self.colours) {
+            *value = colours[x as usize].float() * alpha / full;
+        }
+        pixel
+    }
+}

@@ -1,0 +1,261 @@
+//! What is measured of a source before it is laid out, held against the definition pixel by pixel.
+
+mod fake;
+
+use andon_pixels::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
+use andon_pixels::{Alone, Engine, Error, Interrupt, Limits, Never, NoMaterials};
+use andon_recipe::{Area, Measured, Orientation, Recipe, Rules};
+use proptest::prelude::*;
+
+fn engine() -> Engine {
+    Engine::new(fake::ALL, Limits::default())
+}
+
+fn recipe(text: &str) -> Recipe {
+    text.parse().expect(text)
+}
+
+/// A picture by its pixels: red, green, blue and opacity in levels of 255.
+fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) -> [u8; 4]) -> Frame {
+    let (width, height) = size;
+    let plane = |channel: usize| {
+        let levels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let levels = levels.map(|(x, y)| at(x, y)[channel]);
+        match depth {
+            Depth::U8 => Plane::U8(Grid::from_samples(width, height, levels.collect())),
+            _ => {
+                let levels = levels.map(|level| u16::from(level) * 257);
+                Plane::U16(Grid::from_samples(width, height, levels.collect()))
+            }
+        }
+    };
+    let planes = (0..3).map(plane).collect();
+    Frame::new(Model::Rgb, width, height, planes, alpha.then(|| plane(3)))
+}
+
+fn measured(file: &[u8], text: &str) -> Measured {
+    engine()
+        .measured(&recipe(text), file)
+        .expect("a measurement")
+}
+
+/// What a recipe comes to for a file.
+fn resolved(file: &[u8], text: &str) -> String {
+    let measured = measured(file, text);
+    let plan = engine().plan_with(&recipe(text), file, &NoMaterials, &measured);
+    plan.expect("a plan").recipe().to_string()
+}
+
+fn area(file: &[u8], tolerance: u8) -> Area {
+    let rules = recipe(&format!("trim:{tolerance}"));
+    let asked = rules.measures(Orientation::default())[0];
+    let measured = engine().measured(&rules, file).expect("a measurement");
+    measured.area(asked).expect("an area")
+}
+
+/// The definition: everything but the pixels that look like the first.
+fn expected(size: (u32, u32), tolerance: u8, at: impl Fn(u32, u32) -> [u8; 4]) -> Area {
+    let seen = |x, y| {
+        let [r, g, b, a] = at(x, y).map(f64::from);
+        [r * a / 255.0, g * a / 255.0, b * a / 255.0, a]
+    };
+    let ground = seen(0, 0);
+    let differs = |&(x, y): &(u32, u32)| {
+        let pairs = seen(x, y).into_iter().zip(ground);
+        pairs
+            .into_iter()
+            .any(|(one, other)| (one - other).abs() > f64::from(tolerance))
+    };
+    let pixels = (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y)));
+    let content: Vec<_> = pixels.filter(differs).collect();
+    let columns = content.iter().map(|(x, _)| *x);
+    let rows = content.iter().map(|(_, y)| *y);
+    match (
+        columns.clone().min(),
+        columns.max(),
+        rows.clone().min(),
+        rows.max(),
+    ) {
+        (Some(left), Some(right), Some(top), Some(bottom)) => Area {
+            x: left,
+            y: top,
+            w: right - left + 1,
+            h: bottom - top + 1,
+        },
+        _ => Area {
+            x: 0,
+            y: 0,
+            w: size.0,
+            h: size.1,
+        },
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_border_is_what_looks_like_the_first_pixel(
+        size in (1_u32..24, 1_u32..24),
+        spots in prop::collection::vec((any::<(u32, u32)>(), any::<[u8; 4]>()), 0..4),
+        ground in any::<[u8; 4]>(),
+        tolerance in any::<u8>(),
+        (alpha, deep) in any::<(bool, bool)>(),
+    ) {
+        let at = |x: u32, y: u32| {
+            let spot = spots.iter().find(|((column, row), _)| (column % size.0, row % size.1) == (x, y));
+            let [r, g, b, a] = spot.map_or(ground, |(_, colour)| *colour);
+            [r, g, b, if alpha { a } else { 255 }]
+        };
+        let depth = if deep { Depth::U16 } else { Depth::U8 };
+        let file = fake::file("png", &picture(depth, alpha, size, at), "");
+        prop_assert_eq!(area(&file, tolerance), expected(size, tolerance, at));
+    }
+}
+
+/// White, with a black part.
+fn framed(size: (u32, u32), part: Area) -> Frame {
+    picture(Depth::U8, false, size, |x, y| {
+        let inside =
+            (part.x..part.x + part.w).contains(&x) && (part.y..part.y + part.h).contains(&y);
+        let level = if inside { 0 } else { 255 };
+        [level, level, level, 255]
+    })
+}
+
+const PART: Area = Area {
+    x: 5,
+    y: 3,
+    w: 20,
+    h: 11,
+};
+
+#[test]
+fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_picture() {
+    let file = |words| fake::file("png", &framed((40, 30), PART), words);
+    assert_eq!(resolved(&file(""), "trim"), "crop:5:3:20x11");
+    assert_eq!(resolved(&file("turned:6"), "trim"), "crop:5:3:20x11");
+    assert_eq!(
+        resolved(&file("turned:6"), "orient,trim"),
+        "orient,crop:16:5:11x20"
+    );
+    let plan = |text| {
+        let file = file("");
+        let plan = engine().plan_with(&recipe(text), &file, &NoMaterials, &measured(&file, text));
+        plan.expect("a plan").to_string()
+    };
+    assert_eq!(plan("trim"), "decode png rgb | crop 5,3 20x11 | encode png");
+    assert_eq!(
+        plan("trim,exact:10x6"),
+        "decode png rgb | resize 10x6 lanczos3 from 5,3 20x11 | encode png"
+    );
+}
+
+#[test]
+fn transparent_pixels_are_border_whatever_colours_they_hide() {
+    let frame = picture(Depth::U8, true, (9, 9), |x, y| match (x, y) {
+        (4, 5) => [200, 100, 0, 255],
+        _ => [(17 * x) as u8, (29 * y) as u8, 99, 0],
+    });
+    let file = fake::file("png", &frame, "");
+    assert_eq!(resolved(&file, "trim:0"), "crop:4:5:1x1");
+}
+
+#[test]
+fn a_picture_of_one_colour_stays_as_it_is() {
+    let frame = picture(Depth::U8, false, (9, 9), |_, _| [1, 2, 3, 255]);
+    assert_eq!(resolved(&fake::file("png", &frame, ""), "trim"), "same");
+}
+
+#[test]
+fn a_large_picture_is_measured_on_a_reduced_decode_and_keeps_all_of_its_content() {
+    let part = Area {
+        x: 1001,
+        y: 515,
+        w: 1203,
+        h: 906,
+    };
+    let file = fake::file("webp", &framed((4000, 2000), part), "");
+    let found = area(&file, 10);
+    assert_eq!(
+        found,
+        Area {
+            x: 1000,
+            y: 514,
+            w: 1204,
+            h: 908
+        }
+    );
+    let small = fake::file("webp", &framed((400, 200), PART), "");
+    assert_eq!(area(&small, 10), PART);
+}
+
+#[test]
+fn measuring_tells_what_it_takes_before_and_is_bound_by_the_limits() {
+    let rules = recipe("trim");
+    let told = |source: &str| {
+        let measurement = engine().measurement(&rules, source.as_bytes());
+        measurement
+            .expect("a header")
+            .expect("something to measure")
+    };
+    let whole = told("png 4000x3000 rgb");
+    assert_eq!(
+        whole.to_string(),
+        "measure png | trim:10 from the upper left"
+    );
+    assert!(
+        whole.peak_bytes() >= 3 * 4000 * 3000,
+        "{}",
+        whole.peak_bytes()
+    );
+    let reduced = told("jpeg 4000x3000 ycbcr420");
+    assert_eq!(
+        reduced.to_string(),
+        "measure jpeg 1/2 | trim:10 from the upper left"
+    );
+    assert!(reduced.peak_bytes() < whole.peak_bytes() / 2);
+    assert!(reduced.cost().nanos > 0);
+
+    let none = engine().measurement(&recipe("fit:9x9"), b"no picture at all");
+    assert!(matches!(none, Ok(None)), "nothing is read for it");
+    let small = Limits {
+        memory: 1 << 20,
+        ..Limits::default()
+    };
+    let refused = Engine::new(fake::ALL, small).measurement(&rules, b"png 4000x3000 rgb");
+    assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
+}
+
+#[test]
+fn a_measurement_that_nobody_wants_any_more_ends() {
+    struct Gone;
+    impl Interrupt for Gone {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let file = fake::file("png", &framed((40, 30), PART), "");
+    let measurement = engine().measurement(&recipe("trim"), &file);
+    let measurement = measurement.expect("a header").expect("a measurement");
+    let run = |interrupt: &dyn Interrupt| engine().measure(&measurement, &file, &Alone, interrupt);
+    assert!(matches!(run(&Gone), Err(Error::Interrupted)));
+    assert!(run(&Never).is_ok());
+}
+
+#[test]
+fn chroma_counts_too() {
+    let gray = |value| Plane::filled(Depth::U8, 40, 30, value);
+    let mut red = Grid::filled(20, 15, 128);
+    red.row_mut(7)[9] = 250;
+    let chroma = vec![
+        gray(100),
+        Plane::U8(Grid::filled(20, 15, 128)),
+        Plane::U8(red),
+    ];
+    let frame = Frame::new(Model::ycbcr(Subsampling::C420), 40, 30, chroma, None);
+    let found = area(&fake::file("png", &frame, ""), 10);
+    // Its own two columns and rows, and what interpolation spreads of it.
+    assert!(
+        found.x <= 18 && found.x + found.w >= 20 && found.w <= 6,
+        "{found:?}"
+    );
+}

@@ -1,0 +1,62 @@
+//! What rules may have to know of a source's pixels before they come to whole pixels.
+
+use std::fmt;
+
+/// A question about a source's pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Which part is left when its uniform border is cut off?
+    Trim {
+        /// How far a pixel may differ from the one in the corner and still be border, in levels of 255.
+        tolerance: u8,
+        /// Where that corner is, in the picture as stored: at the right, at the bottom?
+        corner: (bool, bool),
+    },
+}
+
+/// A part of a source as it is stored, in px.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Area {
+    /// Left edge.
+    pub x: u32,
+    /// Top edge.
+    pub y: u32,
+    /// Width, at least 1.
+    pub w: u32,
+    /// Height, at least 1.
+    pub h: u32,
+}
+
+/// The answers for one source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measured(Vec<(Measure, Area)>);
+
+impl Measured {
+    /// The answer to a question, if it was asked.
+    #[must_use]
+    pub fn area(&self, asked: Measure) -> Option<Area> {
+        let answer = self.0.iter().find(|(measure, _)| *measure == asked);
+        answer.map(|(_, area)| *area)
+    }
+}
+
+impl FromIterator<(Measure, Area)> for Measured {
+    fn from_iter<I: IntoIterator<Item = (Measure, Area)>>(answers: I) -> Self {
+        Self(answers.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Trim {
+                tolerance,
+                corner: (right, bottom),
+            } => {
+                let down = if bottom { "lower" } else { "upper" };
+                let across = if right { "right" } else { "left" };
+                write!(f, "trim:{tolerance} from the {down} {across}")
+            }
+        }
+    }
+}
