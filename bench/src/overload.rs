@@ -29,7 +29,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
-use crate::http::client::Connection;
+use crate::http::client::{Connection, together};
 use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
 use crate::work::Prices;
@@ -209,24 +209,16 @@ impl Load<'_> {
         let connections = 4 * thread::available_parallelism().map_or(1, NonZero::get);
         let start = Instant::now();
         let pictures = Mutex::new(Vec::new());
-        thread::scope(|scope| {
-            let clients: Vec<_> = (0..connections)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut connection = Connection::open(self.server)?;
-                        while start.elapsed() < time {
-                            let number = self.next.fetch_add(1, Ordering::Relaxed);
-                            let reply = connection.ask(&url(self.photos, number))?;
-                            if reply.status == 200 {
-                                let mut pictures = lock(&pictures);
-                                pictures.push((number, reply.work_ms()));
-                            }
-                        }
-                        Ok(())
-                    })
-                })
-                .collect();
-            clients.into_iter().try_for_each(joined)
+        together(connections, || {
+            let mut connection = Connection::open(self.server)?;
+            while start.elapsed() < time {
+                let number = self.next.fetch_add(1, Ordering::Relaxed);
+                let reply = connection.ask(&url(self.photos, number))?;
+                if reply.status == 200 {
+                    lock(&pictures).push((number, reply.work_ms()));
+                }
+            }
+            Ok(())
         })?;
         Ok(Closed {
             seconds: start.elapsed().as_secs_f64(),
@@ -285,12 +277,6 @@ fn last_reply<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> f64 {
         .filter(|answer| answer.kind == open_loop::Kind::Picture)
         .map(|answer| answer.due_seconds + answer.took_ms / 1e3)
         .fold(0.0, f64::max)
-}
-
-fn joined(thread: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
-    thread
-        .join()
-        .unwrap_or_else(|_| anyhow::bail!("a client thread panicked"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -11,15 +11,15 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
-use crate::http::client::Connection;
+use crate::http::client::{Connection, together};
 use crate::http::server::{Keeping, Server};
 use crate::photos::Folder;
-use crate::stats::quantile;
+use crate::stats::Latency;
 use crate::{proc, raw};
 use photographs::Photographs;
 
@@ -74,16 +74,9 @@ struct Load {
     /// Replies that are neither a picture nor a rejection.
     others: usize,
     per_second: f64,
-    latency: Times,
+    latency: Latency,
     /// Waiting for a worker thread, as `Server-Timing` has it.
-    queued: Times,
-}
-
-#[derive(Serialize)]
-struct Times {
-    p50_ms: f64,
-    p99_ms: f64,
-    longest_ms: f64,
+    queued: Latency,
 }
 
 /// Measures, prints, hands the numbers back.
@@ -224,14 +217,7 @@ fn load(
         }
         Ok(())
     };
-    thread::scope(|scope| {
-        let clients: Vec<_> = (0..connections).map(|_| scope.spawn(client)).collect();
-        clients.into_iter().try_for_each(|client| {
-            client
-                .join()
-                .unwrap_or_else(|_| bail!("a client thread panicked"))
-        })
-    })?;
+    together(connections, client)?;
     let seconds = start.elapsed().as_secs_f64();
     let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Load {
@@ -240,19 +226,9 @@ fn load(
         rejection: seen.rejection,
         others: seen.others,
         per_second: seen.latencies.len() as f64 / seconds,
-        latency: Times::of(&seen.latencies),
-        queued: Times::of(&seen.queued),
+        latency: Latency::of(seen.latencies),
+        queued: Latency::of(seen.queued),
     })
-}
-
-impl Times {
-    fn of(times: &[f64]) -> Self {
-        Self {
-            p50_ms: quantile(times, 0.5),
-            p99_ms: quantile(times, 0.99),
-            longest_ms: quantile(times, 1.0),
-        }
-    }
 }
 
 /// Distinct ones.

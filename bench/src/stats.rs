@@ -1,5 +1,7 @@
 //! The few statistics that are needed. Pure.
 
+use serde::Serialize;
+
 /// The middle value; of an even number the mean of the two middle ones. NaN for none.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
@@ -12,7 +14,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// The value that this part of all values does not exceed: the nearest rank. NaN for none.
-pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
+fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let rank = (part * sorted.len() as f64).ceil() as usize;
@@ -36,6 +38,28 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
         .into_iter()
         .fold((0.0, 0.0), |(sum, count), v| (sum + v, count + 1.0));
     sum / count
+}
+
+/// How long replies of one kind took. NaN for none.
+#[derive(Serialize)]
+pub(crate) struct Latency {
+    pub(crate) count: usize,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
+    pub(crate) longest_ms: f64,
+}
+
+impl Latency {
+    /// Of times in milliseconds.
+    pub(crate) fn of(times: impl IntoIterator<Item = f64>) -> Self {
+        let times: Vec<f64> = times.into_iter().collect();
+        Self {
+            count: times.len(),
+            p50_ms: quantile(&times, 0.5),
+            p99_ms: quantile(&times, 0.99),
+            longest_ms: quantile(&times, 1.0),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -32,21 +32,29 @@ pub(crate) fn load(
     thread::scope(|scope| {
         let watcher = scope.spawn(|| watch(server.pid(), &done));
         let start = Instant::now();
-        let workers: Vec<_> = (0..connections)
-            .map(|_| scope.spawn(|| closed_loop(server, urls, &next, first + count)))
-            .collect();
-        let mut outcome = Ok(());
-        for worker in workers {
-            let one = worker
-                .join()
-                .unwrap_or_else(|_| bail!("a client thread panicked"));
-            outcome = outcome.and(one);
-        }
+        let outcome = together(connections, || {
+            closed_loop(server, urls, &next, first + count)
+        });
         let seconds = start.elapsed().as_secs_f64();
         done.store(true, Ordering::Relaxed);
         let busiest = watcher.join().unwrap_or_default();
         outcome.map(|()| Load { seconds, busiest })
     })
+}
+
+/// Runs a client on so many threads; the first error of any, once all have ended.
+pub(crate) fn together(count: usize, client: impl Fn() -> Result<()> + Sync) -> Result<()> {
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..count).map(|_| scope.spawn(&client)).collect();
+        clients.into_iter().map(joined).fold(Ok(()), Result::and)
+    })
+}
+
+/// What a client's thread came to.
+pub(crate) fn joined(thread: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+    thread
+        .join()
+        .unwrap_or_else(|_| bail!("a client thread panicked"))
 }
 
 fn closed_loop(server: &Server, urls: &[String], next: &AtomicUsize, end: usize) -> Result<()> {

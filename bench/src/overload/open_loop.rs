@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use andon_lab::stats::Random;
 use anyhow::Result;
 
-use super::joined;
-use crate::http::client::Connection;
+use crate::http::client::{Connection, joined};
 use crate::http::server::Server;
 
 /// What was asked for.
@@ -134,36 +134,16 @@ impl Line<'_> {
     }
 }
 
-/// `rate` moments per second on average, with exponential gaps.
+/// `rate` moments per second on average, with exponential gaps; the same in every run.
 pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
-    let mut dice = Dice(1);
+    let mut dice = Random::new(1);
     let mut now = 0.0;
     iter::from_fn(|| {
-        now -= dice.chance().ln() / rate;
+        now += dice.exponential() / rate;
         Some(now)
     })
     .take_while(|moment| *moment < time.as_secs_f64())
     .collect()
-}
-
-/// Numbers that look random and are the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    /// Above 0, and at most 1.
-    fn chance(&mut self) -> f64 {
-        f64::from(self.number()) / f64::from(u32::MAX)
-    }
-
-    /// From 1.
-    fn number(&mut self) -> u32 {
-        // The MMIX generator; its high bits are good enough.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 32) as u32).max(1)
-    }
 }
 
 /// Enough that one is free whenever a request is due: most of them wait for admitted work. The server takes

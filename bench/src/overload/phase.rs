@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::open_loop::{Answer, Kind};
-use crate::stats::quantile;
+use crate::stats::Latency;
 
-/// One stretch.
+/// One stretch. Times count from when a request was due.
 #[derive(Serialize)]
 pub(super) struct Phase {
     /// Requests for pictures per second, as they were sent.
@@ -30,15 +30,6 @@ pub(super) struct Phase {
     late: Latency,
     /// Processor time of the clients over that of one core.
     client_cores: f64,
-}
-
-/// How long replies of one kind took, from when they were due.
-#[derive(Serialize)]
-pub(super) struct Latency {
-    pub(super) count: usize,
-    p50_ms: f64,
-    pub(super) p99_ms: f64,
-    longest_ms: f64,
 }
 
 impl Phase {
@@ -99,17 +90,5 @@ impl Phase {
             self.late.p99_ms,
             self.client_cores
         );
-    }
-}
-
-impl Latency {
-    fn of(times: impl Iterator<Item = f64>) -> Self {
-        let times: Vec<f64> = times.collect();
-        Self {
-            count: times.len(),
-            p50_ms: quantile(&times, 0.5),
-            p99_ms: quantile(&times, 0.99),
-            longest_ms: quantile(&times, 1.0),
-        }
     }
 }

@@ -92,7 +92,9 @@ impl Runs {
                 let op = op.ok_or_else(|| {
                     let effects = ops::ALL.iter().map(|op| op.word().name);
                     let words = andon_recipe::WORDS.iter().map(|word| word.name);
-                    let known: Vec<&str> = words.chain(effects).collect();
+                    let mut known: Vec<&str> = words.chain(effects).collect();
+                    // A word with two forms stands twice.
+                    known.dedup();
                     Error::Recipe {
                         piece: effect.name.clone(),
                         why: unknown_word("there is no such step", &effect.name, &known),
