@@ -52,7 +52,7 @@ impl Photographs {
         let side = |length: u32| (f64::from(length) * scale).ceil();
         let progressive = if number % 4 < 2 { "" } else { ",progressive" };
         let recipe = format!(
-            "fit:{}x{},enlarge,as:jpeg,q:{}{progressive}",
+            "fit:{}x{}:enlarge,as:jpeg,q:{}{progressive}",
             side(info.width),
             side(info.height),
             80 + number % 13
