@@ -24,7 +24,8 @@ pub(crate) struct Args {
 const AFTER: &str = "\
 Examples:
   andon reference
-  andon reference --markdown > docs/reference.md";
+  andon reference --markdown > docs/reference.md
+  andon reference --fuzz-dictionary > fuzz/words.dict";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut text = String::new();
@@ -80,14 +81,10 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         to,
         "`/small_light(dw=250,dh=250,q=95)/path/image.jpg`: options between commas.\n"
     )?;
-    for parameter in PARAMETERS {
-        if markdown {
-            writeln!(to, "- `{}`: {}", parameter.name, parameter.help)?;
-        } else {
-            writeln!(to, "{:<12}{}", parameter.name, parameter.help)?;
-        }
-    }
-    Ok(())
+    PARAMETERS.iter().try_for_each(|parameter| {
+        to.push_str(if markdown { "- " } else { "" });
+        declared(to, parameter)
+    })
 }
 
 fn entry(to: &mut String, word: &Word, markdown: bool) -> std::fmt::Result {
@@ -128,7 +125,12 @@ fn taken(word: &Word) -> String {
 }
 
 fn argument(to: &mut String, arg: &Arg) -> std::fmt::Result {
-    write!(to, "    - {}: {arg}; {}", arg.name, arg.help)?;
+    to.push_str("    - ");
+    declared(to, arg)
+}
+
+fn declared(to: &mut String, arg: &Arg) -> std::fmt::Result {
+    write!(to, "{}: {arg}; {}", arg.name, arg.help)?;
     match arg.default {
         None | Some("") => writeln!(to),
         Some(default) => writeln!(to, " (default {default})"),
@@ -143,11 +145,10 @@ fn dictionary(to: &mut String) -> std::fmt::Result {
         entries.insert(word.example.to_owned());
         entries.extend(word.args.iter().flat_map(Arg::samples));
     }
-    entries.extend(
-        PARAMETERS
-            .iter()
-            .map(|parameter| format!("{}=", parameter.name)),
-    );
+    for parameter in PARAMETERS {
+        let values = parameter.samples().into_iter();
+        entries.extend(values.map(|value| format!("{}={value}", parameter.name)));
+    }
     for entry in entries {
         writeln!(to, "\"{entry}\"")?;
     }
@@ -166,6 +167,16 @@ mod tests {
         assert!(
             text == printed,
             "docs/reference.md is out of date: run `andon reference --markdown > docs/reference.md`"
+        );
+    }
+
+    #[test]
+    fn the_fuzzers_dictionary_is_up_to_date() {
+        let mut text = String::new();
+        dictionary(&mut text).unwrap();
+        assert!(
+            text == include_str!("../../../fuzz/words.dict"),
+            "fuzz/words.dict is out of date: run `andon reference --fuzz-dictionary > fuzz/words.dict`"
         );
     }
 

@@ -52,8 +52,8 @@ pub enum Kind {
         /// The most.
         most: f64,
     },
-    /// A [`Length`]: pixels, or per cent of a side.
-    Length,
+    /// A [`Length`]: pixels, or per cent of a side, with this sign behind the number.
+    Length(char),
     /// A [`Length`], or nothing at all: then this side follows from the other.
     Side,
     /// A [`Colour`].
@@ -97,7 +97,13 @@ impl Arg {
     /// Pixels or per cent.
     #[must_use]
     pub const fn length(name: &'static str) -> Self {
-        Self::new(name, Kind::Length)
+        Self::new(name, Kind::Length('%'))
+    }
+
+    /// Pixels or per cent, for which a URL has another sign.
+    #[must_use]
+    pub const fn length_with(name: &'static str, percent: char) -> Self {
+        Self::new(name, Kind::Length(percent))
     }
 
     /// Pixels, per cent, or nothing.
@@ -160,7 +166,10 @@ impl Arg {
             Kind::Flag => text.is_empty(),
             Kind::Whole { least, most } => whole(text, least, most).is_some(),
             Kind::Number { least, most } => number(text, least, most).is_some(),
-            Kind::Length => text.parse::<Length>().is_ok(),
+            Kind::Length(percent) => match text.strip_suffix(percent) {
+                Some(number) => format!("{number}%").parse::<Length>().is_ok(),
+                None => !text.ends_with('%') && text.parse::<Length>().is_ok(),
+            },
             Kind::Side => text.is_empty() || text.parse::<Length>().is_ok(),
             Kind::Colour => text.parse::<Colour>().is_ok(),
             Kind::Choice(words) => words.contains(&text),
@@ -235,7 +244,10 @@ impl Arg {
             Kind::Flag => Vec::new(),
             Kind::Whole { least, most } => vec![least.to_string(), most.to_string()],
             Kind::Number { least, most } => vec![least.to_string(), most.to_string()],
-            Kind::Length | Kind::Side => vec!["0".to_owned(), "12.5".to_owned(), "50%".to_owned()],
+            Kind::Length(percent) => {
+                vec!["1".to_owned(), "12.5".to_owned(), format!("50{percent}")]
+            }
+            Kind::Side => vec!["1".to_owned(), "12.5".to_owned(), "50%".to_owned()],
             Kind::Colour => vec!["ff8800".to_owned(), "00000080".to_owned()],
             Kind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
             Kind::Text(example) => vec![example.to_owned()],
@@ -250,7 +262,9 @@ impl fmt::Display for Arg {
             Kind::Flag => f.write_str("no argument"),
             Kind::Whole { least, most } => write!(f, "a whole number from {least} to {most}"),
             Kind::Number { least, most } => write!(f, "a number from {least} to {most}"),
-            Kind::Length => f.write_str("pixels such as `250`, or per cent such as `50%`"),
+            Kind::Length(percent) => {
+                write!(f, "pixels such as `250`, or per cent such as `50{percent}`")
+            }
             Kind::Side => f.write_str("pixels such as `250`, per cent such as `50%`, or nothing"),
             Kind::Colour => f.write_str("a colour of 6 or 8 hex digits such as `ff8800`"),
             Kind::Choice(words) => f.write_str(&words.join(", ")),

@@ -15,7 +15,7 @@ mod rules;
 mod values;
 
 pub use config::{Compat, Mistakes, SmallLightConfig};
-pub use params::{PARAMETERS, Parameter};
+pub use params::PARAMETERS;
 
 use crate::dialect::{Dialect, Refusal, Target, shorten_to};
 use crate::percent;

@@ -46,7 +46,7 @@ impl<'a> Options<'a> {
             if parts.next().is_some() {
                 notes.add(|| format!("`{pair}`: what follows the second `=` is ignored"));
             }
-            match known(name) {
+            match known(name).map(|parameter| parameter.name) {
                 // The last pattern wins, the first of everything else.
                 Some("p") => {
                     options.values.insert("p", value);
@@ -66,8 +66,8 @@ impl<'a> Options<'a> {
             if name.len() > MAX_NAME {
                 continue;
             }
-            if let Some(name) = known(&name.to_ascii_lowercase()) {
-                options.set(name, value, notes);
+            if let Some(parameter) = known(&name.to_ascii_lowercase()) {
+                options.set(parameter.name, value, notes);
             }
         }
         options

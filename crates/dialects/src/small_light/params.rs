@@ -1,83 +1,86 @@
-//! The module's parameters: the one list of them.
+//! The module's parameters: the one list of them. What reads them, what messages suggest, the reference and the
+//! fuzzers' dictionary all go by these declarations.
 
-/// One parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// Its name in a URL.
-    pub name: &'static str,
-    /// One line of help.
-    pub help: &'static str,
-}
+use andon_recipe::Arg;
 
 /// All of them.
-pub const PARAMETERS: &[Parameter] = &[
-    parameter(
-        "p",
-        "a named pattern whose options apply where the URL has none",
-    ),
-    parameter(
-        "e",
-        "engine: imagemagick (default), gd or imlib2, for its defaults and abilities",
-    ),
-    parameter("sx", "left edge of the part to use, px or percent (`25p`)"),
-    parameter("sy", "top edge of the part"),
-    parameter("sw", "width of the part; absent: the whole width"),
-    parameter("sh", "height of the part; absent: the whole height"),
-    parameter("dx", "left edge on the canvas; absent: centred"),
-    parameter("dy", "top edge on the canvas; absent: centred"),
-    parameter("dw", "width to scale to, px or percent"),
-    parameter("dh", "height to scale to"),
-    parameter(
-        "da",
-        "with both dw and dh: l fits inside (default), s covers, n distorts",
-    ),
-    parameter("ds", "s scales even if that enlarges, n does not (default)"),
-    parameter("cw", "canvas width; needs ch"),
-    parameter("ch", "canvas height; needs cw"),
-    parameter("cc", "canvas colour, rrggbb (default 000000)"),
-    parameter("bw", "border width at the left and right, px"),
-    parameter("bh", "border width at the top and bottom, px"),
-    parameter("bc", "border colour, rrggbb or rrggbbaa (default 000000)"),
-    parameter(
-        "pt",
-        "answer with the original: ptss when it is smaller than asked, ptls when larger",
-    ),
-    parameter("q", "quality, 1 to 100; 0 or absent: the source's own"),
-    parameter(
-        "of",
-        "output format: jpeg, jpg, gif, png or webp; absent: the source's own",
-    ),
-    parameter(
-        "jpeghint",
-        "y shrinks a JPEG while decoding; done by itself unless strict",
-    ),
-    parameter("rmprof", "y drops profiles and other metadata"),
-    parameter(
-        "embedicon",
-        "name of a picture in material_dir to lay on top",
-    ),
-    parameter("ix", "left edge of that picture; may be negative"),
-    parameter("iy", "top edge of that picture; may be negative"),
-    parameter("angle", "clockwise turn: 90, 180 or 270"),
-    parameter("progressive", "y writes progressive or interlaced files"),
-    parameter("cmyk2rgb", "y converts CMYK pictures to sRGB"),
-    parameter(
-        "autoorient",
-        "y turns the picture upright by its EXIF orientation",
-    ),
-    parameter("unsharp", "unsharp mask, RADIUSxSIGMA+AMOUNT+THRESHOLD"),
-    parameter("sharpen", "sharpen, RADIUSxSIGMA"),
-    parameter("blur", "blur, RADIUSxSIGMA"),
+pub const PARAMETERS: &[Arg] = &[
+    Arg::text("p", "thumbnail")
+        .default("")
+        .help("a named pattern whose options apply where the URL has none"),
+    Arg::choice("e", &["imagemagick", "gd", "imlib2"])
+        .default("imagemagick")
+        .help("engine, for its defaults and abilities"),
+    length("sx").default("0").help("left edge of the part to use"),
+    length("sy").default("0").help("top edge of the part"),
+    length("sw").default("the whole width").help("width of the part"),
+    length("sh").default("the whole height").help("height of the part"),
+    length("dx").default("centred").help("left edge on the canvas"),
+    length("dy").default("centred").help("top edge on the canvas"),
+    length("dw").default("by the aspect ratio").help("width to scale to"),
+    length("dh").default("by the aspect ratio").help("height to scale to"),
+    Arg::choice("da", &["l", "s", "n"])
+        .default("l")
+        .help("with both dw and dh: l fits inside, s covers, n distorts"),
+    Arg::choice("ds", &["s", "n"])
+        .default("n")
+        .help("s scales even if that enlarges, n does not"),
+    pixels("cw", 1).default("no canvas").help("canvas width; needs ch"),
+    pixels("ch", 1).default("no canvas").help("canvas height; needs cw"),
+    Arg::colour("cc").default("000000").help("canvas colour"),
+    pixels("bw", 0).default("0").help("border width at the left and right"),
+    pixels("bh", 0).default("0").help("border width at the top and bottom"),
+    Arg::colour("bc").default("000000").help("border colour"),
+    Arg::choice("pt", &["n", "ptss", "ptls"])
+        .default("n")
+        .help("answer with the original: ptss when it is smaller than asked, ptls when larger"),
+    Arg::whole("q", 0, 100)
+        .default("0")
+        .help("quality; 0: the source's own; PNG: zlib's level times 10, plus the filter; WebP at 100 is lossless"),
+    Arg::choice("of", &["jpeg", "jpg", "gif", "png", "webp", "auto"])
+        .default("the source's own")
+        .help("output format; auto: by the Accept header"),
+    flag("jpeghint").help("y shrinks a JPEG while decoding; done by itself unless strict"),
+    flag("rmprof").help("y drops profiles and other metadata"),
+    Arg::text("embedicon", "icon.png")
+        .default("")
+        .help("name of a picture in material_dir to lay on top"),
+    place("ix").help("left edge of that picture; may be negative"),
+    place("iy").help("top edge of that picture; may be negative"),
+    Arg::whole("angle", 0, 270)
+        .unit("degrees")
+        .default("0")
+        .help("clockwise turn: 90, 180 or 270"),
+    flag("progressive").help("y writes progressive or interlaced files"),
+    flag("cmyk2rgb").help("y converts CMYK pictures to sRGB"),
+    flag("autoorient").help("y turns the picture upright by its EXIF orientation"),
+    Arg::text("unsharp", "0x1+0.7+0.02")
+        .default("")
+        .help("unsharp mask, RADIUSxSIGMA+AMOUNT+THRESHOLD"),
+    Arg::text("sharpen", "0x1").default("").help("sharpen, RADIUSxSIGMA"),
+    Arg::text("blur", "0x1").default("").help("blur, RADIUSxSIGMA"),
 ];
 
-const fn parameter(name: &'static str, help: &'static str) -> Parameter {
-    Parameter { name, help }
+/// Pixels, or per cent with a `p`.
+const fn length(name: &'static str) -> Arg {
+    Arg::length_with(name, 'p')
 }
 
-/// The list's own copy of a name, if it is a parameter.
-pub(super) fn known(name: &str) -> Option<&'static str> {
-    PARAMETERS
-        .iter()
-        .map(|parameter| parameter.name)
-        .find(|known| *known == name)
+const fn pixels(name: &'static str, least: i64) -> Arg {
+    Arg::whole(name, least, MOST_PX).unit("px")
+}
+
+const fn place(name: &'static str) -> Arg {
+    Arg::whole(name, -MOST_PX, MOST_PX).unit("px").default("0")
+}
+
+const fn flag(name: &'static str) -> Arg {
+    Arg::choice(name, &["y", "n"]).default("n")
+}
+
+const MOST_PX: i64 = andon_recipe::Length::MAX_PX as i64;
+
+/// The declaration of a parameter, if there is one of this name.
+pub(super) fn known(name: &str) -> Option<&'static Arg> {
+    PARAMETERS.iter().find(|parameter| parameter.name == name)
 }

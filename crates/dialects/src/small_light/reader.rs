@@ -1,9 +1,11 @@
 //! What options mean together: the rules.
 
-use andon_recipe::{Background, Colour, Effect, FormatName, Length, Output, Turn};
+use andon_recipe::args::Kind;
+use andon_recipe::{Arg, Background, Colour, Effect, FormatName, Length, Output, Turn};
 
 use super::engine::Engine;
 use super::options::Options;
+use super::params::{PARAMETERS, known};
 use super::rules::{Fit, Ground, Original, Region, Size, SmallLightRules};
 use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
@@ -89,33 +91,10 @@ impl Reader<'_, '_> {
 
     /// Values that are read, as the module reads them, but hardly as they were meant.
     fn mention_misread(&mut self) {
-        for name in NUMBERS {
-            let text = self.options.text(name);
-            let (number, rest) = prefix(text);
-            if !text.is_empty() && rest == text {
-                self.note(name, "no number; it counts as 0");
-            } else if !rest.is_empty() {
-                self.note(name, &format!("read as {number}"));
-            }
-        }
-        for name in LENGTHS {
-            if let Some((number, rest)) = self.options.text(name).split_once('p')
-                && !rest.is_empty()
-            {
-                let percent = float(number);
-                self.note(
-                    name,
-                    &format!("read as {percent} percent; pixels have no unit"),
-                );
-            }
-        }
-        for (name, letters, otherwise) in WORDS {
-            let letter = self.options.text(name).chars().next();
-            if letter.is_some_and(|letter| !letters.contains(letter)) {
-                self.note(
-                    name,
-                    &format!("not one of {letters}; it counts as {otherwise}"),
-                );
+        for parameter in PARAMETERS {
+            let text = self.options.text(parameter.name);
+            if let Some(misread) = misread(parameter, text) {
+                self.note(parameter.name, &misread);
             }
         }
         let canvas = (self.options.get("cw"), self.options.get("ch"));
@@ -424,9 +403,10 @@ impl Reader<'_, '_> {
             // The server chooses by what the client accepts; the module does not know the word.
             "auto" if !self.strict() => Some(of),
             _ => {
+                let formats = known("of").map(Arg::to_string).unwrap_or_default();
                 self.note(
                     "of",
-                    "not jpeg, jpg, gif, png, webp or auto; the source's format is kept",
+                    &format!("not one of {formats}; the source's format is kept"),
                 );
                 None
             }
@@ -463,22 +443,29 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Options that are numbers without a unit.
-const NUMBERS: [&str; 8] = ["q", "cw", "ch", "bw", "bh", "ix", "iy", "angle"];
-
-/// Options that are pixels or percent.
-const LENGTHS: [&str; 8] = ["sx", "sy", "sw", "sh", "dx", "dy", "dw", "dh"];
-
-/// Options that go by their first letter: which there are, and which every other one counts as.
-const WORDS: [(&str, &str, char); 7] = [
-    ("da", "lsn", 'n'),
-    ("ds", "sn", 'n'),
-    ("jpeghint", "yn", 'n'),
-    ("rmprof", "yn", 'n'),
-    ("progressive", "yn", 'n'),
-    ("cmyk2rgb", "yn", 'n'),
-    ("autoorient", "yn", 'n'),
-];
+/// What is noted of a value that is read, as the module reads it, but hardly as it was meant.
+fn misread(parameter: &Arg, text: &str) -> Option<String> {
+    match parameter.kind {
+        Kind::Whole { .. } => match prefix(text) {
+            (_, "") => None,
+            (_, rest) if rest == text => Some("no number; it counts as 0".to_owned()),
+            (number, _) => Some(format!("read as {number}")),
+        },
+        Kind::Length(percent) => {
+            let (number, rest) = text.split_once(percent)?;
+            let number = float(number);
+            let unit = || format!("read as {number} percent; pixels have no unit");
+            (!rest.is_empty()).then(unit)
+        }
+        // The module goes by the first letter, of flags and of `da` and `ds`.
+        Kind::Choice(words) if words.iter().all(|word| word.len() == 1) => {
+            let letter = text.get(..1).unwrap_or(text);
+            let strange = !text.is_empty() && !words.contains(&letter);
+            strange.then(|| format!("not one of {parameter}; it counts as n"))
+        }
+        _ => None,
+    }
+}
 
 /// The most that an effect's amount or threshold may be.
 const MOST: f64 = 1000.0;

@@ -58,6 +58,23 @@ fn every_parameter_changes_the_recipe() {
 }
 
 #[test]
+fn every_declared_value_is_read_without_a_note() {
+    for parameter in PARAMETERS {
+        for sample in parameter.samples() {
+            let options = match parameter.name {
+                // Patterns have the names that they were given.
+                "p" => "p=a".to_owned(),
+                "cw" => format!("cw={sample},ch=9"),
+                "ch" => format!("cw=9,ch={sample}"),
+                name => format!("{name}={sample}"),
+            };
+            let request = request(sane(), &options);
+            assert!(request.notes.is_empty(), "{options}: {:?}", request.notes);
+        }
+    }
+}
+
+#[test]
 fn everything_at_once_keeps_the_modules_order() {
     assert_eq!(
         text(
@@ -135,13 +152,13 @@ fn what_is_hardly_meant_so_is_noted() {
         ("dw=abc", "dw=abc: neither pixels nor percent"),
         ("dw=300px", "dw=300px: read as 300 percent"),
         ("p=nope", "there is no pattern `nope`"),
-        ("of=avif", "of=avif: not jpeg"),
+        ("of=avif", "of=avif: not one of jpeg, jpg"),
         ("q=high", "q=high: no number"),
         ("q=80%25", "q=80%: read as 80"),
         ("cw=10", "needs both cw and ch"),
-        ("dw=1,dh=1,da=cover", "da=cover: not one of lsn"),
-        ("ds=yes", "ds=yes: not one of sn"),
-        ("rmprof=1", "rmprof=1: not one of yn"),
+        ("dw=1,dh=1,da=cover", "da=cover: not one of l, s, n"),
+        ("ds=yes", "ds=yes: not one of s, n"),
+        ("rmprof=1", "rmprof=1: not one of y, n"),
     ] {
         let request = request(sane(), options);
         assert!(
