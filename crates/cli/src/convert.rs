@@ -1,23 +1,21 @@
 //! `andon convert`: one recipe, many files, all cores.
 
 mod outputs;
+mod overlays;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use andon_pixels::{Engine, Limits, Never};
 use andon_recipe::Recipe;
-use andon_server::config::CacheConfig;
-use andon_server::materials::MaterialFolder;
-use andon_server::negotiation;
-use andon_server::overlay_cache::OverlayCache;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::outputs::Outputs;
+use self::overlays::Overlays;
 
 /// Convert many images with one recipe
 #[derive(clap::Args)]
@@ -49,12 +47,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
     let mut recipe = args.recipe.clone();
-    negotiation::without_accept(&mut recipe.output);
-    let overlays = Arc::new(OverlayCache::new(CacheConfig::default().overlays.0));
+    recipe.output.without_accept();
     let batch = Batch {
         recipe: &recipe,
         engine: Engine::new(andon_codecs::ALL, Limits::default()),
-        materials: MaterialFolder::open(args.materials.as_deref(), overlays)?,
+        overlays: Overlays::read(args.materials.as_deref(), recipe.materials())?,
         outputs: Outputs::new(&args.output, &args.inputs),
     };
     let failed = batch.run(&args.inputs);
@@ -69,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 struct Batch<'a> {
     recipe: &'a Recipe,
     engine: Engine,
-    materials: MaterialFolder,
+    overlays: Overlays,
     outputs: Outputs,
 }
 
@@ -102,14 +99,10 @@ impl Batch<'_> {
 
     fn convert(&self, input: &Path) -> anyhow::Result<()> {
         let source = std::fs::read(input).context("cannot be read")?;
-        let materials = self
-            .materials
-            .open_for(self.recipe.materials())?
-            .read(Limits::default().source_bytes)?;
         let measured = self.engine.measured(self.recipe, &source)?;
-        let plan = (self.engine).plan_with(self.recipe, &source, &materials, &measured)?;
+        let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, &measured)?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = self.engine.run(&plan, &source, &materials, &Never)?;
+        let made = self.engine.run(&plan, &source, &self.overlays, &Never)?;
         output.write(made.bytes(&source))
     }
 }

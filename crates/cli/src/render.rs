@@ -7,7 +7,7 @@ use andon_dialects::Ask;
 use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
 use andon_server::rendering::{Ingredients, Planned};
-use andon_server::{media_type, negotiation};
+use andon_server::media_type;
 use anyhow::{Context, bail};
 
 use crate::place::{self, Place};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut request = resolver.parse(&place::target(&args.target))?;
     let promised = format_of(&args.output)?;
     let mut output = request.rules.output().clone();
-    negotiation::without_accept(&mut output);
+    output.without_accept();
     if !request.is_file() && output.format.is_none() && !request.style.exact {
         output.format = promised.and_then(|name| FormatName::new(name).ok());
     }
@@ -83,7 +83,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// The format that a file's extension promises, if it is an image's.
 fn format_of(output: &Path) -> anyhow::Result<Option<&'static str>> {
-    let promised = output.to_str().and_then(media_type::by_name);
+    let promised = output
+        .to_str()
+        .and_then(|path| media_type::by_name(andon_codecs::ALL, path));
     let codec = andon_codecs::ALL
         .iter()
         .find(|codec| promised == Some(codec.media_type()));

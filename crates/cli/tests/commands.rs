@@ -372,11 +372,7 @@ fn convert_says_what_is_wrong_once() {
         out.to_str().unwrap(),
     ]);
     let error = text(&done.stderr);
-    assert_eq!(
-        error.matches("`i.png` cannot be done").count(),
-        1,
-        "{error}"
-    );
+    assert_eq!(error.matches("`i.png`").count(), 1, "{error}");
     assert!(error.contains("--materials"), "{error}");
 }
 

@@ -160,6 +160,23 @@ pub struct Output {
 }
 
 impl Output {
+    /// The format that says "you choose", by the `Accept` header: `as:auto`.
+    pub const AUTO: &str = "auto";
+
+    /// Does it leave the format to the client?
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let format = self.format.as_ref();
+        format.is_some_and(|name| name.as_str() == Self::AUTO)
+    }
+
+    /// Takes "you choose" for the source's own format: there is nobody to ask.
+    pub fn without_accept(&mut self) {
+        if self.is_open() {
+            self.format = None;
+        }
+    }
+
     /// What it says in words that formats share, with their values, in the order in which they are printed.
     pub fn shared(&self) -> impl Iterator<Item = (&'static Word, String)> {
         let flag = |on: bool, word| on.then(|| (word, String::new()));

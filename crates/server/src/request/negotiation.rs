@@ -86,9 +86,6 @@ pub(crate) struct SettledRequest {
     pub(crate) negotiated: bool,
 }
 
-/// A format that says "you choose": `as:auto`.
-const AUTO: &str = "auto";
-
 impl Negotiation {
     /// The configured formats that a codec knows.
     pub(crate) fn new(
@@ -113,7 +110,7 @@ impl Negotiation {
 
     /// Does the answer to a request depend on `Accept`?
     pub(crate) fn is_open(&self, request: &ImageRequest) -> bool {
-        let open = is_open(request.rules.output())
+        let open = request.rules.output().is_open()
             || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
         open && request.ask == Ask::Picture && !self.offers.is_empty()
     }
@@ -145,7 +142,7 @@ impl Negotiation {
                 output.leave_out_unknown(offer.options);
             }
         }
-        without_accept(&mut output);
+        output.without_accept();
         self.background.complete(&mut output);
         request.write_as(output);
         if negotiated {
@@ -181,24 +178,12 @@ impl Negotiation {
     }
 }
 
-/// Takes "you choose" for the source's own format: there is nobody to ask.
-pub fn without_accept(output: &mut Output) {
-    if is_open(output) {
-        output.format = None;
-    }
-}
-
 /// Settles a request without a client to ask: its format, and what shows through it.
 pub fn settle_without_accept(request: &mut ImageRequest, background: &Background) {
     let mut output = request.rules.output().clone();
-    without_accept(&mut output);
+    output.without_accept();
     background.complete(&mut output);
     request.write_as(output);
-}
-
-fn is_open(output: &Output) -> bool {
-    let format = output.format.as_ref();
-    format.is_some_and(|name| name.as_str() == AUTO)
 }
 
 /// An `Accept` header: ranges of media types and their qualities in thousandths.

@@ -10,7 +10,7 @@ pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
         return codec.media_type();
     }
     // What calls itself a picture that we know and is none must not be taken for one.
-    by_name(path)
+    by_name(codecs, path)
         .filter(|media_type| codecs.iter().all(|codec| codec.media_type() != *media_type))
         .unwrap_or(UNKNOWN)
 }
@@ -24,7 +24,7 @@ pub fn is_picture(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
 /// Does a file's name promise a picture that we know?
 #[must_use]
 pub fn promises_picture(codecs: &[&dyn Codec], path: &str) -> bool {
-    let promised = by_name(path);
+    let promised = by_name(codecs, path);
     codecs
         .iter()
         .any(|codec| promised == Some(codec.media_type()))
@@ -35,16 +35,18 @@ fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
     codecs.iter().copied().find(|codec| codec.sniff(head))
 }
 
-/// The type that a file's extension promises.
+/// The type that a file's extension promises: a codec's name or alias, or another that is known.
 #[must_use]
-pub fn by_name(path: &str) -> Option<&'static str> {
+pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next()?;
     let (_, extension) = name.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
-    EXTENSIONS
-        .iter()
-        .find(|(known, _)| *known == extension)
-        .map(|(_, media_type)| *media_type)
+    let named = |codec: &&&dyn Codec| {
+        codec.name() == extension || codec.aliases().contains(&extension.as_str())
+    };
+    let other = || EXTENSIONS.iter().find(|(known, _)| *known == extension);
+    let codec = codecs.iter().find(named).map(|codec| codec.media_type());
+    codec.or_else(|| other().map(|(_, media_type)| *media_type))
 }
 
 /// Nothing is known about it.
@@ -56,22 +58,17 @@ pub(crate) const HEAD: usize = 64;
 const EXTENSIONS: &[(&str, &str)] = &[
     ("avif", "image/avif"),
     ("css", "text/css; charset=utf-8"),
-    ("gif", "image/gif"),
     ("htm", "text/html; charset=utf-8"),
     ("html", "text/html; charset=utf-8"),
     ("ico", "image/x-icon"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
     ("js", "text/javascript; charset=utf-8"),
     ("json", "application/json"),
     ("jxl", "image/jxl"),
     ("md", "text/markdown; charset=utf-8"),
     ("mjs", "text/javascript; charset=utf-8"),
     ("pdf", "application/pdf"),
-    ("png", "image/png"),
     ("svg", "image/svg+xml"),
     ("txt", "text/plain; charset=utf-8"),
-    ("webp", "image/webp"),
     ("woff2", "font/woff2"),
     ("xml", "application/xml"),
 ];
@@ -82,6 +79,7 @@ mod tests {
 
     #[test]
     fn the_extension_is_that_of_the_last_segment() {
+        let by_name = |path| by_name(andon_codecs::ALL, path);
         assert_eq!(by_name("a/b.html"), Some("text/html; charset=utf-8"));
         assert_eq!(by_name("B.JPG"), Some("image/jpeg"));
         assert_eq!(by_name("a.html/b"), None);

@@ -162,7 +162,7 @@ impl Planned {
             &self.materials,
             interrupt,
         )?;
-        let media_type = self.media_type(made.media_type);
+        let media_type = self.media_type(engine, made.media_type);
         let (body, media_type) = match made.body {
             None => (source.slice(..made.of_source), media_type),
             Some(body) if self.only_grew(&body) => {
@@ -191,8 +191,10 @@ impl Planned {
     /// a certain one?
     fn only_grew(&self, body: &[u8]) -> bool {
         let recipe = self.plan.recipe();
-        // One frame is not the whole animation.
-        let only_encoded = recipe.steps.is_empty() && recipe.output.frame.is_none();
+        // One frame is not the whole animation, and another depth not what the source has.
+        let output = &recipe.output;
+        let only_encoded =
+            recipe.steps.is_empty() && output.frame.is_none() && output.depth.is_none();
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
         let larger = body.len() > self.source.len();
         !self.request.style.exact && only_encoded && any_format && larger
@@ -200,12 +202,12 @@ impl Planned {
 
     /// The result's true type; in the module's strict mode the source's name decides where no format was
     /// asked for.
-    fn media_type(&self, true_type: &'static str) -> &'static str {
+    fn media_type(&self, engine: &Engine, true_type: &'static str) -> &'static str {
         let promised = self
             .request
             .style
             .type_by_name
-            .then(|| media_type::by_name(&self.path));
+            .then(|| media_type::by_name(engine.codecs(), &self.path));
         promised.flatten().unwrap_or(true_type)
     }
 }
