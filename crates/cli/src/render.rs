@@ -6,8 +6,8 @@ use std::sync::Arc;
 use andon_dialects::Ask;
 use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
-use andon_server::rendering::{Ingredients, Planned};
 use andon_server::media_type;
+use andon_server::rendering::{Ingredients, Planned};
 use anyhow::{Context, bail};
 
 use crate::place::{self, Place};

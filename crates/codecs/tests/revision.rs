@@ -26,12 +26,18 @@ fn changed_samples_and_files_have_a_new_revision() {
         let name = codec.name();
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/revision/{name}.txt"));
         let rows = results(*codec);
-        assert!(rows.len() > 8, "{name} has {} results only", rows.len());
+        assert!(!rows.is_empty(), "{name} has no results");
         let plain = limited_to(Level::Baseline, || results(*codec));
         assert!(plain == rows, "{name} depends on the instruction set");
         let place = format!("`revision` of the {name} codec");
         blessed::compare(&file, codec.revision(), &place, &rows);
     }
+}
+
+#[test]
+fn most_formats_have_samples() {
+    let read: usize = ALL.iter().map(|codec| read(*codec).len()).sum();
+    assert!(read > 50, "only {read} samples were read");
 }
 
 fn results(codec: &dyn Codec) -> BTreeMap<String, u64> {
@@ -46,7 +52,8 @@ fn read(codec: &dyn Codec) -> BTreeMap<String, u64> {
         .join("../../samples")
         .join(codec.name());
     let mut rows = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).expect("samples").flatten() {
+    // A format without a folder of samples is held to what it writes alone.
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let bytes = std::fs::read(entry.path()).expect("a sample");
         let info = codec.probe(&bytes).expect("a header");
         for scale in codec.scales(&info) {
