@@ -13,7 +13,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("dw=abc", "dw=abc: neither pixels nor percent"),
     ("dw=300px", "dw=300px: read as 300 percent"),
     ("p=nope", "p: there is no pattern `nope`; it is ignored"),
-    ("dw=20,of=avif", "of=avif: not jpeg"),
+    ("dw=20,of=avif", "of=avif: not one of jpeg"),
     ("dw=20,%C3%BC=1", "`\\u{fc}` is no option"),
     (
         "dw=20,x%0D%0ASet-Cookie:a=1",
