@@ -16,7 +16,9 @@ function andon(string $socket, string $picture, string $recipe): string
     ]);
     $answer = curl_exec($request);
     if ($answer === false) {
-        throw new RuntimeException('no answer: ' . curl_error($request));
+        $why = @filetype($socket) === 'socket' ? (is_writable($socket) ? 'the server is not there'
+            : 'permission denied; see socket_mode and the group of the server') : 'there is no such socket';
+        throw new RuntimeException("no answer at $socket: $why (" . curl_error($request) . ')');
     }
     $status = curl_getinfo($request, CURLINFO_RESPONSE_CODE);
     if ($status !== 200) {

@@ -168,6 +168,23 @@ fn what_a_server_does_not_start_with_is_refused_by_the_check_with_the_same_words
 }
 
 #[test]
+fn the_units_configuration_passes_once_its_folders_are_there() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/systemd/andon.toml");
+    let mut keys = std::fs::read_to_string(file).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["/srv/pictures", "/var/cache/andon", "/run/andon"] {
+        assert!(keys.contains(path), "{path}");
+        let here = folder.path().join(&path[1..]);
+        std::fs::create_dir_all(&here).unwrap();
+        keys = keys.replace(path, here.to_str().unwrap());
+    }
+    std::fs::write(folder.path().join("andon.toml"), keys).unwrap();
+    let checked = check(&folder.path().join("andon.toml"));
+    let said = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{said}");
+}
+
+#[test]
 fn the_readmes_configuration_works_as_it_is_printed() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
