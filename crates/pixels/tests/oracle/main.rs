@@ -48,13 +48,16 @@ const SHRUNK: Tolerance = Tolerance {
 /// The last sample of a shrunk side stands for a block that reaches beyond the picture: of the one to four
 /// samples of such a side it is a large part.
 const SHRUNK_FROM_LITTLE: Tolerance = Tolerance {
-    luma_mean: 7.0,
+    luma_mean: 14.0,
     luma_most: 24.0,
     colour_mean: 7.0,
 };
 
 /// A side of so many px is shrunk to no more than four samples.
 const LITTLE: u32 = 32;
+
+/// A picture whose edges are a part of its colours that counts: its shorter side in px.
+const SMALL: u32 = 128;
 
 /// The mean of inks is not quite the mean of lights.
 const INKS: Tolerance = Tolerance {
@@ -82,14 +85,33 @@ fn tolerance(plan: &Plan) -> Tolerance {
     let doubles = |step: &&Step| matches!(step, Step::Effect(_) | Step::Rotate { .. });
     let doubled = plan.recipe().steps.iter().filter(doubles).count();
     let times = (1 << doubled) as f64;
-    // Thinned chroma is averaged anew at each odd place it is laid on, the grounds before included.
-    let lays = |step: &&Step| matches!(step, Step::Pad(_) | Step::Canvas(_));
-    let grounds = plan.recipe().steps.iter().filter(lays).count();
-    let averaged = (1 << grounds.saturating_sub(1)) as f64;
+    // Thinned chroma blurs the edge between a picture and its ground, anew at each odd place and each scaling:
+    // of a small picture that edge is a large part.
+    let lays = |step: &Step| {
+        matches!(
+            step,
+            Step::Pad(_) | Step::Canvas(_) | Step::Effect(_) | Step::Rotate { .. }
+        )
+    };
+    let scales = |step: &&Step| {
+        matches!(
+            step,
+            Step::Fit { .. } | Step::Cover { .. } | Step::Exact { .. }
+        )
+    };
+    let steps = &plan.recipe().steps;
+    let has_edges = steps.iter().any(lays) || steps.iter().filter(scales).count() > 1;
+    let (width, height) = plan.size();
+    let side = [width, height, plan.info().width, plan.info().height];
+    let side = side.into_iter().min().unwrap_or(1);
+    let edges = match has_edges {
+        true => (f64::from(SMALL) / f64::from(side)).max(1.0),
+        false => 1.0,
+    };
     Tolerance {
         luma_mean: base.luma_mean * times,
         luma_most: base.luma_most * times,
-        colour_mean: base.colour_mean * times * averaged,
+        colour_mean: base.colour_mean * times * edges,
     }
 }
 
