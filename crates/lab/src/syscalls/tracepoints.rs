@@ -67,12 +67,13 @@ impl Tracepoints {
         tree: &dyn Fn() -> Vec<Pid>,
     ) -> Result<Watching, String> {
         let instance = Instance::new(&self.instances)?;
+        // Its guard comes first: a laboratory that is killed from here on leaves no instance that follows the server.
+        let words = vec!["cat".to_owned(), instance.path("trace_pipe")];
+        let reader = Attached::start(guard, words, vec![instance.0.clone()])?;
         instance.set("trace_clock", "mono")?;
         instance.set("buffer_size_kb", &buffer_kilobytes().to_string())?;
         instance.set("options/event-fork", "1")?;
         instance.follow(tree)?;
-        let words = vec!["cat".to_owned(), instance.path("trace_pipe")];
-        let reader = Attached::start(guard, words, vec![instance.0.clone()])?;
         let file = File::open(reader.output());
         let file = file.map_err(|error| format!("no file for the trace: {error}"))?;
         let watching = Watching {
