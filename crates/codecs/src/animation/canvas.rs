@@ -1,6 +1,6 @@
 //! The canvas that frames are composed on.
 
-use andon_pixels::{Error, Frame, Grid, Model, Plane, Result};
+use andon_pixels::{Depth, Error, Frame, Grid, Info, Model, Plane, Result, Traits};
 
 /// How a frame meets what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,15 @@ pub(crate) struct Place {
     pub(crate) height: u32,
 }
 
+/// What the frames of an animation are once composed, whatever the file's own colours and depth; `None` for a still.
+pub(crate) fn composed(info: &Info) -> Option<Traits> {
+    info.animation.map(|animation| Traits {
+        alpha: animation.alpha,
+        space: info.space,
+        ..Traits::new(Model::Rgb, Depth::U8)
+    })
+}
+
 /// The pixels of a frame before it is composed.
 pub(crate) struct Part {
     /// Where they belong.
@@ -44,6 +53,16 @@ pub(crate) struct Part {
     pub(crate) rgb: [Grid<u8>; 3],
     /// Opacity.
     pub(crate) alpha: Option<Grid<u8>>,
+}
+
+impl Part {
+    /// From planes of red, green, blue and, if there are four, opacity.
+    pub(crate) fn new(place: Place, mut planes: Vec<Grid<u8>>) -> Result<Self> {
+        let alpha = if planes.len() > 3 { planes.pop() } else { None };
+        let rgb = <[Grid<u8>; 3]>::try_from(planes)
+            .map_err(|_| Error::Internal("a frame of other than three colours".to_owned()))?;
+        Ok(Self { place, rgb, alpha })
+    }
 }
 
 /// A canvas of 8-bit red, green and blue, clear or (without opacity) black at first.
@@ -58,6 +77,12 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
+    /// For all frames of an animation.
+    pub(crate) fn of(info: &Info) -> Self {
+        let alpha = info.animation.is_none_or(|animation| animation.alpha);
+        Self::new(info.width, info.height, alpha)
+    }
+
     /// With opacity, if a composed frame may be transparent.
     pub(crate) fn new(width: u32, height: u32, alpha: bool) -> Self {
         Self {

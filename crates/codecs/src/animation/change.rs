@@ -5,8 +5,17 @@ use andon_pixels::{Frame, Grid, Plane};
 use super::Place;
 
 /// The smallest place that holds every px in which two frames of one size and model differ; its edges are even, or
-/// the frame's own, so that thinned chroma can be cut there. Where nothing differs it is the upper left corner.
-pub(crate) fn changed(before: &Frame, now: &Frame) -> Place {
+/// the frame's own, so that thinned chroma can be cut there. Where nothing differs it is the upper left corner; the
+/// first frame changes everything.
+pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
+    let Some(before) = before else {
+        return Place {
+            x: 0,
+            y: 0,
+            width: now.width,
+            height: now.height,
+        };
+    };
     let mut whole = Edges::NONE;
     let pairs = before.planes.iter().zip(&now.planes);
     for (before, after) in pairs.chain(before.alpha.iter().zip(&now.alpha)) {
@@ -159,11 +168,11 @@ mod tests {
         let mut now = frame();
         set(&mut now, 0, 3, 5);
         set(&mut now, 0, 6, 4);
-        let place = changed(&before, &now);
+        let place = changed(Some(&before), &now);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 6, 2));
         // The last chroma sample stands for what is left of the frame.
         set(&mut now, 2, 5, 4);
-        let place = changed(&before, &now);
+        let place = changed(Some(&before), &now);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 9, 5));
         let part = cropped(&now, place);
         assert_eq!((part.width, part.height), (9, 5));
@@ -174,7 +183,7 @@ mod tests {
 
     #[test]
     fn nothing_that_differs_is_a_corner() {
-        let place = changed(&frame(), &frame());
+        let place = changed(Some(&frame()), &frame());
         assert_eq!((place.x, place.y, place.width, place.height), (0, 0, 2, 2));
     }
 }

@@ -5,6 +5,6 @@ mod canvas;
 mod change;
 mod clock;
 
-pub(crate) use canvas::{Blend, Canvas, Disposal, Part, Place};
+pub(crate) use canvas::{Blend, Canvas, Disposal, Part, Place, composed};
 pub(crate) use change::{changed, cropped};
 pub(crate) use clock::Clock;

@@ -83,10 +83,9 @@ impl<'a> Reader<'a> {
         if !header.whole {
             return Err(Error::broken(NAME, "it is cut off"));
         }
-        let alpha = info.animation.is_none_or(|animation| animation.alpha);
         Ok(Self {
             blocks: Blocks::of(bytes)?,
-            canvas: Canvas::new(header.width, header.height, alpha),
+            canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
         })
@@ -137,19 +136,13 @@ fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result
             }
         }
     }
-    let alpha = if channels == 4 { planes.pop() } else { None };
-    let rgb = <[Grid<u8>; 3]>::try_from(planes)
-        .map_err(|_| Error::Internal("a GIF of other than three colours".to_owned()))?;
-    Ok(Part {
-        place: Place {
-            x: part.x,
-            y: part.y,
-            width: part.width,
-            height: seen,
-        },
-        rgb,
-        alpha,
-    })
+    let place = Place {
+        x: part.x,
+        y: part.y,
+        width: part.width,
+        height: seen,
+    };
+    Part::new(place, planes)
 }
 
 /// Red, green, blue and alpha by index. Indices past the palette are opaque black.

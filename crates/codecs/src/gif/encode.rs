@@ -9,7 +9,7 @@ use andon_pixels::{
 
 use super::palette::{OPAQUE, Picture};
 use super::rows::stored_order;
-use crate::animation::{Clock, Place, changed, cropped};
+use crate::animation::{Clock, changed, cropped};
 use crate::guard;
 
 /// Writes the first frame.
@@ -93,16 +93,8 @@ impl<'a> Writer<'a> {
             return Ok(());
         };
         let clears = next.is_some_and(|next| uncovers(&frame, next));
-        let place = match &self.below {
-            // Only what was drawn is cleared.
-            Some(below) if !clears => changed(below, &frame),
-            _ => Place {
-                x: 0,
-                y: 0,
-                width: frame.width,
-                height: frame.height,
-            },
-        };
+        // Only what was drawn is cleared.
+        let place = changed(self.below.as_ref().filter(|_| !clears), &frame);
         let part = cropped(&frame, place);
         let same = self.below.as_ref().map(|below| cropped(below, place));
         let hidden = hide_same(&part, same.as_ref())?;

@@ -10,6 +10,8 @@ use andon_pixels::{
 };
 use andon_recipe::{Word, options};
 
+use crate::animation::composed;
+
 mod decode;
 mod encode;
 mod fit;
@@ -65,10 +67,7 @@ impl Codec for Gif {
     }
 
     fn composed(&self, info: &Info) -> Option<Traits> {
-        info.animation.map(|animation| Traits {
-            alpha: animation.alpha,
-            ..Traits::new(Model::Rgb, Depth::U8)
-        })
+        composed(info)
     }
 
     fn open<'a>(

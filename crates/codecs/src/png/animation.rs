@@ -2,8 +2,8 @@
 //! to deflate.
 
 use andon_pixels::{
-    Decode, Delay, Depth, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image, Info,
-    Interrupt, Limits, Metadata, Model, Plane, Result, Timed,
+    Decode, Delay, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image, Info,
+    Interrupt, Limits, Metadata, Plane, Result, Timed,
 };
 
 use super::NAME;
@@ -38,7 +38,6 @@ impl<'a> Reader<'a> {
             Some(chunk) => chunk?.data,
             None => return Err(broken("it has no header")),
         };
-        let alpha = info.animation.is_none_or(|animation| animation.alpha);
         Ok(Self {
             chunks,
             info: header.info(),
@@ -50,7 +49,7 @@ impl<'a> Reader<'a> {
             } else {
                 Metadata::default()
             },
-            canvas: Canvas::new(header.width, header.height, alpha),
+            canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
         })
@@ -164,14 +163,12 @@ fn part(frame: Frame, place: Place) -> Result<Part> {
             Grid::from_samples(grid.width(), grid.height(), samples.collect())
         }
     };
-    let alpha = frame.alpha.map(narrow);
     let mut planes: Vec<Grid<u8>> = frame.planes.into_iter().map(narrow).collect();
     if let [gray] = &planes[..] {
         planes = vec![gray.clone(), gray.clone(), gray.clone()];
     }
-    let rgb = <[Grid<u8>; 3]>::try_from(planes)
-        .map_err(|_| Error::Internal("a PNG of other than three colours".to_owned()))?;
-    Ok(Part { place, rgb, alpha })
+    planes.extend(frame.alpha.map(narrow));
+    Part::new(place, planes)
 }
 
 /// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
@@ -231,15 +228,7 @@ impl<'a> Writer<'a> {
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let Timed { frame, delay } = timed;
-        let place = match &self.before {
-            Some(before) => changed(before, &frame),
-            None => Place {
-                x: 0,
-                y: 0,
-                width: frame.width,
-                height: frame.height,
-            },
-        };
+        let place = changed(self.before.as_ref(), &frame);
         let metadata = if self.before.is_none() {
             self.head.metadata.clone()
         } else {
@@ -312,9 +301,6 @@ fn fraction(delay: Delay) -> (u16, u16) {
         ),
     }
 }
-
-/// What composed frames are, whatever the file's own colours and depth.
-pub(super) const COMPOSED: (Model, Depth) = (Model::Rgb, Depth::U8);
 
 fn push_chunk(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
     out.extend((data.len() as u32).to_be_bytes());

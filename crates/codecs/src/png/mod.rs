@@ -9,6 +9,8 @@ use andon_pixels::{
 };
 use andon_recipe::{Word, options};
 
+use crate::animation::composed;
+
 mod adam7;
 mod animation;
 mod decode;
@@ -61,12 +63,7 @@ impl Codec for Png {
     }
 
     fn composed(&self, info: &Info) -> Option<Traits> {
-        let (model, depth) = animation::COMPOSED;
-        info.animation.map(|animation| Traits {
-            alpha: animation.alpha,
-            space: info.space,
-            ..Traits::new(model, depth)
-        })
+        composed(info)
     }
 
     fn open<'a>(

@@ -158,7 +158,6 @@ impl<'a> Reader<'a> {
         if !header.whole {
             return Err(Error::broken(NAME, "it is cut off"));
         }
-        let alpha = info.animation.is_none_or(|animation| animation.alpha);
         Ok(Self {
             chunks: Chunks::of_file(bytes)?.0,
             metadata: if how.keep_metadata {
@@ -166,7 +165,7 @@ impl<'a> Reader<'a> {
             } else {
                 Metadata::default()
             },
-            canvas: Canvas::new(header.width, header.height, alpha),
+            canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
         })
@@ -202,16 +201,13 @@ impl FrameReader for Reader<'_> {
         let mut planes = Grid::several(if alpha { 4 } else { 3 }, width, height, 0u8);
         deal(&pixels, &mut planes);
         drop(pixels);
-        let alpha = if planes.len() > 3 { planes.pop() } else { None };
-        let rgb = <[Grid<u8>; 3]>::try_from(planes)
-            .map_err(|_| Error::Internal("a WebP of other than three colours".to_owned()))?;
         let place = Place {
             x: stored.x,
             y: stored.y,
             width,
             height,
         };
-        let part = Part { place, rgb, alpha };
+        let part = Part::new(place, planes)?;
         let frame = self.canvas.draw(&part, stored.blend, stored.disposal)?;
         let delay = Delay {
             ticks: stored.duration,

@@ -8,7 +8,7 @@ use andon_pixels::{
 use super::ffi::{self, Settings, Source};
 use super::riff::{Chunks, flags, frame_flags, push_chunk};
 use super::{LOSSY, MAX_SIDE};
-use crate::animation::{Clock, Place, changed, cropped};
+use crate::animation::{Clock, changed, cropped};
 use crate::guard;
 
 /// Writes the first frame: lossy from YCbCr, lossless from RGB.
@@ -84,15 +84,7 @@ const MOST_MILLISECONDS: u32 = 0xff_ffff;
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let frame = timed.frame;
-        let place = match &self.before {
-            Some(before) => changed(before, &frame),
-            None => Place {
-                x: 0,
-                y: 0,
-                width: frame.width,
-                height: frame.height,
-            },
-        };
+        let place = changed(self.before.as_ref(), &frame);
         let file = still(&cropped(&frame, place), &self.how, self.interrupt)?;
         let duration = self.clock.ticks(timed.delay);
         let mut anmf = Vec::with_capacity(file.len() + 16);

@@ -7,6 +7,8 @@ use andon_pixels::{
 };
 use andon_recipe::{Word, options};
 
+use crate::animation::composed;
+
 mod decode;
 mod encode;
 mod ffi;
@@ -61,11 +63,7 @@ impl Codec for Webp {
 
     /// Every frame may hang together with the one before, and most are not of luma and chroma any more once composed.
     fn composed(&self, info: &Info) -> Option<Traits> {
-        info.animation.map(|animation| Traits {
-            alpha: animation.alpha,
-            space: info.space,
-            ..Traits::new(Model::Rgb, Depth::U8)
-        })
+        composed(info)
     }
 
     fn open<'a>(
