@@ -192,6 +192,28 @@ impl Cache {
         inner.keep_in_memory(key, stored);
     }
 
+    /// Keeps on disk alone what is no result: a note that is found again after a restart.
+    pub fn put_on_disk(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
+        let inner = &*self.inner;
+        let stored = Stored {
+            entry: entry.into(),
+            stamp: Stamp::of(&inner.clock.now()),
+            generation: ticket.generation,
+        };
+        if let Some(disk) = &inner.disk
+            && inner.marks.judges(stored.generation)
+            && !inner.marks.kill(&key, &stored)
+        {
+            disk.put(key, stored);
+        }
+    }
+
+    /// Such a note. It counts as no look-up.
+    pub async fn get_from_disk(&self, key: &Key) -> Option<Arc<Entry>> {
+        let stored = self.inner.disk.as_ref()?.get(key).await?;
+        Some(stored.entry)
+    }
+
     /// Removes all that `selector` names, from both tiers, at once; also results still being made.
     /// Waits (a few seconds at most) until a restart will remember it.
     pub async fn purge(&self, selector: Selector) -> Purged {

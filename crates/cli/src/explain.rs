@@ -47,7 +47,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         writeln!(told, "asks    {}", request.rules.text())?;
     } else {
         let found = resolver.open(&request).map_err(with_status)?;
-        writeln!(told, "etag    {}", found.validators.etag)?;
+        writeln!(told, "etag    {}", found.validators("").etag)?;
         writeln!(
             told,
             "plan    the file /{} as it is, {} bytes",
@@ -66,7 +66,8 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     });
     match planned {
         Ok((found, plan)) => {
-            writeln!(told, "etag    {}", found.validators.etag)?;
+            let validators = resolver.validators(&request, plan.recipe(), &found);
+            writeln!(told, "etag    {}", validators.etag)?;
             let resolved = ImageRequest {
                 rules: Arc::new(plan.recipe().clone()),
                 ..request.clone()

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use andon_recipe::{Measured, Rules};
+use andon_recipe::{Facts, Measured, Rules};
 
 use crate::codec::{Codec, Decode, Encode, Info, Scales, Tags};
 use crate::color::profile_of;
@@ -143,6 +143,15 @@ impl Engine {
             Some(measurement) => self.measure(&measurement, bytes, &Alone, &Never),
             None => Ok(Measured::default()),
         }
+    }
+
+    /// What rules may depend on: from the picture's header.
+    ///
+    /// # Errors
+    /// `UnknownFormat`, `Broken`, `Unsupported`.
+    pub fn facts(&self, bytes: &[u8]) -> Result<Facts> {
+        let (codec, info) = self.formats.header(bytes)?;
+        Ok(plan::planner::facts(codec, &info, &Measured::default()))
     }
 
     /// Plans what rules, such as a recipe, come to for the picture in `bytes`: reads its header only.

@@ -58,6 +58,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// Rules make no picture of a source.
+    #[must_use]
+    pub fn of_rules(error: andon_recipe::ResolveError) -> Self {
+        let andon_recipe::ResolveError { piece, why } = error;
+        Self::Recipe { piece, why }
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn fault(&self) -> Fault {

@@ -16,7 +16,7 @@ const SIZES: [&str; 8] = [
     "dw=61,dh=45,of=webp",
     "dw=100,dh=75",
     "dw=130,dh=90,q=60",
-    "dw=60,dh=45,of=png",
+    "dw=64,dh=48,of=png",
     "sx=50,sy=50,sw=200,sh=200,dw=60,dh=60",
     "dw=60,dh=60,angle=90,sharpen=1x1",
 ];

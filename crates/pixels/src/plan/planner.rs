@@ -26,10 +26,7 @@ pub(crate) fn plan(
     let (source, info) = formats.header(bytes)?;
     let recipe = rules
         .resolve(&facts(source, &info, measured))
-        .map_err(|error| Error::Recipe {
-            piece: error.piece,
-            why: error.why,
-        })?;
+        .map_err(Error::of_rules)?;
     let target = draft::target(formats, &recipe, source)?;
     let named = rules.output().format.is_some();
     let recipe = Recipe {
@@ -111,7 +108,7 @@ const LAYOUT: usize = 0;
 const READING: usize = 1;
 
 /// What rules may depend on.
-fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Facts {
+pub(crate) fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Facts {
     Facts {
         format: info.format.to_owned(),
         width: info.width,

@@ -7,8 +7,10 @@ mod record;
 pub(crate) mod upload;
 mod welcome;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use andon_cache::Selector;
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
@@ -19,12 +21,12 @@ pub use self::app::check;
 use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
-use crate::request::negotiation;
-use crate::request::purge;
+use crate::request::negotiation::{self, SettledRequest};
+use crate::request::purge::{self, Purge};
 use crate::request::route::{Purpose, Route};
 use crate::response::ranges;
 use crate::response::{self, Reply};
-use crate::results::caching::{self, Terms};
+use crate::results::caching::{Terms, source_path};
 use crate::results::making::{Answer, Task};
 use crate::results::variant::RequestVariant;
 
@@ -142,7 +144,7 @@ impl App {
     /// A result, from wherever it is quickest to get.
     async fn result(
         &self,
-        known: &RequestVariant,
+        known: &Arc<RequestVariant>,
         headers: &HeaderMap,
         deadline: Instant,
         record: &mut RequestRecord<'_>,
@@ -187,8 +189,9 @@ impl App {
             }
             found => found?,
         };
-        let mut reply = if found.validators.unchanged(headers) {
-            response::not_modified(&found.validators)
+        let validators = found.validators("");
+        let mut reply = if validators.unchanged(headers) {
+            response::not_modified(&validators)
         } else {
             let task = Task {
                 asked,
@@ -225,14 +228,37 @@ impl App {
         let order = reading
             .map_err(|_| Error::Late(self.timeout))?
             .map_err(Error::Order)?;
-        let tag_of = |target: &str| {
-            let mut request = self.maker.resolver.parse(target)?;
-            negotiation::settle_without_accept(&mut request, self.negotiation.background());
-            Ok::<_, Error>(caching::url_tag(&request))
+        let selector = match order.checked()? {
+            Purge::Results(selector) => selector,
+            Purge::Url(url) => self.selector_of(&url).await?,
         };
-        let selector = order.selector(tag_of)?;
         let purged = self.maker.results.purge(selector).await;
         Ok(response::purged(purged))
+    }
+}
+
+impl App {
+    /// What purges the results of a URL: by what it comes to, or, where nobody knows any more, all of its source.
+    async fn selector_of(&self, url: &str) -> Result<Selector, Error> {
+        let results = &self.maker.results;
+        let mut request = self.maker.resolver.parse(url)?;
+        negotiation::settle_without_accept(&mut request, self.negotiation.background());
+        let asked = SettledRequest {
+            request: Arc::new(request),
+            negotiated: false,
+        };
+        let resolved = match asked.request.is_file() {
+            true => Some(results.names.file(&asked)),
+            false => {
+                let key = results.names.facts(&asked.request);
+                let facts = results.facts.get(&key, &results.cache).await;
+                facts.and_then(|known| results.names.resolve(&asked, &known.facts).ok())
+            }
+        };
+        Ok(match resolved {
+            Some(resolved) => Selector::Tag(resolved.tag),
+            None => Selector::Source(source_path(&asked.request)),
+        })
     }
 }
 

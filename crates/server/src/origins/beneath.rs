@@ -52,6 +52,15 @@ pub struct Identity {
     pub device: u64,
 }
 
+impl Identity {
+    /// The version of the file's content: the same for copies with the same date and length, on any machine. The
+    /// numbers of file and device differ from one machine, container or mount to the next.
+    #[must_use]
+    pub fn version(&self) -> String {
+        format!("file {} {}", self.modified_ns, self.size)
+    }
+}
+
 impl Root {
     /// Opens the folder.
     ///

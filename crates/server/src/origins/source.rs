@@ -22,7 +22,7 @@ pub enum Fetched {
 }
 
 /// A source, whole.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Source {
     /// Its bytes.
     pub bytes: Bytes,
@@ -80,14 +80,8 @@ impl SourceValidators {
 
     /// Those of a file.
     pub(super) fn of_file(identity: &Identity) -> Self {
-        let Identity {
-            modified_ns,
-            size,
-            inode,
-            ..
-        } = identity;
         Self {
-            identity: format!("file {modified_ns} {size} {inode}"),
+            identity: identity.version(),
             etag: None,
             last_modified: Some(httpdate::fmt_http_date(identity.modified())),
         }

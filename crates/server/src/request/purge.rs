@@ -26,6 +26,15 @@ pub(crate) enum PurgeRequest {
     Tag(String),
 }
 
+/// What is purged.
+#[derive(Debug)]
+pub(crate) enum Purge {
+    /// The results of a URL.
+    Url(String),
+    /// What the cache finds by itself.
+    Results(Selector),
+}
+
 /// The administrator's token.
 pub(crate) struct Token([u8; 32]);
 
@@ -89,26 +98,23 @@ where
 }
 
 impl PurgeRequest {
-    /// What the cache is told. `tag_of` finds the tag of a URL.
+    /// What the cache is told, or the URL whose results are meant.
     ///
     /// # Errors
-    /// What could never match anything; those of `tag_of`.
-    pub(crate) fn selector(
-        self,
-        tag_of: impl FnOnce(&str) -> Result<String, Error>,
-    ) -> Result<Selector, Error> {
-        Ok(match self {
-            Self::Url(url) => Selector::Tag(tag_of(&rooted(&url)?)?),
+    /// What could never match anything.
+    pub(crate) fn checked(self) -> Result<Purge, Error> {
+        Ok(Purge::Results(match self {
+            Self::Url(url) => return Ok(Purge::Url(rooted(&url)?)),
             Self::Source(path) => Selector::Source(rooted(&path)?),
             Self::Prefix(path) => Selector::Prefix(rooted(&path)?),
             Self::Tag(tag) => Selector::Tag(known(tag)?),
-        })
+        }))
     }
 }
 
 /// A path with its slash.
 fn rooted(path: &str) -> Result<String, Error> {
-    match path.contains("://") {
+    match !path.starts_with('/') && path.contains("://") {
         true => Err(Error::Order(format!(
             "`{path}` has a scheme and a host; write the path alone, such as /trip/a.jpg"
         ))),

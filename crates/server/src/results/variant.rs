@@ -10,6 +10,7 @@ use andon_cache::{Entry, Key};
 use andon_dialects::ImageRequest;
 use hyper::{HeaderMap, Uri};
 
+use super::caching::Resolved;
 use super::head::Head;
 use super::making::Maker;
 use super::recent::Recent;
@@ -20,13 +21,18 @@ use crate::request::negotiation::{Negotiation, SettledRequest};
 #[derive(Debug)]
 pub(crate) struct RequestVariant {
     pub(crate) asked: SettledRequest,
-    pub(crate) key: Key,
+    /// What the facts of its source are kept under.
+    pub(crate) facts: Key,
+    /// What is made for it before anybody knows what it comes to.
+    pub(crate) unresolved: Key,
     /// The canonical recipe, where one is applied.
     pub(crate) recipe: Option<Arc<str>>,
     /// Is the source asked for over a network?
     pub(crate) is_remote: bool,
     /// The target, for the log.
     pub(crate) uri: Uri,
+    /// What it comes to, and how many purges there had been then.
+    resolved: Mutex<Option<(u64, Arc<Resolved>)>>,
     head: Mutex<Option<Arc<Head>>>,
 }
 
@@ -115,13 +121,30 @@ impl RequestVariant {
     fn new(target: &str, asked: SettledRequest, maker: &Maker) -> Self {
         let request = &asked.request;
         Self {
-            key: maker.results.key(&asked),
+            facts: maker.results.names.facts(request),
+            unresolved: maker.results.names.unresolved(&asked),
             recipe: (!request.is_file()).then(|| request.rules.text().into()),
             is_remote: maker.resolver.is_remote(request),
             uri: Uri::try_from(target).unwrap_or_default(),
+            resolved: Mutex::default(),
             head: Mutex::default(),
             asked,
         }
+    }
+
+    /// What it came to last; not for longer than to the next purge, which goes by what is known of sources then.
+    pub(crate) fn resolved(&self, purges: u64) -> Option<Arc<Resolved>> {
+        // No code panics while it holds the lock.
+        let last = self.resolved.lock();
+        let last = last.unwrap_or_else(PoisonError::into_inner);
+        let (then, resolved) = last.as_ref()?;
+        (*then == purges).then(|| Arc::clone(resolved))
+    }
+
+    /// This is what it comes to now.
+    pub(crate) fn resolves_to(&self, resolved: &Arc<Resolved>, purges: u64) {
+        let last = self.resolved.lock();
+        *last.unwrap_or_else(PoisonError::into_inner) = Some((purges, Arc::clone(resolved)));
     }
 
     /// The head of replies with an entry; the same one for as long as the entry is the same.

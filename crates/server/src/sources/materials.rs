@@ -93,6 +93,14 @@ impl MaterialFolder {
 }
 
 impl OpenMaterials {
+    /// None of them.
+    pub(crate) fn none(&self) -> Self {
+        Self {
+            files: BTreeMap::new(),
+            decoded: self.decoded.clone(),
+        }
+    }
+
     /// What the answer depends on beside source and recipe.
     #[must_use]
     pub fn identities(&self) -> Vec<(String, Identity)> {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use andon_cache::Key;
 use andon_dialects::{Ask, Dialects, ImageRequest, Redirect, Refusal, Source as Location};
 use andon_pixels::Codec;
+use andon_recipe::{Orientation, Recipe};
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -44,8 +45,6 @@ pub struct Resolver {
 pub struct Found {
     /// The path of the file, below `/`: the request's source, or the index of a folder.
     pub path: String,
-    /// What a client may hold its copy against.
-    pub validators: Validators,
     content: Content,
     materials: OpenMaterials,
     most_bytes: u64,
@@ -58,7 +57,7 @@ pub(crate) struct Begun {
 }
 
 /// The source of a request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Content {
     /// A file, not read yet, and where its reading counts.
     File(Arc<OpenFile>, Arc<OriginMetrics>),
@@ -127,9 +126,15 @@ impl Resolver {
         })
     }
 
-    /// What an entity tag says of a request besides its files.
-    pub(crate) fn result_text(&self, request: &ImageRequest) -> String {
-        self.revision.result(request)
+    /// What a client may hold its copy against, of what a recipe in whole pixels makes of the files of a request.
+    #[must_use]
+    pub fn validators(&self, request: &ImageRequest, recipe: &Recipe, found: &Found) -> Validators {
+        // What has to be measured first is called by its own text.
+        let measures = !request.rules.measures(Orientation::default()).is_empty();
+        found.validators(&match measures {
+            true => self.revision.result(&request.ask, &request.rules.text()),
+            false => self.revision.result(&request.ask, recipe),
+        })
     }
 
     /// The request in every dialect that can say it: the dialect's name and the target.
@@ -239,11 +244,6 @@ impl Resolver {
     #[must_use]
     pub fn found(&self, request: &ImageRequest, source: Source, materials: OpenMaterials) -> Found {
         Found {
-            validators: Validators::of_fetched(
-                &self.result_text(request),
-                &source.validators,
-                &materials.identities(),
-            ),
             path: request.source.as_str().to_owned(),
             content: Content::Fetched(source),
             materials,
@@ -290,11 +290,6 @@ impl Resolver {
         let figures = self.origins.figures_of(&path)?;
         let materials = self.materials.open_for(request.rules.materials())?;
         Ok(Found {
-            validators: Validators::new(
-                &self.result_text(request),
-                &file.identity,
-                &materials.identities(),
-            ),
             path,
             content: Content::File(Arc::new(file), figures),
             materials,
@@ -332,6 +327,46 @@ impl Found {
             Content::Fetched(source) => source.bytes.len() as u64,
         };
         source.saturating_add(self.materials.size())
+    }
+
+    /// What a client may hold its copy against, of the result of this text; of the file as it is if it is empty.
+    #[must_use]
+    pub fn validators(&self, result: &str) -> Validators {
+        let materials = self.materials.identities();
+        match &self.content {
+            Content::File(file, _) => Validators::new(result, &file.identity, &materials),
+            Content::CachedSource(identity, _) => Validators::new(result, identity, &materials),
+            Content::Fetched(source) => {
+                Validators::of_fetched(result, &source.validators, &materials)
+            }
+        }
+    }
+
+    /// The version of its source's content.
+    pub(crate) fn version(&self) -> String {
+        match &self.content {
+            Content::File(file, _) => file.identity.version(),
+            Content::CachedSource(identity, _) => identity.version(),
+            Content::Fetched(source) => source.validators.identity.clone(),
+        }
+    }
+
+    /// Its file in memory, if it is there and nothing is composed with it.
+    pub(crate) fn cached(&self) -> Option<CachedSource> {
+        match &self.content {
+            Content::CachedSource(_, cached) if self.materials.is_empty() => Some(cached.clone()),
+            _ => None,
+        }
+    }
+
+    /// Its source alone.
+    pub(crate) fn source_alone(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            content: self.content.clone(),
+            materials: self.materials.none(),
+            most_bytes: self.most_bytes,
+        }
     }
 
     /// Names the very bytes of its source: the same for all that are made of them.

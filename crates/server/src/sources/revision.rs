@@ -1,6 +1,8 @@
 //! The version of everything that makes results.
 
-use andon_dialects::{Ask, ImageRequest};
+use std::fmt::Display;
+
+use andon_dialects::Ask;
 use andon_pixels::Codec;
 
 /// Which version of pixels and codecs makes results.
@@ -12,13 +14,17 @@ impl Revision {
         Self(andon_pixels::revision(codecs))
     }
 
-    /// What is made of the source, and by which version; nothing for a file as it is.
-    pub(crate) fn result(&self, request: &ImageRequest) -> String {
-        let facts = match request.ask {
-            Ask::File | Ask::Redirect(_) => return String::new(),
-            Ask::Picture => "",
-            Ask::Describe => " facts",
-        };
-        format!("{}{facts} {}", self.0, request.rules.text())
+    /// Which version makes what of the source; nothing for a file as it is. The recipe is in whole pixels.
+    pub(crate) fn result(&self, ask: &Ask, recipe: &dyn Display) -> String {
+        match ask {
+            Ask::File | Ask::Redirect(_) => String::new(),
+            Ask::Picture => format!("{} {recipe}", self.0),
+            Ask::Describe => format!("{} facts {recipe}", self.0),
+        }
+    }
+
+    /// Which version reads headers.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 }

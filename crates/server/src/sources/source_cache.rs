@@ -31,7 +31,7 @@ struct Whole {
 }
 
 /// A file from the source_cache, where it is to be found while anybody has it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CachedSource {
     pub(crate) bytes: Bytes,
     /// Counts the bytes, once for all.

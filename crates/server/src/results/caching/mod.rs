@@ -1,25 +1,31 @@
 //! The cache in the path of a request: what results are called, how long they are good, and how they
 //! become replies. What makes them is `handler::making`.
 
+mod facts;
 mod life;
 mod memo;
 mod name;
 mod notes;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::ImageRequest;
-use andon_recipe::{Measured, Output};
+use andon_recipe::Measured;
 
+pub(crate) use self::facts::{FactsTable, SourceFacts};
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
-pub(crate) use self::name::Names;
+pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
 use crate::request::conditional::Validators;
-use crate::request::negotiation::SettledRequest;
+use crate::sources::source_cache::CachedSource;
+
+/// What a header says, and the file, if that is in memory now.
+pub(crate) type Header = (Arc<SourceFacts>, Option<CachedSource>);
 
 /// Everything that is remembered about results, and those being made.
 pub(crate) struct Results<Made, Source> {
@@ -29,6 +35,10 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
     /// Sources being fetched, for any number of results.
     pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
+    /// Headers being read.
+    pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
+    /// What they said.
+    pub(crate) facts: Arc<FactsTable>,
     /// Where the pictures in files end, being looked for.
     pub(crate) walks: Flights<Key, Result<u64, SharedError>>,
     /// Where they end, by the state of the file, or why they cannot be passed on.
@@ -47,7 +57,7 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) renewing: Memo<()>,
     /// Purges so far: what is called the same before and after one is not the same.
     purges: AtomicU64,
-    names: Names,
+    pub(crate) names: Names,
 }
 
 impl<Made, Source> Results<Made, Source>
@@ -70,6 +80,11 @@ where
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
+            headers: Flights::new(),
+            facts: before.map_or_else(
+                || Arc::new(FactsTable::new(memory)),
+                |before| before.facts.clone(),
+            ),
             walks: Flights::new(),
             ends: Memo::default(),
             measuring: Flights::new(),
@@ -81,11 +96,6 @@ where
             purges: AtomicU64::new(0),
             names,
         }
-    }
-
-    /// What the result of a request is kept under.
-    pub(crate) fn key(&self, asked: &SettledRequest) -> Key {
-        self.names.key(asked)
     }
 
     /// What a computation is called that begins now: one of before a purge is another.
@@ -132,25 +142,6 @@ where
         self.troubles.clear();
         self.cache.purge(selector).await
     }
-}
-
-/// What purging by source compares with.
-pub(crate) fn source_path(request: &ImageRequest) -> String {
-    format!("/{}", request.source.as_str().trim_start_matches('/'))
-}
-
-/// What all formats of one request have in common: purging by URL means each of them.
-pub(crate) fn url_tag(request: &ImageRequest) -> String {
-    let output = Output {
-        format: None,
-        ..request.rules.output().clone()
-    };
-    let text = if !request.is_file() {
-        request.rules.with_output(output).text()
-    } else {
-        String::new()
-    };
-    format!("request:{}", Key::of(&[source_path(request), text]))
 }
 
 /// What a client may hold its copy of an entry against.

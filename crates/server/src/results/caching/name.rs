@@ -3,14 +3,27 @@
 //! Results outlive the process and the version on a disk, and machines may share them. So every part is a text
 //! written here by hand, and a test freezes it: no derived `Debug`, no version of the package, no folder.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use andon_cache::Key;
+use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
+use andon_recipe::{Facts, Output, Recipe, ResolveError};
 
 use crate::config::{self, Config, HttpConfig, OriginKind, S3Config};
 use crate::request::negotiation::SettledRequest;
 use crate::sources::revision::Revision;
+
+/// A request in whole pixels. Equal requests are equal here, in whichever dialect and spelling they came.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    /// What its result is kept under.
+    pub(crate) key: Key,
+    /// What the entity tag says besides the files: the recipe and who makes it.
+    pub(crate) text: String,
+    /// What its results have in common in all formats: purging by URL means each of them.
+    pub(crate) tag: String,
+}
 
 /// The parts of keys that do not come from the request.
 #[derive(Debug)]
@@ -32,20 +45,72 @@ impl Names {
         }
     }
 
-    /// The key of a request whose format is settled and part of the recipe; nothing else that a client sends
-    /// matters.
-    pub(crate) fn key(&self, asked: &SettledRequest) -> Key {
-        Key::of(&self.parts(asked))
+    /// What a request comes to for a source with these facts.
+    pub(crate) fn resolve(
+        &self,
+        asked: &SettledRequest,
+        facts: &Facts,
+    ) -> Result<Resolved, ResolveError> {
+        let rules = &asked.request.rules;
+        let any_format = Output {
+            format: None,
+            ..rules.output().clone()
+        };
+        let any_format = rules.with_output(any_format);
+        // What has to be measured first is called by its own text.
+        if !rules.measures(facts.orientation).is_empty() {
+            return Ok(self.resolved(asked, &rules.text(), &any_format.text()));
+        }
+        Ok(self.resolved(asked, &rules.resolve(facts)?, &any_format.resolve(facts)?))
     }
 
-    fn parts(&self, asked: &SettledRequest) -> [String; 4] {
+    /// The same for a file as it is, whatever its facts are.
+    pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
+        let original = Recipe::original();
+        self.resolved(asked, &original, &original)
+    }
+
+    /// What is made for a request before anybody knows what it comes to.
+    pub(crate) fn unresolved(&self, asked: &SettledRequest) -> Key {
+        let ask = match asked.request.ask {
+            Ask::Describe => "facts",
+            _ => "",
+        };
+        let text = format!("unresolved {ask} {}", asked.request.rules.text());
+        Key::of(&self.parts(asked, text))
+    }
+
+    /// What the facts of a request's source are kept under.
+    pub(crate) fn facts(&self, request: &ImageRequest) -> Key {
+        let source = source_path(request);
+        Key::of(&["facts", self.revision.text(), self.origin(&source), &source])
+    }
+
+    fn resolved(
+        &self,
+        asked: &SettledRequest,
+        recipe: &dyn Display,
+        any_format: &dyn Display,
+    ) -> Resolved {
+        let request = &asked.request;
+        let text = self.revision.result(&request.ask, recipe);
+        let of_url = self.revision.result(&request.ask, any_format);
+        Resolved {
+            key: Key::of(&self.parts(asked, text.clone())),
+            tag: format!("url:{}", Key::of(&[source_path(request), of_url])),
+            text,
+        }
+    }
+
+    /// Nothing else that a client sends matters: the format is settled and part of the text.
+    fn parts(&self, asked: &SettledRequest, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = request.source.as_str().trim_start_matches('/');
         let mut rules = String::new();
         for (rule, applies) in [
             ("negotiated", asked.negotiated),
-            ("strict", request.style.exact),
-            ("source-type", request.style.type_by_name),
+            ("exact", request.style.exact),
+            ("type-by-name", request.style.type_by_name),
         ] {
             if applies {
                 let _ = write!(rules, "{rule} ");
@@ -54,19 +119,25 @@ impl Names {
         [
             self.origin(source).to_owned(),
             source.to_owned(),
-            self.revision.result(request),
+            text,
             rules,
         ]
     }
 
     /// The origin of the longest prefix.
     fn origin(&self, source: &str) -> &str {
+        let source = source.trim_start_matches('/');
         self.origins
             .iter()
             .filter(|(prefix, _)| config::is_below(prefix, source))
             .max_by_key(|(prefix, _)| prefix.len())
             .map_or("", |(_, origin)| origin)
     }
+}
+
+/// What purging by source compares with.
+pub(crate) fn source_path(request: &ImageRequest) -> String {
+    format!("/{}", request.source.as_str().trim_start_matches('/'))
 }
 
 /// Where an origin's sources come from, as far as it decides which images they are. A folder has no name of
@@ -104,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// A request as the configuration `keys`, read in `folder`, understands it.
+    /// A request as the configuration `keys`, read in `folder`, understands it, and what it comes to for a JPEG.
     fn parts(keys: &str, folder: &str, target: &str) -> ([String; 4], Key) {
         let config = Config::parse(keys, Path::new(folder)).unwrap();
         let request = Dialects::new(&config.dialects)
@@ -116,7 +187,13 @@ mod tests {
             negotiated: false,
         };
         let names = Names::new(&config, andon_codecs::ALL);
-        (names.parts(&asked), names.key(&asked))
+        let resolved = match asked.request.is_file() {
+            true => names.file(&asked),
+            false => names
+                .resolve(&asked, &Facts::new("jpeg", 400, 300))
+                .unwrap(),
+        };
+        (names.parts(&asked, resolved.text), resolved.key)
     }
 
     const KEYS: &str = "
@@ -143,7 +220,7 @@ mod tests {
         assert_eq!(source, "x/a.jpg");
         let recipe = result.strip_prefix(&revision).unwrap();
         assert_eq!(recipe, RECIPE);
-        assert_eq!(rules, "strict source-type ");
+        assert_eq!(rules, "exact type-by-name ");
 
         let (http, _) = parts(KEYS, "/a", "/shop/a.jpg");
         let origin = "http https://pictures.example/originals";
@@ -153,7 +230,32 @@ mod tests {
         assert_eq!(s3[0], "s3  eu-central-1 b f");
     }
 
-    const RECIPE: &str = " small_light(dw=10,dh=20,q=80)";
+    const RECIPE: &str = " exact:10x7,q:80,frame:1";
+
+    #[test]
+    fn equal_requests_have_one_key_however_they_are_written() {
+        let key = |target: &str| parts("", "/a", target).1;
+        let same = [
+            "/small_light(dw=20,q=80)/x/a.jpg",
+            "/small_light(q=80,dw=20.0,dh=40,da=l)/x/a.jpg",
+            "/small_light(dw=5p,q=80)/x/a.jpg",
+            "/r/fit:20x20,q:80/x/a.jpg",
+            "/r/q:80,exact:20x15,as:jpeg/x//a.jpg",
+        ];
+        for target in same {
+            assert_eq!(key(target), key(same[0]), "{target}");
+        }
+        for other in [
+            "/r/fit:21x20,q:80/x/a.jpg",
+            "/r/fit:20x20,q:81/x/a.jpg",
+            "/r/fit:20x20,q:80,as:webp/x/a.jpg",
+            "/r/fit:20x20,q:80,as:json/x/a.jpg",
+            "/r/fit:20x20,q:80/a.jpg",
+            "/x/a.jpg",
+        ] {
+            assert_ne!(key(other), key(same[0]), "{other}");
+        }
+    }
 
     #[test]
     fn machines_with_one_configuration_share_keys_wherever_their_folders_are() {

@@ -34,6 +34,7 @@ impl Maker {
         found: Found,
     ) -> Result<Served, Error> {
         let key = found.source_key();
+        let validators = found.validators("");
         if found.size() <= MOST_WHOLE {
             let _hold = self.fetcher.hold(found.size_to_read()).await;
             let (found, read) = self.read(found).await?;
@@ -43,7 +44,7 @@ impl Maker {
             }
             return Ok(Served {
                 media_type: media_type::of(self.codecs, &found.path, &read.source),
-                validators: found.validators,
+                validators,
                 body,
             });
         }
@@ -62,7 +63,7 @@ impl Maker {
         Ok(Served {
             body,
             media_type,
-            validators: found.validators,
+            validators,
         })
     }
 

@@ -8,6 +8,7 @@ mod measured;
 mod obtained;
 mod picture;
 mod renewal;
+mod resolving;
 mod result;
 
 use std::sync::Arc;
@@ -27,9 +28,8 @@ use crate::admission::Admission;
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::{self, Source};
-use crate::request::conditional;
-use crate::request::negotiation::SettledRequest;
-use crate::results::caching::{Results, Terms};
+use crate::request::conditional::{self, Validators};
+use crate::results::caching::{Resolved, Results, Terms};
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
@@ -74,28 +74,32 @@ impl Maker {
     /// Obtains the result of a request; `headers` tell what the client has already.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
-        known: &RequestVariant,
+        known: &Arc<RequestVariant>,
         headers: &HeaderMap,
         deadline: Instant,
     ) -> Result<Answer, Error> {
         let began = Instant::now();
-        let (asked, key) = (&known.asked, known.key);
-        let hit = self.results.cache.get(&key).await;
+        let resolved = self.resolve_known(known).await;
+        let hit = match &resolved {
+            Some(resolved) => self.results.cache.get(&resolved.key).await,
+            None => None,
+        };
+        let lookup = Lookup { resolved, hit };
         if known.is_remote {
-            let obtained = self.remote(key, hit, asked, deadline, began).await?;
+            let obtained = self.remote(known, lookup, deadline, began).await?;
             return Ok(Answer::Result(obtained));
         }
-        self.local(key, hit, asked, headers, deadline, began).await
+        self.local(known, lookup, headers, deadline, began).await
     }
 
     /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
     /// this leaves no trace.
     pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<Obtained> {
-        let (cache, key) = (&self.results.cache, &known.key);
-        cache.take_from_memory(key, |hit| {
+        let (cache, resolved) = (&self.results.cache, known.resolved(self.results.purges())?);
+        cache.take_from_memory(&resolved.key, |hit| {
             let left = match known.is_remote {
                 true => fresh_for(hit)?,
-                false => self.results.checked.get(key)?.1,
+                false => self.results.checked.get(&resolved.key)?.1,
             };
             Some(Obtained::hit(hit, left, began))
         })
@@ -104,15 +108,17 @@ impl Maker {
     /// Of a folder: the file is looked at, at most every `fs_fresh`.
     async fn local(
         self: &Arc<Self>,
-        key: Key,
-        hit: Option<Hit>,
-        asked: &SettledRequest,
+        known: &Arc<RequestVariant>,
+        lookup: Lookup,
         headers: &HeaderMap,
         deadline: Instant,
         began: Instant,
     ) -> Result<Answer, Error> {
-        let results = &self.results;
-        if let (Some(hit), Some((_, left))) = (&hit, results.checked.get(&key)) {
+        let (results, asked) = (&self.results, &known.asked);
+        let Lookup { resolved, hit } = lookup;
+        if let (Some(hit), Some(resolved)) = (&hit, &resolved)
+            && let Some((_, left)) = results.checked.get(&resolved.key)
+        {
             return Ok(Answer::Result(Obtained::hit(hit, left, began)));
         }
         if hit.is_none()
@@ -132,47 +138,67 @@ impl Maker {
             }
             (Err(error), _) => return Err(error),
         };
-        if let Some(hit) = &hit
-            && hit.entry.etag == found.validators.etag
-        {
+        let is_current = |hit: &Hit, resolved: &Resolved, validators: &Validators| {
             let fresh = results.config.fs_fresh.0;
-            results.checked.remember(key, (), fresh);
-            return Ok(Answer::Result(Obtained::hit(hit, fresh, began)));
+            (hit.entry.etag == validators.etag).then(|| {
+                results.checked.remember(resolved.key, (), fresh);
+                Answer::Result(Obtained::hit(hit, fresh, began))
+            })
+        };
+        if let (Some(hit), Some(resolved)) = (&hit, &resolved)
+            && let Some(answer) = is_current(hit, resolved, &found.validators(&resolved.text))
+        {
+            return Ok(answer);
         }
-        if found.validators.unchanged(headers) {
-            return Ok(Answer::Unchanged(found.validators));
+        // The file has changed, or nothing is known of it yet.
+        let looked_up = resolved.map(|resolved| resolved.key);
+        let (found, resolved) = self.resolve(known, found, ticket, deadline).await?;
+        let (key, validators) = (resolved.key, found.validators(&resolved.text));
+        if looked_up != Some(key)
+            && let Some(hit) = results.cache.get(&key).await
+            && let Some(answer) = is_current(&hit, &resolved, &validators)
+        {
+            return Ok(answer);
+        }
+        if validators.unchanged(headers) {
+            return Ok(Answer::Unchanged(validators));
         }
         // A changed file is another result, and so is its fault.
-        let flight = results.flight(&key, &found.validators.etag);
+        let flight = results.flight(&key, &validators.etag);
         if let Some((fault, _)) = results.faults.get(&flight) {
             return Err(fault.into());
         }
         let terms = Terms::of_file(&results.config, asked.request.source.as_str());
         let work = {
-            let (maker, asked) = (self.clone(), asked.clone());
+            let (maker, known) = (self.clone(), known.clone());
             move |_: Cancellation| async move {
                 let job = ResultJob {
-                    key,
-                    flight,
+                    known,
                     ticket,
-                    asked,
                     deadline,
                     began,
                 };
                 let look = (found.size(), found.source_key());
-                let made = maker.make(&job, found, None, terms).await;
+                let made = maker.make(&job, &resolved, found, None, terms).await;
                 if made.is_ok() {
-                    let source = job.asked.request.source.as_str();
+                    let source = job.known.asked.request.source.as_str();
                     maker.looks.remember(source, look);
                     let fresh = maker.results.config.fs_fresh.0;
                     maker.results.checked.remember(key, (), fresh);
                 }
-                made.map_err(|error| maker.note_fault(&job, error))
+                made.map_err(|error| maker.note_fault(flight, error))
             }
         };
         let landed = results.flights.run(flight, work).await;
         Obtained::landed(landed, hit.is_some(), began).map(Answer::Result)
     }
+}
+
+/// What is known of a request's result before its source is asked for.
+#[derive(Clone)]
+struct Lookup {
+    resolved: Option<Arc<Resolved>>,
+    hit: Option<Hit>,
 }
 
 /// For how much longer a result is good, whoever it came from.

@@ -4,35 +4,35 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
+use andon_cache::{Cancellation, Entry, Freshness, Key};
 use andon_dialects::ImageRequest;
 
 use super::obtained::{Obtained, fallen};
 use super::result::ResultJob;
-use super::{Fetch, Made, Maker, fresh_for};
+use super::{Fetch, Lookup, Made, Maker, fresh_for};
 use crate::error::OriginError;
 use crate::error::{Error, SharedError};
-use crate::origins::{Fetched, Source, SourceValidators};
+use crate::origins::{Fetched, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::request::negotiation::SettledRequest;
 use crate::results::caching::{Notes, Terms};
+use crate::results::variant::RequestVariant;
 
 impl Maker {
     /// Of an origin that is asked over a network.
     pub(super) async fn remote(
         self: &Arc<Self>,
-        key: Key,
-        hit: Option<Hit>,
-        asked: &SettledRequest,
+        known: &Arc<RequestVariant>,
+        lookup: Lookup,
         deadline: Instant,
         began: Instant,
     ) -> Result<Obtained, Error> {
         let results = &self.results;
+        let hit = &lookup.hit;
         if let Some((hit, left)) = hit.as_ref().and_then(|hit| Some((hit, fresh_for(hit)?))) {
             return Ok(Obtained::hit(hit, left, began));
         }
-        let flight = results.flight(&key, "");
-        if let Some((fault, _)) = results.faults.get(&flight) {
+        let key = lookup.key(known);
+        if let Some((fault, _)) = results.faults.get(&results.flight(&key, "")) {
             return Err(fault.into());
         }
         let (while_renewed, if_error) = match hit.as_ref().map(|hit| hit.freshness) {
@@ -42,17 +42,19 @@ impl Maker {
             }) => (may_serve_while_revalidating, may_serve_if_error),
             _ => (false, false),
         };
-        if let Some(hit) = &hit {
+        if let Some(hit) = hit {
             if while_renewed {
-                self.renew_behind(key, asked, hit);
+                self.renew_behind(known, lookup.clone());
                 return Ok(Obtained::stale(hit, began));
             }
             if if_error && results.troubles.get(&key).is_some() {
                 return Ok(Obtained::stale(hit, began));
             }
         }
-        let old = hit.as_ref().map(|hit| hit.entry.clone());
-        match (self.renew(key, asked, old, deadline, began).await, &hit) {
+        match (
+            self.renew(known, lookup.clone(), deadline, began).await,
+            hit,
+        ) {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
                 results
                     .troubles
@@ -64,15 +66,16 @@ impl Maker {
     }
 
     /// One renewal at a time, and after a failed one none for a while.
-    fn renew_behind(self: &Arc<Self>, key: Key, asked: &SettledRequest, hit: &Hit) {
+    fn renew_behind(self: &Arc<Self>, known: &Arc<RequestVariant>, lookup: Lookup) {
+        let key = lookup.key(known);
         if !self.results.renewing.claim(key, (), self.timeout) {
             return;
         }
-        let (maker, asked, old) = (self.clone(), asked.clone(), hit.entry.clone());
+        let (maker, known) = (self.clone(), known.clone());
         tokio::spawn(async move {
             let began = Instant::now();
             let deadline = began + maker.timeout;
-            let renewal = maker.renew(key, &asked, Some(old), deadline, began);
+            let renewal = maker.renew(&known, lookup, deadline, began);
             let renewed = tokio::time::timeout_at(deadline.into(), renewal).await;
             maker.results.renewing.forget(&key);
             if !matches!(renewed, Ok(Ok(_))) {
@@ -85,59 +88,52 @@ impl Maker {
     /// Asks the origin whether the old result is still good, and makes a new one if not.
     async fn renew(
         self: &Arc<Self>,
-        key: Key,
-        asked: &SettledRequest,
-        old: Option<Arc<Entry>>,
+        known: &Arc<RequestVariant>,
+        lookup: Lookup,
         deadline: Instant,
         began: Instant,
     ) -> Result<Obtained, Error> {
-        let stale = old.is_some();
-        let flight = self.results.flight(&key, "");
+        let stale = lookup.hit.is_some();
+        let flight = self.results.flight(&lookup.key(known), "");
         let work = {
-            let (maker, asked) = (self.clone(), asked.clone());
+            let (maker, known) = (self.clone(), known.clone());
             move |_: Cancellation| async move {
                 let ticket = maker.results.cache.ticket();
                 let job = ResultJob {
-                    key,
-                    flight,
+                    known,
                     ticket,
-                    asked,
                     deadline,
                     began,
                 };
-                let made = maker.renewed(&job, old).await;
-                made.map_err(|error| maker.note_fault(&job, error))
+                let made = maker.renewed(&job, lookup).await;
+                made.map_err(|error| maker.note_fault(flight, error))
             }
         };
         let landed = self.results.flights.run(flight, work).await;
         Obtained::landed(landed, stale, began)
     }
 
-    async fn renewed(
-        self: &Arc<Self>,
-        job: &ResultJob,
-        old: Option<Arc<Entry>>,
-    ) -> Result<Made, Error> {
-        let request = &job.asked.request;
+    async fn renewed(self: &Arc<Self>, job: &ResultJob, lookup: Lookup) -> Result<Made, Error> {
+        let request = &job.known.asked.request;
         let materials = {
             let (resolver, request) = (self.resolver.clone(), request.clone());
             let open = move || resolver.open_materials(&request);
             self.fetcher.run(open).await?
         };
         // An old result is only worth asking about if what it is composed with is the same too.
-        let known = old.and_then(|old| {
-            let notes = Notes::of(&old);
-            let source = notes.source.clone()?;
-            let text = self.resolver.result_text(request);
-            let now = Validators::of_fetched(&text, &source, &materials.identities());
-            (now.etag == old.etag).then_some((old, notes, source))
+        let looked_up = lookup.resolved.as_ref().map(|resolved| resolved.key);
+        let old = lookup.resolved.zip(lookup.hit);
+        let old = old.and_then(|(resolved, hit)| {
+            let source = Notes::of(&hit.entry).source?;
+            let now = Validators::of_fetched(&resolved.text, &source, &materials.identities());
+            (now.etag == hit.entry.etag).then_some((resolved.key, hit.entry, source))
         });
-        let source = known.as_ref().map(|(_, _, source)| source.clone());
-        let source = match (self.fetch(request, source, job.deadline).await?, known) {
+        let known = old.as_ref().map(|(.., source)| source.clone());
+        let source = match (self.fetch(request, known, job.deadline).await?, old) {
             (Fetch::Body(source), _) => source,
-            (Fetch::NotModified(said), Some((old, notes, _))) => {
+            (Fetch::NotModified(said), Some((key, old, _))) => {
                 let terms = Terms::of_origin(&self.results.config, request.source.as_str(), said);
-                return Ok(self.prolong(job, &old, notes, terms));
+                return Ok(self.prolong(job, key, &old, &terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
@@ -146,10 +142,22 @@ impl Maker {
             request.source.as_str(),
             source.freshness,
         );
-        let validators = source.validators.clone();
-        let found = self.resolver.found(request, copy_of(&source), materials);
+        let (validators, bytes) = (source.validators.clone(), source.bytes.clone());
+        let found = self.resolver.found(request, (*source).clone(), materials);
         drop(source);
-        self.make(job, found, Some(validators), terms).await
+        let shared = terms.shared.then_some(job.ticket);
+        let resolved = self
+            .resolve_fetched(&job.known, &found, bytes, shared)
+            .await?;
+        // Another spelling of the request may have made it, of this very source.
+        if looked_up != Some(resolved.key)
+            && let Some(hit) = self.results.cache.get(&resolved.key).await
+            && hit.entry.etag == found.validators(&resolved.text).etag
+        {
+            return Ok(self.prolong(job, resolved.key, &hit.entry, &terms));
+        }
+        self.make(job, &resolved, found, Some(validators), terms)
+            .await
     }
 
     /// Fetches a source over a network, together with all who want it now.
@@ -181,25 +189,25 @@ impl Maker {
     }
 
     /// The old result again, on new terms.
-    fn prolong(&self, job: &ResultJob, old: &Entry, mut notes: Notes, terms: Terms) -> Made {
-        notes.client = terms.client.clone();
+    fn prolong(&self, job: &ResultJob, key: Key, old: &Entry, terms: &Terms) -> Made {
+        let notes = Notes {
+            client: terms.client.clone(),
+            ..Notes::of(old)
+        };
         let entry = Entry {
             life: terms.life,
             notes: notes.written(),
             ..old.clone()
         };
         let stages = vec![("fetch", job.began.elapsed())];
-        self.keep(job, entry, &terms, stages, true)
+        self.keep(job, key, entry, terms, stages, true)
     }
 }
 
-fn copy_of(source: &Source) -> Source {
-    Source {
-        bytes: source.bytes.clone(),
-        validators: source.validators.clone(),
-        freshness: source.freshness,
-        media_type: source.media_type.clone(),
-        hold: source.hold.clone(),
-        bounded: source.bounded,
+impl Lookup {
+    /// What the result is called until more is known.
+    fn key(&self, known: &RequestVariant) -> Key {
+        let resolved = self.resolved.as_ref();
+        resolved.map_or(known.unresolved, |resolved| resolved.key)
     }
 }

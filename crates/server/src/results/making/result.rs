@@ -12,17 +12,15 @@ use super::{Made, Maker};
 use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::origins::SourceValidators;
-use crate::request::negotiation::SettledRequest;
-use crate::results::caching::{self, Notes, Terms};
+use crate::results::caching::{self, Notes, Resolved, Terms};
+use crate::results::variant::RequestVariant;
 use crate::sources::resolver::Found;
 
 /// What is to be made, and until when.
 pub(super) struct ResultJob {
-    pub(super) key: Key,
-    pub(super) flight: Key,
+    pub(super) known: Arc<RequestVariant>,
     /// Taken before the source was looked at.
     pub(super) ticket: Ticket,
-    pub(super) asked: SettledRequest,
     pub(super) deadline: Instant,
     pub(super) began: Instant,
 }
@@ -32,28 +30,26 @@ impl Maker {
     pub(super) async fn make(
         &self,
         job: &ResultJob,
+        resolved: &Resolved,
         found: Found,
         source: Option<SourceValidators>,
         terms: Terms,
     ) -> Result<Made, Error> {
         let mut stages = Stages::new();
-        let validators = found.validators.clone();
+        let validators = found.validators(&resolved.text);
         let task = Task {
-            asked: &job.asked,
+            asked: &job.known.asked,
             deadline: job.deadline,
             began: job.began,
         };
         let stages_of = &mut stages;
-        let picture = match job.asked.request.ask {
+        let picture = match job.known.asked.request.ask {
             Ask::File | Ask::Redirect(_) => self.file(&task, found, stages_of).await?,
             Ask::Picture => self.picture(&task, found, stages_of).await?,
             Ask::Describe => self.describe(&task, found, stages_of).await?,
         };
-        let request = &job.asked.request;
-        let mut tags = vec![
-            caching::url_tag(request),
-            format!("type:{}", picture.media_type),
-        ];
+        let request = &job.known.asked.request;
+        let mut tags = vec![resolved.tag.clone(), format!("type:{}", picture.media_type)];
         let materials = request.rules.materials().into_iter();
         tags.extend(materials.map(|name| format!("material:{name}")));
         let notes = Notes {
@@ -72,12 +68,13 @@ impl Maker {
             negative: false,
             notes: notes.written(),
         };
-        Ok(self.keep(job, entry, &terms, stages, false))
+        Ok(self.keep(job, resolved.key, entry, &terms, stages, false))
     }
 
     pub(super) fn keep(
         &self,
         job: &ResultJob,
+        key: Key,
         entry: Entry,
         terms: &Terms,
         stages: Stages,
@@ -86,7 +83,7 @@ impl Maker {
         let entry = Arc::new(entry);
         let stored = terms.shared && self.results.keeps();
         if stored {
-            self.results.cache.put(job.key, entry.clone(), job.ticket);
+            self.results.cache.put(key, entry.clone(), job.ticket);
         }
         Made {
             entry,
@@ -97,7 +94,7 @@ impl Maker {
     }
 
     /// Remembers faults that would be the same the next moment; never our own, nor an origin's trouble.
-    pub(super) fn note_fault(&self, job: &ResultJob, error: Error) -> SharedError {
+    pub(super) fn note_fault(&self, flight: Key, error: Error) -> SharedError {
         let error = match error {
             Error::Shared(shared) => shared,
             error => SharedError::new(error),
@@ -111,9 +108,7 @@ impl Maker {
         );
         if lasting {
             let span = self.results.config.negative.0;
-            self.results
-                .faults
-                .remember(job.flight, error.clone(), span);
+            self.results.faults.remember(flight, error.clone(), span);
         }
         error
     }

@@ -1,0 +1,125 @@
+//! What the headers of sources say, remembered: with it a request comes to whole pixels, and so to the name of its
+//! result, without its source.
+//!
+//! The facts are those of the version that was seen last. A result that was made from an earlier one is not found
+//! under the name that they give, unless it is the same in whole pixels; then its entity tag tells the two apart.
+
+use std::sync::Arc;
+
+use andon_cache::{Cache, Entry, Key, Life, Ticket};
+use andon_recipe::{Facts, Measured, Orientation};
+use serde::{Deserialize, Serialize};
+
+use crate::results::recent::Recent;
+
+/// What the header of one version of a source says.
+#[derive(Debug)]
+pub(crate) struct SourceFacts {
+    /// The version.
+    pub(crate) version: String,
+    pub(crate) facts: Facts,
+}
+
+/// The facts of the sources that were used most recently; on disk, if there is a disk tier, of all that have results
+/// there.
+#[derive(Debug)]
+pub(crate) struct FactsTable(Recent<Arc<SourceFacts>>);
+
+impl FactsTable {
+    /// For the sources of about as many results as fit into so many bytes.
+    pub(crate) fn new(cache_bytes: u64) -> Self {
+        let most = (cache_bytes / BYTES_PER_SOURCE).clamp(LEAST, MOST);
+        Self(Recent::new(most as usize))
+    }
+
+    pub(crate) async fn get(&self, key: &Key, cache: &Cache) -> Option<Arc<SourceFacts>> {
+        let name = key.to_string();
+        if let Some(facts) = self.0.get(&name) {
+            return Some(facts);
+        }
+        let entry = cache.get_from_disk(key).await?;
+        let record: Record = serde_json::from_slice(&entry.notes).ok()?;
+        let facts = Arc::new(record.into());
+        self.0.remember(&name, Arc::clone(&facts));
+        Some(facts)
+    }
+
+    /// Remembers; on disk, too, if others may be answered from there. `source` is its path.
+    pub(crate) fn remember(
+        &self,
+        key: Key,
+        facts: Arc<SourceFacts>,
+        on_disk: Option<(&Cache, Ticket, String)>,
+    ) {
+        if let Some((cache, ticket, source)) = on_disk {
+            let notes = serde_json::to_vec(&Record::of(&facts)).unwrap_or_default();
+            let entry = Entry {
+                source,
+                notes: notes.into(),
+                life: Life::fresh_for(std::time::Duration::ZERO),
+                ..Entry::default()
+            };
+            cache.put_on_disk(key, entry, ticket);
+        }
+        self.0.remember(&key.to_string(), facts);
+    }
+}
+
+/// As it is on disk.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    version: String,
+    format: String,
+    width: u32,
+    height: u32,
+    orientation: u16,
+    alpha: bool,
+    cmyk: bool,
+    metadata: bool,
+    shrinks: bool,
+    quality: Option<u8>,
+}
+
+impl Record {
+    fn of(known: &SourceFacts) -> Self {
+        let facts = &known.facts;
+        Self {
+            version: known.version.clone(),
+            format: facts.format.clone(),
+            width: facts.width,
+            height: facts.height,
+            orientation: facts.orientation.exif(),
+            alpha: facts.alpha,
+            cmyk: facts.cmyk,
+            metadata: facts.metadata,
+            shrinks: facts.shrinks,
+            quality: facts.quality,
+        }
+    }
+}
+
+impl From<Record> for SourceFacts {
+    fn from(record: Record) -> Self {
+        Self {
+            version: record.version,
+            facts: Facts {
+                format: record.format,
+                width: record.width,
+                height: record.height,
+                orientation: Orientation::from_exif(record.orientation),
+                alpha: record.alpha,
+                cmyk: record.cmyk,
+                metadata: record.metadata,
+                shrinks: record.shrinks,
+                quality: record.quality,
+                measured: Measured::default(),
+            },
+        }
+    }
+}
+
+/// At about 300 bytes for each source, the table takes up to 4 % of what the results may.
+const BYTES_PER_SOURCE: u64 = 16 << 10;
+
+const LEAST: u64 = 4096;
+const MOST: u64 = 1 << 20;

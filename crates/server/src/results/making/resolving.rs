@@ -1,0 +1,148 @@
+//! From a request to whole pixels: by what is known of its source, or by the source's header.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use andon_cache::{Cancellation, Ticket};
+use andon_pixels::Error as PixelError;
+use bytes::Bytes;
+
+use super::Maker;
+use super::obtained::fallen;
+use crate::error::Error;
+use crate::results::caching::{Resolved, SourceFacts, source_path};
+use crate::results::variant::RequestVariant;
+use crate::sources::resolver::Found;
+
+impl Maker {
+    /// What a request comes to, as far as it is known without its source.
+    pub(super) async fn resolve_known(&self, known: &RequestVariant) -> Option<Arc<Resolved>> {
+        let (results, purges) = (&self.results, self.results.purges());
+        if let Some(resolved) = known.resolved(purges) {
+            return Some(resolved);
+        }
+        if known.asked.request.is_file() {
+            return self.resolved(known, None, purges).ok();
+        }
+        let facts = results.facts.get(&known.facts, &results.cache).await?;
+        self.resolved(known, Some(&facts), purges).ok()
+    }
+
+    /// What a request comes to for the file that was found. The header is read if it is not known, which brings the
+    /// file into memory.
+    pub(super) async fn resolve(
+        self: &Arc<Self>,
+        known: &Arc<RequestVariant>,
+        found: Found,
+        ticket: Ticket,
+        deadline: Instant,
+    ) -> Result<(Found, Arc<Resolved>), Error> {
+        let (results, purges) = (&self.results, self.results.purges());
+        let facts = results.facts.get(&known.facts, &results.cache).await;
+        let (found, facts) = match facts.filter(|facts| facts.version == found.version()) {
+            Some(facts) => (found, facts),
+            None => self.read_header(known, found, ticket, deadline).await?,
+        };
+        Ok((found, self.resolved(known, Some(&facts), purges)?))
+    }
+
+    /// What a request comes to for a source that was fetched; others may share it if `shared`.
+    pub(super) async fn resolve_fetched(
+        &self,
+        known: &RequestVariant,
+        found: &Found,
+        bytes: Bytes,
+        shared: Option<Ticket>,
+    ) -> Result<Arc<Resolved>, Error> {
+        let (results, purges) = (&self.results, self.results.purges());
+        if known.asked.request.is_file() {
+            return self.resolved(known, None, purges);
+        }
+        let version = found.version();
+        let facts = results.facts.get(&known.facts, &results.cache).await;
+        let facts = match facts.filter(|facts| facts.version == version) {
+            Some(facts) => facts,
+            None => {
+                let engine = self.engine.clone();
+                let read = move || Ok(engine.facts(&bytes)?);
+                let facts = self.fetcher.run(read).await?;
+                self.remember(known, SourceFacts { version, facts }, shared)
+            }
+        };
+        self.resolved(known, Some(&facts), purges)
+    }
+
+    fn resolved(
+        &self,
+        known: &RequestVariant,
+        facts: Option<&SourceFacts>,
+        purges: u64,
+    ) -> Result<Arc<Resolved>, Error> {
+        let names = &self.results.names;
+        let resolved = match facts {
+            None => names.file(&known.asked),
+            Some(facts) => names
+                .resolve(&known.asked, &facts.facts)
+                .map_err(PixelError::of_rules)?,
+        };
+        let resolved = Arc::new(resolved);
+        known.resolves_to(&resolved, purges);
+        Ok(resolved)
+    }
+
+    /// Reads a file's header, together with all who want to know it.
+    async fn read_header(
+        self: &Arc<Self>,
+        known: &Arc<RequestVariant>,
+        found: Found,
+        ticket: Ticket,
+        deadline: Instant,
+    ) -> Result<(Found, Arc<SourceFacts>), Error> {
+        let results = &self.results;
+        let flight = results.flight(&found.source_key(), "header");
+        if let Some((fault, _)) = results.faults.get(&flight) {
+            return Err(fault.into());
+        }
+        let work = {
+            let (maker, known, alone) = (self.clone(), known.clone(), found.source_alone());
+            move |_: Cancellation| async move {
+                let header = maker.header(alone, deadline).await;
+                let (found, facts) = header.map_err(|error| maker.note_fault(flight, error))?;
+                Ok((maker.remember(&known, facts, Some(ticket)), found.cached()))
+            }
+        };
+        let landed = results.headers.run(flight, work).await;
+        let (facts, cached) = landed.map_err(fallen)?.value?;
+        Ok(match cached {
+            Some(cached) => (found.filled(cached), facts),
+            None => (found, facts),
+        })
+    }
+
+    async fn header(&self, found: Found, deadline: Instant) -> Result<(Found, SourceFacts), Error> {
+        // Before anything is read: whoever finds no place must cost next to nothing.
+        let source = Some(found.source_key());
+        let _admitted = self.admission.enter(found.size(), source, deadline)?;
+        let found = self.source_cache.fill(found, &self.fetcher).await?;
+        let engine = self.engine.clone();
+        let read = move || {
+            let version = found.version();
+            let facts = engine.facts(&found.read()?.source)?;
+            Ok((found, SourceFacts { version, facts }))
+        };
+        self.fetcher.run(read).await
+    }
+
+    fn remember(
+        &self,
+        known: &RequestVariant,
+        facts: SourceFacts,
+        shared: Option<Ticket>,
+    ) -> Arc<SourceFacts> {
+        let (facts, results) = (Arc::new(facts), &self.results);
+        let source = source_path(&known.asked.request);
+        let on_disk = shared.map(|ticket| (&results.cache, ticket, source));
+        results.facts.remember(known.facts, facts.clone(), on_disk);
+        facts
+    }
+}
