@@ -40,11 +40,12 @@ pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Re
 /// Measured on photographs and drawings, one core: inflating costs by the byte, unfiltering and dealing
 /// into planes by the sample.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
-    let samples =
-        info.pixels() * channels(info.model, info.alpha) as u64 * info.depth.bytes() as u64;
+    // A header may say what no picture can be.
+    let samples = (info.pixels())
+        .saturating_mul((channels(info.model, info.alpha) * info.depth.bytes()) as u64);
     let row = samples / u64::from(info.height.max(1));
     Cost {
-        nanos: bytes * NANOS_PER_BYTE + samples * TENTHS_OF_NANOS_PER_SAMPLE / 10,
+        nanos: bytes * NANOS_PER_BYTE + samples.saturating_mul(TENTHS_OF_NANOS_PER_SAMPLE) / 10,
         scratch: row * 4 + INFLATER_BYTES,
     }
 }

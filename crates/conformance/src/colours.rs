@@ -1,0 +1,84 @@
+//! Colours after a conversion to sRGB.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::delta::delta_e2000;
+use crate::judge::{Judged, close};
+use crate::rgba::Rgba;
+use crate::rows::Row;
+
+/// What is asked of the server for them.
+pub(crate) const RECIPE: &str = "srgb,as:png";
+
+/// How far a whole picture may be off lcms2's: both round, and black points differ.
+const WHOLE: f64 = 3.0;
+
+#[derive(Deserialize)]
+struct Answer {
+    points: Vec<Point>,
+    tolerance: Value,
+}
+
+/// A point and what it may be.
+#[derive(Deserialize)]
+struct Point {
+    x: usize,
+    y: usize,
+    srgb: Option<[u8; 3]>,
+    relative: Option<[u8; 3]>,
+    relative_bpc: Option<[u8; 3]>,
+    perceptual: Option<[u8; 3]>,
+}
+
+impl Point {
+    fn allowed(&self) -> impl Iterator<Item = [u8; 3]> {
+        [self.srgb, self.relative, self.relative_bpc, self.perceptual]
+            .into_iter()
+            .flatten()
+    }
+}
+
+pub(crate) fn judge(row: &Row, set: &Path, converted: &[u8]) -> Judged {
+    let own = Rgba::png(converted).map_err(|error| format!("{error:#}"))?;
+    if let Some(answer) = row.text("colours") {
+        let text = std::fs::read_to_string(set.join(answer)).map_err(|error| error.to_string())?;
+        let answer: Answer = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        // Text: 4 per channel, or a difference that is not seen.
+        let number = answer.tolerance.as_f64();
+        let most = number.unwrap_or(4.0);
+        let close = |pixel: [u8; 3], right: [u8; 3]| {
+            let off = pixel
+                .iter()
+                .zip(right)
+                .map(|(own, right)| own.abs_diff(right))
+                .max();
+            f64::from(off.unwrap_or(0)) <= most
+                || (number.is_none() && delta_e2000(pixel, right) <= 2.0)
+        };
+        let mut wrong = Vec::new();
+        for point in &answer.points {
+            let pixel = own.pixels.get(point.y * own.width + point.x);
+            let [r, g, b, a] = *pixel.ok_or("the picture is smaller than its answer")?;
+            // What is hidden has no colour.
+            if a > 0 && !point.allowed().any(|right| close([r, g, b], right)) {
+                wrong.push(format!("{},{} is {r},{g},{b}", point.x, point.y));
+            }
+        }
+        if let Some(first) = wrong.first() {
+            let (count, all) = (wrong.len(), answer.points.len());
+            return Err(format!("{count} of {all} colours are wrong: {first}"));
+        }
+    }
+    if let Some(answer) = row.text("srgb") {
+        let answer = Rgba::read(&set.join(answer)).map_err(|error| format!("{error:#}"))?;
+        let own = own
+            .shown_through(&answer)
+            .reduced(row.number("srgb_reduce").unwrap_or(1) as usize);
+        let tolerance = serde_json::json!({ "mean": WHOLE });
+        close(&own, &answer, &tolerance).map_err(|why| format!("in sRGB: {why}"))?;
+    }
+    Ok(())
+}

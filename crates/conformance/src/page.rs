@@ -1,0 +1,118 @@
+//! The page: tables, and every miss with its reason.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::alone::Verdict;
+use crate::misses::Misses;
+use crate::rows::{KINDS, Row};
+
+type Judged<'a> = (&'a Row, &'a Verdict);
+
+/// What came of some rows.
+#[derive(Default)]
+struct Count {
+    rows: usize,
+    passed: usize,
+    partly: usize,
+    sure: usize,
+    sure_passed: usize,
+}
+
+impl Count {
+    fn add(&mut self, row: &Row, verdict: &Verdict) {
+        let passed = usize::from(!verdict.missed());
+        self.rows += 1;
+        self.passed += passed;
+        self.partly +=
+            usize::from(matches!(verdict, Verdict::Passed { left, .. } if !left.is_empty()));
+        if row.sure() {
+            self.sure += 1;
+            self.sure_passed += passed;
+        }
+    }
+
+    fn line(&self, name: &str) -> String {
+        let sure = match self.sure {
+            0 => "–".to_owned(),
+            sure => format!(
+                "{} of {sure} ({:.1} %)",
+                self.sure_passed,
+                100.0 * self.sure_passed as f64 / sure as f64
+            ),
+        };
+        format!(
+            "| {name} | {} | {} | {sure} | {} | {} |\n",
+            self.rows,
+            self.passed,
+            self.rows - self.passed,
+            self.partly
+        )
+    }
+}
+
+const HEAD: &str = "| rows | passed | of those that are agreed | missed | partly judged |\n|---|---|---|---|---|---|\n";
+
+/// A table of formats and one of kinds.
+pub(crate) fn tables(judged: &[Judged<'_>]) -> String {
+    let mut formats: BTreeMap<(&str, &str), Count> = BTreeMap::new();
+    let mut kinds: BTreeMap<usize, Count> = BTreeMap::new();
+    let mut all = Count::default();
+    for (row, verdict) in judged {
+        formats
+            .entry((row.folder(), &row.format))
+            .or_default()
+            .add(row, verdict);
+        let kind = KINDS
+            .iter()
+            .position(|kind| *kind == row.kind())
+            .unwrap_or(0);
+        kinds.entry(kind).or_default().add(row, verdict);
+        all.add(row, verdict);
+    }
+    let mut text = format!("\n| files {HEAD}");
+    for ((folder, format), count) in &formats {
+        text += &count.line(&match folder == format {
+            true => (*format).to_owned(),
+            false => format!("{folder}: {format}"),
+        });
+    }
+    text += &all.line("all");
+    let _ = write!(text, "\n| what is asked {HEAD}");
+    for (kind, count) in &kinds {
+        text += &count.line(KINDS[*kind]);
+    }
+    text
+}
+
+/// The whole page.
+pub(crate) fn write(judged: &[Judged<'_>], misses: &Misses) -> String {
+    let mut text = String::from(INTRODUCTION);
+    text += &tables(judged);
+    text += "\n## What is missed\n";
+    let mut reasons: BTreeMap<&str, Vec<&Judged<'_>>> = BTreeMap::new();
+    for row in judged.iter().filter(|(_, verdict)| verdict.missed()) {
+        let why = misses.why(&row.0.path).unwrap_or("not explained yet");
+        reasons.entry(why).or_default().push(row);
+    }
+    for (why, rows) in reasons {
+        let _ = write!(text, "\n**{why}** ({}):\n\n", rows.len());
+        for (row, verdict) in rows {
+            if let Verdict::Missed(what) = verdict {
+                let _ = writeln!(text, "- `{}`: {what}", row.path);
+            }
+        }
+    }
+    text
+}
+
+const INTRODUCTION: &str = "\
+# Conformance
+
+Written by `./dev conformance`; not to be edited. Every file of the conformance set is decoded in a process of its own
+with a deadline and a memory limit, and held against the answer beside it. *Agreed* rows are those whose answer several
+decoders give, or the suite itself. *Partly judged* means that something of the row's answer has nothing in Andon to hold it
+against yet (`-v` says what). *refuse*: the file has to be refused as the client's fault, within the deadline and the
+memory. Pictures in sRGB may be 3 levels off lcms2's in the mean. 415 passes for TIFF samples that are documented as not read
+(float, signed, more than 16 bits), and for HEIC. Why a row is missed is explained in `crates/conformance/misses.txt`.
+";
