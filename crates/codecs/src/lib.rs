@@ -16,11 +16,12 @@ mod exif;
 mod gif;
 mod guard;
 mod jpeg;
+mod jxl;
 mod png;
 mod webp;
 
 /// Every format there is. Tests walk this list.
-pub static ALL: &[&dyn Codec] = &[&jpeg::Jpeg, &png::Png, &webp::Webp, &gif::Gif];
+pub static ALL: &[&dyn Codec] = &[&jpeg::Jpeg, &png::Png, &webp::Webp, &gif::Gif, &jxl::Jxl];
 
 /// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.
 ///

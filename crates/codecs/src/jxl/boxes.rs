@@ -1,0 +1,138 @@
+//! The container around a codestream: boxes of a length, a four-letter name, and data.
+
+use std::io::Read;
+
+use andon_pixels::{Error, Result};
+use brotli_decompressor::Decompressor;
+
+use super::NAME;
+use crate::{exif, guard};
+
+/// How every container begins; a codestream may also stand alone.
+pub(super) const SIGNATURE: &[u8] = b"\0\0\0\x0cJXL \r\n\x87\n";
+
+/// What a container holds beside the codestream.
+#[derive(Debug, Default)]
+pub(super) struct Container<'a> {
+    exif: Option<Packed<'a>>,
+    /// Is there what makes the JPEG of it again that it was made of?
+    pub(super) jpeg: bool,
+    /// Is there any metadata?
+    pub(super) metadata: bool,
+    /// Where the last box ends that means something here; 0 where there is none.
+    pub(super) end: usize,
+}
+
+/// The data of a box, perhaps in Brotli's packing.
+#[derive(Clone, Copy, Debug)]
+struct Packed<'a> {
+    data: &'a [u8],
+    brotli: bool,
+}
+
+/// Files have a handful of boxes, and one in `jxlp` for every few frames at most.
+const MOST_BOXES: usize = 20_000;
+
+impl<'a> Container<'a> {
+    /// Walks over the boxes; of a file that is cut off, over those that are there.
+    pub(super) fn read(file: &'a [u8]) -> Result<Self> {
+        let mut found = Self::default();
+        if !file.starts_with(SIGNATURE) {
+            return Ok(found);
+        }
+        for (count, part) in (Boxes { file, at: 0 }).enumerate() {
+            if count == MOST_BOXES {
+                let why = format!("it has more than {MOST_BOXES} boxes");
+                return Err(Error::broken(NAME, why));
+            }
+            found.take(&part);
+        }
+        Ok(found)
+    }
+
+    fn take(&mut self, part: &Part<'a>) {
+        let brotli = &part.name == b"brob";
+        let (name, data) = match part.data.split_first_chunk() {
+            Some((name, data)) if brotli => (*name, data),
+            _ => (part.name, part.data),
+        };
+        match &name {
+            b"Exif" => {
+                self.exif.get_or_insert(Packed { data, brotli });
+                self.metadata = true;
+            }
+            b"xml " | b"jumb" | b"jhgm" => self.metadata = true,
+            b"jbrd" => self.jpeg = true,
+            b"JXL " | b"ftyp" | b"jxll" | b"jxli" | b"jxlc" | b"jxlp" => {}
+            _ => return,
+        }
+        self.end = part.end;
+    }
+
+    /// The EXIF block from its TIFF header on. One that cannot be unpacked is left out: the pixels are whole
+    /// without it.
+    pub(super) fn exif(&self, limit: u64) -> Result<Option<Vec<u8>>> {
+        let Some(packed) = self.exif else {
+            return Ok(None);
+        };
+        let mut data = Vec::new();
+        let read = if packed.brotli {
+            let unpacker = Decompressor::new(packed.data, 4096);
+            unpacker
+                .take(limit.saturating_add(5))
+                .read_to_end(&mut data)
+        } else {
+            guard::at_most("metadata_bytes", packed.data.len() as u64, limit)?;
+            data.extend_from_slice(packed.data);
+            Ok(data.len())
+        };
+        guard::at_most("metadata_bytes", data.len() as u64, limit)?;
+        if read.is_err() {
+            return Ok(None);
+        }
+        // First stands how far the block begins behind this number.
+        let tiff = data
+            .split_first_chunk()
+            .and_then(|(offset, rest)| rest.get(u32::from_be_bytes(*offset) as usize..));
+        Ok(tiff.map(|tiff| exif::without_prefix(tiff).to_vec()))
+    }
+}
+
+struct Part<'a> {
+    name: [u8; 4],
+    /// As much of it as is there.
+    data: &'a [u8],
+    /// Where the next box begins.
+    end: usize,
+}
+
+struct Boxes<'a> {
+    file: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Boxes<'a> {
+    type Item = Part<'a>;
+
+    /// The walk ends where no box can be.
+    fn next(&mut self) -> Option<Part<'a>> {
+        let (size, rest) = self.file.get(self.at..)?.split_first_chunk()?;
+        let (name, rest) = rest.split_first_chunk()?;
+        let (length, data) = match u32::from_be_bytes(*size) {
+            0 => (rest.len(), rest),
+            1 => {
+                let (long, rest) = rest.split_first_chunk()?;
+                let length = usize::try_from(u64::from_be_bytes(*long)).ok()?;
+                (length.checked_sub(16)?, rest)
+            }
+            short => ((short as usize).checked_sub(8)?, rest),
+        };
+        let start = self.file.len() - data.len();
+        self.at = start.saturating_add(length).min(self.file.len());
+        Some(Part {
+            name: *name,
+            data: &self.file[start..self.at],
+            end: self.at,
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! From a JPEG XL to planes.
+
+use andon_pixels::{
+    Cost, Decode, Delay, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits,
+    Metadata, Model, Plane, Result, Timed,
+};
+use jxl::api::{
+    AlphaMode, Event, JxlDecoder, JxlOutputBuffer, JxlParallelRunner, JxlParallelRunnerFun,
+};
+
+use super::boxes::Container;
+use super::header::{self, Header, cut_off};
+use super::{NAME, broken};
+use crate::guard;
+
+/// Decodes the first frame that is shown.
+pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let mut reader = Reader::open(bytes, info, how)?;
+    let metadata = reader.metadata();
+    let Some(timed) = reader.next()? else {
+        return Err(Error::broken(NAME, "it shows no frame"));
+    };
+    let mut image = Image::still(timed.frame);
+    image.metadata = metadata;
+    Ok(image)
+}
+
+/// Where the picture ends: its first frame is decoded, all others have to be there.
+pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+    let probed = guard::probed(info.width, info.height, info, how.limits);
+    let mut rest = bytes;
+    let mut options = header::options();
+    options.scan_frames_only = true;
+    let mut decoder = JxlDecoder::new(options);
+    let codestream = loop {
+        guard::wanted(how.interrupt)?;
+        match decoder.process(&mut rest, None, None).map_err(broken)? {
+            Event::NeedMoreInput { .. } => return Err(cut_off()),
+            _ => {
+                if let Some(end) = decoder.file_length() {
+                    break end as usize;
+                }
+            }
+        }
+    };
+    let container = Container::read(bytes)?;
+    if probed.is_ok() {
+        match decode(bytes, info, how) {
+            Ok(_) | Err(Error::Limit { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(codestream.max(container.end))
+}
+
+/// Measured on photographs, one core: the decoder needs more for a lossless sample than for a lossy one.
+pub(super) fn cost(info: &Info) -> Cost {
+    let channels = info.model.planes() as u64 + u64::from(info.alpha);
+    let each = if info.lossless {
+        LOSSLESS_NANOS
+    } else {
+        LOSSY_NANOS
+    };
+    Cost {
+        nanos: info.pixels() * channels * each,
+        scratch: info.decoder_bytes,
+    }
+}
+
+/// Per sample.
+const LOSSY_NANOS: u64 = 6;
+/// Per sample.
+const LOSSLESS_NANOS: u64 = 20;
+
+/// The frames of a file, one after the other.
+pub(super) struct Reader<'a> {
+    decoder: JxlDecoder,
+    rest: &'a [u8],
+    header: Header<'a>,
+    metadata: Metadata,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Reader<'a> {
+    /// Before the first frame.
+    pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
+        guard::wanted(how.interrupt)?;
+        let container = Container::read(bytes)?;
+        let mut options = header::options();
+        options.alpha_mode = AlphaMode::Unpremultiplied;
+        // The limit is not known before the header is read, and cannot be set after it.
+        options.sample_limit = Some(header::sample_limit(info));
+        let mut decoder = JxlDecoder::new(options);
+        let mut rest = bytes;
+        let header = Header::begun(&mut decoder, &mut rest, container)?;
+        guard::probed(header.width, header.height, info, how.limits)?;
+        let metadata = if how.keep_metadata {
+            metadata(&header, how.limits)?
+        } else {
+            Metadata::default()
+        };
+        Ok(Self {
+            decoder,
+            rest,
+            header,
+            metadata,
+            interrupt: how.interrupt,
+        })
+    }
+
+    /// On to the next frame's pixels; `false` after the last.
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            match self.process(None)? {
+                Event::FrameHeader => return Ok(true),
+                Event::Complete => return Ok(false),
+                Event::NeedMoreInput { .. } => return Err(cut_off()),
+                Event::BasicInfo | Event::FrameComplete { .. } => {}
+            }
+        }
+    }
+
+    fn process(&mut self, buffers: Option<&mut [JxlOutputBuffer<'_>]>) -> Result<Event> {
+        let mut runner = Runner(self.interrupt);
+        let event = self
+            .decoder
+            .process(&mut self.rest, buffers, Some(&mut runner));
+        guard::wanted(self.interrupt)?;
+        event.map_err(broken)
+    }
+
+    fn frame(&mut self) -> Result<Frame> {
+        let (width, height) = (self.header.width, self.header.height);
+        let pixels = width as usize * height as usize;
+        let bytes = self.header.depth.bytes();
+        let joined = self.header.alpha.is_some() && self.header.model != Model::Cmyk;
+        let channels = self.header.model.planes() + usize::from(joined);
+        let mut colours = Buffer::new(pixels * channels * bytes);
+        let mut apart =
+            (self.header.alpha.is_some() && !joined).then(|| Buffer::new(pixels * bytes));
+        let row = width as usize * bytes;
+        let mut buffers = vec![JxlOutputBuffer::new(
+            colours.bytes(),
+            height as usize,
+            row * channels,
+        )];
+        if let Some(apart) = &mut apart {
+            buffers.push(JxlOutputBuffer::new(apart.bytes(), height as usize, row));
+        }
+        match self.process(Some(&mut buffers))? {
+            Event::FrameComplete { .. } => {}
+            _ => return Err(cut_off()),
+        }
+        let size = (width, height);
+        let depth = self.header.depth;
+        let mut planes = deal(colours.bytes(), channels, size, depth);
+        let alpha = match apart {
+            Some(mut apart) => deal(apart.bytes(), 1, size, depth).pop(),
+            None if joined => planes.pop(),
+            None => None,
+        };
+        if self.header.model == Model::Cmyk {
+            // Here 0 is all the ink there is.
+            planes.iter_mut().for_each(invert);
+        }
+        let frame = Frame::new(self.header.model, width, height, planes, alpha);
+        Ok(frame.with_depth(depth).with_colour(andon_pixels::Colour {
+            space: self.header.profile.space,
+            icc: self.metadata.icc.clone(),
+        }))
+    }
+}
+
+impl FrameReader for Reader<'_> {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
+    fn next(&mut self) -> Result<Option<Timed>> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let delay = match (self.header.ticks, self.decoder.scanned_frames().last()) {
+            (Some((per_second, seconds)), Some(frame)) => Delay {
+                ticks: frame.duration_ticks.saturating_mul(seconds),
+                per_second,
+            },
+            _ => Delay {
+                ticks: 0,
+                per_second: 1000,
+            },
+        };
+        let frame = self.frame()?;
+        Ok(Some(Timed { frame, delay }))
+    }
+}
+
+fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+    let icc = header.profile.icc.clone();
+    let length = icc.as_ref().map_or(0, |icc| icc.len());
+    guard::at_most("metadata_bytes", length as u64, limits.metadata_bytes)?;
+    Ok(Metadata {
+        icc,
+        exif: header.container.exif(limits.metadata_bytes)?,
+    })
+}
+
+/// Bytes that begin where a 16-bit sample may.
+struct Buffer {
+    memory: Vec<u8>,
+    start: usize,
+}
+
+impl Buffer {
+    fn new(bytes: usize) -> Self {
+        let mut memory = vec![0; bytes + 1];
+        let start = memory.as_ptr().align_offset(2).min(1);
+        memory.truncate(start + bytes);
+        Self { memory, start }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..]
+    }
+}
+
+/// Deals interleaved samples to planes.
+fn deal(pixels: &[u8], channels: usize, (width, height): (u32, u32), depth: Depth) -> Vec<Plane> {
+    let plane = |channel: usize| match depth {
+        Depth::U8 => {
+            let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);
+            Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        }
+        _ => {
+            let sample =
+                |pixel: &[u8]| u16::from_ne_bytes([pixel[2 * channel], pixel[2 * channel + 1]]);
+            let samples = pixels.chunks_exact(2 * channels).map(sample);
+            Plane::U16(Grid::from_samples(width, height, samples.collect()))
+        }
+    };
+    (0..channels).map(plane).collect()
+}
+
+fn invert(plane: &mut Plane) {
+    match plane {
+        Plane::U8(grid) => grid.samples_mut().iter_mut().for_each(|v| *v = !*v),
+        Plane::U16(grid) => grid.samples_mut().iter_mut().for_each(|v| *v = !*v),
+    }
+}
+
+/// One group of 256 × 256 px after the other, on this thread, as long as the result is wanted.
+struct Runner<'a>(&'a dyn Interrupt);
+
+impl JxlParallelRunner for Runner<'_> {
+    fn run(&mut self, tasks: usize, task: &JxlParallelRunnerFun<'_>) -> jxl::error::Result<()> {
+        for index in 0..tasks {
+            if self.0.interrupted() {
+                return Err(jxl::error::Error::ApiUsageError("interrupted"));
+            }
+            task(index)?;
+        }
+        Ok(())
+    }
+
+    fn num_threads(&self) -> usize {
+        1
+    }
+
+    fn run_ordered(
+        &mut self,
+        tasks: usize,
+        _threads: Option<usize>,
+        task: &JxlParallelRunnerFun<'_>,
+    ) -> jxl::error::Result<()> {
+        self.run(tasks, task)
+    }
+}

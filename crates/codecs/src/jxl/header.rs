@@ -1,0 +1,234 @@
+//! What a JPEG XL says before its pixels.
+
+use andon_pixels::{Animation, Depth, Error, Info, Model, Orientation, Result};
+use jxl::api::{
+    Endianness, Event, ExtraChannel, JxlBasicInfo, JxlBitDepth, JxlColorType, JxlDataFormat,
+    JxlDecoder, JxlDecoderOptions, JxlPixelFormat, ProfileLevel,
+};
+
+use super::boxes::Container;
+use super::colour::{self, Profile};
+use super::{NAME, broken};
+
+/// All that is known before a pixel is decoded.
+#[derive(Debug)]
+pub(super) struct Header<'a> {
+    /// Width of what is shown, in px: turned as the header says.
+    pub(super) width: u32,
+    /// Height of what is shown.
+    pub(super) height: u32,
+    /// What its planes are.
+    pub(super) model: Model,
+    /// Bits of its samples; those of floating-point pictures become 16.
+    pub(super) depth: Depth,
+    /// Which of the extra channels is opacity.
+    pub(super) alpha: Option<usize>,
+    /// How many extra channels there are.
+    pub(super) extra: usize,
+    /// What its colours mean once they are decoded.
+    pub(super) profile: Profile,
+    /// Ticks of a frame's duration: how many of them, in so many seconds.
+    pub(super) ticks: Option<(u32, u32)>,
+    /// What stands beside the codestream.
+    pub(super) container: Container<'a>,
+    frames: u32,
+    animation: Option<Animation>,
+    lossless: bool,
+}
+
+/// More frames than this are not counted: each of them takes some memory to count.
+const MOST_FRAMES: usize = 10_000;
+
+/// Decoders differ in what they are asked for.
+pub(super) fn options() -> JxlDecoderOptions {
+    let mut options = JxlDecoderOptions::default();
+    options.max_profile_level = ProfileLevel::Main10;
+    options
+}
+
+impl<'a> Header<'a> {
+    /// Reads the header, and of a picture that moves the headers of all frames that are there.
+    pub(super) fn read(file: &'a [u8]) -> Result<Self> {
+        let container = Container::read(file)?;
+        let mut options = options();
+        options.scan_frames_only = true;
+        let mut decoder = JxlDecoder::new(options);
+        let mut rest = file;
+        let mut header = Self::begun(&mut decoder, &mut rest, container)?;
+        if let Some(ticks) = header.ticks {
+            let plays = decoder.basic_info().and_then(|info| info.animation.clone());
+            header.count(&mut decoder, rest)?;
+            let ticks_long: u64 = decoder
+                .scanned_frames()
+                .iter()
+                .map(|frame| u64::from(frame.duration_ticks))
+                .sum();
+            let (many, seconds) = ticks;
+            header.animation = (header.frames > 1).then(|| Animation {
+                plays: plays.map_or(0, |animation| animation.num_loops),
+                duration_ms: ticks_long.saturating_mul(1000 * u64::from(seconds)) / u64::from(many),
+                alpha: header.alpha.is_some(),
+            });
+        }
+        Ok(header)
+    }
+
+    /// Reads up to the first frame's header, and tells the decoder which samples are wanted.
+    pub(super) fn begun(
+        decoder: &mut JxlDecoder,
+        rest: &mut &[u8],
+        container: Container<'a>,
+    ) -> Result<Self> {
+        match decoder.process(rest, None, None).map_err(broken)? {
+            Event::BasicInfo => {}
+            _ => return Err(cut_off()),
+        }
+        let (Some(info), Some(format)) = (decoder.basic_info(), decoder.current_pixel_format())
+        else {
+            return Err(cut_off());
+        };
+        let channel = |wanted| {
+            let mut kinds = info.extra_channels.iter().map(|channel| channel.ec_type);
+            kinds.position(|kind| kind == wanted)
+        };
+        let model = match (format.color_type, channel(ExtraChannel::Black)) {
+            (JxlColorType::Grayscale, _) => Model::Gray,
+            (_, Some(_)) => Model::Cmyk,
+            (_, None) => Model::Rgb,
+        };
+        let (width, height) = size(info)?;
+        let animation = info.animation.as_ref();
+        let mut header = Self {
+            width,
+            height,
+            model,
+            depth: depth(&info.bit_depth),
+            alpha: channel(ExtraChannel::Alpha),
+            extra: info.extra_channels.len(),
+            profile: Profile::default(),
+            ticks: animation.map(|it| (it.tps_numerator.max(1), it.tps_denominator)),
+            frames: 1,
+            animation: None,
+            lossless: info.uses_original_profile && !container.jpeg,
+            container,
+        };
+        // Which space the decoder converts to depends on the samples that it is asked for.
+        let format = header.pixel_format();
+        decoder.set_pixel_format(format).map_err(broken)?;
+        if let Some(profile) = decoder.output_color_profile() {
+            header.profile = colour::read(profile);
+        }
+        Ok(header)
+    }
+
+    /// Alpha between the colours where the decoder offers it.
+    fn pixel_format(&self) -> JxlPixelFormat {
+        let format = match self.depth {
+            Depth::U8 => JxlDataFormat::U8 { bit_depth: 8 },
+            _ => JxlDataFormat::U16 {
+                endianness: Endianness::native(),
+                bit_depth: 16,
+            },
+        };
+        let mut extra = vec![None; self.extra];
+        let color_type = match (self.model, self.alpha) {
+            (Model::Gray, None) => JxlColorType::Grayscale,
+            (Model::Gray, Some(_)) => JxlColorType::GrayscaleAlpha,
+            (Model::Cmyk, alpha) => {
+                if let Some(place) = alpha.and_then(|alpha| extra.get_mut(alpha)) {
+                    *place = Some(format);
+                }
+                JxlColorType::Cmyk
+            }
+            (_, None) => JxlColorType::Rgb,
+            (_, Some(_)) => JxlColorType::Rgba,
+        };
+        JxlPixelFormat {
+            color_type,
+            color_data_format: Some(format),
+            extra_channel_format: extra,
+        }
+    }
+
+    /// Counts the frames that are shown.
+    fn count(&mut self, decoder: &mut JxlDecoder, mut rest: &[u8]) -> Result<()> {
+        while decoder.scanned_frames().len() < MOST_FRAMES {
+            match decoder.process(&mut rest, None, None).map_err(broken)? {
+                // A probe may be handed the beginning of a file only: what is not there yet is left to the decoder.
+                Event::Complete | Event::NeedMoreInput { .. } => break,
+                _ => {}
+            }
+        }
+        self.frames = decoder.scanned_frames().len().max(1) as u32;
+        Ok(())
+    }
+
+    /// As the engine wants it.
+    pub(super) fn info(&self) -> Info {
+        Info {
+            format: NAME,
+            width: self.width,
+            height: self.height,
+            model: self.model,
+            depth: self.depth,
+            alpha: self.alpha.is_some(),
+            space: self.profile.space,
+            palette: false,
+            frames: self.frames,
+            animation: self.animation,
+            // The decoder turns pictures as the header says; what EXIF says does not count.
+            orientation: Orientation::default(),
+            quality: None,
+            lossless: self.lossless,
+            progressive: false,
+            metadata: self.container.metadata || self.profile.icc.is_some(),
+            decoder_bytes: self.decoder_bytes(),
+            page_offset: (0, 0),
+        }
+    }
+
+    /// The interleaved copy of the pixels, and what the decoder itself holds: measured, see `tests/jxl.rs`.
+    fn decoder_bytes(&self) -> u64 {
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        let shown = self.model.planes() as u64 + u64::from(self.alpha.is_some());
+        let held = (3 + self.extra as u64) * BYTES_PER_SAMPLE;
+        pixels * (shown * self.depth.bytes() as u64 + held) + DECODER_BYTES
+    }
+}
+
+/// Samples that a frame may have: layers may be larger than the picture that they are put together to, and have
+/// channels that are not shown.
+pub(super) fn sample_limit(info: &Info) -> usize {
+    let samples = (info.decoder_bytes / BYTES_PER_SAMPLE).saturating_mul(2);
+    usize::try_from(samples.max(LEAST_SAMPLES)).unwrap_or(usize::MAX)
+}
+
+/// A layer may have that many samples whatever the size of the picture.
+const LEAST_SAMPLES: u64 = 1 << 24;
+/// Coefficients of all passes, or the samples of a lossless frame, and frames that others refer to.
+const BYTES_PER_SAMPLE: u64 = 8;
+const DECODER_BYTES: u64 = 8 << 20;
+
+fn size(info: &JxlBasicInfo) -> Result<(u32, u32)> {
+    let (width, height) = info.size;
+    match (u32::try_from(width), u32::try_from(height)) {
+        (Ok(width), Ok(height)) if width > 0 && height > 0 => Ok((width, height)),
+        _ => Err(Error::broken(NAME, format!("its size is {width}×{height}"))),
+    }
+}
+
+fn depth(bits: &JxlBitDepth) -> Depth {
+    match bits {
+        JxlBitDepth::Int { bits_per_sample } => match bits_per_sample {
+            0..=8 => Depth::U8,
+            9..=10 => Depth::U10,
+            11..=12 => Depth::U12,
+            _ => Depth::U16,
+        },
+        JxlBitDepth::Float { .. } => Depth::U16,
+    }
+}
+
+pub(super) fn cut_off() -> Error {
+    Error::broken(NAME, "it is cut off")
+}
