@@ -213,7 +213,7 @@ fn invalid_files_of_the_conformance_set_are_refused_or_are_pictures() {
 
 // ---- the conformance set ----
 
-/// The rows of pictures that stand still, each with its file and what is expected.
+/// The rows of which this kind of answer is expected, each with its file. (`./dev conformance` judges pixels.)
 fn rows(kind: &str) -> Vec<(String, Vec<u8>, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
     let Ok(manifest) = fs::read_to_string(folder.join("manifest.jsonl")) else {
@@ -230,12 +230,6 @@ fn rows(kind: &str) -> Vec<(String, Vec<u8>, Value)> {
         (path, file, row)
     })
     .collect()
-}
-
-fn reference(row: &Value) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
-    let name = row["expected"]["file"].as_str().expect("a name");
-    fs::read(folder.join(name)).expect("a reference")
 }
 
 /// As rows of RGBA in 8 bits.
@@ -257,110 +251,4 @@ fn rgba(frame: &Frame) -> Vec<[f64; 4]> {
         [plane(0)[at], plane(1)[at], plane(2)[at], alpha]
     };
     (0..planes[0].len()).map(pixel).collect()
-}
-
-/// The mean of blocks of `k` × `k` pixels, weighted by opacity.
-fn reduced(pixels: &[[f64; 4]], width: usize, k: usize) -> Vec<[f64; 4]> {
-    let height = pixels.len() / width;
-    let mut out = Vec::new();
-    for top in (0..height).step_by(k) {
-        for left in (0..width).step_by(k) {
-            let (mut sums, mut opacity, mut count) = ([0.0; 3], 0.0, 0.0);
-            for y in top..(top + k).min(height) {
-                for x in left..(left + k).min(width) {
-                    let [r, g, b, a] = pixels[y * width + x];
-                    for (sum, v) in sums.iter_mut().zip([r, g, b]) {
-                        *sum += v * a;
-                    }
-                    opacity += a;
-                    count += 1.0;
-                }
-            }
-            let mean = |sum: f64| if opacity > 0.0 { sum / opacity } else { 0.0 };
-            out.push([mean(sums[0]), mean(sums[1]), mean(sums[2]), opacity / count]);
-        }
-    }
-    out
-}
-
-/// Pictures that are judged by their size alone.
-const OTHERWISE: &[(&str, &str)] = &[
-    (
-        "jxl/codec-corpus/premultiply_1.jxl",
-        "the reference is not divided by its alpha",
-    ),
-    (
-        "jxl/jxl-rs/alpha_premultiplied.jxl",
-        "the reference is not divided by its alpha",
-    ),
-    (
-        "jxl/jxl-rs/candle.jxl",
-        "the reference is not divided by its alpha",
-    ),
-    (
-        "jxl/jxl-rs/grayscale.jxl",
-        "sRGB here, its profile's space there",
-    ),
-    (
-        "jxl/jxl-rs/progressive.jxl",
-        "sRGB here, its profile's space there",
-    ),
-    (
-        "jxl/jxl-rs/cmyk_layers.jxl",
-        "inks here, the K channel left out there",
-    ),
-];
-
-#[test]
-fn pictures_of_the_conformance_set_are_near_their_references() {
-    let mut wrong = Vec::new();
-    for (path, file, row) in rows("file") {
-        let info = match jxl().probe(&file) {
-            Ok(info) => info,
-            Err(error) => {
-                wrong.push(format!("{path}: {error}"));
-                continue;
-            }
-        };
-        let size = (row["width"].as_u64(), row["height"].as_u64());
-        if size != (Some(info.width.into()), Some(info.height.into())) {
-            wrong.push(format!("{path}: {}×{}", info.width, info.height));
-            continue;
-        }
-        let image = match decode(jxl(), &file) {
-            Ok(image) => image,
-            Err(error) => {
-                wrong.push(format!("{path}: {error}"));
-                continue;
-            }
-        };
-        assert_keeps_promises(&info, &image);
-        if OTHERWISE.iter().any(|(other, _)| *other == path) {
-            continue;
-        }
-        let tolerance = &row["expected"]["tolerance"];
-        let k = row["expected"]["reduce"].as_u64().unwrap_or(1) as usize;
-        let own = rgba(&image.frames[0]);
-        let own = reduced(&own, info.width as usize, k);
-        let theirs = decode(support::codec("png"), &reference(&row)).expect("a PNG");
-        let theirs = rgba(&theirs.frames[0]);
-        assert_eq!(own.len(), theirs.len(), "{path}");
-        let mut errors: Vec<f64> = own
-            .iter()
-            .zip(&theirs)
-            .flat_map(|(a, b)| {
-                // What is clear has no colour.
-                let seen = |v: f64, a: f64| if a == 0.0 { 0.0 } else { v };
-                [0, 1, 2, 3].map(|c| (seen(a[c], a[3]) - seen(b[c], b[3])).abs())
-            })
-            .collect();
-        errors.sort_by(f64::total_cmp);
-        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-        let p999 = errors[(errors.len() * 999).div_ceil(1000).min(errors.len()) - 1];
-        let most = |name: &str| tolerance[name].as_f64().unwrap_or(f64::MAX);
-        if mean > most("mean") || p999 > most("p999") {
-            wrong.push(format!("{path}: mean {mean:.2}, p999 {p999:.0}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
