@@ -78,6 +78,21 @@ fn a_source_that_changes_its_size_is_not_answered_from_the_old_result() {
 }
 
 #[test]
+fn a_file_that_is_not_known_yet_is_admitted_and_read_once() {
+    let house = House::new();
+    for target in targets("a.jpg") {
+        house.get(&target);
+    }
+    let admissions = |outcome: &str| {
+        let name = format!("andon_admission_total{{outcome=\"{outcome}\"}}");
+        figure(&house, &name)
+    };
+    assert_eq!((admissions("admitted"), admissions("done")), (1.0, 1.0));
+    let read = "andon_origin_fetches_total{origin=\"/\",result=\"ok\"}";
+    assert_eq!(figure(&house, read), 1.0);
+}
+
+#[test]
 fn machines_with_copies_of_one_file_give_one_tag() {
     let moment = UNIX_EPOCH + Duration::new(1_700_000_000, 123_456_789);
     let machine = || {

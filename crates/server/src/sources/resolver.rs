@@ -12,7 +12,7 @@ use andon_recipe::{Orientation, Recipe};
 use bytes::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::admission::Shares;
+use crate::admission::{Admitted, Shares};
 use crate::config::{Config, ConfigError, Files};
 use crate::error::OriginError;
 use crate::error::{Error, Withheld};
@@ -48,6 +48,8 @@ pub struct Found {
     content: Content,
     materials: OpenMaterials,
     most_bytes: u64,
+    /// Set once it is admitted to what costs more than opening it.
+    pub(crate) admitted: Option<Admitted>,
 }
 
 /// A file, open, and its beginning.
@@ -248,6 +250,7 @@ impl Resolver {
             content: Content::Fetched(source),
             materials,
             most_bytes: self.most_bytes,
+            admitted: None,
         }
     }
 
@@ -294,6 +297,7 @@ impl Resolver {
             content: Content::File(Arc::new(file), figures),
             materials,
             most_bytes: self.most_bytes,
+            admitted: None,
         })
     }
 
@@ -366,6 +370,7 @@ impl Found {
             content: self.content.clone(),
             materials: self.materials.none(),
             most_bytes: self.most_bytes,
+            admitted: None,
         }
     }
 

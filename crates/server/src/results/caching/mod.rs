@@ -7,8 +7,8 @@ mod memo;
 mod name;
 mod notes;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::ImageRequest;
@@ -19,13 +19,21 @@ pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
+use crate::admission::Admitted;
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
 use crate::request::conditional::Validators;
 use crate::sources::source_cache::CachedSource;
 
-/// What a header says, and the file, if that is in memory now.
-pub(crate) type Header = (Arc<SourceFacts>, Option<CachedSource>);
+/// A header that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) facts: Arc<SourceFacts>,
+    /// Its file, if that is in memory now.
+    pub(crate) cached: Option<CachedSource>,
+    /// What was admitted for reading it, for the first who goes on with the file.
+    pub(crate) admitted: Arc<Mutex<Option<Admitted>>>,
+}
 
 /// Everything that is remembered about results, and those being made.
 pub(crate) struct Results<Made, Source> {

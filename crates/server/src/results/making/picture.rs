@@ -100,12 +100,11 @@ impl Maker {
     pub(super) async fn picture(
         &self,
         task: &Task<'_>,
-        found: Found,
+        mut found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        // Before anything is read: whoever finds no place must cost next to nothing.
         let source = Some(found.source_key());
-        let admitted = self.admission.enter(found.size(), source, task.deadline)?;
+        let admitted = self.admit(&mut found, task.deadline)?;
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let source_bytes = found.size();
@@ -124,6 +123,15 @@ impl Maker {
             holds,
         };
         self.render(order, stages).await
+    }
+
+    /// Before anything is read: whoever finds no place must cost next to nothing.
+    pub(super) fn admit(&self, found: &mut Found, deadline: Instant) -> Result<Admitted, Error> {
+        let source = Some(found.source_key());
+        match found.admitted.take() {
+            Some(admitted) => Ok(admitted),
+            None => self.admission.enter(found.size(), source, deadline),
+        }
     }
 
     /// Renders on a pixel thread what was admitted and planned.

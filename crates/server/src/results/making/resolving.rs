@@ -1,6 +1,6 @@
 //! From a request to whole pixels: by what is known of its source, or by the source's header.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use andon_cache::{Cancellation, Ticket};
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::Maker;
 use super::obtained::fallen;
 use crate::error::Error;
-use crate::results::caching::{Resolved, SourceFacts, source_path};
+use crate::results::caching::{Header, Resolved, SourceFacts, source_path};
 use crate::results::variant::RequestVariant;
 use crate::sources::resolver::Found;
 
@@ -107,22 +107,32 @@ impl Maker {
             let (maker, known, alone) = (self.clone(), known.clone(), found.source_alone());
             move |_: Cancellation| async move {
                 let header = maker.header(alone, deadline).await;
-                let (found, facts) = header.map_err(|error| maker.note_fault(flight, error))?;
-                Ok((maker.remember(&known, facts, Some(ticket)), found.cached()))
+                let (mut found, facts) = header.map_err(|error| maker.note_fault(flight, error))?;
+                Ok(Header {
+                    facts: maker.remember(&known, facts, Some(ticket)),
+                    cached: found.cached(),
+                    admitted: Arc::new(Mutex::new(found.admitted.take())),
+                })
             }
         };
         let landed = results.headers.run(flight, work).await;
-        let (facts, cached) = landed.map_err(fallen)?.value?;
-        Ok(match cached {
-            Some(cached) => (found.filled(cached), facts),
-            None => (found, facts),
-        })
+        let header = landed.map_err(fallen)?.value?;
+        let mut found = match header.cached {
+            Some(cached) => found.filled(cached),
+            None => found,
+        };
+        // No code panics while it holds the lock.
+        let admitted = header.admitted.lock();
+        found.admitted = admitted.unwrap_or_else(PoisonError::into_inner).take();
+        Ok((found, header.facts))
     }
 
-    async fn header(&self, found: Found, deadline: Instant) -> Result<(Found, SourceFacts), Error> {
-        // Before anything is read: whoever finds no place must cost next to nothing.
-        let source = Some(found.source_key());
-        let _admitted = self.admission.enter(found.size(), source, deadline)?;
+    async fn header(
+        &self,
+        mut found: Found,
+        deadline: Instant,
+    ) -> Result<(Found, SourceFacts), Error> {
+        found.admitted = Some(self.admit(&mut found, deadline)?);
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let engine = self.engine.clone();
         let read = move || {
