@@ -7,8 +7,15 @@ use andon_pixels::{
     Codec, Depth, Encode, Engine, Error, Limits, Model, Never, NoMaterials, Rendered, Result,
 };
 use andon_recipe::{Arg, Recipe, Word, options};
+use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
 use support::{codec, encode, picture};
+
+/// A photograph: scores of anything else say little.
+const PHOTO: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../samples/photos/otter.jpg"
+);
 
 /// A photograph-like picture, losslessly stored in 16 bits.
 fn source() -> Vec<u8> {
@@ -107,7 +114,7 @@ fn shared_options_that_a_codec_does_not_declare_are_refused_by_its_name() {
         for word in options::ALL {
             let known = |name| codec.options().iter().any(|option| option.name == name);
             let taken = match word.name {
-                "max" => known("q"),
+                "max" | "score" => known("q"),
                 name => known(name),
             };
             if taken {
@@ -118,7 +125,7 @@ fn shared_options_that_a_codec_does_not_declare_are_refused_by_its_name() {
                 panic!("{recipe} was not refused");
             };
             assert_eq!(piece, word.example);
-            assert!(why.contains(codec.name()) || word.name == "score", "{why}");
+            assert!(why.contains(codec.name()), "{why}");
         }
     }
 }
@@ -150,6 +157,43 @@ fn a_file_is_as_short_as_was_asked_and_one_quality_more_is_longer() {
                 quality == 100 || at(quality + 1).len() > most,
                 "{format} q{quality}"
             );
+        }
+    }
+}
+
+#[test]
+fn a_picture_scores_what_was_asked_by_the_metric_itself_and_little_more() {
+    let photo = std::fs::read(PHOTO).expect("a photograph of the repository");
+    let rows = |file: &[u8]| {
+        let (_, made) = run(file, "as:png,depth:8").expect("a PNG");
+        let body = made.body.as_deref().unwrap_or(file);
+        let mut reader = png::Decoder::new(std::io::Cursor::new(body))
+            .read_info()
+            .expect("a PNG");
+        let mut rows = vec![0; reader.output_buffer_size().expect("a size")];
+        let read = reader.next_frame(&mut rows).expect("its rows");
+        assert_eq!(read.color_type, png::ColorType::Rgb);
+        (rows, read.width, read.height)
+    };
+    let lossless = run(&photo, "fit:500x500,as:png").expect("a PNG").1;
+    let (before, width, height) = rows(&lossless.body.expect("a new file"));
+    let score = |after: &[u8]| {
+        let slice = |rows| {
+            let stride = 3 * width as usize;
+            let slice = PixelSlice::new(rows, width, height, stride, PixelDescriptor::RGB8_SRGB);
+            slice.expect("a picture").erase()
+        };
+        compute_ssimulacra2(&slice(&before), &slice(after)).expect("a score")
+    };
+    for (codec, _) in all().filter(|(_, word)| word.name == options::QUALITY.name) {
+        for asked in [55, 75, 88] {
+            let recipe = format!("fit:500x500,as:{},score:{asked}", codec.name());
+            let (plan, made) = run(&photo, &recipe).expect(&recipe);
+            assert!(plan.ends_with(&format!("score{asked} 4 tries")), "{plan}");
+            let (after, ..) = rows(&made.body.expect("a new file"));
+            let got = score(&after);
+            let over = got - f64::from(asked);
+            assert!((-0.5..2.0).contains(&over), "{recipe}: {got}");
         }
     }
 }

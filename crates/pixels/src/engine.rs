@@ -6,19 +6,21 @@ use std::time::{Duration, Instant};
 
 use andon_recipe::{Facts, Measured, Rules};
 
-use crate::codec::{Codec, Decode, Encode, Info, Scales, Tags};
-use crate::color::profile_of;
+use crate::codec::{Codec, Decode, Info, Scales, Tags};
+use crate::color::{Convert, profile_of};
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, Image, Metadata};
 use crate::limits::{Interrupt, Limits, Never};
 use crate::measure::Measurement;
+use crate::plan::search::{Scored, Search, Tried};
 use crate::plan::{self, Frames, Pipeline, Plan};
 use crate::profiles;
+use crate::score::Reference;
 use crate::sequence::{Head, Timed};
 use crate::space::Colour;
-use crate::stage::{Context, Materials};
+use crate::stage::{Context, Materials, Stage};
 
 /// Turns recipes into plans and plans into pictures. Cheap to clone, free of state: any number of
 /// threads may share one.
@@ -560,18 +562,47 @@ impl Job<'_> {
             return Err(Error::Interrupted);
         }
         let start = Instant::now();
-        let encode = |how: &Encode| pipeline.target.encode(image, how, self.interrupt);
+        let encode = |image: &Image, quality| {
+            let how = pipeline.encode_at(quality);
+            pipeline.target.encode(image, &how, self.interrupt)
+        };
         let body = match pipeline.search {
-            None => encode(&pipeline.encode)?,
-            Some(search) => search.run(|quality| {
-                encode(&Encode {
-                    quality: Some(quality),
-                    ..pipeline.encode.clone()
-                })
-            })?,
+            None => encode(image, None)?,
+            Some(Search::Length(length)) => length.run(|quality| encode(image, Some(quality)))?,
+            Some(Search::Score(scored)) => self.scored(pipeline, scored, image, encode)?,
         };
         timings.encode = start.elapsed();
         Ok(body)
+    }
+
+    /// Looks for the file that scores enough, against the picture before anything of it was thinned or rounded.
+    fn scored(
+        &self,
+        pipeline: &Pipeline,
+        scored: Scored,
+        image: &Image,
+        encode: impl Fn(&Image, Option<u8>) -> Result<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        let (frame, metadata) = first_frame(image.clone())?;
+        let nothing = |name: &str| Err(Error::Internal(format!("{name} is not laid over a score")));
+        let context = self.context(&nothing);
+        let reference = Reference::new(&frame, self.context(&nothing))?;
+        scored.run(|quality| {
+            let how = pipeline.encode_at(Some(quality));
+            let traits = frame.traits();
+            let convert = Convert {
+                to: plan::accepted(pipeline.target, traits, &how)?,
+                from: traits.space,
+            };
+            let image = Image {
+                metadata: metadata.clone(),
+                ..Image::still(convert.apply(frame.clone(), &context)?)
+            };
+            let file = encode(&image, Some(quality))?;
+            let (written, _) = first_frame(self.whole(&file)?)?;
+            let score = reference.score(&written)?;
+            Ok(Tried { file, score })
+        })
     }
 
     /// A picture to compose with, under the same limits as any source.

@@ -24,6 +24,7 @@ mod profiles;
 pub mod resize;
 mod revision;
 mod samples;
+mod score;
 pub mod sequence;
 pub mod space;
 pub mod stage;

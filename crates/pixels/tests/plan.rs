@@ -121,6 +121,9 @@ const GOLDEN: &[(&str, &str, &str)] = &[
     ("png 4000x3000 rgb", "fit:400x400,as:jpeg,max:9000",
      "decode png rgb | resize 400x300 lanczos3 | convert ycbcr420 | encode jpeg max9000 7 tries"),
     ("jpeg 400x300 ycbcr420 q90", "max:9000", "copy jpeg"),
+    // What a file is scored against has its chroma whole.
+    ("jpeg 4000x3000 ycbcr420 q90", "fit:400x400,q:auto",
+     "decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | convert rgb | encode jpeg score75 4 tries"),
     ("png 400x300 rgb16", "lossless,depth:16", "copy png"),
     // What the source's own format has no use for says nothing to it.
     ("png 400x300 rgb", "fit:200x200,q:80,chroma:420,effort:3",
@@ -338,13 +341,12 @@ fn an_option_that_a_format_lacks_names_the_format_the_option_and_those_it_has() 
         ("as:png,with:level:10", "`with:level:10` cannot be done: png takes another value: level: a whole number \
           from 1 to 9".to_owned()),
         ("as:png,depth:10", "`depth:10` cannot be done: png takes another value: bits: 8, 16".to_owned()),
-        ("as:webp,progressive", "`progressive` cannot be done: webp has no such option; known are q, max, lossless, \
-          effort".to_owned()),
+        ("as:webp,progressive", "`progressive` cannot be done: webp has no such option; known are q, max, score, \
+          lossless, effort".to_owned()),
         // Not only where the format was named: these are no preferences.
-        ("lossless", "`lossless` cannot be done: jpeg has no such option; known are q, max, progressive, chroma, \
-          effort".to_owned()),
-        ("score:80", "`score:80` cannot be done: no perceptual metric is built in; ask for a quality (q:80) or a \
-          length (max:60000)".to_owned()),
+        ("lossless", "`lossless` cannot be done: jpeg has no such option; known are q, max, score, progressive, \
+          chroma, effort".to_owned()),
+        ("as:png,q:auto", format!("`score:75` cannot be done: png has no such option; {png}")),
     ] {
         let error = refusal("jpeg 400x300 ycbcr420 q90", recipe);
         assert_eq!(error.to_string(), message, "{recipe}");

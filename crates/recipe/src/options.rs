@@ -38,7 +38,8 @@ pub const MAX: Word = word(
 pub const SCORE: Word = word(
     "score",
     &[Arg::whole("score", 1, 100).help("100: no visible difference")],
-    "the smallest file that looks this good by a perceptual metric; instead of q; no format measures it yet",
+    "the smallest file that looks this good (SSIMULACRA2), found by encoding up to 4 times; instead of q; q:auto means \
+     score:75",
     "score:80",
 );
 

@@ -3,9 +3,9 @@
 use andon_recipe::{Goal, Orientation, Recipe, Step, Strip};
 
 use super::Frames;
-use super::output::{self, Search};
 use super::rules::{PHASES, Rule, convert_colour_late};
 use super::runs::{Run, Runs};
+use super::search::Search;
 use super::view::Stored;
 use super::words::unknown_word;
 use crate::codec::{Codec, Encode, Info, Scales};
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
             target,
             frames,
             encode: encode(recipe, source, info, target, runs.first.orientation),
-            search: output::search(&recipe.output, inherited(info, target)),
+            search: Search::of(&recipe.output, inherited(info, target)),
             file,
             stored: runs.first.stored(info, runs.measured),
             is_copy: false,
@@ -224,8 +224,17 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    fn accepted(&self, have: Traits) -> Result<Traits> {
-        accepted(self.target, have, &self.encode)
+    /// What the frame has to become in the end: what the encoder wants or, where its pictures are scored, what they
+    /// are held against, of which nothing is thinned yet.
+    pub(super) fn accepted(&self, have: Traits) -> Result<Traits> {
+        let wanted = accepted(self.target, have, &self.encode)?;
+        Ok(match self.search {
+            Some(Search::Score(_)) => Traits {
+                model: Model::Rgb,
+                ..wanted
+            },
+            _ => wanted,
+        })
     }
 
     /// The resampling that always does: from what is decoded to what is shown of it.
@@ -251,7 +260,7 @@ impl<'a> Draft<'a> {
 }
 
 /// What the encoder wants instead of `have`, in the same space.
-pub(super) fn accepted(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
+pub(crate) fn accepted(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
     let accepted = target.accepts(have, encode).ok_or_else(|| Error::Recipe {
         piece: target.name().to_owned(),
         why: "this format can be read but not written; ask for another with as:".to_owned(),
@@ -343,7 +352,7 @@ fn encode(
     let quality = match output.goal {
         Some(Goal::Quality(quality)) => Some(quality),
         _ if output.lossless => None,
-        _ => output::search(output, inherited).map_or(inherited, |search| Some(search.first())),
+        _ => Search::of(output, inherited).map_or(inherited, |search| Some(search.first())),
     };
     let of_depth = |bits| Depth::ALL.into_iter().find(|depth| depth.bits() == bits);
     Encode {

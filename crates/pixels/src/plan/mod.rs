@@ -11,6 +11,7 @@ mod output;
 pub(crate) mod planner;
 mod rules;
 mod runs;
+pub(crate) mod search;
 mod view;
 mod words;
 
@@ -20,7 +21,7 @@ use andon_recipe::Recipe;
 
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
-use output::Search;
+pub(crate) use draft::accepted;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 pub(crate) use words::fraction;
@@ -100,7 +101,7 @@ pub(crate) struct Pipeline {
     /// In this way.
     pub(crate) encode: Encode,
     /// But at the quality that this finds.
-    pub(crate) search: Option<Search>,
+    pub(crate) search: Option<search::Search>,
     /// The most bytes that the result of several frames may take: as many were planned with.
     pub(crate) result_bytes: u64,
     /// Drop ICC and EXIF before anything else, even before a conversion that could use them.
@@ -251,6 +252,14 @@ impl Pipeline {
     /// Are the source's profiles needed, be it only to convert by them?
     pub(crate) fn reads_metadata(&self) -> bool {
         self.keep_metadata || self.reads_profile
+    }
+
+    /// How the result is written, at a quality that is being tried.
+    pub(crate) fn encode_at(&self, quality: Option<u8>) -> Encode {
+        Encode {
+            quality: quality.or(self.encode.quality),
+            ..self.encode.clone()
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use andon_recipe::{Facts, Measured, Recipe, Rules, Step, Strip};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
-use super::output::{self, Search};
+use super::output;
 use super::rules::{convert_colour_late, copy_if_nothing_changes};
+use super::search::{Scored, Search};
 use super::{Frames, Pipeline, Plan, words};
 use crate::codec::{Codec, Encode, Info, Scale, Scales};
 use crate::color::Convert;
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Model, Traits};
 use crate::limits::Limits;
+use crate::score;
 use crate::stage::Stage;
 
 /// Plans what rules come to for the picture in `bytes`.
@@ -48,7 +50,7 @@ pub(crate) fn plan(
     }
     if let (Some(search), Frames::All(_)) = (draft.search, frames) {
         return Err(Error::Recipe {
-            piece: format!("max:{}", search.bytes),
+            piece: search.piece(),
             why: "an animation is written once, at one quality; ask for q, or for one frame"
                 .to_owned(),
         });
@@ -61,15 +63,15 @@ pub(crate) fn plan(
     let reset_orientation = draft.has(&Step::Orient);
     let decoded = convert_colour_late::decoded(strip, source, &info, scales);
     let mut walk = Walk::new(file, source, &info, scales, frames, decoded);
-    walk.extend(draft.first.into_stage());
-    walk.extend(draft.turn);
+    walk.extend(std::mem::take(&mut draft.first).into_stage());
+    walk.extend(draft.turn.take());
     if let Some(to) = draft.leaves {
         walk.convert(to);
     }
-    walk.extend(draft.painted);
-    let accepted = draft::accepted(target, walk.traits, &draft.encode)?;
+    walk.extend(std::mem::take(&mut draft.painted));
+    let accepted = draft.accepted(walk.traits)?;
     walk.convert(accepted);
-    let result_bytes = walk.encode(target, &draft.encode, draft.search);
+    let result_bytes = walk.encode(target, &draft.encode, draft.search)?;
 
     let plan = Plan {
         format: target.name(),
@@ -184,6 +186,9 @@ struct Walk {
     beside: u64,
 }
 
+/// For each byte of a frame that was just written, on one core: formats that look for a quality decode about as fast.
+const DECODED_NANOS: u64 = 5;
+
 /// Bytes that the result of several frames may take, however short the source.
 const LEAST_RESULT: u64 = 8 << 20;
 
@@ -254,28 +259,56 @@ impl Walk {
 
     /// Ends in the encoder, and says how long its result may become. One picture's is taken to be as large as the
     /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
-    fn encode(&mut self, target: &dyn Codec, how: &Encode, search: Option<Search>) -> u64 {
+    fn encode(&mut self, target: &dyn Codec, how: &Encode, search: Option<Search>) -> Result<u64> {
         let (width, height) = self.size;
         let mut cost = target.encode_cost(width, height, self.traits, how);
         let frame = self.frame();
         let text = words::encode(target, how, search);
         match search {
             None => self.note(text, cost, 2 * frame),
-            Some(search) => {
-                cost.nanos = cost.nanos.saturating_mul(search.tries().into());
+            Some(Search::Length(length)) => {
+                cost.nanos = cost.nanos.saturating_mul(length.tries().into());
                 // The best so far is kept beside the next.
-                self.note(text, cost, 2 * frame + frame.min(search.bytes));
+                self.note(text, cost, 2 * frame + frame.min(length.bytes));
+            }
+            Some(Search::Score(_)) => {
+                let each = self.scored(target, how)?;
+                cost.nanos = (cost.nanos + each.nanos).saturating_mul(Scored::TRIES.into());
+                cost.scratch = cost.scratch.max(each.scratch);
+                self.note(text, cost, 3 * frame);
             }
         }
         if self.beside == 0 {
-            return frame;
+            return Ok(frame);
         }
         let result = (frame * self.times).min(8 * self.file + LEAST_RESULT);
         // The writer keeps the frames before, and what it has written, while the next is on its way.
         for step in &mut self.steps {
             step.holds = step.holds.saturating_add(self.beside + 2 * frame + result);
         }
-        result
+        Ok(result)
+    }
+
+    /// What each try takes beside encoding: the frame is brought to the encoder's traits, its file is decoded and
+    /// brought back, and the two are compared.
+    fn scored(&self, target: &dyn Codec, how: &Encode) -> Result<Cost> {
+        let (width, height) = self.size;
+        let to = draft::accepted(target, self.traits, how)?;
+        let convert = |to: Traits, from: Traits| {
+            let from_space = from.space;
+            Convert {
+                to,
+                from: from_space,
+            }
+            .cost(width, height, from)
+        };
+        let (there, back) = (convert(to, self.traits), convert(self.traits, to));
+        let metric = score::cost(width, height);
+        let kept = cost::frame_bytes(self.size, to) + self.frame();
+        Ok(Cost {
+            nanos: there.nanos + back.nanos + metric.nanos + self.frame() * DECODED_NANOS,
+            scratch: metric.scratch + kept + there.scratch.max(back.scratch),
+        })
     }
 
     fn frame(&self) -> u64 {

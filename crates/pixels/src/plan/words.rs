@@ -1,6 +1,6 @@
 //! How decoding and encoding print themselves in a plan. Stages print their own lines.
 
-use super::output::Search;
+use super::search::Search;
 use crate::codec::{Codec, Encode, Scale, Scales};
 use crate::color;
 use crate::frame::Traits;
@@ -22,7 +22,8 @@ pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> Strin
 pub(super) fn encode(codec: &dyn Codec, how: &Encode, search: Option<Search>) -> String {
     let mut line = format!("encode {}", codec.name());
     if let Some(search) = search {
-        line += &format!(" max{} {} tries", search.bytes, search.tries());
+        let piece = search.piece().replace(':', "");
+        line += &format!(" {piece} {} tries", search.tries());
     } else if let Some(quality) = how.quality {
         line += &format!(" q{quality}");
     }

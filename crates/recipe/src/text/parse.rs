@@ -91,6 +91,10 @@ impl Reader {
                 };
                 &words::BACKGROUND
             }
+            "q" if parts == [AUTO] => {
+                self.goal(word, Goal::Score(AUTO_SCORE))?;
+                &options::SCORE
+            }
             "q" => {
                 let quality = whole(&options::QUALITY, parts)?;
                 self.goal(
@@ -410,3 +414,6 @@ const TRIMMED: &str = match words::TRIM.args[0].default {
     Some(text) => text,
     None => "0",
 };
+/// `q:auto`: a picture that is good enough for a page.
+const AUTO: &str = "auto";
+const AUTO_SCORE: u8 = 75;

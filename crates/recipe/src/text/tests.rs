@@ -54,6 +54,11 @@ fn canonical_texts_print_as_they_were_written() {
 }
 
 #[test]
+fn quality_of_itself_is_a_score() {
+    assert_eq!(canonical("as:jpeg,q:auto"), "as:jpeg,score:75");
+}
+
+#[test]
 fn steps_keep_their_order_and_the_output_comes_last() {
     assert_eq!(
         canonical("q:80,sharpen:0x1,as:jpeg,fit:10x10,blur:0x1,crop:0:0:5x5,fit:3x3"),

@@ -1,0 +1,96 @@
+//! The largest quality whose file is short enough.
+
+use andon_recipe::options;
+
+use crate::error::Result;
+use crate::plan::output::{refused, said};
+
+/// The search for the largest quality whose file is short enough, by halving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Length {
+    /// The most bytes.
+    pub(crate) bytes: u64,
+    /// The most that the quality may be: more than the source's own shows nothing more of it.
+    pub(crate) quality: u8,
+}
+
+impl Length {
+    /// How many encodes it takes at most.
+    pub(crate) fn tries(self) -> u32 {
+        u8::BITS - self.quality.leading_zeros()
+    }
+
+    /// The quality that it begins with.
+    pub(crate) fn first(self) -> u8 {
+        self.quality.div_ceil(2)
+    }
+
+    /// The largest of the files that are short enough. They are taken to grow with the quality; where they do not, a
+    /// larger one may be missed, but what is found is short enough.
+    pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
+        let (mut fits, mut most) = (0, self.quality);
+        let mut best = None;
+        let mut shortest = usize::MAX;
+        while fits < most {
+            let quality = fits + (most - fits).div_ceil(2);
+            let file = encode(quality)?;
+            shortest = shortest.min(file.len());
+            if file.len() as u64 <= self.bytes {
+                (fits, best) = (quality, Some(file));
+            } else {
+                most = quality - 1;
+            }
+        }
+        best.ok_or_else(|| {
+            refused(
+                &said(options::MAX.name, &self.bytes.to_string()),
+                format!(
+                    "even at quality 1 it takes {shortest} bytes; allow more, or ask for a smaller size"
+                ),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that grows by ten bytes with each step of the quality.
+    fn file(quality: u8) -> Vec<u8> {
+        vec![quality; usize::from(quality) * 10]
+    }
+
+    #[test]
+    fn the_largest_quality_that_fits_is_found_in_as_many_tries_as_were_said() {
+        for quality in 1..=100 {
+            for fits in 1..=quality {
+                let search = Length {
+                    bytes: u64::from(fits) * 10 + 5,
+                    quality,
+                };
+                let mut tried = Vec::new();
+                let found = search.run(|quality| {
+                    tried.push(quality);
+                    Ok(file(quality))
+                });
+                assert_eq!(found, Ok(file(fits)));
+                assert_eq!(tried[0], search.first());
+                assert!(tried.len() <= search.tries() as usize, "{tried:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_never_fits_is_an_error_that_says_how_short_it_can_be() {
+        let search = Length {
+            bytes: 9,
+            quality: 100,
+        };
+        let error = search.run(|quality| Ok(file(quality))).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`max:9` cannot be done: even at quality 1 it takes 10 bytes; allow more, or ask for a smaller size"
+        );
+    }
+}

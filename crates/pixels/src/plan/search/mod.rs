@@ -1,0 +1,56 @@
+//! Searches for a quality: by the length of the file, or by how much of the picture survives.
+
+mod length;
+mod score;
+
+use andon_recipe::{Goal, Output, options};
+
+pub(crate) use length::Length;
+pub(crate) use score::{Scored, Tried};
+
+/// What the quality is looked for by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The length of the file.
+    Length(Length),
+    /// The score of the picture.
+    Score(Scored),
+}
+
+impl Search {
+    /// The search that an output asks for, of a picture whose own quality is `inherited`.
+    pub(super) fn of(output: &Output, inherited: Option<u8>) -> Option<Self> {
+        match output.goal {
+            Some(Goal::Bytes(bytes)) => Some(Self::Length(Length {
+                bytes,
+                quality: inherited.unwrap_or(100).max(1),
+            })),
+            Some(Goal::Score(score)) => Some(Self::Score(Scored { score })),
+            _ => None,
+        }
+    }
+
+    /// How many encodes it takes at most.
+    pub(crate) fn tries(self) -> u32 {
+        match self {
+            Self::Length(length) => length.tries(),
+            Self::Score(_) => Scored::TRIES,
+        }
+    }
+
+    /// The quality that it begins with.
+    pub(super) fn first(self) -> u8 {
+        match self {
+            Self::Length(length) => length.first(),
+            Self::Score(scored) => scored.first(),
+        }
+    }
+
+    /// The word that asked for it, as a recipe has it.
+    pub(super) fn piece(self) -> String {
+        match self {
+            Self::Length(length) => format!("{}:{}", options::MAX.name, length.bytes),
+            Self::Score(scored) => format!("{}:{}", options::SCORE.name, scored.score),
+        }
+    }
+}
