@@ -108,8 +108,12 @@ impl Job<'_> {
     pub(crate) fn recipe(&self) -> String {
         let (width, height) = self.size;
         match self.format {
-            Format::Jpeg => format!("strip,exact:{width}x{height},as:jpeg,q:80,chroma:420"),
-            Format::Webp => format!("strip,exact:{width}x{height},as:webp,q:80"),
+            Format::Jpeg => {
+                format!("exact:{width}x{height},profile:drop,metadata:none,as:jpeg,q:80,chroma:420")
+            }
+            Format::Webp => {
+                format!("exact:{width}x{height},profile:drop,metadata:none,as:webp,q:80")
+            }
         }
     }
 }

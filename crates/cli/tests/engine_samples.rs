@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use andon_pixels::frame::{Frame, Model};
-use andon_pixels::{Engine, Error, Fault, Limits, Never, NoMaterials, Orientation, Plan, Rendered};
+use andon_pixels::{
+    Engine, Error, Fault, Limits, Never, NoMaterials, Orientation, Plan, Rendered, Space,
+};
 use andon_recipe::Recipe;
 
 fn engine() -> Engine {
@@ -58,7 +60,9 @@ fn body(bytes: &[u8], text: &str) -> Vec<u8> {
 /// The frame that a finished picture shows, as RGB or gray.
 fn shown(bytes: &[u8]) -> Frame {
     let engine = engine();
-    let plan = engine.plan(&recipe("as:png,strip"), bytes).expect("a plan");
+    let plan = engine
+        .plan(&recipe("as:png,profile:drop"), bytes)
+        .expect("a plan");
     let frame = engine.render_frame(&plan, bytes, &NoMaterials, &Never);
     frame.expect("a frame")
 }
@@ -128,27 +132,36 @@ fn a_picture_that_was_turned_upright_says_so() {
             Orientation::from_exif(exif),
             "{exif}: not asked for, so left to the viewer"
         );
-        assert!(!info("strip,fit:100x100").metadata, "{exif}");
+        assert!(!info("metadata:none,fit:100x100").metadata, "{exif}");
     }
 }
 
 #[test]
-fn profiles_stay_unless_stripped_or_left_behind_by_a_canvas() {
-    for name in [
-        "jpeg/icc-srgb.jpg",
-        "png/icc-adobe-rgb.png",
-        "webp/icc-adobe-rgb.webp",
+fn profiles_stay_only_where_they_say_more_than_srgb() {
+    for (name, unsaid) in [
+        ("jpeg/icc-srgb.jpg", Space::UNSPECIFIED),
+        ("png/icc-adobe-rgb.png", Space::DISPLAY_P3),
+        ("webp/icc-adobe-rgb.webp", Space::DISPLAY_P3),
     ] {
         let bytes = sample(name);
-        let kept = |text| {
+        let space = |text: &str| {
             engine()
                 .probe(&body(&bytes, text))
                 .expect("a picture")
-                .metadata
+                .space
         };
-        assert!(kept("fit:100x100"), "{name}");
-        assert!(!kept("strip,fit:100x100"), "{name}");
-        assert!(kept("fit:100x100,canvas:100x100:ffffff"), "{name}");
+        for geometry in ["fit:100x100", "fit:100x100,canvas:100x100:ffffff"] {
+            assert!(space(geometry).is_as(unsaid), "{name}");
+        }
+        assert!(
+            space("fit:100x100,profile:p3").is_as(Space::DISPLAY_P3),
+            "{name}"
+        );
+        assert!(space("fit:100x100,profile:keep").profiled, "{name}");
+        for plain in ["srgb", "drop"] {
+            let text = format!("fit:100x100,profile:{plain}");
+            assert_eq!(space(&text), Space::UNSPECIFIED, "{name}");
+        }
     }
 }
 
@@ -176,9 +189,9 @@ fn cmyk_stays_or_becomes_srgb_as_asked() {
                 .expect("a picture")
                 .model
         };
-        assert_eq!(model("fit:100x100"), Model::Cmyk, "{name}");
+        assert_eq!(model("fit:100x100,profile:keep"), Model::Cmyk, "{name}");
         assert!(
-            matches!(model("fit:100x100,srgb"), Model::YCbCr { .. }),
+            matches!(model("fit:100x100"), Model::YCbCr { .. }),
             "{name}"
         );
         assert_eq!(model("fit:100x100,as:png"), Model::Rgb, "{name}");

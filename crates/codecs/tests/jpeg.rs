@@ -320,6 +320,8 @@ fn profiles_travel_along_only_when_kept() {
         // Longer than one segment can hold.
         icc: Some((0..150_000u32).map(|i| (i % 251) as u8).collect()),
         exif: Some(exif(6)),
+        iptc: Some(b"\x1c\x02\x74\0\x03(c)".to_vec()),
+        xmp: Some(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".to_vec()),
     };
     let file = encode(&image, &Encode::default());
     let info = probe(&file);

@@ -197,6 +197,8 @@ pub enum Tags {
     Icc,
     /// By an ICC profile or by code points.
     IccOrCodePoints,
+    /// The same, but not all that read the format know its code points: profiles go beside them.
+    IccAndCodePoints,
 }
 
 /// What a header tells.
@@ -230,7 +232,7 @@ pub struct Info {
     pub lossless: bool,
     /// Progressive JPEG, interlaced PNG or GIF.
     pub progressive: bool,
-    /// ICC, EXIF or any other metadata that `strip` would drop.
+    /// EXIF, XMP, IPTC or comments: what stands beside the pixels, but for what says what their colours are.
     pub metadata: bool,
     /// Bytes that decoding holds beside the frame at any scale, where its size alone does not tell.
     pub decoder_bytes: u64,

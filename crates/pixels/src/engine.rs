@@ -15,7 +15,7 @@ use crate::frame::{Frame, Image, Metadata};
 use crate::limits::{Interrupt, Limits, Never};
 use crate::measure::Measurement;
 use crate::plan::search::{Scored, Search, Tried};
-use crate::plan::{self, Frames, Pipeline, Plan};
+use crate::plan::{self, Frames, Pipeline, Plan, Tag};
 use crate::profiles;
 use crate::score::Reference;
 use crate::sequence::{Head, Timed};
@@ -427,23 +427,21 @@ impl Job<'_> {
                 pipeline.decoded.1
             )));
         }
-        if pipeline.strip {
-            frame.colour = Colour::default();
-        }
         for stage in &pipeline.stages {
             context.check()?;
             frame = stage.apply(frame, context)?;
         }
-        if pipeline.keep_metadata {
-            profiles::settle(metadata, &mut frame, pipeline.reset_orientation);
-            if pipeline.target.tags() == Tags::Icc && frame.colour.icc.is_none() {
-                frame.colour.icc = profile_of(frame.colour.space);
-            }
-            metadata.icc = frame.colour.icc.clone();
-        } else {
-            *metadata = Metadata::default();
-            frame.colour = Colour::default();
+        profiles::settle(metadata, pipeline.kept, pipeline.reset_orientation);
+        frame.colour = match pipeline.tag {
+            Tag::Own if profiles::describes(&frame) => frame.colour,
+            Tag::Own | Tag::None => Colour::default(),
+            Tag::Space(space) => space.into(),
+        };
+        let by_profile = matches!(pipeline.target.tags(), Tags::Icc | Tags::IccAndCodePoints);
+        if by_profile && frame.colour.icc.is_none() {
+            frame.colour.icc = profile_of(frame.colour.space);
         }
+        metadata.icc = frame.colour.icc.clone();
         Ok(frame)
     }
 

@@ -416,6 +416,10 @@ pub struct Metadata {
     pub icc: Option<Icc>,
     /// The EXIF block from its TIFF header on (no `Exif\0\0`).
     pub exif: Option<Vec<u8>>,
+    /// IPTC's data sets, as they stand in Photoshop's resource 0x0404.
+    pub iptc: Option<Vec<u8>>,
+    /// The XMP packet.
+    pub xmp: Option<Vec<u8>>,
 }
 
 /// A decoded picture: one frame, or several of an animation with their delays.

@@ -30,6 +30,7 @@ pub mod space;
 pub mod stage;
 
 pub use codec::{Codec, Decode, Encode, Info, Orientation, Scale, Scales, Tags};
+pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, Task};
 pub use cost::Cost;
 pub use engine::{Decoded, Engine, Rendered, Timings};

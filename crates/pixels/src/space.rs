@@ -166,11 +166,11 @@ impl Range {
 /// The space in which a picture's colours are measured, as far as a header tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Space {
-    /// Primaries, where no profile says otherwise.
+    /// Primaries. With a profile: those that it comes to or at least keeps within, if that is known.
     pub primaries: Primaries,
-    /// Transfer, where no profile says otherwise.
+    /// Transfer. With a profile: the one that it comes to, if that is known.
     pub transfer: Transfer,
-    /// An ICC profile says it.
+    /// An ICC profile says what the colours are.
     pub profiled: bool,
 }
 
@@ -208,6 +208,36 @@ impl Space {
         !self.profiled
             && matches!(self.primaries, Primaries::Unspecified | Primaries::Bt709)
             && matches!(self.transfer, Transfer::Unspecified | Transfer::Srgb)
+    }
+
+    /// Do numbers mean the same in the other one, as far as is known?
+    #[must_use]
+    pub fn is_as(self, other: Self) -> bool {
+        // A profile that was not recognised is nobody's equal but its own.
+        let known = |space: Self| Self {
+            profiled: space.profiled && space.transfer == Transfer::Unspecified,
+            ..space
+        };
+        let (one, other) = (known(self), known(other));
+        one == other || (one.is_srgb() && other.is_srgb())
+    }
+
+    /// May it hold colours that sRGB does not?
+    #[must_use]
+    pub fn is_wide(self) -> bool {
+        match self.primaries {
+            Primaries::Unspecified => self.profiled,
+            Primaries::Bt709 | Primaries::Bt601 | Primaries::Smpte240 | Primaries::Ebu3213 => {
+                self.is_hdr()
+            }
+            _ => true,
+        }
+    }
+
+    /// Is it of light brighter than white?
+    #[must_use]
+    pub fn is_hdr(self) -> bool {
+        !self.profiled && matches!(self.transfer, Transfer::Pq | Transfer::Hlg)
     }
 }
 

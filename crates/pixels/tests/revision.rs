@@ -27,7 +27,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("turn", "turn:90,exact:32x45"),
     ("orient", "orient,fit:45x45"),
     ("canvas", "exact:40x28,canvas:60x60:ff8000:10:15"),
-    ("srgb", "exact:40x28,srgb,as:jpeg"),
+    ("srgb", "exact:40x28,profile:srgb,as:jpeg"),
     ("to jpeg", "exact:50x35,as:jpeg,q:95"),
     ("to jpeg 4:2:0", "exact:50x35,as:jpeg,q:60"),
     ("to png", "exact:50x35,as:png"),

@@ -34,9 +34,7 @@ pub use nearest::{nearest, unknown};
 pub use orientation::Orientation;
 pub use resolve::rotated_size;
 pub use rules::{Facts, ResolveError, Rules};
-pub use step::{
-    Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn,
-};
+pub use step::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 pub use text::ParseError;
-pub use types::{Background, Chroma, FormatName, Goal, Output, Recipe};
+pub use types::{Background, Chroma, FormatName, Goal, Kept, Output, Profile, Recipe};
 pub use words::WORDS;

@@ -1,14 +1,14 @@
 //! The native language's arithmetic: from steps to whole pixels.
 //!
 //! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter
-//! than one pixel. What is left are `strip`, `srgb`, `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`,
-//! `canvas`, `rotate` and effects. Steps that change nothing are dropped, neighbours that are one are joined.
+//! than one pixel. What is left are `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`,
+//! `rotate` and effects. Steps that change nothing are dropped, neighbours that are one are joined.
 
 use std::sync::Arc;
 
 use crate::rules::{Facts, ResolveError, Rules};
-use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Strip};
-use crate::{Area, Measure, Orientation, Output, Recipe};
+use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step};
+use crate::{Area, Kept, Measure, Orientation, Output, Profile, Recipe};
 
 impl Rules for Recipe {
     fn text(&self) -> String {
@@ -106,7 +106,7 @@ impl Picture {
     fn step(&mut self, step: &Step, facts: &Facts) -> Result<(), ResolveError> {
         match step {
             // What is no geometry is put in its place at the end.
-            Step::Original | Step::Strip(_) | Step::Srgb => {}
+            Step::Original => {}
             Step::Orient => self.orient(facts),
             Step::Turn(turn) => self.turn(Orientation::default().then(*turn)),
             Step::Flip(flip) => self.turn(Orientation::default().flipped(*flip)),
@@ -152,16 +152,19 @@ impl Picture {
                 format!("sides of more than {most} px are not supported"),
             ));
         }
-        let has = |step: &Step| asked.steps.contains(step);
-        let strip = [Step::Strip(Strip::First), Step::Strip(Strip::Last)];
-        let strip = strip.into_iter().find(has).filter(|_| facts.metadata);
-        let srgb = Some(Step::Srgb).filter(|srgb| facts.cmyk && has(srgb));
         let mut output = asked.output.clone();
         output.format = output
             .format
             .filter(|format| format.as_str() != facts.format);
+        // What is sRGB already is to be widened, if anything.
+        if !facts.tagged && !facts.cmyk && output.profile != Profile::P3 {
+            output.profile = Profile::default();
+        }
+        if !facts.metadata {
+            output.metadata = Kept::default();
+        }
         Ok(Recipe {
-            steps: strip.into_iter().chain(srgb).chain(self.steps).collect(),
+            steps: self.steps,
             output,
         })
     }
@@ -496,11 +499,8 @@ fn is_beyond_words(step: &Step) -> bool {
 
 /// Borders are measured on the picture as it is stored: it may have been turned, and no more.
 fn comes_before_trim(step: &Step) -> bool {
-    use Step::{Dpr, Flip, Focus, Orient, Srgb, Strip, Turn};
-    matches!(
-        step,
-        Orient | Turn(_) | Flip(_) | Strip(_) | Srgb | Dpr(_) | Focus { .. }
-    )
+    use Step::{Dpr, Flip, Focus, Orient, Turn};
+    matches!(step, Orient | Turn(_) | Flip(_) | Dpr(_) | Focus { .. })
 }
 
 /// A length in px; what is said in pixels is multiplied.

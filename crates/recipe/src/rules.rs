@@ -55,7 +55,9 @@ pub struct Facts {
     pub cmyk: bool,
     /// The quality that it was written with, 1 to 100, if that can be told.
     pub quality: Option<u8>,
-    /// Has it ICC, EXIF or other metadata?
+    /// Does it say that its colours are not sRGB?
+    pub tagged: bool,
+    /// Has it EXIF, XMP or other metadata beside what says what its colours are?
     pub metadata: bool,
     /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
     pub shrinks: bool,
@@ -75,6 +77,7 @@ impl Facts {
             alpha: false,
             cmyk: false,
             quality: None,
+            tagged: false,
             metadata: false,
             shrinks: false,
             measured: Measured::default(),

@@ -9,10 +9,6 @@ use crate::words;
 pub enum Step {
     /// Answer with the source's own bytes. Stands alone.
     Original,
-    /// Write no ICC, EXIF or other metadata into the result.
-    Strip(Strip),
-    /// Convert CMYK to sRGB.
-    Srgb,
     /// Turn upright by the EXIF orientation.
     Orient,
     /// Decode at N/8 (1 to 7) where the format can: each side becomes `ceil(side × N / 8)`. Before any
@@ -76,16 +72,6 @@ pub enum Step {
     Dpr(f64),
     /// An effect.
     Effect(Effect),
-}
-
-/// When metadata is dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strip {
-    /// When the result is written: conversions may still use a profile.
-    #[default]
-    Last,
-    /// Before anything else: conversions go without a profile.
-    First,
 }
 
 /// A clockwise turn.

@@ -122,6 +122,44 @@ impl Background {
     }
 }
 
+/// In which space the colours of a result are, and how it says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Display P3 stays, and what is wider becomes it; everything else becomes sRGB.
+    #[default]
+    Unsaid,
+    /// sRGB, without a tag.
+    Srgb,
+    /// Display P3.
+    P3,
+    /// The source's own, with its profile.
+    Keep,
+    /// The source's own numbers, without its profile.
+    Drop,
+    /// The same, but CMYK becomes RGB by a plain formula.
+    Ignore,
+}
+
+impl Profile {
+    pub(crate) const SAID: [Self; 5] = [Self::Srgb, Self::P3, Self::Keep, Self::Drop, Self::Ignore];
+}
+
+/// What is kept of the metadata beside the pixels: EXIF, IPTC and XMP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// Whose picture it is, and which way is up.
+    #[default]
+    Copyright,
+    /// Nothing.
+    None,
+    /// Everything, the place where it was taken too.
+    All,
+}
+
+impl Kept {
+    pub(crate) const SAID: [Self; 3] = [Self::None, Self::Copyright, Self::All];
+}
+
 /// What an encoder aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
@@ -138,6 +176,10 @@ pub enum Goal {
 pub struct Output {
     /// What shows through, where the format keeps no opacity.
     pub background: Background,
+    /// The space of its colours.
+    pub profile: Profile,
+    /// The metadata that is kept.
+    pub metadata: Kept,
     /// The format; absent: the source's own.
     pub format: Option<FormatName>,
     /// What the encoder aims at. Absent: the source's own quality where it can be told, else the format's default.

@@ -25,9 +25,9 @@ pub const WORDS: &[&Word] = &[
     &FLATTEN,
     &DPR,
     &SHRINK,
-    &STRIP,
-    &SRGB,
     &BACKGROUND,
+    &PROFILE,
+    &METADATA,
     &AS,
     &options::QUALITY,
     &options::MAX,
@@ -249,21 +249,30 @@ pub(crate) const SHRINK: Word = word(
     "decodes smaller, where the format can; comes first, except for orient, turn and flip",
     "shrink:4",
 );
-pub(crate) const STRIP: Word = word(
-    "strip",
-    &[Arg::choice("when", STRIPS)
-        .default("last")
-        .help("first: before anything else, so that conversions use no profile")],
-    "writes no ICC, EXIF or other metadata into the result",
-    "strip",
-);
-pub(crate) const SRGB: Word = word("srgb", &[], "converts CMYK images to sRGB", "srgb");
 pub(crate) const BACKGROUND: Word = word(
     "background",
     &[Arg::text("colour", "ffffff")
         .help("6 hex digits; none: opacity is dropped, hidden colours show")],
     "what shows through in formats that keep no opacity, such as JPEG; absent: white",
     "background:3080c0",
+);
+pub(crate) const PROFILE: Word = word(
+    "profile",
+    &[Arg::choice("space", PROFILES).help(
+        "keep: the source's own, CMYK too; drop: the source's numbers, of which the result does not say what they \
+         mean; ignore: the same, but CMYK becomes RGB by a plain formula",
+    )],
+    "the colour space of the result; absent: Display P3 stays, wider spaces become it, everything else becomes sRGB",
+    "profile:srgb",
+);
+pub(crate) const METADATA: Word = word(
+    "metadata",
+    &[Arg::choice("kept", METADATA_KEPT).help(
+        "copyright: author, copyright and licence of EXIF, IPTC and XMP, and which way is up; all: the place where \
+         the picture was taken, too",
+    )],
+    "what the result keeps of EXIF, IPTC and XMP; absent: copyright",
+    "metadata:none",
 );
 pub(crate) const AS: Word = word(
     "as",
@@ -301,7 +310,8 @@ const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
 
 pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
-pub(crate) const STRIPS: &[&str] = &["last", "first"];
+pub(crate) const PROFILES: &[&str] = &["srgb", "p3", "keep", "drop", "ignore"];
+pub(crate) const METADATA_KEPT: &[&str] = &["none", "copyright", "all"];
 pub(crate) const GRAVITIES: &[&str] = &[
     "centre",
     "north",
@@ -349,8 +359,6 @@ impl Step {
     pub fn word(&self) -> &str {
         match self {
             Self::Original => ORIGINAL.name,
-            Self::Strip(_) => STRIP.name,
-            Self::Srgb => SRGB.name,
             Self::Orient => ORIENT.name,
             Self::Shrink(_) => SHRINK.name,
             Self::Turn(_) => TURN.name,

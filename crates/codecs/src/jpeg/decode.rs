@@ -1,5 +1,7 @@
 //! From a file to planes: by our own decoder, or by libjpeg-turbo where ours does not apply.
 
+use std::ops::Range;
+
 use andon_pixels::{
     Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
@@ -7,6 +9,7 @@ use andon_pixels::{
 use super::header::layout::{Colour, Layout};
 use super::header::markers::Header;
 use super::native::{self, Refused, Scans};
+use super::segments;
 use super::turbo::ffi;
 use crate::guard;
 
@@ -25,7 +28,8 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
         None => turbo(bytes, header, &layout, how)?,
     };
     let frame = frame(header, &layout, how.scales, grids);
-    Ok(Image::read(frame, metadata, header.space()))
+    let space = header.space(bytes, layout.model);
+    Ok(Image::read(frame, metadata, space))
 }
 
 /// Decodes at several scales, going through the file once; `None` where our own decoder does not apply.
@@ -44,10 +48,11 @@ pub(crate) fn decode_at_once(
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
     let pictures = several(bytes, header, &layout, how, scales, Scans::Needed)?;
+    let space = header.space(bytes, layout.model);
     Ok(pictures.map(|pictures| {
         let images = scales.iter().zip(pictures).map(|(&scales, grids)| {
             let frame = frame(header, &layout, scales, grids);
-            Image::read(frame, metadata.clone(), header.space())
+            Image::read(frame, metadata.clone(), space)
         });
         images.collect()
     }))
@@ -259,16 +264,19 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
     if !how.keep_metadata {
         return Ok(Metadata::default());
     }
-    let icc_bytes: usize = header.icc.iter().map(|chunk| chunk.2.len()).sum();
-    guard::at_most(
-        "metadata_bytes",
-        icc_bytes as u64,
-        how.limits.metadata_bytes,
-    )?;
-    let exif = header.exif.clone().and_then(|range| bytes.get(range));
+    let icc: usize = header.icc.iter().map(|chunk| chunk.2.len()).sum();
+    let resources: usize = header.resources.iter().map(Range::len).sum();
+    for length in [icc, resources] {
+        guard::at_most("metadata_bytes", length as u64, how.limits.metadata_bytes)?;
+    }
+    let at = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
+    let resources: Vec<u8> = header.resources.iter().flat_map(at).copied().collect();
+    let block = |range: &Option<Range<usize>>| range.as_ref().map(|range| at(range).to_vec());
     Ok(Metadata {
         icc: header.icc_profile(bytes).map(Into::into),
-        exif: exif.map(<[u8]>::to_vec),
+        exif: block(&header.exif),
+        iptc: segments::iptc(&resources).map(<[u8]>::to_vec),
+        xmp: block(&header.xmp),
     })
 }
 

@@ -6,6 +6,7 @@ mod decode;
 mod extent;
 mod header;
 mod native;
+mod segments;
 mod turbo;
 
 use andon_pixels::{
@@ -56,7 +57,7 @@ impl Codec for Jpeg {
             model: layout.model,
             depth: Depth::U8,
             alpha: false,
-            space: header.space(),
+            space: header.space(bytes, layout.model),
             palette: false,
             frames: 1,
             animation: None,
@@ -132,7 +133,8 @@ impl Codec for Jpeg {
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        turbo::encode::encode(image, how, interrupt)
+        let file = turbo::encode::encode(image, how, interrupt)?;
+        Ok(segments::with_metadata(file, &image.metadata))
     }
 
     fn tags(&self) -> Tags {

@@ -202,6 +202,7 @@ fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     Ok(Metadata {
         icc,
         exif: header.container.exif(limits.metadata_bytes)?,
+        ..Metadata::default()
     })
 }
 

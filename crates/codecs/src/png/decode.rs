@@ -1,12 +1,12 @@
 //! From a PNG to planes.
 
-use std::io::{Cursor, Read};
+use std::borrow::Cow;
+use std::io::Cursor;
 
 use andon_pixels::{
     Cost, Decode, Depth, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata, Plane,
     Result,
 };
-use flate2::read::ZlibDecoder;
 use png::{DecodingError, Transformations};
 
 use super::adam7::Pass;
@@ -96,8 +96,9 @@ fn each_line(
     interrupt: &dyn Interrupt,
     mut take: impl FnMut(&[u8], Pass, u32),
 ) -> Result<()> {
+    let file = readable(bytes);
     let mut decoder = png::Decoder::new_with_limits(
-        Cursor::new(bytes),
+        Cursor::new(&*file),
         // Pictures were measured already; what is left are chunks, no longer than the file, and a few
         // rows, each no longer than 8 bytes per column.
         png::Limits {
@@ -134,6 +135,19 @@ fn each_line(
         }
     }
     Ok(())
+}
+
+/// The file as the `png` crate reads it: code points that are none in a PNG are nothing that it would pass over.
+fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match header::unsound_code_points(bytes) {
+        None => Cow::Borrowed(bytes),
+        Some(name) => {
+            let mut bytes = bytes.to_vec();
+            // A private chunk, whose checksum nobody asks for.
+            bytes[name + 1] = b'i';
+            Cow::Owned(bytes)
+        }
+    }
 }
 
 /// Rows between two looks at the interrupt.
@@ -198,33 +212,21 @@ pub(super) fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata>
         }
         None => None,
     };
-    let icc = match header
-        .iccp
-        .filter(|_| header.info().space.profiled)
-        .and_then(deflated_profile)
-    {
-        Some(deflated) => inflate(deflated, limits.metadata_bytes)?,
-        None => None,
-    };
-    let icc = icc.map(Into::into);
-    Ok(Metadata { icc, exif })
-}
-
-/// The profile in an iCCP chunk: after a name of at most 79 bytes, a zero, and the method, which is 0.
-fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
-    let name = iccp.iter().take(80).position(|&byte| byte == 0)?;
-    iccp[name + 1..].strip_prefix(&[0])
-}
-
-/// Inflates no further than the limit. A profile that does not inflate is dropped: the pixels are whole
-/// without it.
-fn inflate(deflated: &[u8], limit: u64) -> Result<Option<Vec<u8>>> {
-    let mut profile = Vec::new();
-    let read = ZlibDecoder::new(deflated)
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut profile);
-    guard::at_most("metadata_bytes", profile.len() as u64, limit)?;
-    Ok(read.is_ok().then_some(profile))
+    let icc = header.profile(limits.metadata_bytes);
+    let xmp = header.xmp(limits.metadata_bytes);
+    let lengths = [
+        icc.as_ref().map(|icc| icc.len()),
+        xmp.as_ref().map(Vec::len),
+    ];
+    for length in lengths.into_iter().flatten() {
+        guard::at_most("metadata_bytes", length as u64, limits.metadata_bytes)?;
+    }
+    Ok(Metadata {
+        icc,
+        exif,
+        xmp,
+        ..Metadata::default()
+    })
 }
 
 fn broken(error: DecodingError) -> Error {

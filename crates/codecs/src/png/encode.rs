@@ -14,6 +14,7 @@ use png::{BitDepth, ColorType, DeflateCompression};
 use super::adam7::Pass;
 use super::channels;
 use super::filter::{Choice, Filter, Rows};
+use super::header;
 use crate::guard;
 
 /// Writes the first frame.
@@ -40,12 +41,13 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     info.exif_metadata = image.metadata.exif.as_deref().map(Cow::Borrowed);
 
     let settings = Settings::of(how);
-    let file = write(frame, info.clone(), settings, interrupt)?;
+    let xmp = image.metadata.xmp.as_deref();
+    let file = write(frame, info.clone(), xmp, settings, interrupt)?;
     // The fast compressor makes noise larger than it was.
     let raw = frame.width as usize * frame.height as usize * info.bytes_per_pixel();
     if settings.level.is_none() && file.len() > raw {
         drop(file);
-        return write(frame, info, NOISE, interrupt);
+        return write(frame, info, xmp, NOISE, interrupt);
     }
     Ok(file)
 }
@@ -162,6 +164,7 @@ const NOISE: Settings = Settings {
 fn write(
     frame: &Frame,
     info: png::Info<'_>,
+    xmp: Option<&[u8]>,
     settings: Settings,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
@@ -171,6 +174,13 @@ fn write(
     encoder.set_deflate_compression(settings.deflate());
     encoder.set_filter(settings.filter());
     let mut writer = encoder.write_header().map_err(internal)?;
+    if let Some(xmp) = xmp {
+        // Not deflated, in no language, without a translated keyword.
+        let text = [header::XMP, &[0; 4], xmp].concat();
+        writer
+            .write_chunk(png::chunk::iTXt, &text)
+            .map_err(internal)?;
+    }
     if let Some(code_points) = code_points(frame) {
         writer
             .write_chunk(png::chunk::cICP, &code_points)

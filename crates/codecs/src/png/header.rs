@@ -1,9 +1,13 @@
 //! What a PNG says before its pixels, read chunk by chunk from the file in memory: nothing is copied,
 //! nothing inflated.
 
+use std::io::Read;
+
 use andon_pixels::{
-    Animation, Delay, Depth, Error, Info, Model, Orientation, Primaries, Result, Space, Transfer,
+    Animation, Delay, Depth, Error, Icc, Info, Model, Orientation, Primaries, Result, Space,
+    Transfer, profile_of_gamma,
 };
+use flate2::read::ZlibDecoder;
 
 use super::NAME;
 use crate::animation::{Blend, Disposal, Place};
@@ -35,9 +39,17 @@ pub(super) struct Header<'a> {
     other_metadata: bool,
     code_points: Option<Space>,
     /// The iCCP chunk: name, method, deflated profile.
-    pub(super) iccp: Option<&'a [u8]>,
+    iccp: Option<&'a [u8]>,
+    /// An sRGB chunk.
+    srgb: bool,
+    /// The power that makes code values of light.
+    gamma: Option<f64>,
+    /// Of white, red, green and blue, x before y.
+    chromaticities: Option<[f64; 8]>,
     /// The eXIf chunk from its TIFF header on.
     pub(super) exif: Option<&'a [u8]>,
+    /// The iTXt chunk with an XMP packet, from behind its keyword on.
+    xmp: Option<&'a [u8]>,
 }
 
 /// IHDR's colour type.
@@ -80,21 +92,24 @@ impl<'a> Header<'a> {
 
     /// As the engine wants it.
     pub(super) fn info(&self) -> Info {
+        let model = self.model();
+        let profile = self.profile(Space::MATRIX_BYTES as u64);
         Info {
             format: NAME,
             width: self.width,
             height: self.height,
-            model: match self.colour {
-                Colour::Gray | Colour::GrayAlpha => Model::Gray,
-                Colour::Rgb | Colour::Indexed | Colour::Rgba => Model::Rgb,
-            },
+            model,
             depth: if self.bits == 16 {
                 Depth::U16
             } else {
                 Depth::U8
             },
             alpha: self.has_alpha(),
-            space: self.space(),
+            space: match (self.code_points(), profile) {
+                (Some(space), _) => space,
+                (None, Some(icc)) => Space::of_profile(&icc, model),
+                (None, None) => Space::UNSPECIFIED,
+            },
             palette: self.colour == Colour::Indexed,
             frames: self.frames(),
             animation: self.animation(),
@@ -104,18 +119,49 @@ impl<'a> Header<'a> {
             quality: None,
             lossless: true,
             progressive: self.interlaced,
-            metadata: self.iccp.is_some() || self.exif.is_some() || self.other_metadata,
+            metadata: self.exif.is_some() || self.other_metadata,
             decoder_bytes: 0,
             page_offset: self.offset,
         }
     }
 
-    /// Code points before a profile, as the standard orders them.
-    fn space(&self) -> Space {
-        match self.code_points {
-            Some(space) if space != Space::UNSPECIFIED => space,
-            _ if self.iccp.is_some() => Space::PROFILED,
-            _ => Space::UNSPECIFIED,
+    /// The XMP packet, of which no more than so many bytes are inflated and one.
+    pub(super) fn xmp(&self, most: u64) -> Option<Vec<u8>> {
+        // Is it deflated, how, and behind a zero each its language and translated keyword.
+        let (&[deflated, _], rest) = self.xmp?.split_first_chunk()?;
+        let mut parts = rest.splitn(3, |&byte| byte == 0);
+        let text = parts.nth(2)?;
+        match deflated {
+            0 => Some(text.to_vec()),
+            _ => inflated(text, most),
+        }
+    }
+
+    fn model(&self) -> Model {
+        match self.colour {
+            Colour::Gray | Colour::GrayAlpha => Model::Gray,
+            Colour::Rgb | Colour::Indexed | Colour::Rgba => Model::Rgb,
+        }
+    }
+
+    /// Those that mean something.
+    fn code_points(&self) -> Option<Space> {
+        self.code_points
+            .filter(|space| *space != Space::UNSPECIFIED)
+    }
+
+    /// What says what the colours are, as the standard orders it: code points, for which no profile is needed, a
+    /// profile, of which no more than so many bytes are inflated and one, the word that it is sRGB, or numbers.
+    pub(super) fn profile(&self, most: u64) -> Option<Icc> {
+        if self.code_points().is_some() {
+            return None;
+        }
+        match self.iccp {
+            Some(iccp) => deflated_profile(iccp)
+                .and_then(|deflated| inflated(deflated, most))
+                .map(Icc::from),
+            None if self.srgb => None,
+            None => profile_of_gamma(self.gamma, self.chromaticities, self.model()),
         }
     }
 
@@ -198,7 +244,11 @@ impl<'a> Header<'a> {
             other_metadata: false,
             code_points: None,
             iccp: None,
+            srgb: false,
+            gamma: None,
+            chromaticities: None,
             exif: None,
+            xmp: None,
         })
     }
 
@@ -221,10 +271,16 @@ impl<'a> Header<'a> {
                 }
             }
             b"eXIf" => self.exif = Some(exif::without_prefix(chunk.data)),
-            b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => self.other_metadata = true,
+            b"tEXt" | b"zTXt" | b"iTXt" | b"tIME" => {
+                self.other_metadata = true;
+                self.xmp = self.xmp.or(chunk.data.strip_prefix(XMP));
+            }
             // The rest acts only where the standard puts it: before the pixels.
             _ if after_pixels => {}
             b"iCCP" => self.iccp = Some(chunk.data),
+            b"sRGB" => self.srgb = true,
+            b"gAMA" => self.gamma = parts(chunk.data).map(|[gamma]| gamma),
+            b"cHRM" => self.chromaticities = parts(chunk.data),
             // Matrix 0 and full range: anything else contradicts a PNG's own pixels.
             b"cICP" => {
                 if let &[primaries, transfer, 0, 1] = chunk.data {
@@ -256,6 +312,46 @@ impl<'a> Header<'a> {
             _ => {}
         }
     }
+}
+
+/// Where the name of a cICP chunk stands, before the pixels, whose matrix or range no PNG has.
+pub(super) fn unsound_code_points(bytes: &[u8]) -> Option<usize> {
+    let mut chunks = Chunks::of(bytes).ok()?;
+    loop {
+        let name = bytes.len() - chunks.rest.len() + 4;
+        let chunk = chunks.next()?.ok()?;
+        match &chunk.kind {
+            b"IDAT" => return None,
+            b"cICP" if !matches!(chunk.data, [_, _, 0, 0 | 1]) => return Some(name),
+            _ => {}
+        }
+    }
+}
+
+/// What a chunk of XMP begins with.
+pub(super) const XMP: &[u8] = b"XML:com.adobe.xmp\0";
+
+/// The profile in an iCCP chunk: after a name of at most 79 bytes, a zero, and the method, which is 0.
+fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
+    let name = iccp.iter().take(80).position(|&byte| byte == 0)?;
+    iccp[name + 1..].strip_prefix(&[0])
+}
+
+/// No more than so many bytes and one. What does not inflate is dropped: the pixels are whole without it.
+fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
+    let mut data = Vec::new();
+    ZlibDecoder::new(deflated)
+        .take(most.saturating_add(1))
+        .read_to_end(&mut data)
+        .ok()?;
+    Some(data)
+}
+
+/// Numbers as PNG writes them, in parts of 100000.
+fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
+    let part = |four: &[u8]| Some(f64::from(u32::from_be_bytes(four.try_into().ok()?)) / 1e5);
+    let parts: Option<Vec<f64>> = data.chunks(4).map(part).collect();
+    parts?.try_into().ok()
 }
 
 /// What a frame control chunk says.

@@ -125,7 +125,7 @@ impl Codec for Png {
     }
 
     fn tags(&self) -> Tags {
-        Tags::IccOrCodePoints
+        Tags::IccAndCodePoints
     }
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {

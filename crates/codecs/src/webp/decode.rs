@@ -229,11 +229,13 @@ fn deal(pixels: &[u8], planes: &mut [Grid<u8>]) {
 }
 
 fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
-    for block in header.icc.iter().chain(&header.exif) {
+    for block in header.icc.iter().chain(&header.exif).chain(&header.xmp) {
         guard::at_most("metadata_bytes", block.len() as u64, limits.metadata_bytes)?;
     }
     Ok(Metadata {
         icc: header.icc.map(Into::into),
         exif: header.exif.map(<[u8]>::to_vec),
+        xmp: header.xmp.map(<[u8]>::to_vec),
+        ..Metadata::default()
     })
 }

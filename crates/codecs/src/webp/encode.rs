@@ -23,7 +23,8 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         u64::from(MAX_SIDE),
     )?;
     let file = still(frame, how, interrupt)?;
-    if image.metadata == Metadata::default() {
+    let Metadata { icc, exif, xmp, .. } = &image.metadata;
+    if icc.is_none() && exif.is_none() && xmp.is_none() {
         Ok(file)
     } else {
         with_metadata(&file, frame, &image.metadata)
@@ -45,7 +46,7 @@ fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
-    exif: Option<Vec<u8>>,
+    metadata: Metadata,
     clock: Clock,
     before: Option<Frame>,
     interrupt: &'a dyn Interrupt,
@@ -70,7 +71,7 @@ impl<'a> Writer<'a> {
         Ok(Self {
             out,
             how: how.clone(),
-            exif: head.metadata.exif.clone(),
+            metadata: head.metadata.clone(),
             clock: Clock::new(1000, MOST_MILLISECONDS),
             before: None,
             interrupt,
@@ -114,11 +115,7 @@ impl FrameWriter for Writer<'_> {
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<u8>> {
-        let mut out = self.out;
-        if let Some(exif) = &self.exif {
-            push_chunk(&mut out, b"EXIF", exif);
-        }
-        Ok(sized(out))
+        Ok(ended(self.out, &self.metadata))
     }
 }
 
@@ -248,10 +245,7 @@ fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<
             push_chunk(&mut out, &chunk.name, chunk.data);
         }
     }
-    if let Some(exif) = &metadata.exif {
-        push_chunk(&mut out, b"EXIF", exif);
-    }
-    Ok(sized(out))
+    Ok(ended(out, metadata))
 }
 
 /// The beginning of an extended container, up to its profile.
@@ -262,6 +256,7 @@ fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metad
         (flags::ICC, metadata.icc.is_some()),
         (flags::ALPHA, alpha),
         (flags::EXIF, metadata.exif.is_some()),
+        (flags::XMP, metadata.xmp.is_some()),
     ] {
         features |= if there { flag } else { 0 };
     }
@@ -276,8 +271,13 @@ fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metad
     out
 }
 
-/// With its length where the container says it.
-fn sized(mut out: Vec<u8>) -> Vec<u8> {
+/// With what stands behind the pixels, and its length where the container says it.
+fn ended(mut out: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
+    for (name, block) in [(b"EXIF", &metadata.exif), (b"XMP ", &metadata.xmp)] {
+        if let Some(block) = block {
+            push_chunk(&mut out, name, block);
+        }
+    }
     let size = (out.len() - 8) as u32;
     out[4..8].copy_from_slice(&size.to_le_bytes());
     out

@@ -23,7 +23,8 @@ pub(super) struct Header<'a> {
     pub(super) icc: Option<&'a [u8]>,
     /// The EXIF block from its TIFF header on.
     pub(super) exif: Option<&'a [u8]>,
-    xmp: bool,
+    /// The XMP packet.
+    pub(super) xmp: Option<&'a [u8]>,
     /// Everything the container promises is there.
     pub(super) whole: bool,
 }
@@ -128,11 +129,9 @@ impl<'a> Header<'a> {
             },
             depth: Depth::U8,
             alpha: features.alpha || !self.covers(),
-            space: if self.icc.is_some() {
-                Space::PROFILED
-            } else {
-                Space::UNSPECIFIED
-            },
+            space: self
+                .icc
+                .map_or(Space::UNSPECIFIED, |icc| Space::of_profile(icc, Model::Rgb)),
             palette: false,
             frames: self.frames,
             animation: self.animation,
@@ -142,7 +141,7 @@ impl<'a> Header<'a> {
             quality: None,
             lossless: features.lossless,
             progressive: false,
-            metadata: self.icc.is_some() || self.exif.is_some() || self.xmp,
+            metadata: self.exif.is_some() || self.xmp.is_some(),
             decoder_bytes: 0,
             page_offset: (0, 0),
         }
@@ -225,7 +224,7 @@ struct Found<'a> {
     clears: bool,
     icc: Option<&'a [u8]>,
     exif: Option<&'a [u8]>,
-    xmp: bool,
+    xmp: Option<&'a [u8]>,
 }
 
 impl<'a> Found<'a> {
@@ -253,7 +252,7 @@ impl<'a> Found<'a> {
             }
             b"ICCP" => self.icc = Some(chunk.data),
             b"EXIF" => self.exif = Some(exif::without_prefix(chunk.data)),
-            b"XMP " => self.xmp = true,
+            b"XMP " => self.xmp = Some(chunk.data),
             _ => {}
         }
     }

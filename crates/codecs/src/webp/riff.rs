@@ -12,6 +12,8 @@ pub(super) mod flags {
     pub(in super::super) const ALPHA: u8 = 0x10;
     /// There is an EXIF block.
     pub(in super::super) const EXIF: u8 = 0x08;
+    /// There is an XMP packet.
+    pub(in super::super) const XMP: u8 = 0x04;
     /// There are frames.
     pub(in super::super) const ANIMATION: u8 = 0x02;
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::{
     Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata,
-    Model, Never, Plane, Result, Scale, Scales,
+    Model, Never, Plane, Result, Scale, Scales, profile_of_gamma,
 };
 
 /// The codec of this name.
@@ -78,9 +78,15 @@ pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, heigh
 pub(crate) fn metadata() -> Metadata {
     let mut exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
     exif.push(7);
+    let linear = profile_of_gamma(Some(1.0), None, Model::Rgb).expect("a profile");
+    let mut icc = linear.to_vec();
+    // Of odd length.
+    icc.resize(icc.len() | 1, 0);
     Metadata {
-        icc: Some((0..1_001u32).map(|n| (n * n) as u8).collect()),
+        icc: Some(icc.into()),
         exif: Some(exif),
+        xmp: Some(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".to_vec()),
+        ..Metadata::default()
     }
 }
 

@@ -8,8 +8,8 @@ mod text;
 use std::sync::Arc;
 
 use andon_recipe::{
-    Canvas, Colour, Effect, Facts, Length, Orientation, Output, Recipe, ResolveError, Rules, Step,
-    Strip, Turn,
+    Canvas, Colour, Effect, Facts, Kept, Length, Orientation, Output, Profile, Recipe,
+    ResolveError, Rules, Step, Turn,
 };
 
 use self::layout::Layout;
@@ -128,13 +128,6 @@ impl Rules for SmallLightRules {
             return Ok(Recipe::original());
         }
         let mut steps = Vec::new();
-        if self.strip {
-            steps.push(Step::Strip(Strip::First));
-        } else if self.canvas.is_some() {
-            // A canvas is a new picture, but made after conversions.
-            steps.push(Step::Strip(Strip::Last));
-        }
-        steps.extend(self.srgb.then_some(Step::Srgb));
         steps.extend(self.orient.then_some(Step::Orient));
         steps.extend(self.turn.map(Step::Turn));
         if eighths < 8 {
@@ -143,11 +136,19 @@ impl Rules for SmallLightRules {
         steps.extend(layout.steps());
         let effects = self.effects.iter();
         steps.extend(effects.map(|effect| Step::Effect(framed(effect, &layout))));
-        Recipe {
-            steps,
-            output: self.written(facts),
-        }
-        .resolve(facts)
+        // A canvas is a new picture, but made after conversions.
+        let bare = self.strip || self.canvas.is_some();
+        let output = Output {
+            profile: match facts.cmyk && self.srgb {
+                true if self.strip => Profile::Ignore,
+                true => Profile::Srgb,
+                false if bare => Profile::Drop,
+                false => Profile::Keep,
+            },
+            metadata: if bare { Kept::None } else { Kept::All },
+            ..self.written(facts)
+        };
+        Recipe { steps, output }.resolve(facts)
     }
 
     fn output(&self) -> &Output {

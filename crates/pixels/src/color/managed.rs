@@ -1,12 +1,13 @@
 //! From one space to another, by ICC profiles and code points.
 
 use moxcms::{
-    CicpProfile, ColorProfile, DataColorSpace, Layout, TransformExecutor, TransformOptions,
+    CicpProfile, ColorProfile, DataColorSpace, Layout, ToneReprCurve, TransformExecutor,
+    TransformOptions,
 };
 
 use crate::frame::Grid;
 use crate::samples::Sample;
-use crate::space::{Colour, Icc, Space};
+use crate::space::{Colour, Icc, Space, Transfer};
 
 /// RGB planes in `to` of gray, RGB or CMYK planes (told by their number) measured in `from`. `None`: there is no
 /// telling, because the profile is missing, broken or one of another model, or the code points mean nothing here.
@@ -24,7 +25,7 @@ pub(super) fn to_rgb<T: Managed>(
     let source = match &from.icc {
         Some(icc) => ColorProfile::new_from_slice(icc).ok()?,
         None if from.space.profiled => return None,
-        None => of_space(from.space)?,
+        None => shown(from.space)?,
     };
     if source.color_space != model {
         return None;
@@ -60,21 +61,67 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
 }
 
 fn of_space(space: Space) -> Option<ColorProfile> {
-    if space.is_srgb() {
-        return Some(ColorProfile::new_srgb());
-    }
-    if space == Space::DISPLAY_P3 {
-        return Some(ColorProfile::new_display_p3());
-    }
-    let profile = ColorProfile::new_from_cicp(CicpProfile {
-        color_primaries: space.primaries.code().try_into().ok()?,
-        transfer_characteristics: space.transfer.code().try_into().ok()?,
-        matrix_coefficients: moxcms::MatrixCoefficients::Identity,
-        full_range: true,
-    });
+    let mut profile = if space.is_srgb() {
+        ColorProfile::new_srgb()
+    } else if space == Space::DISPLAY_P3 {
+        ColorProfile::new_display_p3()
+    } else {
+        ColorProfile::new_from_cicp(CicpProfile {
+            color_primaries: space.primaries.code().try_into().ok()?,
+            transfer_characteristics: space.transfer.code().try_into().ok()?,
+            matrix_coefficients: moxcms::MatrixCoefficients::Identity,
+            full_range: true,
+        })
+    };
+    // Curve and colorants say it all, and the crate's own code points for Display P3 are wrong.
+    profile.cicp = None;
     // Without a curve nothing was found for the code points.
     profile.red_trc.is_some().then_some(profile)
 }
+
+/// A profile to convert by. Light brighter than white has no place in the other spaces: white is where ITU-R BT.2408
+/// has it, and what is brighter is rolled off.
+fn shown(space: Space) -> Option<ColorProfile> {
+    let mut profile = of_space(space)?;
+    let light: fn(f64) -> f64 = match space.transfer {
+        Transfer::Pq => |code| {
+            let power = code.powf(1.0 / 78.843_75);
+            let part = (power - 0.835_937_5).max(0.0) / (18.851_562_5 - 18.687_5 * power);
+            part.powf(1.0 / 0.159_301_757_812_5) * 10_000.0 / WHITE_NITS
+        },
+        Transfer::Hlg => |code| {
+            let scene = if code <= 0.5 {
+                code * code / 3.0
+            } else {
+                (((code - 0.559_910_73) / 0.178_832_77).exp() + 0.284_668_92) / 12.0
+            };
+            scene.powf(1.2) * 1_000.0 / WHITE_NITS
+        },
+        _ => return Some(profile),
+    };
+    let step = |index: u16| {
+        let light = light(f64::from(index) / f64::from(HDR_STEPS - 1));
+        let shown = if light <= KNEE {
+            light
+        } else {
+            // Comes to 1 without an edge, ever more slowly.
+            let room = 1.0 - KNEE;
+            KNEE + room * (1.0 - (-(light - KNEE) / room).exp())
+        };
+        (shown * 65535.0).round() as u16
+    };
+    let curve = ToneReprCurve::Lut((0..HDR_STEPS).map(step).collect());
+    profile.red_trc = Some(curve.clone());
+    profile.green_trc = Some(curve.clone());
+    profile.blue_trc = Some(curve);
+    Some(profile)
+}
+
+/// Diffuse white.
+const WHITE_NITS: f64 = 203.0;
+/// Below it, light is shown as it is.
+const KNEE: f64 = 0.75;
+const HDR_STEPS: u16 = 4096;
 
 /// Samples that `moxcms` can convert.
 pub(crate) trait Managed: Sample {

@@ -6,6 +6,7 @@
 mod cmyk;
 pub mod levels;
 mod managed;
+mod recognised;
 mod ycbcr;
 
 use std::fmt;
@@ -28,8 +29,8 @@ pub struct Convert {
     /// What comes out. Alpha that is dropped is not flattened: hidden colours show.
     pub to: Traits,
     /// The space of what goes in. Where it is another than that of `to`, colours are converted by the frame's profile
-    /// or code points; a frame that turns out to have none that can be read keeps its numbers, and inks become
-    /// light by the naive formula.
+    /// or code points; those of a frame that turns out to have none that can be read are taken for sRGB, to which
+    /// inks come by the naive formula.
     pub from: Space,
 }
 
@@ -127,17 +128,24 @@ pub(crate) fn remodelled<T: Resizable + Managed>(
     let from = planes.model;
     let size = (planes.width, planes.height);
     if let Some(space) = space {
-        // Inks, and gray with a profile, are converted as they are: their profiles are made for them.
-        let directly = from == Model::Cmyk || (from == Model::Gray && planes.colour.icc.is_some());
-        let colours = if directly {
-            planes.colours
-        } else {
-            to_rgb(planes.colours, from, size, interrupt)?
+        // Inks, and gray with a profile of its own, are converted as they are: their profiles are made for them.
+        let directly = match from {
+            Model::Gray | Model::Cmyk => managed::to_rgb(&planes.colours, &planes.colour, space),
+            Model::Rgb | Model::YCbCr { .. } => None,
         };
-        let rgb = match managed::to_rgb(&colours, &planes.colour, space) {
+        let rgb = match directly {
             Some(rgb) => rgb,
-            None if directly => to_rgb(colours, from, size, interrupt)?,
-            None => colours,
+            None => {
+                let rgb = to_rgb(planes.colours, from, size, interrupt)?;
+                // What cannot be read says nothing, which is sRGB.
+                managed::to_rgb(&rgb, &planes.colour, space)
+                    .or_else(|| {
+                        let plain = Space::SRGB.into();
+                        let widened = || managed::to_rgb(&rgb, &plain, space);
+                        (!space.is_srgb()).then(widened).flatten()
+                    })
+                    .unwrap_or(rgb)
+            }
         };
         return Ok(Planes {
             model: to,
@@ -268,6 +276,7 @@ pub fn name(traits: Traits) -> String {
 }
 
 pub(crate) use managed::profile_of;
+pub use recognised::profile_of_gamma;
 
 /// Is it more than a shade of gray?
 pub(crate) fn is_colourful(colour: Colour) -> bool {

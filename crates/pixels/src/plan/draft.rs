@@ -1,13 +1,13 @@
 //! A plan in the making: what the rules look at and decide.
 
-use andon_recipe::{Goal, Orientation, Recipe, Step, Strip};
+use andon_recipe::{Goal, Orientation, Profile, Recipe, Step};
 
-use super::Frames;
 use super::rules::{PHASES, Rule, convert_colour_late};
 use super::runs::{Run, Runs};
 use super::search::Search;
 use super::view::Stored;
 use super::words::unknown_word;
+use super::{Frames, Tag};
 use crate::codec::{Codec, Encode, Info, Scales};
 use crate::error::{Error, Result};
 use crate::formats::Formats;
@@ -43,6 +43,8 @@ pub(super) struct Draft<'a> {
     pub(super) full: Traits,
     /// Between the phases: the model to paint in, if it is not the one that is decoded.
     pub(super) leaves: Option<Traits>,
+    /// Phase 2: how the result says what its colours are.
+    pub(super) tag: Tag,
     /// Between the phases: what follows the first read and its turn.
     pub(super) painted: Vec<Box<dyn Stage>>,
     /// Between the phases: what the encoder needs.
@@ -92,7 +94,7 @@ impl<'a> Draft<'a> {
         frames: Frames,
     ) -> Result<Self> {
         let runs = Runs::of(recipe, source, info)?;
-        let full = convert_colour_late::decoded(strip(recipe), source, info, Scales::FULL);
+        let full = convert_colour_late::decoded(recipe.output.profile, source, info, Scales::FULL);
         Ok(Self {
             formats,
             recipe,
@@ -108,6 +110,7 @@ impl<'a> Draft<'a> {
             turn: None,
             full,
             leaves: None,
+            tag: Tag::None,
             painted: Vec::new(),
             needed: full,
             chroma: None,
@@ -137,9 +140,9 @@ impl<'a> Draft<'a> {
         self.recipe.steps.contains(step)
     }
 
-    /// Are profiles and EXIF dropped, and when?
-    pub(super) fn strip(&self) -> Option<Strip> {
-        strip(self.recipe)
+    /// The space that is asked for.
+    pub(super) fn profile(&self) -> Profile {
+        self.recipe.output.profile
     }
 
     /// Settles what comes after resampling, for it tells which planes the encoder will need.
@@ -205,7 +208,11 @@ impl<'a> Draft<'a> {
             ..turned
         };
         let to = match (turned.model, same.model) {
-            (Model::Cmyk, Model::Cmyk) if !self.has(&Step::Srgb) => return Ok(None),
+            (Model::Cmyk, Model::Cmyk)
+                if matches!(self.profile(), Profile::Keep | Profile::Drop) =>
+            {
+                return Ok(None);
+            }
             (Model::Cmyk, _) => self.accepted(rgb)?,
             (Model::Gray, _) if painted.iter().any(|stage| stage.adds_colour()) => {
                 self.accepted(rgb)?
@@ -268,14 +275,6 @@ pub(crate) fn accepted(target: &dyn Codec, have: Traits, encode: &Encode) -> Res
     Ok(Traits {
         space: have.space,
         ..accepted
-    })
-}
-
-/// Are profiles and EXIF dropped, and when?
-fn strip(recipe: &Recipe) -> Option<Strip> {
-    recipe.steps.iter().find_map(|step| match step {
-        Step::Strip(strip) => Some(*strip),
-        _ => None,
     })
 }
 

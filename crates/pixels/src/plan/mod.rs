@@ -17,7 +17,7 @@ mod words;
 
 use std::fmt;
 
-use andon_recipe::Recipe;
+use andon_recipe::{Kept, Recipe};
 
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
@@ -28,6 +28,7 @@ pub(crate) use words::fraction;
 
 use crate::codec::{Codec, Encode, Info, Scales};
 use crate::cost::Cost;
+use crate::space::Space;
 use crate::stage::Stage;
 
 /// How a recipe is carried out on one picture.
@@ -104,12 +105,23 @@ pub(crate) struct Pipeline {
     pub(crate) search: Option<search::Search>,
     /// The most bytes that the result of several frames may take: as many were planned with.
     pub(crate) result_bytes: u64,
-    /// Drop ICC and EXIF before anything else, even before a conversion that could use them.
-    pub(crate) strip: bool,
-    /// Carry ICC and EXIF over.
-    pub(crate) keep_metadata: bool,
+    /// How the result says what its colours are.
+    pub(crate) tag: Tag,
+    /// What is carried over of EXIF and the like.
+    pub(crate) kept: Kept,
     /// The picture was turned upright, and its EXIF has to say so.
     pub(crate) reset_orientation: bool,
+}
+
+/// How a result says what its colours are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// Not at all.
+    None,
+    /// As the source does.
+    Own,
+    /// By this space.
+    Space(Space),
 }
 
 impl Plan {
@@ -251,7 +263,7 @@ pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
 impl Pipeline {
     /// Are the source's profiles needed, be it only to convert by them?
     pub(crate) fn reads_metadata(&self) -> bool {
-        self.keep_metadata || self.reads_profile
+        self.kept != Kept::None || self.reads_profile || self.tag == Tag::Own
     }
 
     /// How the result is written, at a quality that is being tried.

@@ -1,6 +1,6 @@
 //! How a plan comes about, from top to bottom.
 
-use andon_recipe::{Facts, Measured, Recipe, Rules, Step, Strip};
+use andon_recipe::{Facts, Kept, Measured, Recipe, Rules, Step};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
@@ -16,6 +16,7 @@ use crate::formats::{Formats, within};
 use crate::frame::{Model, Traits};
 use crate::limits::Limits;
 use crate::score;
+use crate::space::Space;
 use crate::stage::Stage;
 
 /// Plans what rules come to for the picture in `bytes`.
@@ -59,9 +60,9 @@ pub(crate) fn plan(
     draft.settle_planes()?;
     draft.apply(READING);
 
-    let (strip, scales) = (draft.strip(), draft.scales);
+    let scales = draft.scales;
     let reset_orientation = draft.has(&Step::Orient);
-    let decoded = convert_colour_late::decoded(strip, source, &info, scales);
+    let decoded = convert_colour_late::decoded(draft.profile(), source, &info, scales);
     let mut walk = Walk::new(file, source, &info, scales, frames, decoded);
     walk.extend(std::mem::take(&mut draft.first).into_stage());
     walk.extend(draft.turn.take());
@@ -92,8 +93,12 @@ pub(crate) fn plan(
             encode: draft.encode,
             search: draft.search,
             result_bytes,
-            strip: strip == Some(Strip::First),
-            keep_metadata: strip.is_none(),
+            tag: draft.tag,
+            kept: if info.metadata {
+                recipe.output.metadata
+            } else {
+                Kept::None
+            },
             reset_orientation,
         }),
         recipe: recipe.clone(),
@@ -118,6 +123,7 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Fac
         orientation: info.orientation,
         alpha: info.alpha,
         cmyk: info.model == Model::Cmyk,
+        tagged: info.space != Space::UNSPECIFIED,
         quality: info.quality,
         metadata: info.metadata,
         shrinks: source.scales(info) != [Scale::FULL],

@@ -64,7 +64,7 @@ impl Runs {
         info: &Info,
     ) -> Result<()> {
         match *step {
-            Step::Strip(_) | Step::Srgb | Step::Original => {}
+            Step::Original => {}
             Step::Orient => self.view(size).turn(info.orientation),
             Step::Turn(turn) => self.view(size).turn(Orientation::default().then(turn)),
             Step::Flip(flip) => self.view(size).turn(Orientation::default().flipped(flip)),

@@ -16,7 +16,7 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
     let mut alpha = source.alpha();
     for step in &recipe.steps {
         picture = match step {
-            Step::Original | Step::Strip(_) | Step::Srgb => picture,
+            Step::Original => picture,
             Step::Orient => geometry::turned(picture, source.orientation()),
             Step::Turn(turn) => geometry::turned(picture, Orientation::default().then(*turn)),
             Step::Flip(flip) => geometry::turned(picture, Orientation::default().flipped(*flip)),

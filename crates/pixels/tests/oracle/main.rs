@@ -15,7 +15,7 @@ mod picture;
 mod wishes;
 
 use andon_pixels::{Engine, Error, Limits, Model, Never, Plan};
-use andon_recipe::{Recipe, Step};
+use andon_recipe::{Profile, Recipe, Step};
 use proptest::prelude::*;
 
 use crate::compare::Difference;
@@ -125,8 +125,8 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
             Step::Effect(_) | Step::Rotate { .. } | Step::Pad(_) | Step::Canvas(_)
         )
     };
-    if recipe.steps.iter().any(paints) {
-        recipe.steps.push(Step::Srgb);
+    if !recipe.steps.iter().any(paints) {
+        recipe.output.profile = Profile::Keep;
     }
     let bytes = source.file();
     let engine = Engine::new(fake::ALL, Limits::default());

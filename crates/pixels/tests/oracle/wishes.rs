@@ -166,7 +166,7 @@ const LIMITED: Model = Model::YCbCr {
 /// Recipes as text, so that a failing one can be read and tried again: geometry in any order, with effects
 /// in between.
 pub(crate) fn recipe() -> impl Strategy<Value = String> {
-    let upright = select(vec!["", "orient", "strip,orient"]);
+    let upright = select(vec!["", "orient", "metadata:none,orient"]);
     let steps = prop::collection::vec(step(), 0..=4);
     let output = select(vec![
         "",

@@ -174,7 +174,10 @@ fn device_pixels_multiply_boxes_but_not_the_source() {
 
 #[test]
 fn what_the_source_has_not_need_not_be_taken_away() {
-    assert_eq!(on(400, 300, "strip,srgb,as:jpeg,q:80"), "q:80");
+    assert_eq!(
+        on(400, 300, "profile:srgb,metadata:none,as:jpeg,q:80"),
+        "q:80"
+    );
     let facts = Facts {
         metadata: true,
         cmyk: true,
@@ -182,8 +185,8 @@ fn what_the_source_has_not_need_not_be_taken_away() {
         ..Facts::new("jpeg", 401, 300)
     };
     assert_eq!(
-        try_on("fit:100x,srgb,strip:first", &facts).unwrap(),
-        "strip:first,srgb,exact:100x75"
+        try_on("fit:100x,metadata:none,profile:ignore", &facts).unwrap(),
+        "exact:100x75,profile:ignore,metadata:none"
     );
     assert_eq!(
         try_on("shrink:2,crop:0:0:100x75", &facts).unwrap(),
@@ -212,12 +215,13 @@ proptest! {
         recipe in any_recipe(),
         (width, height) in (1..5000_u32, 1..5000_u32),
         exif in 1..=8_u16,
-        (alpha, cmyk, metadata, shrinks) in any::<(bool, bool, bool, bool)>(),
+        (alpha, cmyk, tagged, metadata, shrinks) in any::<(bool, bool, bool, bool, bool)>(),
     ) {
         let facts = Facts {
             orientation: Orientation::from_exif(exif),
             alpha,
             cmyk,
+            tagged,
             metadata,
             shrinks,
             ..Facts::new("jpeg", width, height)
@@ -286,7 +290,7 @@ fn a_border_is_measured_from_the_corner_that_shows_at_the_upper_left() {
         (6, "orient,trim:7", (false, true)),
         (3, "orient,trim:7", (true, true)),
         (1, "turn:90,trim:7", (false, true)),
-        (1, "strip,flip:h,trim:7,fit:9x9", (true, false)),
+        (1, "metadata:none,flip:h,trim:7,fit:9x9", (true, false)),
     ] {
         let recipe: Recipe = recipe.parse().expect(recipe);
         let tolerance = 7;

@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use super::{ParseError, escape};
 use crate::args::Word;
-use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn};
+use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 use crate::words::{self, GRAVITIES};
-use crate::{Background, Chroma, Colour, FormatName, Goal, Recipe, options};
+use crate::{Background, Chroma, Colour, FormatName, Goal, Kept, Profile, Recipe, options};
 
 impl FromStr for Recipe {
     type Err = ParseError;
@@ -90,6 +90,16 @@ impl Reader {
                     }),
                 };
                 &words::BACKGROUND
+            }
+            "profile" => {
+                let [space] = words::PROFILE.read(parts)?;
+                output.profile = among(&Profile::SAID, words::PROFILES, space);
+                &words::PROFILE
+            }
+            "metadata" => {
+                let [kept] = words::METADATA.read(parts)?;
+                output.metadata = among(&Kept::SAID, words::METADATA_KEPT, kept);
+                &words::METADATA
             }
             "q" if parts == [AUTO] => {
                 self.goal(word, Goal::Score(AUTO_SCORE))?;
@@ -207,8 +217,6 @@ fn is_plain(text: &str) -> bool {
 /// The word of a step whose place does not matter, so that saying it twice is a mistake.
 fn at_most_once(step: &Step) -> Option<&'static str> {
     match step {
-        Step::Strip(_) => Some(words::STRIP.name),
-        Step::Srgb => Some(words::SRGB.name),
         Step::Original => Some(words::ORIGINAL.name),
         _ => None,
     }
@@ -223,15 +231,7 @@ fn step(piece: &str, word: &str, parts: &[String]) -> Result<Step, ParseError> {
             ));
         }
         "original" => bare(&words::ORIGINAL, parts, Step::Original)?,
-        "srgb" => bare(&words::SRGB, parts, Step::Srgb)?,
         "orient" => bare(&words::ORIENT, parts, Step::Orient)?,
-        "strip" => {
-            let [when] = words::STRIP.read(parts)?;
-            Step::Strip(match when {
-                Some("first") => Strip::First,
-                _ => Strip::Last,
-            })
-        }
         "shrink" => Step::Shrink(u8::try_from(whole(&words::SHRINK, parts)?).unwrap_or(8)),
         "turn" => {
             let [angle] = words::TURN.read(parts)?;
@@ -374,9 +374,13 @@ fn side(text: Option<&str>) -> Result<Option<Length>, ParseError> {
     text.map(str::parse).transpose()
 }
 
-fn gravity_of(text: Option<&str>) -> Gravity {
-    text.and_then(|text| words::at(&Gravity::ALL, GRAVITIES, text))
+fn among<T: Copy + Default>(values: &[T], words: &[&str], text: Option<&str>) -> T {
+    text.and_then(|text| words::at(values, words, text))
         .unwrap_or_default()
+}
+
+fn gravity_of(text: Option<&str>) -> Gravity {
+    among(&Gravity::ALL, GRAVITIES, text)
 }
 
 fn colour_of(text: Option<&str>) -> Result<Colour, ParseError> {

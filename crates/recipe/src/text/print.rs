@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::escape;
-use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Strip, Turn};
+use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 use crate::words;
-use crate::{Background, Chroma, Colour, FormatName, Output, Recipe};
+use crate::{Background, Chroma, Colour, FormatName, Kept, Output, Profile, Recipe};
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +42,14 @@ impl Pieces<'_, '_> {
             Background::Colour(colour) => self.put(format_args!("background:{colour}"))?,
             Background::Dropped => self.put("background:none")?,
         }
+        if output.profile != Profile::default() {
+            let profile = words::of(&Profile::SAID, words::PROFILES, &output.profile);
+            self.put(format_args!("profile:{profile}"))?;
+        }
+        if output.metadata != Kept::default() {
+            let kept = words::of(&Kept::SAID, words::METADATA_KEPT, &output.metadata);
+            self.put(format_args!("metadata:{kept}"))?;
+        }
         if let Some(format) = &output.format {
             self.put(format_args!("as:{format}"))?;
         }
@@ -68,9 +76,7 @@ impl fmt::Display for Step {
         }
         f.write_str(self.word())?;
         match self {
-            Self::Original | Self::Srgb | Self::Orient | Self::Effect(_) => Ok(()),
-            Self::Strip(Strip::Last) => Ok(()),
-            Self::Strip(Strip::First) => f.write_str(":first"),
+            Self::Original | Self::Orient | Self::Effect(_) => Ok(()),
             Self::Shrink(eighths) => write!(f, ":{eighths}"),
             Self::Turn(turn) => write!(f, ":{}", words::of(&Turn::ALL, words::TURNS, turn)),
             Self::Flip(flip) => write!(f, ":{}", words::of(&Flip::ALL, words::FLIPS, flip)),

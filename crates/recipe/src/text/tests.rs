@@ -6,7 +6,7 @@ use proptest::sample::select;
 use crate::words::{self, WORDS};
 use crate::{
     Background, Bounds, Canvas, Chroma, Colour, Crop, Effect, Flip, FormatName, Goal, Gravity,
-    Length, Output, Pad, ParseError, Recipe, Step, Strip, Turn,
+    Kept, Length, Output, Pad, ParseError, Profile, Recipe, Step, Turn,
 };
 
 fn canonical(text: &str) -> String {
@@ -22,8 +22,8 @@ fn canonical_texts_print_as_they_were_written() {
     for text in [
         "same",
         "original",
-        "strip,orient,turn:90",
-        "strip:first",
+        "orient,turn:90,metadata:none",
+        "profile:ignore,metadata:all",
         "shrink:3",
         "flip:hv,rotate:12.5,rotate:-3:ffffff",
         "crop:10:0:50%x12.5",
@@ -37,7 +37,7 @@ fn canonical_texts_print_as_they_were_written() {
         "canvas:100x100:ff8800",
         "canvas:100x100:ff880080:5:-7",
         "flatten:ffffff,dpr:1.5",
-        "srgb,blur:0x1.5,over:icon.png:-3:4,blur:1x2",
+        "blur:0x1.5,over:icon.png:-3:4,blur:1x2,profile:p3",
         "over:a%2Cb%3Ac%25%20%C3%A9",
         "background:ff8800,as:jpeg",
         "background:none,as:jpeg",
@@ -76,7 +76,7 @@ fn one_meaning_has_one_text() {
         canonical("pad:1:1:1:1:00000000,trim"),
         "pad:1:1:1:1,trim:10"
     );
-    assert_eq!(canonical("strip:last"), "strip");
+    assert_eq!(canonical("metadata:copyright"), "same");
     assert_eq!(
         canonical("background:FFFFFF80,as:png"),
         "background:ffffff,as:png"
@@ -92,7 +92,7 @@ fn the_empty_text_is_an_error_that_names_the_way_out() {
 #[test]
 fn errors_name_the_offending_piece() {
     for (text, piece) in [
-        ("strip,strip", "strip"),
+        ("metadata:all,metadata:all", "metadata"),
         ("q:1,q:2", "q"),
         ("q:1,max:60000", "max"),
         ("max:60000,score:80", "score"),
@@ -109,7 +109,7 @@ fn errors_name_the_offending_piece() {
         ("with:q:80", "q"),
         ("same,q:80", "same"),
         ("original,q:80", "original"),
-        ("strip:1", "1"),
+        ("metadata:1", "1"),
         ("orient:1", "orient:1"),
         ("turn:45", "45"),
         ("turn", "turn"),
@@ -356,6 +356,7 @@ fn any_output() -> impl Strategy<Value = Output> {
     let options = btree_map("with-[a-z0-9]{1,8}", "[a-z0-9._-]{0,4}", 0..3);
     (
         (background, of("[a-z0-9]{1,8}"), of(goal), any::<bool>()),
+        (select(Profile::SAID.to_vec()), select(Kept::SAID.to_vec())),
         of(select(vec![8, 10, 12, 16])),
         any::<bool>(),
         of(chroma),
@@ -366,6 +367,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         .prop_map(
             |(
                 (background, format, goal, lossless),
+                (profile, metadata),
                 depth,
                 progressive,
                 chroma,
@@ -375,6 +377,8 @@ fn any_output() -> impl Strategy<Value = Output> {
             )| {
                 Output {
                     background,
+                    profile,
+                    metadata,
                     format: format.map(|name| FormatName::new(&name).expect("a name")),
                     goal: goal.filter(|_| !lossless),
                     lossless,
@@ -391,12 +395,5 @@ fn any_output() -> impl Strategy<Value = Output> {
 
 /// Any recipe but the one that says `original`.
 pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
-    let strip = of(select(vec![Strip::First, Strip::Last]));
-    (vec(any_step(), 0..6), strip, any::<bool>(), any_output()).prop_map(
-        |(mut steps, strip, srgb, output)| {
-            steps.extend(strip.map(Step::Strip));
-            steps.extend(srgb.then_some(Step::Srgb));
-            Recipe { steps, output }
-        },
-    )
+    (vec(any_step(), 0..6), any_output()).prop_map(|(steps, output)| Recipe { steps, output })
 }

@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
-use andon_pixels::{Error, Result};
+use andon_pixels::{Error, Model, Result, Space};
 
 use super::quality::{self, Table};
 use super::walk::{Walk, quantisation};
+use crate::jpeg::segments;
 
 /// What a header says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +40,10 @@ pub(crate) struct Header {
     pub(crate) exif: Option<Range<usize>>,
     /// ICC chunks: number, count, and where the data lies.
     pub(crate) icc: Vec<(u8, u8, Range<usize>)>,
+    /// The first XMP packet.
+    pub(crate) xmp: Option<Range<usize>>,
+    /// Photoshop's resources, which hold IPTC's data sets; they may be cut into several segments.
+    pub(crate) resources: Vec<Range<usize>>,
     /// XMP, IPTC, comments and the like.
     pub(crate) other_metadata: bool,
 }
@@ -94,7 +99,17 @@ impl Header {
                 APP14 if data.len() >= 12 && data.starts_with(b"Adobe") => {
                     header.adobe = Some(data[11]);
                 }
-                APP1..=APP15 | COM => header.other_metadata = true,
+                APP1..=APP15 | COM => {
+                    header.other_metadata = true;
+                    if marker == APP1 && data.starts_with(segments::XMP) {
+                        header.xmp.get_or_insert(start + segments::XMP.len()..end);
+                    }
+                    if marker == APP13 && data.starts_with(segments::RESOURCES) {
+                        header
+                            .resources
+                            .push(start + segments::RESOURCES.len()..end);
+                    }
+                }
                 SOS => {
                     header.first_scan = at;
                     header.first_scan_components = usize::from(byte_at(data, 0)?);
@@ -151,16 +166,13 @@ impl Header {
 
     /// Is there anything beside the picture?
     pub(crate) fn has_metadata(&self) -> bool {
-        self.exif.is_some() || !self.icc.is_empty() || self.other_metadata
+        self.exif.is_some() || self.other_metadata
     }
 
     /// The space of its colours.
-    pub(crate) fn space(&self) -> andon_pixels::Space {
-        if self.icc.is_empty() {
-            andon_pixels::Space::UNSPECIFIED
-        } else {
-            andon_pixels::Space::PROFILED
-        }
+    pub(crate) fn space(&self, bytes: &[u8], model: Model) -> Space {
+        let profile = self.icc_profile(bytes);
+        profile.map_or(Space::UNSPECIFIED, |icc| Space::of_profile(&icc, model))
     }
 
     /// The ICC profile put together; `None` if a chunk is missing or doubtful, as other readers do.
@@ -278,6 +290,7 @@ const DRI: u8 = 0xdd;
 const APP0: u8 = 0xe0;
 const APP1: u8 = 0xe1;
 const APP2: u8 = 0xe2;
+const APP13: u8 = 0xed;
 const APP14: u8 = 0xee;
 const APP15: u8 = 0xef;
 const COM: u8 = 0xfe;

@@ -273,9 +273,15 @@ fn a_canvas_drops_metadata_after_conversions_and_rmprof_before_them() {
         ..Facts::new("jpeg", 400, 300)
     };
     for (options, recipe) in [
-        ("cmyk2rgb=y", "srgb"),
-        ("rmprof=y,cw=9,ch=9,q=5", "strip:first,crop:195:145:9x9,q:5"),
-        ("cw=9,ch=9,q=5", "strip,crop:195:145:9x9,q:5"),
+        ("cmyk2rgb=y", "profile:srgb,metadata:all"),
+        (
+            "rmprof=y,cw=9,ch=9,q=5",
+            "crop:195:145:9x9,profile:drop,metadata:none,q:5",
+        ),
+        (
+            "cw=9,ch=9,q=5",
+            "crop:195:145:9x9,profile:drop,metadata:none,q:5",
+        ),
     ] {
         let resolved = rules(sane(), options).resolve(&facts).unwrap();
         assert_eq!(resolved.to_string(), recipe, "{options}");

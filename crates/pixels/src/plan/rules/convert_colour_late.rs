@@ -1,10 +1,11 @@
 //! Bring colours to another space on the small picture, and only where they must be.
 
-use andon_recipe::Strip;
+use andon_recipe::Profile;
 
 use super::{Example, Rule};
 use crate::codec::{Codec, Info, Scales, Tags};
 use crate::frame::{Model, Traits};
+use crate::plan::Tag;
 use crate::plan::draft::Draft;
 use crate::space::Space;
 
@@ -14,42 +15,73 @@ pub(crate) static RULE: Rule = Rule {
              are left; and not at all where the result can say what its colours mean",
     example: Example {
         source: "jpeg 4000x3000 cmyk icc",
-        recipe: "fit:400x300,srgb",
+        recipe: "fit:400x300",
         plan: "decode jpeg 1/4 cmyk | resize 400x300 lanczos3 | convert ycbcr444 srgb | encode jpeg",
     },
     act,
 };
 
-/// What is decoded. A recipe that strips profiles first wants the numbers as they are.
-pub(crate) fn decoded(
-    strip: Option<Strip>,
-    source: &dyn Codec,
-    info: &Info,
-    scales: Scales,
-) -> Traits {
+/// What is decoded. A recipe that drops profiles wants the numbers as they are.
+pub(crate) fn decoded(profile: Profile, source: &dyn Codec, info: &Info, scales: Scales) -> Traits {
     let mut traits = source.decoded(info, scales);
-    if strip == Some(Strip::First) {
+    if matches!(profile, Profile::Drop | Profile::Ignore) {
         traits.space = Space::UNSPECIFIED;
     }
     traits
 }
 
-/// Converts before anything is painted: out of CMYK by its profile, and to sRGB where the result could not say
-/// otherwise.
-fn act(draft: &mut Draft<'_>) -> bool {
-    let have = draft.full;
-    let out_of_cmyk = have.model == Model::Cmyk && draft.leaves.is_some();
-    let untagged = draft.target.tags() == Tags::None && draft.strip().is_none();
-    if have.space.is_srgb() || !(out_of_cmyk || untagged) {
-        return false;
+/// The space that the result is in; `None`: the source's own. CMYK holds colours that no screen shows, and nothing
+/// else of it is worth a wider space.
+fn space(profile: Profile, model: Model, have: Space, tags: Tags) -> Option<Space> {
+    let wide = || (tags != Tags::None).then_some(Space::DISPLAY_P3);
+    let codes = matches!(tags, Tags::IccOrCodePoints | Tags::IccAndCodePoints);
+    let wider = match profile {
+        Profile::Drop | Profile::Ignore => return None,
+        Profile::Keep if tags != Tags::None && model != Model::Cmyk => return None,
+        Profile::Unsaid if have.is_hdr() && codes => return None,
+        Profile::Unsaid if have.is_wide() && model != Model::Cmyk => wide(),
+        Profile::P3 => wide(),
+        Profile::Keep | Profile::Srgb | Profile::Unsaid => None,
+    };
+    Some(wider.unwrap_or(Space::UNSPECIFIED))
+}
+
+/// Are the colours of the source's own file as they are wanted, and does it say of them what is wanted?
+pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
+    let (info, profile) = (draft.info, draft.profile());
+    let print = info.model == Model::Cmyk;
+    match profile {
+        Profile::Keep => true,
+        Profile::Drop => info.space == Space::UNSPECIFIED,
+        Profile::Ignore => info.space == Space::UNSPECIFIED && !print,
+        Profile::Unsaid | Profile::Srgb | Profile::P3 => {
+            let space = space(profile, info.model, info.space, draft.target.tags());
+            !print && space.is_none_or(|space| space.is_as(info.space))
+        }
     }
+}
+
+/// Converts before anything is painted, and decides how the result says what its colours are.
+fn act(draft: &mut Draft<'_>) -> bool {
+    let (have, profile) = (draft.full, draft.profile());
+    let stays_print = have.model == Model::Cmyk && draft.leaves.is_none();
+    let space = match space(profile, have.model, have.space, draft.target.tags()) {
+        _ if stays_print && profile == Profile::Keep => None,
+        space => space,
+    };
+    draft.tag = match space {
+        None if matches!(profile, Profile::Drop | Profile::Ignore) => Tag::None,
+        None => Tag::Own,
+        Some(space) if space.is_srgb() => Tag::None,
+        Some(space) => Tag::Space(space),
+    };
+    let Some(space) = space.filter(|space| !space.is_as(have.space)) else {
+        return false;
+    };
     let to = draft.leaves.unwrap_or(Traits {
         alpha: have.alpha,
         ..draft.needed
     });
-    draft.leaves = Some(Traits {
-        space: Space::UNSPECIFIED,
-        ..to
-    });
+    draft.leaves = Some(Traits { space, ..to });
     true
 }

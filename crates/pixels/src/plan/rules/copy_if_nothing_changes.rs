@@ -1,8 +1,8 @@
 //! Answer with the source's own bytes.
 
-use andon_recipe::{Goal, Step};
+use andon_recipe::{Goal, Kept};
 
-use super::{Example, Rule};
+use super::{Example, Rule, convert_colour_late};
 use crate::plan::draft::Draft;
 use crate::plan::view::View;
 
@@ -23,7 +23,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
     let (info, output) = (draft.info, &draft.recipe.output);
     let geometry = draft.runs.first != View::whole((info.width, info.height));
     let steps = geometry || !draft.runs.rest.is_empty();
-    let others = draft.strip().is_some() || draft.has(&Step::Srgb);
+    let metadata = info.metadata && output.metadata != Kept::All;
+    let others = metadata || !convert_colour_late::keeps_file(draft);
     let rewrites = draft.target.name() != draft.source.name()
         || !keeps_goal(draft)
         || output.depth.is_some_and(|bits| bits != info.depth.bits())

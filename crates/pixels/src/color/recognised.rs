@@ -1,0 +1,250 @@
+//! What is known of a profile before any colour is converted by it.
+
+use moxcms::{Chromaticity, ColorPrimaries, ColorProfile, DataColorSpace, Matrix3d, ToneReprCurve};
+
+use crate::frame::Model;
+use crate::space::{Icc, Primaries, Space, Transfer};
+
+impl Space {
+    /// Profiles of a matrix and curves are no longer. Of longer ones, which take long to read, the header is looked at
+    /// only.
+    pub const MATRIX_BYTES: usize = 64 << 10;
+
+    /// The space of a picture of this model that has this ICC profile: by the profile, with the primaries and the transfer that it comes to if
+    /// they are those of sRGB or Display P3, or with sRGB's primaries if it holds no colours beyond them. A profile
+    /// that is none, or one of another model, says nothing.
+    #[must_use]
+    pub fn of_profile(icc: &[u8], model: Model) -> Self {
+        let within = Self {
+            primaries: Primaries::Bt709,
+            ..Self::PROFILED
+        };
+        match (icc.get(16..20), model) {
+            (Some(b"GRAY"), Model::Gray) => within,
+            (Some(b"CMYK"), Model::Cmyk) => Self::PROFILED,
+            (Some(b"RGB "), Model::Cmyk) => Self::UNSPECIFIED,
+            (Some(b"RGB "), _) if icc.len() <= Self::MATRIX_BYTES => {
+                let Ok(profile) = ColorProfile::new_from_slice(icc) else {
+                    return Self::UNSPECIFIED;
+                };
+                of_rgb(&profile).unwrap_or(Self::PROFILED)
+            }
+            (Some(b"RGB "), _) => Self::PROFILED,
+            _ => Self::UNSPECIFIED,
+        }
+    }
+}
+
+/// The profile of a picture that says by numbers what its colours are, as PNG does: the power of its code values, such
+/// as 1 / 2.2, and the chromaticities of white, red, green and blue, x before y. `None` where that is sRGB or nonsense.
+#[must_use]
+pub fn profile_of_gamma(
+    gamma: Option<f64>,
+    chromaticities: Option<[f64; 8]>,
+    model: Model,
+) -> Option<Icc> {
+    let plain = |gamma: f64| (gamma - 1.0 / 2.2).abs() < 0.005;
+    let gamma = gamma.filter(|gamma| (0.01..10.0).contains(gamma));
+    let curve = gamma.map(|gamma| ToneReprCurve::Parametric(vec![(1.0 / gamma) as f32]));
+    let mut profile = if model == Model::Gray {
+        let mut profile = ColorProfile::new_gray_with_gamma(2.2);
+        profile.gray_trc = Some(curve?);
+        profile
+    } else {
+        let srgb = ColorProfile::new_srgb();
+        let mut profile = srgb.clone();
+        if let Some([wx, wy, places @ ..]) = chromaticities {
+            let [rx, ry, gx, gy, bx, by] = places.map(|place| place as f32);
+            let at = Chromaticity::new;
+            let primaries = ColorPrimaries {
+                red: at(rx, ry),
+                green: at(gx, gy),
+                blue: at(bx, by),
+            };
+            let white = at(wx as f32, wy as f32).to_xyyb();
+            profile.update_rgb_colorimetry(white, primaries);
+        }
+        let colorants = profile.colorant_matrix();
+        let sound = colorants
+            .v
+            .as_flattened()
+            .iter()
+            .all(|part| part.abs() < 4.0);
+        if !sound || colorants.determinant().is_none_or(|size| size.abs() < 1e-4) {
+            return None;
+        }
+        // The pair that PNG has its writers set for sRGB.
+        let is_srgb = chromaticities.is_none_or(|_| is_near(&colorants, &srgb.colorant_matrix()));
+        if is_srgb && gamma.is_none_or(|gamma| chromaticities.is_some() && plain(gamma)) {
+            return None;
+        }
+        if let Some(curve) = curve {
+            for trc in [
+                &mut profile.red_trc,
+                &mut profile.green_trc,
+                &mut profile.blue_trc,
+            ] {
+                *trc = Some(curve.clone());
+            }
+        }
+        profile
+    };
+    profile.cicp = None;
+    profile.description = None;
+    profile.encode().ok().map(Icc::from)
+}
+
+/// `None`: nothing is known, as of all that are not a matrix and curves.
+fn of_rgb(profile: &ColorProfile) -> Option<Space> {
+    let tables = [
+        &profile.lut_a_to_b_perceptual,
+        &profile.lut_a_to_b_colorimetric,
+    ];
+    if profile.color_space != DataColorSpace::Rgb || tables.iter().any(|table| table.is_some()) {
+        return None;
+    }
+    let curves = [&profile.red_trc, &profile.green_trc, &profile.blue_trc];
+    let curves: Vec<_> = curves
+        .into_iter()
+        .map(Option::as_ref)
+        .collect::<Option<_>>()?;
+    let colorants = profile.colorant_matrix();
+    let is_srgb_curve = curves.into_iter().all(is_srgb_curve);
+    for (space, known) in [
+        (Space::SRGB, ColorProfile::new_srgb()),
+        (Space::DISPLAY_P3, ColorProfile::new_display_p3()),
+    ] {
+        if is_srgb_curve && is_near(&colorants, &known.colorant_matrix()) {
+            return Some(Space {
+                profiled: true,
+                ..space
+            });
+        }
+    }
+    // The colours of full red, green and blue, in linear sRGB.
+    let there = ColorProfile::new_srgb().colorant_matrix().inverse();
+    let seen = there.mat_mul(colorants);
+    let within = seen
+        .v
+        .as_flattened()
+        .iter()
+        .all(|part| (-BEYOND..=1.0 + BEYOND).contains(part));
+    within.then_some(Space {
+        primaries: Primaries::Bt709,
+        transfer: Transfer::Unspecified,
+        profiled: true,
+    })
+}
+
+/// What rounding and other adaptations of the white point come to.
+const BEYOND: f64 = 0.02;
+
+fn is_near(one: &Matrix3d, other: &Matrix3d) -> bool {
+    let pairs = one.v.as_flattened().iter().zip(other.v.as_flattened());
+    pairs
+        .into_iter()
+        .all(|(one, other)| (one - other).abs() < 0.002)
+}
+
+/// Is it sRGB's curve, to a quarter of an 8-bit level?
+fn is_srgb_curve(curve: &ToneReprCurve) -> bool {
+    let Ok(evaluator) = curve.make_linear_evaluator() else {
+        return false;
+    };
+    (0..=16).map(|step| step as f32 / 16.0).all(|code| {
+        let (light, slope) = if code <= 0.04045 {
+            (code / 12.92, 1.0 / 12.92)
+        } else {
+            let base = (code + 0.055) / 1.055;
+            (base.powf(2.4), 2.4 / 1.055 * base.powf(1.4))
+        };
+        (evaluator.evaluate_value(code) - light).abs() <= slope * 0.25 / 255.0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(profile: &ColorProfile) -> Space {
+        let model = match profile.color_space {
+            DataColorSpace::Gray => Model::Gray,
+            _ => Model::Rgb,
+        };
+        Space::of_profile(&profile.encode().expect("a profile"), model)
+    }
+
+    #[test]
+    fn the_profiles_of_srgb_and_display_p3_are_known() {
+        let srgb = of(&ColorProfile::new_srgb());
+        assert!(srgb.profiled && srgb.is_as(Space::UNSPECIFIED) && !srgb.is_wide());
+        let p3 = of(&ColorProfile::new_display_p3());
+        assert!(p3.profiled && p3.is_as(Space::DISPLAY_P3) && p3.is_wide());
+        assert!(!p3.is_as(srgb));
+    }
+
+    #[test]
+    fn other_profiles_are_wider_than_srgb_or_within() {
+        for wide in [
+            ColorProfile::new_adobe_rgb(),
+            ColorProfile::new_pro_photo_rgb(),
+            ColorProfile::new_bt2020(),
+        ] {
+            assert!(of(&wide).is_wide());
+            assert!(!of(&wide).is_as(Space::DISPLAY_P3));
+        }
+        let mut gamma = ColorProfile::new_srgb();
+        for curve in [
+            &mut gamma.red_trc,
+            &mut gamma.green_trc,
+            &mut gamma.blue_trc,
+        ] {
+            *curve = Some(ToneReprCurve::Lut(vec![0x0233]));
+        }
+        for narrow in [gamma, ColorProfile::new_gray_with_gamma(2.2)] {
+            let space = of(&narrow);
+            assert!(space.profiled && !space.is_wide() && !space.is_as(Space::SRGB));
+        }
+    }
+
+    #[test]
+    fn swapped_colorants_are_not_srgb() {
+        let mut swapped = ColorProfile::new_srgb();
+        std::mem::swap(&mut swapped.red_colorant, &mut swapped.green_colorant);
+        assert!(!of(&swapped).is_as(Space::SRGB));
+    }
+
+    #[test]
+    fn what_is_no_profile_says_nothing() {
+        assert_eq!(
+            Space::of_profile(b"nonsense", Model::Rgb),
+            Space::UNSPECIFIED
+        );
+        let mut cut = ColorProfile::new_srgb().encode().expect("a profile");
+        cut.truncate(140);
+        assert_eq!(Space::of_profile(&cut, Model::Rgb), Space::UNSPECIFIED);
+    }
+
+    #[test]
+    fn a_profile_of_another_model_says_nothing() {
+        let gray = ColorProfile::new_gray_with_gamma(2.2);
+        let gray = gray.encode().expect("a profile");
+        assert_eq!(Space::of_profile(&gray, Model::Rgb), Space::UNSPECIFIED);
+        let srgb = ColorProfile::new_srgb().encode().expect("a profile");
+        assert_eq!(Space::of_profile(&srgb, Model::Cmyk), Space::UNSPECIFIED);
+    }
+
+    #[test]
+    fn numbers_that_come_to_srgb_need_no_profile_and_nonsense_makes_none() {
+        let srgb = [0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06];
+        let of = |gamma, places| profile_of_gamma(gamma, places, Model::Rgb);
+        assert_eq!(of(Some(0.45455), Some(srgb)), None);
+        assert_eq!(of(None, None), None);
+        assert_eq!(of(None, Some([0.0; 8])), None);
+        assert_eq!(of(None, Some([0.3; 8])), None);
+        let linear = of(Some(1.0), None).expect("a profile");
+        assert!(!Space::of_profile(&linear, Model::Rgb).is_as(Space::SRGB));
+        let gray = profile_of_gamma(Some(1.0), None, Model::Gray).expect("a profile");
+        assert!(Space::of_profile(&gray, Model::Gray).profiled);
+    }
+}

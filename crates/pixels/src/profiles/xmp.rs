@@ -1,0 +1,191 @@
+//! XMP: properties of a picture, as RDF in XML.
+
+use std::fmt::Write;
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
+
+/// Everything in these is about rights.
+const RIGHTS: [&str; 2] = [
+    "http://ns.adobe.com/xap/1.0/rights/",
+    "http://creativecommons.org/ns#",
+];
+
+const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
+
+/// More are no photograph.
+const MOST_NODES: u32 = 20_000;
+
+/// A packet with the properties that say whose picture it is; `None` if there are none, or if it cannot be read.
+pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(packet).ok()?;
+    let text = text.trim_matches(['\0', '\u{feff}']).trim();
+    let options = ParsingOptions {
+        nodes_limit: MOST_NODES,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, options).ok()?;
+    let mut kept = Kept::default();
+    let is_description = |node: &Node<'_, '_>| {
+        node.has_tag_name((RDF, "Description"))
+            && node
+                .parent()
+                .is_some_and(|parent| parent.has_tag_name((RDF, "RDF")))
+    };
+    for node in document.descendants().filter(is_description) {
+        for attribute in node.attributes() {
+            if let Some(space) = attribute.namespace()
+                && is_kept(space, attribute.name())
+                && let Some(prefix) = node.lookup_prefix(space)
+            {
+                kept.declare(node, prefix);
+                let value = escaped(attribute.value());
+                let name = attribute.name();
+                let _ = write!(
+                    kept.properties,
+                    "<{prefix}:{name}>{value}</{prefix}:{name}>"
+                );
+            }
+        }
+        for property in node.children().filter(Node::is_element) {
+            let name = property.tag_name();
+            if name
+                .namespace()
+                .is_some_and(|space| is_kept(space, name.name()))
+            {
+                let source = &text[property.range()];
+                for space in property.namespaces() {
+                    if let Some(prefix) = space.name()
+                        && source.contains(&format!("{prefix}:"))
+                    {
+                        kept.declare(property, prefix);
+                    }
+                }
+                kept.properties.push_str(source);
+            }
+        }
+    }
+    kept.packet()
+}
+
+/// Sets the orientation, wherever it stands, to upright.
+pub(super) fn reset_orientation(packet: &mut [u8]) {
+    const NAME: &[u8] = b"tiff:Orientation";
+    let mut from = 0;
+    while let Some(found) = packet[from..]
+        .windows(NAME.len())
+        .position(|text| text == NAME)
+    {
+        from += found + NAME.len();
+        if let [b'=', b'"' | b'\'', digit, ..] | [b'>', digit, ..] = &mut packet[from..]
+            && digit.is_ascii_digit()
+        {
+            *digit = b'1';
+        }
+    }
+}
+
+fn is_kept(space: &str, name: &str) -> bool {
+    RIGHTS.contains(&space) || (space == DUBLIN_CORE && NAMES.contains(&name))
+}
+
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;")
+}
+
+#[derive(Default)]
+struct Kept {
+    /// Prefixes and their namespaces.
+    declared: Vec<(String, String)>,
+    properties: String,
+}
+
+impl Kept {
+    fn declare(&mut self, node: Node<'_, '_>, prefix: &str) {
+        let known = self.declared.iter().any(|(name, _)| name == prefix);
+        if let Some(space) = node.lookup_namespace_uri(Some(prefix)).filter(|_| !known) {
+            self.declared.push((prefix.to_owned(), space.to_owned()));
+        }
+    }
+
+    fn packet(self) -> Option<Vec<u8>> {
+        if self.properties.is_empty() {
+            return None;
+        }
+        let mut packet =
+            String::from("<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>");
+        let _ = write!(
+            packet,
+            "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"{RDF}\"><rdf:Description rdf:about=\"\""
+        );
+        for (prefix, space) in &self.declared {
+            if !matches!(&**prefix, "rdf" | "x" | "xml") {
+                let _ = write!(packet, " xmlns:{prefix}=\"{}\"", escaped(space));
+            }
+        }
+        packet.push('>');
+        packet.push_str(&self.properties);
+        packet.push_str("</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>");
+        Some(packet.into_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: &str = r#"<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
+        <x:xmpmeta xmlns:x="adobe:ns:meta/" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:RDF>
+        <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"
+            xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:tiff="http://ns.adobe.com/tiff/1.0/"
+            xmlns:xmpRights="http://ns.adobe.com/xap/1.0/rights/"
+            exif:GPSLatitude="48,12N" tiff:Orientation="6" xmpRights:WebStatement="https://a.test/?a&amp;b">
+        <dc:rights><rdf:Alt><rdf:li xml:lang="x-default">(c) me</rdf:li></rdf:Alt></dc:rights>
+        <dc:title><rdf:Alt><rdf:li xml:lang="x-default">At home</rdf:li></rdf:Alt></dc:title>
+        </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>"#;
+
+    #[test]
+    fn rights_are_kept_and_titles_and_places_are_not() {
+        let kept = reduced(PACKET.as_bytes()).expect("something to keep");
+        let text = String::from_utf8(kept.clone()).expect("text");
+        for there in ["(c) me", "https://a.test/?a&amp;b", "xmlns:dc="] {
+            assert!(text.contains(there), "{text}");
+        }
+        for gone in ["GPS", "At home", "Orientation", "xmlns:exif"] {
+            assert!(!text.contains(gone), "{text}");
+        }
+        assert_eq!(reduced(&kept), Some(kept), "once more");
+    }
+
+    #[test]
+    fn what_says_nothing_of_rights_or_is_no_packet_keeps_nothing() {
+        let bare = PACKET
+            .replace("dc:rights", "dc:subject")
+            .replace("xmpRights:Web", "exif:Web");
+        for text in [
+            &*bare,
+            "",
+            "<a",
+            "\0",
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
+        ] {
+            assert_eq!(reduced(text.as_bytes()), None, "{text}");
+        }
+        for length in 0..PACKET.len() {
+            let _ = reduced(&PACKET.as_bytes()[..length]);
+        }
+    }
+
+    #[test]
+    fn an_orientation_is_reset_in_either_spelling() {
+        let mut packet =
+            *b"tiff:Orientation=\"6\" <tiff:Orientation>8</tiff:Orientation> tiff:Orientation";
+        reset_orientation(&mut packet);
+        let expected =
+            b"tiff:Orientation=\"1\" <tiff:Orientation>1</tiff:Orientation> tiff:Orientation";
+        assert_eq!(&packet, expected);
+    }
+}
