@@ -6,12 +6,13 @@ use std::fs;
 use std::path::Path;
 
 use andon_pixels::{
-    Alone, Codec, Decode, Error, Frame, Limits, Never, Plane, Scale, Scales, Timed,
+    Alone, Codec, Decode, Depth, Encode, Error, Frame, Grid, Head, Image, Limits, Metadata, Model,
+    Never, Plane, Scale, Scales, Space, Timed,
 };
 use serde_json::Value;
 use support::{
     After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, psnr,
+    assert_survives_damage, decode, decode_at, encode, picture, psnr,
 };
 
 fn jxl() -> &'static dyn Codec {
@@ -144,6 +145,174 @@ fn an_animation_shows_its_frames_for_as_long_as_the_gif_it_was_made_of() {
             assert!(psnr(a, b) > 25.0, "{}", psnr(a, b));
         }
     }
+}
+
+// ---- what is written comes back ----
+
+fn lossless(depth: Option<Depth>) -> Encode {
+    Encode {
+        lossless: true,
+        depth,
+        ..Encode::default()
+    }
+}
+
+#[test]
+fn lossless_comes_back_to_the_bit() {
+    for (width, height) in [(1, 1), (2, 3), (33, 64), (300, 7), (161, 299)] {
+        for model in [Model::Gray, Model::Rgb] {
+            for (depth, alpha) in [(Depth::U8, false), (Depth::U8, true), (Depth::U16, true)] {
+                for effort in [None, Some(0), Some(9)] {
+                    let how = Encode {
+                        effort,
+                        ..lossless(None)
+                    };
+                    let image = picture(model, depth, alpha, width, height);
+                    let file = encode(jxl(), &image, &how);
+                    let info = jxl().probe(&file).expect("our own file");
+                    assert!(info.lossless);
+                    let back = decode(jxl(), &file).expect("our own file");
+                    let (back, image) = (&back.frames[0], &image.frames[0]);
+                    assert_eq!(back.alpha, image.alpha);
+                    assert_eq!(back.planes, image.planes, "{model:?} {depth:?} {effort:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_of_ten_and_twelve_bits_come_back() {
+    for depth in [Depth::U10, Depth::U12] {
+        let steps = (1_u32 << depth.bits()) - 1;
+        let samples = (0..64 * 64).map(|n| ((n % (steps + 1)) * 65_535 + steps / 2) / steps);
+        let plane = Plane::U16(Grid::from_samples(
+            64,
+            64,
+            samples.map(|v| v as u16).collect(),
+        ));
+        let frame = Frame::new(Model::Gray, 64, 64, vec![plane], None).with_depth(depth);
+        let file = encode(jxl(), &Image::still(frame.clone()), &lossless(Some(depth)));
+        let back = decode(jxl(), &file).expect("our own file");
+        assert_eq!(back.frames[0].depth(), depth);
+        let samples = |frame: &Frame| match &frame.planes[0] {
+            Plane::U16(grid) => grid.samples().to_vec(),
+            Plane::U8(_) => panic!("8 bits"),
+        };
+        // The decoder rounds the half the other way.
+        let mut pairs = samples(&back.frames[0]).into_iter().zip(samples(&frame));
+        assert!(pairs.all(|(a, b)| a.abs_diff(b) <= 1), "{depth:?}");
+    }
+}
+
+#[test]
+fn lossy_pictures_come_back_close_and_closer_at_higher_quality() {
+    let png = decode(support::codec("png"), &sample("png/rgb.png")).expect("a PNG");
+    let mut before = (0.0, 0);
+    for quality in [10, 30, 60, 80, 90, 100] {
+        let how = Encode {
+            quality: Some(quality),
+            ..Encode::default()
+        };
+        let file = encode(jxl(), &Image::still(png.frames[0].clone()), &how);
+        let back = decode(jxl(), &file).expect("our own file");
+        let near = psnr(&png.frames[0].planes[1], &back.frames[0].planes[1]);
+        assert!(
+            near > before.0 && file.len() > before.1,
+            "{quality}: {near} dB"
+        );
+        before = (near, file.len());
+    }
+    assert!(before.0 > 40.0, "{before:?}");
+}
+
+#[test]
+fn alpha_of_lossy_pictures_loses_nothing() {
+    let image = picture(Model::Rgb, Depth::U8, true, 90, 70);
+    let back = decode(jxl(), &encode(jxl(), &image, &Encode::default())).expect("our own file");
+    assert_eq!(back.frames[0].alpha, image.frames[0].alpha);
+}
+
+#[test]
+fn profiles_are_kept_and_spaces_are_named() {
+    let png = decode(support::codec("png"), &sample("png/icc-adobe-rgb.png")).expect("a PNG");
+    let exif = support::metadata().exif;
+    let image = Image {
+        metadata: Metadata {
+            icc: png.metadata.icc.clone(),
+            exif: exif.clone(),
+            ..Metadata::default()
+        },
+        ..Image::still(png.frames[0].clone())
+    };
+    let back = decode(jxl(), &encode(jxl(), &image, &lossless(None))).expect("our own file");
+    assert_eq!(
+        (back.metadata.icc, back.metadata.exif),
+        (image.metadata.icc, exif)
+    );
+    for space in [Space::SRGB, Space::DISPLAY_P3] {
+        for how in [lossless(None), Encode::default()] {
+            let frame = picture(Model::Rgb, Depth::U8, false, 20, 10).frames[0].clone();
+            let file = encode(jxl(), &Image::still(frame.with_colour(space)), &how);
+            assert_eq!(jxl().probe(&file).expect("our own file").space, space);
+        }
+    }
+}
+
+#[test]
+fn an_animation_comes_back_frame_by_frame() {
+    let gif = support::codec("gif");
+    for name in ["animated", "transparent", "offset"] {
+        let file = sample(&format!("gif/{name}.gif"));
+        let info = gif.probe(&file).expect("a header");
+        let Some(animation) = info.animation else {
+            continue;
+        };
+        let shown = frames(gif, &file);
+        let head = Head {
+            width: info.width,
+            height: info.height,
+            traits: shown[0].frame.traits(),
+            plays: animation.plays,
+            metadata: Metadata::default(),
+        };
+        let mut writer = jxl()
+            .writer(&head, &lossless(None), &Never)
+            .expect("a writer");
+        for timed in &shown {
+            writer.push(timed.clone()).expect("a frame");
+        }
+        let file = writer.finish().expect("a file");
+        let back = frames(jxl(), &file);
+        assert_eq!(back.len(), shown.len());
+        let told = jxl()
+            .probe(&file)
+            .expect("our own file")
+            .animation
+            .expect("it moves");
+        assert_eq!(
+            (told.plays, told.duration_ms),
+            (animation.plays, animation.duration_ms)
+        );
+        for (a, b) in back.iter().zip(&shown) {
+            assert_eq!(a.frame.planes, b.frame.planes);
+            assert!((a.delay.seconds() - b.delay.seconds()).abs() < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_is_heard_whenever_libjxl_asks_for_memory() {
+    let image = picture(Model::Rgb, Depth::U8, true, 70, 50);
+    let mut heard = 0;
+    for looks in 0..400 {
+        match jxl().encode(&image, &Encode::default(), &After::looks(looks)) {
+            Err(Error::Interrupted) => heard += 1,
+            Err(error) => panic!("{error} after {looks}"),
+            Ok(_) => break,
+        }
+    }
+    assert!(heard > 5, "{heard}");
 }
 
 // ---- what is refused ----

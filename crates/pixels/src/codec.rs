@@ -106,6 +106,12 @@ pub trait Codec: Send + Sync {
         None
     }
 
+    /// Do all programs that show this format show it moving? Where they do not, and cannot be told apart, a picture that
+    /// moves is written so only for those who ask for it by name.
+    fn moves_everywhere(&self) -> bool {
+        true
+    }
+
     /// Begins a picture that moves, where `animates` says that it can.
     ///
     /// # Errors

@@ -182,6 +182,8 @@ pub struct Output {
     pub metadata: Kept,
     /// The format; absent: the source's own.
     pub format: Option<FormatName>,
+    /// The format of a picture that moves instead, if another.
+    pub moving: Option<FormatName>,
     /// What the encoder aims at. Absent: the source's own quality where it can be told, else the format's default.
     pub goal: Option<Goal>,
     /// Nothing is lost in encoding.
@@ -205,6 +207,9 @@ impl Output {
     /// The format that says "you choose", by the `Accept` header: `as:auto`.
     pub const AUTO: &str = "auto";
 
+    /// The format of a picture that moves that says "as it was": `moving:source`.
+    pub const SOURCE: &str = "source";
+
     /// Does it leave the format to the client?
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -216,6 +221,15 @@ impl Output {
     pub fn without_accept(&mut self) {
         if self.is_open() {
             self.format = None;
+        }
+    }
+
+    /// Settles which of its formats holds, for a picture that moves or not.
+    pub fn settle_moving(&mut self, moves: bool) {
+        if let Some(moving) = self.moving.take()
+            && moves
+        {
+            self.format = Some(moving).filter(|name| name.as_str() != Self::SOURCE);
         }
     }
 

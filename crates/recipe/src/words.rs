@@ -29,6 +29,7 @@ pub const WORDS: &[&Word] = &[
     &PROFILE,
     &METADATA,
     &AS,
+    &MOVING,
     &options::QUALITY,
     &options::MAX,
     &options::SCORE,
@@ -279,6 +280,12 @@ pub(crate) const AS: Word = word(
     &[Arg::text("format", "webp").help("a format's name; auto: by the Accept header")],
     "the format of the result; absent: the source's own",
     "as:webp",
+);
+pub(crate) const MOVING: Word = word(
+    "moving",
+    &[Arg::text("format", "webp").help("a format's name; source: the source's own")],
+    "the format of the result where the source is an animation, in place of the one that as names",
+    "as:jxl,moving:webp",
 );
 pub(crate) const WITH: Word = word(
     "with",

@@ -1,12 +1,16 @@
-//! JPEG XL: read by the decoder that browsers use.
+//! JPEG XL: read by the decoder that browsers use, written by libjxl.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Error, FrameReader, Image, Info, Interrupt, Result, Scales, Traits,
+    Codec, Cost, Decode, Encode, Error, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
+    Model, Result, Scales, Tags, Traits,
 };
+use andon_recipe::{Word, options};
 
 mod boxes;
 mod colour;
 mod decode;
+mod encode;
+mod ffi;
 mod header;
 
 /// The format's name, as errors and recipes say it.
@@ -79,16 +83,58 @@ impl Codec for Jxl {
         decode::cost(info)
     }
 
-    fn accepts(&self, _have: Traits, _how: &Encode) -> Option<Traits> {
-        None
+    fn animates(&self) -> Option<&'static str> {
+        Some(NAME)
     }
 
-    fn encode(&self, _image: &Image, _how: &Encode, _interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        Err(Error::Internal("JPEG XL is not written".to_owned()))
+    /// Safari shows the first frame, and sends the same `Accept` as those who show all.
+    fn moves_everywhere(&self) -> bool {
+        false
     }
 
-    fn encode_cost(&self, _width: u32, _height: u32, _traits: Traits, _how: &Encode) -> Cost {
-        Cost::default()
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
+    fn options(&self) -> &'static [&'static Word] {
+        &[
+            &options::QUALITY,
+            &options::LOSSLESS,
+            &options::DEPTH,
+            &options::EFFORT,
+        ]
+    }
+
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        Some(Traits {
+            model: match have.model {
+                Model::Gray => Model::Gray,
+                _ => Model::Rgb,
+            },
+            depth: how.depth.unwrap_or(have.depth),
+            ..have
+        })
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn tags(&self) -> Tags {
+        Tags::IccOrCodePoints
+    }
+
+    fn inherits_quality(&self) -> bool {
+        true
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        encode::cost(width, height, traits, how)
     }
 }
 

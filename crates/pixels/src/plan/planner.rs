@@ -27,9 +27,11 @@ pub(crate) fn plan(
     measured: &Measured,
 ) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
-    let recipe = rules
+    let mut recipe = rules
         .resolve(&facts(source, &info, measured))
         .map_err(Error::of_rules)?;
+    let moves = info.animation.is_some() && recipe.output.frame.is_none();
+    recipe.output.settle_moving(moves);
     let target = draft::target(formats, &recipe, source)?;
     let named = rules.output().format.is_some();
     let recipe = Recipe {

@@ -80,6 +80,11 @@ impl Reader {
                 output.format = Some(FormatName::new(name.unwrap_or_default())?);
                 &words::AS
             }
+            "moving" => {
+                let [name] = words::MOVING.read(parts)?;
+                output.moving = Some(FormatName::new(name.unwrap_or_default())?);
+                &words::MOVING
+            }
             "background" => {
                 let [colour] = words::BACKGROUND.read(parts)?;
                 output.background = match colour.unwrap_or_default() {

@@ -53,6 +53,9 @@ impl Pieces<'_, '_> {
         if let Some(format) = &output.format {
             self.put(format_args!("as:{format}"))?;
         }
+        if let Some(format) = &output.moving {
+            self.put(format_args!("moving:{format}"))?;
+        }
         for (word, value) in output.shared() {
             self.put(word.name)?;
             unless_empty(self.f, &value)?;

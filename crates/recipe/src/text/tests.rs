@@ -355,7 +355,13 @@ fn any_output() -> impl Strategy<Value = Output> {
     ];
     let options = btree_map("with-[a-z0-9]{1,8}", "[a-z0-9._-]{0,4}", 0..3);
     (
-        (background, of("[a-z0-9]{1,8}"), of(goal), any::<bool>()),
+        (
+            background,
+            of("[a-z0-9]{1,8}"),
+            of("[a-z0-9]{1,8}"),
+            of(goal),
+            any::<bool>(),
+        ),
         (select(Profile::SAID.to_vec()), select(Kept::SAID.to_vec())),
         of(select(vec![8, 10, 12, 16])),
         any::<bool>(),
@@ -366,7 +372,7 @@ fn any_output() -> impl Strategy<Value = Output> {
     )
         .prop_map(
             |(
-                (background, format, goal, lossless),
+                (background, format, moving, goal, lossless),
                 (profile, metadata),
                 depth,
                 progressive,
@@ -380,6 +386,7 @@ fn any_output() -> impl Strategy<Value = Output> {
                     profile,
                     metadata,
                     format: format.map(|name| FormatName::new(&name).expect("a name")),
+                    moving: moving.map(|name| FormatName::new(&name).expect("a name")),
                     goal: goal.filter(|_| !lossless),
                     lossless,
                     depth,

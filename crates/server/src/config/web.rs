@@ -55,7 +55,7 @@ impl Default for NegotiationConfig {
     fn default() -> Self {
         Self {
             default: DefaultFormat::Source,
-            formats: vec!["avif".to_owned(), "webp".to_owned()],
+            formats: ["jxl", "avif", "webp"].map(str::to_owned).to_vec(),
         }
     }
 }

@@ -26,6 +26,8 @@ struct Offer {
     name: FormatName,
     media_type: &'static str,
     options: &'static [&'static Word],
+    /// Also for pictures that move.
+    moves: bool,
 }
 
 /// What pictures are flattened over in formats that keep no opacity.
@@ -99,6 +101,7 @@ impl Negotiation {
                 name: FormatName::new(name).ok()?,
                 media_type: codec.media_type(),
                 options: codec.options(),
+                moves: codec.moves_everywhere(),
             })
         };
         Self {
@@ -117,12 +120,27 @@ impl Negotiation {
 
     /// How many different answers there are to an open request.
     pub(crate) fn choices(&self) -> usize {
-        self.offers.len() + 1
+        (self.offers.len() + 1).pow(2)
     }
 
-    /// Which of the choices a client gets: 0 is none of the offers.
+    /// Which of the choices a client gets: one of the offers, or 0 for none, and another for pictures that move.
     pub(crate) fn choose(&self, headers: &HeaderMap) -> usize {
-        self.best(headers).map_or(0, |place| place + 1)
+        let accept = Accept::read(headers);
+        let number = |place: Option<usize>| place.map_or(0, |place| place + 1);
+        let still = number(self.best(&accept, |_| true));
+        let moving = number(self.best(&accept, |offer| offer.moves));
+        still + moving * (self.offers.len() + 1)
+    }
+
+    /// The offers that a choice stands for, of stills and of pictures that move.
+    fn chosen(&self, choice: usize) -> [Option<&Offer>; 2] {
+        let many = self.offers.len() + 1;
+        let offer = |number: usize| {
+            number
+                .checked_sub(1)
+                .and_then(|place| self.offers.get(place))
+        };
+        [offer(choice % many), offer(choice / many)]
     }
 
     /// Settles the format of a request: `choice`, if the request leaves it open.
@@ -134,11 +152,15 @@ impl Negotiation {
         let negotiated = choice.is_some();
         let mut output = request.rules.output().clone();
         if let Some(choice) = choice {
-            let offer = choice
-                .checked_sub(1)
-                .and_then(|place| self.offers.get(place));
-            output.format = offer.map(|offer| offer.name.clone());
-            if let Some(offer) = offer {
+            let [still, moving] = self.chosen(choice);
+            output.format = still.map(|offer| offer.name.clone());
+            output.moving = still.filter(|offer| !offer.moves).and_then(|_| {
+                moving.map_or_else(
+                    || FormatName::new(Output::SOURCE).ok(),
+                    |offer| Some(offer.name.clone()),
+                )
+            });
+            if let Some(offer) = still {
                 output.leave_out_unknown(offer.options);
             }
         }
@@ -162,15 +184,15 @@ impl Negotiation {
 
     /// The place of the best offer that is named in `Accept` and no less welcome than the formats most sources have;
     /// wildcards name nothing, because everybody sends them.
-    fn best(&self, headers: &HeaderMap) -> Option<usize> {
-        let accept = Accept::read(headers);
+    fn best(&self, accept: &Accept, fits: impl Fn(&Offer) -> bool) -> Option<usize> {
         let usual = accept
             .quality("image/jpeg")
             .max(accept.quality("image/png"));
         let mut best: Option<(u16, usize)> = None;
         for (place, offer) in self.offers.iter().enumerate() {
             let quality = accept.named(offer.media_type).unwrap_or(0);
-            if quality > 0 && quality >= usual && best.is_none_or(|(most, _)| quality > most) {
+            let welcome = quality > 0 && quality >= usual && fits(offer);
+            if welcome && best.is_none_or(|(most, _)| quality > most) {
                 best = Some((quality, place));
             }
         }
@@ -242,13 +264,23 @@ mod tests {
     use super::*;
 
     fn chosen(accept: &str) -> Option<String> {
+        settled(accept)[0].clone()
+    }
+
+    /// The format of a still picture, and another for pictures that move.
+    fn settled(accept: &str) -> [Option<String>; 2] {
         let format = |name: &str, media_type| Offer {
             name: FormatName::new(name).unwrap(),
             media_type,
             options: &[],
+            moves: name != "jxl",
         };
         let negotiation = Negotiation {
-            offers: vec![format("avif", "image/avif"), format("webp", "image/webp")],
+            offers: vec![
+                format("jxl", "image/jxl"),
+                format("avif", "image/avif"),
+                format("webp", "image/webp"),
+            ],
             by_default: false,
             background: Background {
                 colour: Colour::WHITE,
@@ -257,8 +289,22 @@ mod tests {
         };
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_str(accept).unwrap());
-        let best = negotiation.best(&headers);
-        best.map(|place| negotiation.offers[place].name.as_str().to_owned())
+        let chosen = negotiation.chosen(negotiation.choose(&headers));
+        chosen.map(|offer| offer.map(|offer| offer.name.as_str().to_owned()))
+    }
+
+    #[test]
+    fn a_format_that_does_not_move_everywhere_is_for_stills_alone() {
+        for (accept, still, moving) in [
+            ("image/jxl,image/avif,image/webp", "jxl", Some("avif")),
+            ("image/jxl,image/webp", "jxl", Some("webp")),
+            ("image/jxl", "jxl", None),
+            ("image/jxl;q=0.5,image/webp", "webp", Some("webp")),
+            ("image/jxl;q=0,image/webp", "webp", Some("webp")),
+        ] {
+            let expected = [Some(still), moving].map(|name| name.map(str::to_owned));
+            assert_eq!(settled(accept), expected, "{accept}");
+        }
     }
 
     #[test]

@@ -1,0 +1,347 @@
+//! From planes to a JPEG XL.
+
+use andon_pixels::{
+    Cost, Depth, Encode, Error, Frame, FrameWriter, Head, Image, Interrupt, Metadata, Model, Plane,
+    Result, Timed, Traits,
+};
+
+use super::NAME;
+use super::ffi::{self, Encoder, Samples};
+use crate::animation::{Clock, Place, changed, cropped};
+use crate::guard;
+
+/// Writes the first frame.
+pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+    let frame = image
+        .frames
+        .first()
+        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    guard::wanted(interrupt)?;
+    let pixels = Pixels::of(frame)?;
+    let mut head = head(
+        (frame.width, frame.height),
+        frame.traits(),
+        &image.metadata,
+        how,
+    );
+    let budget = memory(frame.width, frame.height, frame.traits(), how);
+    let still = |head: &ffi::Head<'_>| {
+        let mut encoder = Encoder::new(budget, head.effort, interrupt)?;
+        encoder.begin(head)?;
+        encoder.frame(pixels.samples(), whole(frame), 0)?;
+        encoder.close();
+        encoder.process()?;
+        Ok(encoder.take())
+    };
+    match still(&head) {
+        // libjxl converts from simple profiles only.
+        Err(Error::Internal(_)) if head.icc.is_some() && !head.raw => {
+            head.raw = true;
+            still(&head)
+        }
+        result => result,
+    }
+}
+
+fn whole(frame: &Frame) -> Place {
+    Place {
+        x: 0,
+        y: 0,
+        width: frame.width,
+        height: frame.height,
+    }
+}
+
+fn head<'a>(
+    (width, height): (u32, u32),
+    traits: Traits,
+    metadata: &'a Metadata,
+    how: &Encode,
+) -> ffi::Head<'a> {
+    ffi::Head {
+        width,
+        height,
+        colours: traits.model.planes() as u32,
+        alpha: traits.alpha,
+        bits: u32::from(traits.depth.bits()),
+        space: traits.space,
+        icc: metadata.icc.as_deref(),
+        // First stands how far the block begins behind this number.
+        exif: (metadata.exif.as_ref()).map(|exif| [&[0; 4], &exif[..]].concat()),
+        plays: None,
+        distance: distance(how),
+        effort: EFFORTS[level(how)],
+        raw: false,
+    }
+}
+
+/// libjxl's effort by ours. What lies above 7 takes many times as long for a percent or two.
+const EFFORTS: [u8; 10] = [1, 1, 2, 3, 4, 4, 5, 5, 6, 7];
+/// A quarter less than a JPEG in the time that WebP takes to begin.
+const DEFAULT_LEVEL: u8 = 3;
+
+fn level(how: &Encode) -> usize {
+    usize::from(how.effort.unwrap_or(DEFAULT_LEVEL).min(9))
+}
+
+/// Butteraugli distance by quality, so that a picture looks as good as a JPEG of the same quality does. Measured by
+/// SSIMULACRA2 on photographs: 75 is JPEG's 80 and a distance of 2.3, 60 is JPEG's 51 and a distance of 4.9.
+const DISTANCES: [(u8, f32); 8] = [
+    (1, 20.0),
+    (10, 14.0),
+    (30, 8.0),
+    (51, 4.9),
+    (80, 2.3),
+    (90, 1.2),
+    (95, 0.7),
+    (100, 0.1),
+];
+const DEFAULT_QUALITY: u8 = 80;
+
+fn distance(how: &Encode) -> f32 {
+    if how.lossless {
+        return 0.0;
+    }
+    let quality = how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100);
+    for pair in DISTANCES.windows(2) {
+        let [(low, far), (high, near)] = [pair[0], pair[1]];
+        if quality <= high {
+            let part = f32::from(quality - low) / f32::from(high - low);
+            return far + part * (near - far);
+        }
+    }
+    DISTANCES[DISTANCES.len() - 1].1
+}
+
+/// Samples side by side, as libjxl takes them.
+enum Pixels {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+}
+
+impl Pixels {
+    fn of(frame: &Frame) -> Result<Self> {
+        if !matches!(frame.model, Model::Gray | Model::Rgb) {
+            return Err(Error::Internal(format!(
+                "{NAME} was handed {:?}",
+                frame.model
+            )));
+        }
+        let planes: Vec<&Plane> = frame.planes.iter().chain(&frame.alpha).collect();
+        let pixels = frame.width as usize * frame.height as usize;
+        Ok(match frame.depth() {
+            Depth::U8 => Self::U8(interleaved(pixels, &planes, |plane| match plane {
+                Plane::U8(grid) => Some(grid.samples()),
+                Plane::U16(_) => None,
+            })?),
+            _ => Self::U16(interleaved(pixels, &planes, |plane| match plane {
+                Plane::U16(grid) => Some(grid.samples()),
+                Plane::U8(_) => None,
+            })?),
+        })
+    }
+
+    fn samples(&self) -> Samples<'_> {
+        match self {
+            Self::U8(samples) => Samples::U8(samples),
+            Self::U16(samples) => Samples::U16(samples),
+        }
+    }
+}
+
+fn interleaved<'a, S: Copy + Default + 'a>(
+    pixels: usize,
+    planes: &[&'a Plane],
+    samples: impl Fn(&'a Plane) -> Option<&'a [S]>,
+) -> Result<Vec<S>> {
+    let channels = planes.len();
+    let mut out = vec![S::default(); pixels * channels];
+    for (channel, plane) in planes.iter().enumerate() {
+        let plane = samples(plane)
+            .ok_or_else(|| Error::Internal(format!("{NAME} was handed planes of two depths")))?;
+        let places = out.iter_mut().skip(channel).step_by(channels);
+        for (out, sample) in places.zip(plane) {
+            *out = *sample;
+        }
+    }
+    Ok(out)
+}
+
+/// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
+/// what is there.
+pub(super) struct Writer<'a> {
+    encoder: Encoder<'a>,
+    clock: Clock,
+    before: Option<Frame>,
+    /// The last frame has to be told that it is the last: it waits for the next.
+    waiting: Option<(Place, u32)>,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes everything that stands before the first frame.
+    pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
+        let size = (head.width, head.height);
+        let mut file = self::head(size, head.traits, &head.metadata, how);
+        file.plays = Some(head.plays);
+        let budget = memory(head.width, head.height, head.traits, how);
+        let mut encoder = Encoder::new(budget, file.effort, interrupt)?;
+        encoder.begin(&file)?;
+        Ok(Self {
+            encoder,
+            clock: Clock::new(ffi::TICKS, u32::MAX),
+            before: None,
+            waiting: None,
+            interrupt,
+        })
+    }
+
+    fn add_waiting(&mut self) -> Result<()> {
+        let (Some(frame), Some((place, ticks))) = (&self.before, self.waiting.take()) else {
+            return Ok(());
+        };
+        let pixels = Pixels::of(&cropped(frame, place))?;
+        self.encoder.frame(pixels.samples(), place, ticks)
+    }
+}
+
+impl FrameWriter for Writer<'_> {
+    fn push(&mut self, timed: Timed) -> Result<()> {
+        guard::wanted(self.interrupt)?;
+        self.add_waiting()?;
+        self.encoder.process()?;
+        let place = changed(self.before.as_ref(), &timed.frame);
+        self.waiting = Some((place, self.clock.ticks(timed.delay)));
+        self.before = Some(timed.frame);
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        self.encoder.written() as u64
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
+        self.add_waiting()?;
+        self.encoder.close();
+        self.encoder.process()?;
+        Ok(self.encoder.take())
+    }
+}
+
+/// Time: measured on photographs, one core. Memory: what libjxl may take at most, and the interleaved samples.
+pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+    let pixels = u64::from(width) * u64::from(height);
+    let nanos = match how.lossless {
+        true => LOSSLESS_NANOS[level(how)],
+        false => LOSSY_NANOS[level(how)],
+    };
+    Cost {
+        nanos: pixels * nanos,
+        scratch: memory(width, height, traits, how)
+            + pixels * channels(traits) * (traits.depth.bytes() as u64 + 1),
+    }
+}
+
+fn channels(traits: Traits) -> u64 {
+    traits.model.planes() as u64 + u64::from(traits.alpha)
+}
+
+/// What libjxl gets at most.
+fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
+    let pixels = u64::from(width) * u64::from(height);
+    let sample = match how.lossless {
+        true => LOSSLESS_BYTES,
+        false => LOSSY_BYTES,
+    };
+    pixels * channels(traits).max(3) * sample + ENCODER_BYTES
+}
+
+/// By level, per pixel.
+const LOSSY_NANOS: [u64; 10] = [16, 16, 16, 20, 22, 22, 120, 120, 180, 240];
+/// By level, per pixel.
+const LOSSLESS_NANOS: [u64; 10] = [10, 10, 60, 90, 150, 150, 250, 250, 400, 800];
+/// Per sample.
+const LOSSY_BYTES: u64 = 24;
+/// Per sample.
+const LOSSLESS_BYTES: u64 = 40;
+const ENCODER_BYTES: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use andon_pixels::{Grid, Never};
+
+    use super::*;
+
+    /// Noise, the worst there is.
+    fn noise(width: u32, height: u32, depth: Depth, planes: usize) -> Frame {
+        let mut state = 1_u32;
+        let mut dice = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        let pixels = width as usize * height as usize;
+        let plane = |_| match depth {
+            Depth::U8 => {
+                let samples = (0..pixels).map(|_| dice() as u8).collect();
+                Plane::U8(Grid::from_samples(width, height, samples))
+            }
+            _ => {
+                let samples = (0..pixels).map(|_| dice() as u16).collect();
+                Plane::U16(Grid::from_samples(width, height, samples))
+            }
+        };
+        let mut planes: Vec<Plane> = (0..planes).map(plane).collect();
+        let alpha = (planes.len() == 4).then(|| planes.remove(3));
+        Frame::new(Model::Rgb, width, height, planes, alpha)
+    }
+
+    #[test]
+    fn libjxl_takes_no_more_memory_than_was_planned() {
+        for (depth, planes) in [(Depth::U8, 3), (Depth::U16, 4)] {
+            let frame = noise(1100, 900, depth, planes);
+            for (lossless, effort) in [(false, 0), (false, 3), (false, 9), (true, 0), (true, 3)] {
+                let how = Encode {
+                    lossless,
+                    effort: Some(effort),
+                    quality: Some(90).filter(|_| !lossless),
+                    ..Encode::default()
+                };
+                let traits = frame.traits();
+                let size = (frame.width, frame.height);
+                let planned = memory(size.0, size.1, traits, &how);
+                let mut encoder = Encoder::new(u64::MAX, EFFORTS[usize::from(effort)], &Never)
+                    .expect("an encoder");
+                let metadata = Metadata::default();
+                encoder
+                    .begin(&head(size, traits, &metadata, &how))
+                    .expect("a head");
+                let pixels = Pixels::of(&frame).expect("pixels");
+                encoder
+                    .frame(pixels.samples(), whole(&frame), 0)
+                    .expect("a frame");
+                encoder.close();
+                encoder.process().expect("a file");
+                let taken = encoder.peak();
+                println!("{depth:?} {planes} {lossless} {effort}: {taken} of {planned}");
+                assert!(
+                    taken <= planned,
+                    "{depth:?} {lossless} {effort}: {taken} of {planned}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn more_quality_is_less_distance() {
+        let distances: Vec<f32> = (1..=100)
+            .map(|quality| {
+                distance(&Encode {
+                    quality: Some(quality),
+                    ..Encode::default()
+                })
+            })
+            .collect();
+        assert!(distances.windows(2).all(|pair| pair[0] > pair[1]));
+        assert_eq!((distances[0], distances[79]), (20.0, 2.3));
+    }
+}

@@ -1,0 +1,482 @@
+//! The only place that touches libjxl: safe functions over its encoder. No call here starts a thread: no runner is given
+//! to it.
+
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::ptr::{self, NonNull};
+
+use andon_pixels::{Error, Interrupt, Primaries, Result, Space, Transfer};
+use jxl_sys::{
+    JxlBlendMode, JxlColorEncoding, JxlColorSpace, JxlDataType, JxlEncoder, JxlEncoderError,
+    JxlEncoderFrameSettingId, JxlEncoderFrameSettings, JxlEncoderStatus, JxlEndianness,
+    JxlMemoryManager, JxlPixelFormat, JxlPrimaries, JxlRenderingIntent, JxlTransferFunction,
+    JxlWhitePoint,
+};
+
+use super::NAME;
+use crate::animation::Place;
+
+/// What a file says before its first frame.
+#[derive(Clone, Debug)]
+pub(super) struct Head<'a> {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// 1 or 3.
+    pub(super) colours: u32,
+    pub(super) alpha: bool,
+    /// Of a sample.
+    pub(super) bits: u32,
+    pub(super) space: Space,
+    /// In place of the space.
+    pub(super) icc: Option<&'a [u8]>,
+    /// The box's data.
+    pub(super) exif: Option<Vec<u8>>,
+    /// Of a picture that moves: how often it is shown; 0 is forever.
+    pub(super) plays: Option<u32>,
+    /// 0: nothing may be lost.
+    pub(super) distance: f32,
+    /// 1 (fast) to 10 (small).
+    pub(super) effort: u8,
+    /// Colours are stored as they are, not as the eye sees them: for profiles that libjxl cannot convert from.
+    pub(super) raw: bool,
+}
+
+/// Samples in rows of pixels, their channels side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Samples<'a> {
+    /// Of 8 bits.
+    U8(&'a [u8]),
+    /// Of more, on the scale of 16.
+    U16(&'a [u16]),
+}
+
+/// Ticks of a frame's duration in a second.
+pub(super) const TICKS: u32 = 1000;
+
+/// A file that is being written.
+pub(super) struct Encoder<'a> {
+    raw: NonNull<JxlEncoder>,
+    settings: NonNull<JxlEncoderFrameSettings>,
+    memory: Box<Memory<'a>>,
+    head: (u32, bool),
+    out: Vec<u8>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Begins; libjxl gets at most `most` bytes, and none once the result is not wanted any more.
+    pub(super) fn new(most: u64, effort: u8, interrupt: &'a dyn Interrupt) -> Result<Self> {
+        let memory = Memory::new(most, interrupt);
+        let manager = memory.manager();
+        // SAFETY: the manager is copied; its functions have the signatures of the header, and what its pointer leads to
+        // lives in a box as long as the encoder, which `drop` destroys first.
+        let raw = NonNull::new(unsafe { jxl_sys::JxlEncoderCreate(&raw const manager) });
+        let raw = raw.ok_or_else(|| memory.exhausted())?;
+        // SAFETY: the encoder was just made; it owns the settings, which live as long as it does.
+        let settings = unsafe { jxl_sys::JxlEncoderFrameSettingsCreate(raw.as_ptr(), ptr::null()) };
+        let Some(settings) = NonNull::new(settings) else {
+            // SAFETY: it was made above and is not used any more.
+            unsafe { jxl_sys::JxlEncoderDestroy(raw.as_ptr()) };
+            return Err(memory.exhausted());
+        };
+        let new = Self {
+            raw,
+            settings,
+            memory,
+            head: (0, false),
+            out: Vec::new(),
+        };
+        new.option(
+            JxlEncoderFrameSettingId::JXL_ENC_FRAME_SETTING_EFFORT,
+            i64::from(effort),
+        )?;
+        Ok(new)
+    }
+
+    /// Everything that stands before the first frame.
+    pub(super) fn begin(&mut self, head: &Head<'_>) -> Result<()> {
+        let lossless = head.distance == 0.0;
+        let mut info = jxl_sys::JxlBasicInfo::default();
+        // SAFETY: it writes the structure that it is handed.
+        unsafe { jxl_sys::JxlEncoderInitBasicInfo(&raw mut info) };
+        info.xsize = head.width;
+        info.ysize = head.height;
+        info.bits_per_sample = head.bits;
+        info.num_color_channels = head.colours;
+        info.uses_original_profile = flag(lossless || head.raw);
+        if head.alpha {
+            info.num_extra_channels = 1;
+            info.alpha_bits = head.bits;
+        }
+        if let Some(plays) = head.plays {
+            info.have_animation = TRUE;
+            info.animation.tps_numerator = TICKS;
+            info.animation.tps_denominator = 1;
+            info.animation.num_loops = plays;
+        }
+        self.head = (head.colours + u32::from(head.alpha), head.plays.is_some());
+        let encoder = self.raw.as_ptr();
+        // SAFETY: encoder and structure are alive; the call copies it.
+        self.done(unsafe { jxl_sys::JxlEncoderSetBasicInfo(encoder, &raw const info) })?;
+        match head.icc {
+            Some(icc) => {
+                // SAFETY: pointer and length are those of one slice, which the call copies.
+                let status =
+                    unsafe { jxl_sys::JxlEncoderSetICCProfile(encoder, icc.as_ptr(), icc.len()) };
+                self.done(status)?;
+            }
+            None => {
+                let encoding = encoding(head.space, head.colours);
+                // SAFETY: encoder and structure are alive; the call copies it.
+                let status =
+                    unsafe { jxl_sys::JxlEncoderSetColorEncoding(encoder, &raw const encoding) };
+                self.done(status)?;
+            }
+        }
+        let settings = self.settings.as_ptr();
+        // SAFETY: the settings are alive; the calls take numbers.
+        let status = unsafe {
+            match lossless {
+                true => jxl_sys::JxlEncoderSetFrameLossless(settings, TRUE),
+                false => jxl_sys::JxlEncoderSetFrameDistance(settings, head.distance),
+            }
+        };
+        self.done(status)?;
+        if head.alpha {
+            // SAFETY: as above; there is one extra channel.
+            self.done(unsafe { jxl_sys::JxlEncoderSetExtraChannelDistance(settings, 0, 0.0) })?;
+        }
+        if let Some(exif) = &head.exif {
+            // SAFETY: encoder and slice are alive; the name has four letters, and the call copies the data.
+            let status = unsafe {
+                jxl_sys::JxlEncoderUseBoxes(encoder);
+                let status = jxl_sys::JxlEncoderAddBox(
+                    encoder,
+                    c"Exif".as_ptr(),
+                    exif.as_ptr(),
+                    exif.len(),
+                    FALSE,
+                );
+                jxl_sys::JxlEncoderCloseBoxes(encoder);
+                status
+            };
+            self.done(status)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a frame. Of a picture that moves it is the part of the canvas at `place`, and stays for so many ticks.
+    pub(super) fn frame(
+        &mut self,
+        samples: Samples<'_>,
+        place: Place,
+        duration: u32,
+    ) -> Result<()> {
+        let (channels, moves) = self.head;
+        if moves {
+            self.place(place, duration)?;
+        }
+        let (pointer, bytes, data_type) = match samples {
+            Samples::U8(samples) => (
+                samples.as_ptr().cast::<c_void>(),
+                samples.len(),
+                JxlDataType::JXL_TYPE_UINT8,
+            ),
+            Samples::U16(samples) => (
+                samples.as_ptr().cast::<c_void>(),
+                size_of_val(samples),
+                JxlDataType::JXL_TYPE_UINT16,
+            ),
+        };
+        let format = JxlPixelFormat {
+            num_channels: channels,
+            data_type,
+            endianness: JxlEndianness::JXL_NATIVE_ENDIAN,
+            align: 0,
+        };
+        // SAFETY: pointer and length are those of one slice; the call compares the length with the frame's size and the
+        // format, and copies the samples.
+        let status = unsafe {
+            jxl_sys::JxlEncoderAddImageFrame(
+                self.settings.as_ptr(),
+                &raw const format,
+                pointer,
+                bytes,
+            )
+        };
+        self.done(status)
+    }
+
+    fn place(&self, place: Place, duration: u32) -> Result<()> {
+        let mut header = jxl_sys::JxlFrameHeader::default();
+        // SAFETY: it writes the structure that it is handed.
+        unsafe { jxl_sys::JxlEncoderInitFrameHeader(&raw mut header) };
+        header.duration = duration;
+        let layer = &mut header.layer_info;
+        layer.have_crop = TRUE;
+        layer.crop_x0 = place.x as i32;
+        layer.crop_y0 = place.y as i32;
+        layer.xsize = place.width;
+        layer.ysize = place.height;
+        layer.blend_info.blendmode = JxlBlendMode::JXL_BLEND_REPLACE;
+        layer.blend_info.source = CANVAS;
+        layer.save_as_reference = CANVAS;
+        let blend = layer.blend_info;
+        let (channels, _) = self.head;
+        let settings = self.settings.as_ptr();
+        // SAFETY: settings and structures are alive; the calls copy them.
+        unsafe {
+            self.done(jxl_sys::JxlEncoderSetFrameHeader(
+                settings,
+                &raw const header,
+            ))?;
+            if channels % 2 == 0 {
+                self.done(jxl_sys::JxlEncoderSetExtraChannelBlendInfo(
+                    settings,
+                    0,
+                    &raw const blend,
+                ))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// No frame follows.
+    pub(super) fn close(&mut self) {
+        // SAFETY: the encoder is alive.
+        unsafe { jxl_sys::JxlEncoderCloseInput(self.raw.as_ptr()) };
+    }
+
+    /// Encodes what was added. Of frames that are not the last another has to be added before, or the file ends.
+    pub(super) fn process(&mut self) -> Result<()> {
+        loop {
+            let written = self.out.len();
+            self.out.resize(written + OUTPUT_BYTES, 0);
+            let mut next = self.out[written..].as_mut_ptr();
+            let mut left = OUTPUT_BYTES;
+            // SAFETY: `next` leads to `left` bytes of a vector that nothing else touches during the call.
+            let status = unsafe {
+                jxl_sys::JxlEncoderProcessOutput(self.raw.as_ptr(), &raw mut next, &raw mut left)
+            };
+            self.out.truncate(written + OUTPUT_BYTES - left);
+            if status != JxlEncoderStatus::JXL_ENC_NEED_MORE_OUTPUT {
+                return self.done(status);
+            }
+        }
+    }
+
+    /// Bytes that have been written so far.
+    pub(super) fn written(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The most bytes that libjxl held.
+    #[cfg(test)]
+    pub(super) fn peak(&self) -> u64 {
+        self.memory.peak.get() as u64
+    }
+
+    /// What was written.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn option(&self, name: JxlEncoderFrameSettingId, value: i64) -> Result<()> {
+        // SAFETY: the settings are alive; the call takes numbers.
+        self.done(unsafe {
+            jxl_sys::JxlEncoderFrameSettingsSetOption(self.settings.as_ptr(), name, value)
+        })
+    }
+
+    fn done(&self, status: JxlEncoderStatus) -> Result<()> {
+        if status == JxlEncoderStatus::JXL_ENC_SUCCESS {
+            return Ok(());
+        }
+        if self.memory.failed.get().is_some() {
+            return Err(self.memory.exhausted());
+        }
+        // SAFETY: the encoder is alive.
+        let error = unsafe { jxl_sys::JxlEncoderGetError(self.raw.as_ptr()) };
+        Err(match error {
+            JxlEncoderError::JXL_ENC_ERR_BAD_INPUT | JxlEncoderError::JXL_ENC_ERR_JBRD => {
+                Error::broken(NAME, "libjxl does not take it")
+            }
+            error => Error::Internal(format!("libjxl: {error:?}")),
+        })
+    }
+}
+
+impl Drop for Encoder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it was made by `new` and is not used any more; its memory goes after it.
+        unsafe { jxl_sys::JxlEncoderDestroy(self.raw.as_ptr()) };
+    }
+}
+
+/// Which of the pictures that frames may refer to is the one before.
+const CANVAS: u32 = 1;
+const OUTPUT_BYTES: usize = 64 << 10;
+
+/// As the headers have them.
+const TRUE: c_int = 1;
+const FALSE: c_int = 0;
+
+fn flag(on: bool) -> c_int {
+    c_int::from(on)
+}
+
+fn encoding(space: Space, colours: u32) -> JxlColorEncoding {
+    let (primaries, white_point) = match space.primaries {
+        Primaries::DisplayP3 => (
+            JxlPrimaries::JXL_PRIMARIES_P3,
+            JxlWhitePoint::JXL_WHITE_POINT_D65,
+        ),
+        Primaries::DciP3 => (
+            JxlPrimaries::JXL_PRIMARIES_P3,
+            JxlWhitePoint::JXL_WHITE_POINT_DCI,
+        ),
+        Primaries::Bt2020 => (
+            JxlPrimaries::JXL_PRIMARIES_2100,
+            JxlWhitePoint::JXL_WHITE_POINT_D65,
+        ),
+        _ => (
+            JxlPrimaries::JXL_PRIMARIES_SRGB,
+            JxlWhitePoint::JXL_WHITE_POINT_D65,
+        ),
+    };
+    let (transfer_function, gamma) = match space.transfer {
+        Transfer::Bt709 | Transfer::Bt601 | Transfer::Bt2020Ten | Transfer::Bt2020Twelve => {
+            (JxlTransferFunction::JXL_TRANSFER_FUNCTION_709, 0.0)
+        }
+        Transfer::Linear => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_LINEAR, 0.0),
+        Transfer::Pq => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_PQ, 0.0),
+        Transfer::Hlg => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_HLG, 0.0),
+        Transfer::Smpte428 => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_DCI, 0.0),
+        Transfer::Gamma22 => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_GAMMA, 1.0 / 2.2),
+        Transfer::Gamma28 => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_GAMMA, 1.0 / 2.8),
+        _ => (JxlTransferFunction::JXL_TRANSFER_FUNCTION_SRGB, 0.0),
+    };
+    JxlColorEncoding {
+        color_space: match colours {
+            1 => JxlColorSpace::JXL_COLOR_SPACE_GRAY,
+            _ => JxlColorSpace::JXL_COLOR_SPACE_RGB,
+        },
+        white_point,
+        white_point_xy: [0.0; 2],
+        primaries,
+        primaries_red_xy: [0.0; 2],
+        primaries_green_xy: [0.0; 2],
+        primaries_blue_xy: [0.0; 2],
+        transfer_function,
+        gamma,
+        rendering_intent: JxlRenderingIntent::JXL_RENDERING_INTENT_RELATIVE,
+    }
+}
+
+/// What libjxl holds, counted; it gets no more than it may, and nothing once the result is not wanted any more.
+struct Memory<'a> {
+    used: Cell<usize>,
+    peak: Cell<usize>,
+    most: usize,
+    failed: Cell<Option<Failure>>,
+    interrupt: &'a dyn Interrupt,
+}
+
+#[derive(Clone, Copy)]
+enum Failure {
+    Interrupted,
+    TooMuch(usize),
+}
+
+impl<'a> Memory<'a> {
+    fn new(most: u64, interrupt: &'a dyn Interrupt) -> Box<Self> {
+        Box::new(Self {
+            used: Cell::new(0),
+            peak: Cell::new(0),
+            most: usize::try_from(most).unwrap_or(usize::MAX),
+            failed: Cell::new(None),
+            interrupt,
+        })
+    }
+
+    fn manager(&self) -> JxlMemoryManager {
+        JxlMemoryManager {
+            opaque: ptr::from_ref(self).cast_mut().cast(),
+            alloc: Some(take),
+            free: Some(give_back),
+        }
+    }
+
+    fn exhausted(&self) -> Error {
+        match self.failed.get() {
+            Some(Failure::Interrupted) => Error::Interrupted,
+            Some(Failure::TooMuch(value)) => Error::Limit {
+                name: "jxl_memory",
+                value: value as u64,
+                limit: self.most as u64,
+            },
+            None => Error::Internal("libjxl got no memory".to_owned()),
+        }
+    }
+}
+
+/// In front of each block stands its size.
+const PREFIX: usize = 16;
+
+fn layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(size.checked_add(PREFIX)?, PREFIX).ok()
+}
+
+/// # Safety
+/// `opaque` is a `Memory` that lives, and that no other thread uses.
+unsafe extern "C" fn take(opaque: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: it is what `manager` put there.
+    let memory = unsafe { &*opaque.cast::<Memory<'_>>() };
+    let used = memory.used.get().saturating_add(size);
+    let failure = if used > memory.most {
+        Some(Failure::TooMuch(used))
+    } else if memory.interrupt.interrupted() {
+        Some(Failure::Interrupted)
+    } else {
+        None
+    };
+    let (None, Some(layout)) = (failure, layout(size)) else {
+        memory.failed.set(failure.or(Some(Failure::TooMuch(used))));
+        return ptr::null_mut();
+    };
+    // SAFETY: the layout is not empty.
+    let block = unsafe { alloc(layout) };
+    if block.is_null() {
+        memory.failed.set(Some(Failure::TooMuch(used)));
+        return ptr::null_mut();
+    }
+    memory.used.set(used);
+    memory.peak.set(memory.peak.get().max(used));
+    // SAFETY: the block is at least `PREFIX` bytes and aligned for a `usize`; what follows the prefix is within it.
+    unsafe {
+        block.cast::<usize>().write(size);
+        block.add(PREFIX).cast()
+    }
+}
+
+/// # Safety
+/// As `take`; `address` is null or came from there and is given back once.
+unsafe extern "C" fn give_back(opaque: *mut c_void, address: *mut c_void) {
+    if address.is_null() {
+        return;
+    }
+    // SAFETY: in front of what `take` gave stands its size, at the beginning of the block.
+    let (block, size) = unsafe {
+        let block = address.cast::<u8>().sub(PREFIX);
+        (block, block.cast::<usize>().read())
+    };
+    // SAFETY: it is what `manager` put there.
+    let memory = unsafe { &*opaque.cast::<Memory<'_>>() };
+    memory.used.set(memory.used.get().saturating_sub(size));
+    if let Some(layout) = layout(size) {
+        // SAFETY: the block was allocated with this layout.
+        unsafe { dealloc(block, layout) };
+    }
+}
