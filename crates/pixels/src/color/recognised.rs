@@ -140,10 +140,8 @@ fn of_rgb(profile: &ColorProfile) -> Option<Space> {
 const BEYOND: f64 = 0.02;
 
 fn is_near(one: &Matrix3d, other: &Matrix3d) -> bool {
-    let pairs = one.v.as_flattened().iter().zip(other.v.as_flattened());
-    pairs
-        .into_iter()
-        .all(|(one, other)| (one - other).abs() < 0.002)
+    let mut pairs = one.v.as_flattened().iter().zip(other.v.as_flattened());
+    pairs.all(|(one, other)| (one - other).abs() < 0.002)
 }
 
 /// Is it sRGB's curve, to a quarter of an 8-bit level?

@@ -200,7 +200,7 @@ pub(super) mod tests {
         let text = |tag| file.text(file.entry(tag).expect("a name"));
         assert_eq!(text(0x013b), Some(&b"me\0"[..]));
         assert_eq!(text(0x8298), Some(&b"(c) 2026\0"[..]));
-        assert_eq!(reduced(&kept), Some(kept.clone()), "once more");
+        assert_eq!(reduced(&kept), Some(kept), "once more");
         for length in 0..block.len() {
             let _ = reduced(&block[..length]);
         }

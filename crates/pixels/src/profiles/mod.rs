@@ -20,8 +20,12 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, turned_upright: bool) 
         Kept::All => {}
     }
     if turned_upright {
-        metadata.exif.as_deref_mut().map(exif::reset_orientation);
-        metadata.xmp.as_deref_mut().map(xmp::reset_orientation);
+        if let Some(exif) = &mut metadata.exif {
+            exif::reset_orientation(exif);
+        }
+        if let Some(xmp) = &mut metadata.xmp {
+            xmp::reset_orientation(xmp);
+        }
     }
 }
 
