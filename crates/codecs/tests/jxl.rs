@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use andon_pixels::{
-    Alone, Codec, Decode, Depth, Encode, Error, Frame, Grid, Head, Image, Limits, Metadata, Model,
-    Never, Plane, Scale, Scales, Space, Timed,
+    Alone, Codec, Decode, Depth, Encode, Engine, Error, Frame, Grid, Head, Image, Limits, Metadata,
+    Model, Never, NoMaterials, Plane, Scale, Scales, Space, Timed,
 };
+use andon_recipe::Recipe;
 use serde_json::Value;
 use support::{
     After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
@@ -313,6 +314,73 @@ fn an_interrupt_is_heard_whenever_libjxl_asks_for_memory() {
         }
     }
     assert!(heard > 5, "{heard}");
+}
+
+/// What a recipe makes of a file, and its plan.
+fn rendered(file: &[u8], recipe: &str) -> (String, Vec<u8>) {
+    let recipe: Recipe = recipe.parse().expect("a recipe");
+    let engine = Engine::new(andon_codecs::ALL, Limits::default());
+    let plan = engine.plan(&recipe, file).expect("a plan");
+    let made = engine
+        .run(&plan, file, &NoMaterials, &Never)
+        .expect("a result");
+    (plan.to_string(), made.bytes(file).to_vec())
+}
+
+#[test]
+fn a_jpeg_becomes_a_smaller_jpeg_xl_and_comes_back_byte_for_byte() {
+    let mut recoded = 0;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg");
+    for entry in fs::read_dir(folder).expect("samples").flatten() {
+        let jpeg = fs::read(entry.path()).expect("a sample");
+        let (plan, file) = rendered(&jpeg, "metadata:all,profile:keep,as:jxl");
+        assert!(jxl().sniff(&file), "{:?}", entry.path());
+        if plan != "recode jpeg to jxl" {
+            continue;
+        }
+        recoded += 1;
+        assert!(
+            file.len() < jpeg.len() || jpeg.len() < 1000,
+            "{:?}",
+            entry.path()
+        );
+        let (plan, back) = rendered(&file, "metadata:all,profile:keep,as:jpeg");
+        // What libjxl refused was decoded and written anew.
+        if plan == "recode jxl to jpeg" {
+            assert!(back == jpeg, "{:?}", entry.path());
+        } else {
+            recoded -= 1;
+        }
+    }
+    assert!(recoded > 20, "{recoded}");
+}
+
+#[test]
+fn whoever_asks_for_more_than_the_format_gets_a_new_picture() {
+    let jpeg = sample("jpeg/420.jpg");
+    for recipe in ["as:jxl,q:80", "fit:100x100,as:jxl", "as:jxl,depth:8"] {
+        let (plan, _) = rendered(&jpeg, recipe);
+        assert!(plan.starts_with("decode jpeg"), "{recipe}: {plan}");
+    }
+    let (plan, _) = rendered(&sample("jxl/lossy.jxl"), "as:jpeg");
+    assert!(plan.starts_with("decode jxl"), "{plan}");
+}
+
+#[test]
+fn damaged_jpeg_xl_gives_no_jpeg_back_and_does_no_harm() {
+    let file = sample("jxl/of-jpeg-orientation-6.jxl");
+    let limits = Limits::default();
+    let mut dice = support::Dice::new(7);
+    for _ in 0..60 {
+        let mut damaged = file.clone();
+        let at = dice.below(damaged.len());
+        damaged[at] ^= 1 << dice.below(8);
+        let Ok(info) = jxl().probe(&damaged) else {
+            continue;
+        };
+        let result = jxl().recode(&damaged, &info, "jpeg", &how(&limits));
+        assert!(!matches!(result, Err(Error::Internal(_))), "{result:?}");
+    }
 }
 
 // ---- what is refused ----

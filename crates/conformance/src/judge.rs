@@ -153,7 +153,7 @@ fn shown(row: &Row, set: &Path, source: &Source) -> Result<Judged<Verdict>, Erro
         }
     }
     if let Some(jpeg) = row.expected.get("jpeg") {
-        let own = rgba::hex(&source.rendered("as:jpeg")?);
+        let own = rgba::hex(&source.rendered("metadata:all,profile:keep,as:jpeg")?);
         if jpeg["sha256"].as_str() != Some(&own) {
             return Ok(Err("the JPEG that comes out of it is another".to_owned()));
         }

@@ -153,6 +153,34 @@ pub trait Codec: Send + Sync {
     /// Estimated cost of decoding `bytes` bytes at `scales`, and the memory it holds beside the result.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
 
+    /// Can it turn this file into one of format `to`, of which one is its own, without decoding it, so that nothing is
+    /// lost?
+    fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
+        let _ = (bytes, info, to);
+        false
+    }
+
+    /// Does that. `None`: it cannot be done with this file after all.
+    ///
+    /// # Errors
+    /// `Limit`, `Interrupted`.
+    fn recode(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        to: &str,
+        how: &Decode<'_>,
+    ) -> Result<Option<Vec<u8>>> {
+        let _ = (bytes, info, to, how);
+        Ok(None)
+    }
+
+    /// Estimated cost of that.
+    fn recode_cost(&self, bytes: u64, info: &Info) -> Cost {
+        let _ = (bytes, info);
+        Cost::default()
+    }
+
     /// What can be said about how it writes: words that formats share ([`andon_recipe::options`]), perhaps with fewer
     /// values, and words of its own, which recipes write as `with:NAME:VALUE`. None takes more than one argument.
     fn options(&self) -> &'static [&'static Word] {

@@ -255,10 +255,16 @@ impl Engine {
             Some(pipeline) if matches!(pipeline.frames, Frames::All(_)) => {
                 Some(job.animation(pipeline, plan.info(), bytes, &mut timings)?)
             }
-            Some(pipeline) => {
-                let image = job.picture(decoded, pipeline, plan.info(), bytes, &mut timings)?;
-                Some(job.write(pipeline, &image, &mut timings)?)
-            }
+            Some(pipeline) => Some(
+                match job.recoded(pipeline, plan.info(), bytes, &mut timings)? {
+                    Some(body) => body,
+                    None => {
+                        let image =
+                            job.picture(decoded, pipeline, plan.info(), bytes, &mut timings)?;
+                        job.write(pipeline, &image, &mut timings)?
+                    }
+                },
+            ),
         };
         let (width, height) = plan.size();
         Ok(Rendered {
@@ -372,6 +378,23 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// The result without decoding, if that was planned and works out.
+    fn recoded(
+        &self,
+        pipeline: &Pipeline,
+        info: &Info,
+        bytes: &[u8],
+        timings: &mut Timings,
+    ) -> Result<Option<Vec<u8>>> {
+        let Some(codec) = pipeline.recoder else {
+            return Ok(None);
+        };
+        let start = Instant::now();
+        let body = codec.recode(bytes, info, pipeline.target.name(), &self.how(pipeline))?;
+        timings.encode = start.elapsed();
+        Ok(body)
+    }
+
     /// Decodes, unless that is done, and goes through the stages.
     fn picture(
         &self,

@@ -79,6 +79,8 @@ fn head<'a>(
 const EFFORTS: [u8; 10] = [1, 1, 2, 3, 4, 4, 5, 5, 6, 7];
 /// A quarter less than a JPEG in the time that WebP takes to begin.
 const DEFAULT_LEVEL: u8 = 3;
+/// libjxl's own, by default.
+pub(super) const DEFAULT_EFFORT: u8 = EFFORTS[DEFAULT_LEVEL as usize];
 
 fn level(how: &Encode) -> usize {
     usize::from(how.effort.unwrap_or(DEFAULT_LEVEL).min(9))

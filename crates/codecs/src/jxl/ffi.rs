@@ -1,4 +1,5 @@
-//! The only place that touches libjxl: safe functions over its encoder. No call here starts a thread: no runner is given
+//! The only place that touches libjxl: safe functions over its encoder, and over the part of its
+//! decoder that makes the JPEG again that a file was made of. No call here starts a thread: no runner is given
 //! to it.
 
 #![allow(unsafe_code)]
@@ -10,10 +11,10 @@ use std::ptr::{self, NonNull};
 
 use andon_pixels::{Error, Interrupt, Primaries, Result, Space, Transfer};
 use jxl_sys::{
-    JxlBlendMode, JxlColorEncoding, JxlColorSpace, JxlDataType, JxlEncoder, JxlEncoderError,
-    JxlEncoderFrameSettingId, JxlEncoderFrameSettings, JxlEncoderStatus, JxlEndianness,
-    JxlMemoryManager, JxlPixelFormat, JxlPrimaries, JxlRenderingIntent, JxlTransferFunction,
-    JxlWhitePoint,
+    JxlBlendMode, JxlColorEncoding, JxlColorSpace, JxlDataType, JxlDecoder, JxlDecoderStatus,
+    JxlEncoder, JxlEncoderError, JxlEncoderFrameSettingId, JxlEncoderFrameSettings,
+    JxlEncoderStatus, JxlEndianness, JxlMemoryManager, JxlPixelFormat, JxlPrimaries,
+    JxlRenderingIntent, JxlTransferFunction, JxlWhitePoint,
 };
 
 use super::NAME;
@@ -243,6 +244,21 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
+    /// Adds the coefficients of a JPEG, and what makes the same file of them again. `false`: it cannot.
+    pub(super) fn jpeg(&mut self, jpeg: &[u8]) -> Result<bool> {
+        let encoder = self.raw.as_ptr();
+        // SAFETY: encoder, settings and slice are alive; the calls copy what they keep.
+        let status = unsafe {
+            self.done(jxl_sys::JxlEncoderStoreJPEGMetadata(encoder, TRUE))?;
+            jxl_sys::JxlEncoderAddJPEGFrame(self.settings.as_ptr(), jpeg.as_ptr(), jpeg.len())
+        };
+        if status != JxlEncoderStatus::JXL_ENC_SUCCESS && self.memory.failed.get().is_none() {
+            return Ok(false);
+        }
+        self.done(status)?;
+        Ok(true)
+    }
+
     /// No frame follows.
     pub(super) fn close(&mut self) {
         // SAFETY: the encoder is alive.
@@ -372,6 +388,65 @@ fn encoding(space: Space, colours: u32) -> JxlColorEncoding {
         transfer_function,
         gamma,
         rendering_intent: JxlRenderingIntent::JXL_RENDERING_INTENT_RELATIVE,
+    }
+}
+
+/// Makes the JPEG again that a file was made of; `None`: it was made of none, or not so that it comes back.
+pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
+    let memory = Memory::new(most, interrupt);
+    let manager = memory.manager();
+    // SAFETY: as for the encoder; `Reader` is dropped before `memory`.
+    let raw = NonNull::new(unsafe { jxl_sys::JxlDecoderCreate(&raw const manager) });
+    let reader = Reader(raw.ok_or_else(|| memory.exhausted())?);
+    let decoder = reader.0.as_ptr();
+    let events = JxlDecoderStatus::JXL_DEC_JPEG_RECONSTRUCTION as c_int
+        | JxlDecoderStatus::JXL_DEC_FULL_IMAGE as c_int;
+    // SAFETY: the decoder is alive, and so is the slice as long as it is.
+    unsafe {
+        jxl_sys::JxlDecoderSubscribeEvents(decoder, events);
+        jxl_sys::JxlDecoderSetInput(decoder, file.as_ptr(), file.len());
+        jxl_sys::JxlDecoderCloseInput(decoder);
+    }
+    let mut out = Vec::new();
+    let mut begun = false;
+    loop {
+        // SAFETY: the decoder is alive; the output it was given is the tail of `out`, which is not touched before it is
+        // released.
+        let status = unsafe { jxl_sys::JxlDecoderProcessInput(decoder) };
+        let more = match status {
+            JxlDecoderStatus::JXL_DEC_JPEG_RECONSTRUCTION => {
+                begun = true;
+                file.len() + file.len() / 2 + OUTPUT_BYTES
+            }
+            JxlDecoderStatus::JXL_DEC_JPEG_NEED_MORE_OUTPUT => out.len(),
+            JxlDecoderStatus::JXL_DEC_FULL_IMAGE if begun => {
+                // SAFETY: the buffer that was set is released; the rest of it was not written.
+                let unused = unsafe { jxl_sys::JxlDecoderReleaseJPEGBuffer(decoder) };
+                out.truncate(out.len() - unused);
+                return Ok(Some(out));
+            }
+            _ if memory.failed.get().is_some() => return Err(memory.exhausted()),
+            _ => return Ok(None),
+        };
+        // SAFETY: before the first buffer this does nothing and says 0.
+        let unused = unsafe { jxl_sys::JxlDecoderReleaseJPEGBuffer(decoder) };
+        let written = out.len() - unused;
+        if (written + more) as u64 > most {
+            return Err(memory.exhausted());
+        }
+        out.resize(written + more, 0);
+        let room = &mut out[written..];
+        // SAFETY: pointer and length are those of one slice that lives until the buffer is released.
+        unsafe { jxl_sys::JxlDecoderSetJPEGBuffer(decoder, room.as_mut_ptr(), room.len()) };
+    }
+}
+
+struct Reader(NonNull<JxlDecoder>);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // SAFETY: it was made by `jpeg` and is not used any more.
+        unsafe { jxl_sys::JxlDecoderDestroy(self.0.as_ptr()) };
     }
 }
 

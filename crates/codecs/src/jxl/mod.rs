@@ -12,9 +12,13 @@ mod decode;
 mod encode;
 mod ffi;
 mod header;
+mod recode;
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "jxl";
+
+/// The format that turns into this one and back without loss.
+const JPEG: &str = "jpeg";
 
 /// The JPEG XL codec.
 #[derive(Debug)]
@@ -99,6 +103,24 @@ impl Codec for Jxl {
         interrupt: &'a dyn Interrupt,
     ) -> Result<Box<dyn FrameWriter + 'a>> {
         Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
+    fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
+        recode::recodes(bytes, info, to)
+    }
+
+    fn recode(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        to: &str,
+        how: &Decode<'_>,
+    ) -> Result<Option<Vec<u8>>> {
+        recode::recode(bytes, info, to, how)
+    }
+
+    fn recode_cost(&self, bytes: u64, info: &Info) -> Cost {
+        recode::cost(bytes, info)
     }
 
     fn options(&self) -> &'static [&'static Word] {

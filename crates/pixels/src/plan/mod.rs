@@ -85,6 +85,8 @@ impl Frames {
 
 /// What is run when the source's bytes will not do.
 pub(crate) struct Pipeline {
+    /// Turns the file into the result without decoding it; what follows is for files of which it cannot.
+    pub(crate) recoder: Option<&'static dyn Codec>,
     /// Reads the source.
     pub(crate) source: &'static dyn Codec,
     /// At these scales.
@@ -184,10 +186,12 @@ impl Plan {
         }
     }
 
-    /// Frames that are read one after the other are nothing that another plan could begin with.
+    /// Frames that are read one after the other are nothing that another plan could begin with, and what is not decoded
+    /// begins with nothing.
     fn shares_nothing(&self) -> bool {
-        let frames = self.pipeline.as_ref().map(|pipeline| pipeline.frames);
-        frames.is_some_and(|frames| frames != Frames::First)
+        self.pipeline
+            .as_ref()
+            .is_some_and(|pipeline| pipeline.frames != Frames::First || pipeline.recoder.is_some())
     }
 
     /// The part of its cost that is decoding, in nanoseconds.

@@ -46,6 +46,12 @@ pub(crate) fn plan(
     if draft.is_copy {
         return Ok(copy(source, info, recipe, file));
     }
+    let recoder = copy_if_nothing_changes::changes_format_alone(&draft)
+        .then(|| {
+            let mut codecs = [target, source].into_iter();
+            codecs.find(|codec| codec.recodes(bytes, &info, target.name()))
+        })
+        .flatten();
     let limits = &formats.limits;
     limits.check_source(&info)?;
     if frames != Frames::First {
@@ -76,15 +82,30 @@ pub(crate) fn plan(
     walk.convert(accepted);
     let result_bytes = walk.encode(target, &draft.encode, draft.search)?;
 
+    let steps = match recoder {
+        None => walk.steps,
+        // Should it not work out, the picture goes the way that was planned.
+        Some(codec) => {
+            let cost = codec.recode_cost(file as u64, &info);
+            let holds = 3 * file as u64 + cost.scratch;
+            vec![PlanStep {
+                text: format!("recode {} to {}", source.name(), target.name()),
+                cost,
+                holds: holds.max(cost::peak(&walk.steps)),
+            }]
+        }
+    };
+
     let plan = Plan {
         format: target.name(),
         media_type: target.media_type(),
         size: walk.size,
         rules: draft.fired,
-        steps: walk.steps,
+        steps,
         file: walk.file,
         frame: walk.decoded,
         pipeline: Some(Pipeline {
+            recoder,
             source,
             scales,
             frames,

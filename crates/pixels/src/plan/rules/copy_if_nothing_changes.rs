@@ -21,10 +21,6 @@ pub(crate) static RULE: Rule = Rule {
 /// Is every wish already true of the source? A resolved recipe has no step that changes nothing.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (info, output) = (draft.info, &draft.recipe.output);
-    let geometry = draft.runs.first != View::whole((info.width, info.height));
-    let steps = geometry || !draft.runs.rest.is_empty();
-    let metadata = info.metadata && output.metadata != Kept::All;
-    let others = metadata || !convert_colour_late::keeps_file(draft);
     let rewrites = draft.target.name() != draft.source.name()
         || !keeps_goal(draft)
         || output.depth.is_some_and(|bits| bits != info.depth.bits())
@@ -33,8 +29,27 @@ fn act(draft: &mut Draft<'_>) -> bool {
         || output.effort.is_some()
         || output.progressive != info.progressive
         || draft.frames.count() != info.frames;
-    draft.is_copy = draft.recipe.is_original() || !(steps || others || rewrites);
+    draft.is_copy = draft.recipe.is_original() || !(changes(draft) || rewrites);
     draft.is_copy
+}
+
+/// Is something done with the picture or its metadata?
+fn changes(draft: &Draft<'_>) -> bool {
+    let whole = View::whole((draft.info.width, draft.info.height));
+    let steps = draft.runs.first != whole || !draft.runs.rest.is_empty();
+    let metadata = draft.info.metadata && draft.recipe.output.metadata != Kept::All;
+    steps || metadata || !convert_colour_late::keeps_file(draft)
+}
+
+/// Is the one picture there is shown as it is, and nothing said of its file but the format?
+pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
+    let output = &draft.recipe.output;
+    let said = output.goal.is_some()
+        || output.depth.is_some()
+        || output.chroma.is_some()
+        || output.progressive
+        || !output.options.is_empty();
+    draft.info.frames == 1 && !changes(draft) && !said
 }
 
 /// Is the source what the encoder would aim at? A copy loses nothing, so a lossless result is one.

@@ -1,0 +1,63 @@
+//! From a JPEG to a JPEG XL and back, without decoding: the coefficients are packed anew, and the JPEG comes back byte
+//! for byte.
+
+use andon_pixels::{Cost, Decode, Error, Info, Model, Result};
+
+use super::boxes::Container;
+use super::encode::DEFAULT_EFFORT;
+use super::ffi::{self, Encoder};
+use super::{JPEG, NAME};
+use crate::guard;
+
+/// Is it a JPEG of one or three colours that shall become a JPEG XL, or a JPEG XL that was made of a JPEG?
+pub(super) fn recodes(bytes: &[u8], info: &Info, to: &str) -> bool {
+    match (info.format, to) {
+        (JPEG, NAME) => matches!(info.model, Model::Gray | Model::YCbCr { .. }),
+        (NAME, JPEG) => Container::read(bytes).is_ok_and(|container| container.jpeg),
+        _ => false,
+    }
+}
+
+/// The other file; `None` where libjxl cannot make it, as of a JPEG with arithmetic coding.
+pub(super) fn recode(
+    bytes: &[u8],
+    info: &Info,
+    to: &str,
+    how: &Decode<'_>,
+) -> Result<Option<Vec<u8>>> {
+    guard::size(info.width, info.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    let most = memory(bytes.len() as u64, info);
+    if to == JPEG {
+        return ffi::jpeg(bytes, most, how.interrupt);
+    }
+    let mut encoder = Encoder::new(most, DEFAULT_EFFORT, how.interrupt)?;
+    if !encoder.jpeg(bytes)? {
+        return Ok(None);
+    }
+    encoder.close();
+    match encoder.process() {
+        Ok(()) => Ok(Some(encoder.take())),
+        Err(Error::Broken { .. } | Error::Internal(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Measured on photographs, one core.
+pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
+    Cost {
+        nanos: info.pixels() * NANOS_PER_PIXEL + bytes * NANOS_PER_BYTE,
+        scratch: memory(bytes, info),
+    }
+}
+
+/// What libjxl gets at most: coefficients in both forms, tokens, and what packs the headers.
+fn memory(bytes: u64, info: &Info) -> u64 {
+    info.pixels() * BYTES_PER_PIXEL + bytes * BYTES_PER_BYTE + LEAST_BYTES
+}
+
+const NANOS_PER_PIXEL: u64 = 8;
+const NANOS_PER_BYTE: u64 = 60;
+const BYTES_PER_PIXEL: u64 = 40;
+const BYTES_PER_BYTE: u64 = 6;
+const LEAST_BYTES: u64 = 32 << 20;
