@@ -77,10 +77,11 @@ pub fn decode(format: &str, bytes: &[u8]) {
 }
 
 /// A still picture, and all frames of one that moves.
-const RECIPES: [&str; 3] = [
+const RECIPES: [&str; 4] = [
     "orient,fit:33x21,as:png",
     "fit:33x21,as:gif",
     "fit:20x20,as:webp,effort:0",
+    "fit:20x20,as:avif",
 ];
 
 /// Composes every frame: each is as large as the canvas, and there are no more than were counted.

@@ -174,9 +174,9 @@ fn a_failure_is_one_sentence_and_exit_code_1() {
                 "--root",
                 root,
                 "-o",
-                "/no/such/a.avif",
+                "/no/such/a.svg",
             ],
-            "image/avif cannot be written; formats are jpeg, png, webp, gif",
+            "image/svg+xml cannot be written; formats are jpeg, png, webp, gif, avif, jxl",
         ),
         (
             vec![

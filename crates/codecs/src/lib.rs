@@ -12,16 +12,25 @@ use andon_pixels::Codec;
 
 pub mod allocator;
 mod animation;
+mod avif;
 mod exif;
 mod gif;
 mod guard;
+mod heif;
 mod jpeg;
 mod jxl;
 mod png;
 mod webp;
 
 /// Every format there is. Tests walk this list.
-pub static ALL: &[&dyn Codec] = &[&jpeg::Jpeg, &png::Png, &webp::Webp, &gif::Gif, &jxl::Jxl];
+pub static ALL: &[&dyn Codec] = &[
+    &jpeg::Jpeg,
+    &png::Png,
+    &webp::Webp,
+    &gif::Gif,
+    &avif::Avif,
+    &jxl::Jxl,
+];
 
 /// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.
 ///

@@ -39,6 +39,7 @@ pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Subsampling, 
 pub use limits::{Interrupt, Limits, Never};
 pub use measure::Measurement;
 pub use plan::{Holding, Plan, RULES, Rule};
+pub use profiles::reset_orientation;
 pub use revision::{REVISION, revision};
 pub use sequence::{Animation, Delay, FrameReader, FrameWriter, Head, Timed};
 pub use space::{Colour, Icc, Matrix, Primaries, Range, Space, Transfer};

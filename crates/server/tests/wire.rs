@@ -12,9 +12,12 @@ fn accepting(house: &House, target: &str, accept: &str) -> Reply {
 }
 
 #[test]
-fn of_auto_is_webp_for_whoever_accepts_it_and_says_so_in_vary() {
+fn of_auto_is_the_best_format_that_is_accepted_and_says_so_in_vary() {
     let house = House::new();
     for (accept, format) in [
+        ("image/avif,image/webp,*/*;q=0.8", "avif"),
+        ("image/avif;q=0.5,image/webp", "webp"),
+        ("image/avif;q=0,image/webp;q=0.5", "webp"),
         ("image/webp,*/*;q=0.8", "webp"),
         ("text/html, image/webp", "webp"),
         ("image/webp;q=0", "jpeg"),

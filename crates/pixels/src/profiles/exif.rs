@@ -54,7 +54,7 @@ pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
 
 /// Sets the orientation in the first directory to upright. A block that breaks the rules is left alone: it says no
 /// orientation that anybody could read.
-pub(super) fn reset_orientation(tiff: &mut [u8]) {
+pub fn reset_orientation(tiff: &mut [u8]) {
     let value = Tiff::of(tiff).and_then(|file| Some((file.entry(ORIENTATION)? + 8, file.big)));
     if let Some((at, big)) = value
         && let Some(value) = tiff.get_mut(at..at + 2)

@@ -4,6 +4,8 @@ mod exif;
 mod iptc;
 mod xmp;
 
+pub use exif::reset_orientation;
+
 use andon_recipe::Kept;
 
 use crate::frame::{Frame, Metadata, Model};
@@ -21,7 +23,7 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, turned_upright: bool) 
     }
     if turned_upright {
         if let Some(exif) = &mut metadata.exif {
-            exif::reset_orientation(exif);
+            reset_orientation(exif);
         }
         if let Some(xmp) = &mut metadata.xmp {
             xmp::reset_orientation(xmp);

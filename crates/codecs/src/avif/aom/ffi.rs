@@ -1,0 +1,358 @@
+//! The only place that touches libaom: a safe encoder over its calls. It starts no thread and cannot be interrupted
+//! inside a frame.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::{ptr, slice};
+
+use andon_pixels::{Error, Result};
+use libaom_sys as aom;
+
+use crate::avif::dav1d::Layout;
+
+/// How to encode, all frames alike.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::avif) struct Settings {
+    pub(in crate::avif) width: u32,
+    pub(in crate::avif) height: u32,
+    pub(in crate::avif) layout: Layout,
+    /// 8, 10 or 12.
+    pub(in crate::avif) bits: u8,
+    pub(in crate::avif) full_range: bool,
+    /// Primaries, transfer and matrix of H.273.
+    pub(in crate::avif) points: [u8; 3],
+    /// One picture, with the tools and the header for that; else frames that refer to each other.
+    pub(in crate::avif) still: bool,
+    /// 0 (slow) to 9 (fast).
+    pub(in crate::avif) speed: u8,
+    /// 0 (fine) to 63 (coarse); `None`: nothing is lost.
+    pub(in crate::avif) quantizer: Option<u8>,
+    /// Opacity: nobody looks at it, so no eye is assumed.
+    pub(in crate::avif) opacity: bool,
+}
+
+/// Samples of one plane as code values, in tight rows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::avif) enum Samples<'a> {
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+}
+
+impl Samples<'_> {
+    fn len(self) -> usize {
+        match self {
+            Self::U8(samples) => samples.len(),
+            Self::U16(samples) => samples.len(),
+        }
+    }
+
+    /// The first sample for a structure whose pointers are all mutable, though it is only read.
+    fn start(self) -> *mut u8 {
+        match self {
+            Self::U8(samples) => samples.as_ptr().cast_mut(),
+            Self::U16(samples) => samples.as_ptr().cast_mut().cast(),
+        }
+    }
+
+    fn bytes(self) -> u32 {
+        match self {
+            Self::U8(_) => 1,
+            Self::U16(_) => 2,
+        }
+    }
+}
+
+/// The planes of a frame: one, or three.
+pub(in crate::avif) type Planes<'a> = Vec<Samples<'a>>;
+
+/// An encoder of one stream.
+pub(in crate::avif) struct Encoder {
+    context: Box<aom::aom_codec_ctx_t>,
+    settings: Settings,
+    /// Chroma that gray pictures do not have and libaom wants to see.
+    neutral: (Vec<u8>, Vec<u16>),
+}
+
+/// What libaom makes of one frame.
+pub(in crate::avif) struct Packet {
+    /// OBUs, without the delimiter between temporal units.
+    pub(in crate::avif) data: Vec<u8>,
+    /// Can be decoded alone.
+    pub(in crate::avif) key: bool,
+}
+
+impl Encoder {
+    /// Begins.
+    pub(in crate::avif) fn open(settings: Settings) -> Result<Self> {
+        let usage = if settings.still {
+            aom::AOM_USAGE_ALL_INTRA
+        } else {
+            aom::AOM_USAGE_REALTIME
+        };
+        let mut config = MaybeUninit::<aom::aom_codec_enc_cfg_t>::zeroed();
+        // SAFETY: the interface is static, and the call fills `config`, of which zeros are valid values.
+        let mut config = unsafe {
+            let code = aom::aom_codec_enc_config_default(
+                aom::aom_codec_av1_cx(),
+                config.as_mut_ptr(),
+                usage,
+            );
+            checked(code, "configured")?;
+            config.assume_init()
+        };
+        config.g_threads = 1;
+        config.g_w = settings.width;
+        config.g_h = settings.height;
+        config.g_limit = u32::from(settings.still);
+        config.g_bit_depth = u32::from(settings.bits);
+        config.g_input_bit_depth = u32::from(settings.bits);
+        config.g_profile = match (settings.layout, settings.bits) {
+            (Layout::C422, _) | (_, 12) => 2,
+            (Layout::C444, _) => 1,
+            _ => 0,
+        };
+        config.g_timebase = aom::aom_rational { num: 1, den: 1000 };
+        config.g_lag_in_frames = 0;
+        config.monochrome = u32::from(settings.layout == Layout::Gray);
+        config.full_still_picture_hdr = 0;
+        config.rc_end_usage = aom::AOM_Q;
+        config.rc_min_quantizer = 0;
+        config.rc_max_quantizer = if settings.quantizer.is_none() { 0 } else { 63 };
+        if !settings.still {
+            config.kf_max_dist = MOST_BETWEEN_KEYS;
+        }
+        let flags = if settings.bits > 8 {
+            aom::AOM_CODEC_USE_HIGHBITDEPTH
+        } else {
+            0
+        };
+        let mut context = MaybeUninit::<aom::aom_codec_ctx_t>::zeroed();
+        // SAFETY: `config` is live, and libaom copies it; the call fills `context`, of which zeros are valid values.
+        // The context may be moved: libaom keeps no pointer to it.
+        let context = unsafe {
+            let code = aom::aom_codec_enc_init_ver(
+                context.as_mut_ptr(),
+                aom::aom_codec_av1_cx(),
+                &raw const config,
+                flags.into(),
+                aom::AOM_ENCODER_ABI_VERSION as c_int,
+            );
+            checked(code, "opened")?;
+            context.assume_init()
+        };
+        let pixels = if settings.layout == Layout::Gray {
+            settings.width.div_ceil(2) as usize * settings.height.div_ceil(2) as usize
+        } else {
+            0
+        };
+        let neutral = match settings.bits {
+            8 => (vec![128; pixels], Vec::new()),
+            bits => (Vec::new(), vec![1 << (bits - 1); pixels]),
+        };
+        let mut encoder = Self {
+            context: Box::new(context),
+            settings,
+            neutral,
+        };
+        encoder.set_up()?;
+        Ok(encoder)
+    }
+
+    fn set_up(&mut self) -> Result<()> {
+        let Settings {
+            points: [primaries, transfer, matrix],
+            full_range,
+            speed,
+            quantizer,
+            opacity,
+            ..
+        } = self.settings;
+        let eye = !opacity && quantizer.is_some();
+        for (control, value) in [
+            (aom::AOME_SET_CPUUSED, speed),
+            (aom::AV1E_SET_ROW_MT, 0),
+            (aom::AOME_SET_CQ_LEVEL, quantizer.unwrap_or(0)),
+            (aom::AV1E_SET_LOSSLESS, u8::from(quantizer.is_none())),
+            (aom::AOME_SET_TUNING, u8::from(eye)),
+            (aom::AV1E_SET_COLOR_PRIMARIES, primaries),
+            (aom::AV1E_SET_TRANSFER_CHARACTERISTICS, transfer),
+            (aom::AV1E_SET_MATRIX_COEFFICIENTS, matrix),
+            (aom::AV1E_SET_COLOR_RANGE, u8::from(full_range)),
+        ] {
+            self.control(control, value)?;
+        }
+        if eye && self.settings.still {
+            // What later versions of libaom do for pictures by themselves.
+            for (control, value) in [
+                (aom::AV1E_SET_ENABLE_QM, 1),
+                (aom::AV1E_SET_QM_MIN, 2),
+                (aom::AV1E_SET_QM_MAX, 10),
+                (aom::AV1E_SET_ENABLE_CHROMA_DELTAQ, 1),
+            ] {
+                self.control(control, value)?;
+            }
+            self.option(c"dist-metric", c"qm-psnr")?;
+        }
+        Ok(())
+    }
+
+    fn control(&mut self, control: aom::aome_enc_control_id, value: u8) -> Result<()> {
+        // SAFETY: the context is open, and each of these controls takes an `int`.
+        let code = unsafe {
+            aom::aom_codec_control(&raw mut *self.context, control as c_int, c_int::from(value))
+        };
+        checked(code, "set up")
+    }
+
+    fn option(&mut self, name: &CStr, value: &CStr) -> Result<()> {
+        // SAFETY: the context is open, and both texts are only read.
+        let code = unsafe {
+            aom::aom_codec_set_option(&raw mut *self.context, name.as_ptr(), value.as_ptr())
+        };
+        checked(code, "set up")
+    }
+
+    /// Encodes a frame, which begins and ends at so many milliseconds.
+    pub(in crate::avif) fn encode(
+        &mut self,
+        planes: &Planes<'_>,
+        (from, to): (u64, u64),
+    ) -> Result<Option<Packet>> {
+        let mut image = self.image(planes)?;
+        // SAFETY: the context is open; `image` is live, and its planes are as large as it says (`image` has looked).
+        let code = unsafe {
+            let duration = to.saturating_sub(from).max(1);
+            aom::aom_codec_encode(
+                &raw mut *self.context,
+                &raw mut image,
+                from as i64,
+                duration,
+                0,
+            )
+        };
+        checked(code, "run")?;
+        Ok(self.packet())
+    }
+
+    /// Ends the stream.
+    pub(in crate::avif) fn finish(&mut self) -> Result<Option<Packet>> {
+        // SAFETY: the context is open; no image means the end.
+        let code = unsafe { aom::aom_codec_encode(&raw mut *self.context, ptr::null(), 0, 1, 0) };
+        checked(code, "ended")?;
+        Ok(self.packet())
+    }
+
+    fn image(&self, planes: &Planes<'_>) -> Result<aom::aom_image_t> {
+        let Settings {
+            width,
+            height,
+            layout,
+            bits,
+            ..
+        } = self.settings;
+        let wide = bits > 8;
+        // Gray pictures are 4:2:0 whose chroma is not coded.
+        let (format, layout) = match layout {
+            Layout::Gray | Layout::C420 => (aom::AOM_IMG_FMT_I420, Layout::C420),
+            Layout::C422 => (aom::AOM_IMG_FMT_I422, Layout::C422),
+            Layout::C444 => (aom::AOM_IMG_FMT_I444, Layout::C444),
+        };
+        let mut image = MaybeUninit::<aom::aom_image_t>::zeroed();
+        // SAFETY: the call fills `image`, of which zeros are valid values; the buffer, which it neither reads nor
+        // writes, is replaced below.
+        let mut image = unsafe {
+            let format = if wide {
+                format | aom::AOM_IMG_FMT_HIGHBITDEPTH
+            } else {
+                format
+            };
+            let buffer = ptr::without_provenance_mut(1);
+            let wrapped = aom::aom_img_wrap(image.as_mut_ptr(), format, width, height, 1, buffer);
+            if wrapped.is_null() {
+                return Err(unfit());
+            }
+            image.assume_init()
+        };
+        let [primaries, transfer, matrix] = self.settings.points;
+        image.cp = primaries.into();
+        image.tc = transfer.into();
+        image.mc = matrix.into();
+        image.monochrome = c_int::from(self.settings.layout == Layout::Gray);
+        image.range = u32::from(self.settings.full_range);
+        image.bit_depth = u32::from(bits);
+        for index in 0..3 {
+            let neutral = match wide {
+                false => Samples::U8(&self.neutral.0),
+                true => Samples::U16(&self.neutral.1),
+            };
+            let plane = planes.get(index).copied().unwrap_or(neutral);
+            let (across, down) = layout.spans(index);
+            let (width, height) = (width.div_ceil(across), height.div_ceil(down));
+            if plane.bytes() != 1 + u32::from(wide)
+                || plane.len() != width as usize * height as usize
+            {
+                return Err(unfit());
+            }
+            image.planes[index] = plane.start();
+            image.stride[index] = (width * plane.bytes()) as c_int;
+        }
+        Ok(image)
+    }
+
+    fn packet(&mut self) -> Option<Packet> {
+        let mut found: Option<Packet> = None;
+        let mut place: *const c_void = ptr::null();
+        loop {
+            // SAFETY: the context is open and `place` is where the last call left it. A packet's buffer is valid
+            // until the next call of another kind.
+            let packet = unsafe {
+                aom::aom_codec_get_cx_data(&raw mut *self.context, &raw mut place).as_ref()
+            };
+            let Some(packet) = packet else { return found };
+            if packet.kind != aom::AOM_CODEC_CX_FRAME_PKT {
+                continue;
+            }
+            // SAFETY: a packet of this kind holds a frame, and so many readable bytes.
+            let (bytes, flags) = unsafe {
+                let frame = packet.data.frame;
+                (
+                    slice::from_raw_parts(frame.buf.cast::<u8>(), frame.sz),
+                    frame.flags,
+                )
+            };
+            let found = found.get_or_insert_with(|| Packet {
+                data: Vec::new(),
+                key: false,
+            });
+            found.key |= flags & aom::AOM_FRAME_IS_KEY != 0;
+            let bytes = bytes.strip_prefix(&TEMPORAL_DELIMITER[..]).unwrap_or(bytes);
+            found.data.extend_from_slice(bytes);
+        }
+    }
+}
+
+/// Frames that are decoded to show any one of them.
+const MOST_BETWEEN_KEYS: u32 = 120;
+
+/// The whole unit, which containers say in their own way.
+const TEMPORAL_DELIMITER: [u8; 2] = [0x12, 0];
+
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        // SAFETY: opened once, destroyed once.
+        unsafe { aom::aom_codec_destroy(&raw mut *self.context) };
+    }
+}
+
+fn unfit() -> Error {
+    Error::Internal("planes do not fit what the encoder was told".to_owned())
+}
+
+fn checked(code: aom::aom_codec_err_t, what: &str) -> Result<()> {
+    match code {
+        aom::AOM_CODEC_OK => Ok(()),
+        code => Err(Error::Internal(format!("libaom cannot be {what}: {code}"))),
+    }
+}

@@ -1,0 +1,308 @@
+//! The only place that touches rav1d: safe functions over its calls, which are those of dav1d.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::slice;
+
+use andon_pixels::{Error, Result};
+use rav1d::Dav1dResult;
+use rav1d::include::dav1d::data::Dav1dData;
+use rav1d::include::dav1d::dav1d::{Dav1dContext, Dav1dLogger};
+use rav1d::include::dav1d::headers::{
+    DAV1D_PIXEL_LAYOUT_I400, DAV1D_PIXEL_LAYOUT_I420, DAV1D_PIXEL_LAYOUT_I422, Dav1dPixelLayout,
+};
+use rav1d::include::dav1d::picture::Dav1dPicture;
+use rav1d::src::lib as dav1d;
+use rav1d::src::send_sync_non_null::SendSyncNonNull;
+
+use crate::avif::NAME;
+
+/// Which planes there are, and how far chroma is thinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::avif) enum Layout {
+    /// Luma alone.
+    Gray,
+    /// 4:2:0.
+    C420,
+    /// 4:2:2.
+    C422,
+    /// 4:4:4.
+    C444,
+}
+
+impl Layout {
+    fn of(layout: Dav1dPixelLayout) -> Self {
+        match layout {
+            DAV1D_PIXEL_LAYOUT_I400 => Self::Gray,
+            DAV1D_PIXEL_LAYOUT_I420 => Self::C420,
+            DAV1D_PIXEL_LAYOUT_I422 => Self::C422,
+            _ => Self::C444,
+        }
+    }
+
+    /// How many planes.
+    pub(in crate::avif) fn planes(self) -> usize {
+        if self == Self::Gray { 1 } else { 3 }
+    }
+
+    /// How many px a sample of a plane spans, across and down.
+    pub(in crate::avif) fn spans(self, plane: usize) -> (u32, u32) {
+        match self {
+            _ if plane == 0 => (1, 1),
+            Self::C420 => (2, 2),
+            Self::C422 => (2, 1),
+            Self::Gray | Self::C444 => (1, 1),
+        }
+    }
+}
+
+/// What a sequence header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::avif) struct Sequence {
+    pub(in crate::avif) layout: Layout,
+    /// 8, 10 or 12.
+    pub(in crate::avif) bits: u8,
+    pub(in crate::avif) full_range: bool,
+    /// Code points of H.273.
+    pub(in crate::avif) primaries: u8,
+    pub(in crate::avif) transfer: u8,
+    pub(in crate::avif) matrix: u8,
+    /// 0 to 2.
+    pub(in crate::avif) profile: u8,
+    /// As `av1C` writes it.
+    pub(in crate::avif) level: u8,
+    pub(in crate::avif) tier: u8,
+}
+
+impl Sequence {
+    /// From the first sequence header in a bitstream, perhaps only its beginning.
+    pub(in crate::avif) fn read(obus: &[u8]) -> Option<Self> {
+        let data = NonNull::new(obus.as_ptr().cast_mut()).filter(|_| !obus.is_empty())?;
+        let mut header = MaybeUninit::uninit();
+        // SAFETY: `header` may be written, and `data` is the beginning of a live slice of that length.
+        let code = unsafe {
+            let out = NonNull::new(header.as_mut_ptr());
+            dav1d::dav1d_parse_sequence_header(out, Some(data), obus.len())
+        };
+        if code != Dav1dResult(0) {
+            return None;
+        }
+        // SAFETY: a call that succeeds has written it.
+        let header = unsafe { header.assume_init() };
+        let point = &header.operating_points[0];
+        Some(Self {
+            layout: Layout::of(header.layout),
+            bits: 8 + 2 * header.hbd,
+            full_range: header.color_range != 0,
+            primaries: header.pri as u8,
+            transfer: header.trc as u8,
+            matrix: header.mtrx as u8,
+            profile: header.profile,
+            level: (point.major_level.saturating_sub(2) << 2) | (point.minor_level & 3),
+            tier: point.tier,
+        })
+    }
+}
+
+/// A decoder of one bitstream.
+pub(in crate::avif) struct Decoder<'a> {
+    context: Option<Dav1dContext>,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Decoder<'a> {
+    /// For pictures of so many px at most, of an operating point; with all spatial layers, or with the highest.
+    pub(in crate::avif) fn open(most: u64, point: u8, all_layers: bool) -> Result<Self> {
+        let mut settings = MaybeUninit::uninit();
+        // SAFETY: the call writes all of `settings`.
+        let mut settings = unsafe {
+            let place: *mut _ = settings.as_mut_ptr();
+            if let Some(place) = NonNull::new(place) {
+                dav1d::dav1d_default_settings(place);
+            }
+            settings.assume_init()
+        };
+        settings.n_threads = 1;
+        settings.max_frame_delay = 1;
+        settings.apply_grain = 1;
+        settings.operating_point = c_int::from(point & 31);
+        settings.all_layers = c_int::from(all_layers);
+        settings.frame_size_limit = u32::try_from(most).unwrap_or(u32::MAX);
+        // SAFETY: there is no callback to be called.
+        settings.logger = unsafe { Dav1dLogger::new(None, None) };
+        let mut context = None;
+        // SAFETY: both are live, and rav1d only reads the settings.
+        let code = unsafe {
+            dav1d::dav1d_open(
+                Some(NonNull::from(&mut context)),
+                Some(NonNull::from(&mut settings)),
+            )
+        };
+        if code != Dav1dResult(0) || context.is_none() {
+            return Err(Error::Internal(format!(
+                "rav1d cannot be opened: {}",
+                code.0
+            )));
+        }
+        Ok(Self {
+            context,
+            bytes: PhantomData,
+        })
+    }
+
+    /// The next picture: of the given bytes, which are one or several temporal units, of the given spatial layer if
+    /// there is a choice.
+    pub(in crate::avif) fn picture(
+        &mut self,
+        bytes: &'a [u8],
+        layer: Option<u8>,
+    ) -> Result<Picture> {
+        let start = NonNull::new(bytes.as_ptr().cast_mut()).filter(|_| !bytes.is_empty());
+        let start = start.ok_or_else(|| Error::broken(NAME, "it has no pixels"))?;
+        let mut input = Input(Dav1dData::default());
+        // SAFETY: the bytes outlive the decoder (`'a`), which only reads them; freeing them is nothing.
+        let code = unsafe {
+            let place = Some(NonNull::from(&mut input.0));
+            dav1d::dav1d_data_wrap(place, Some(start), bytes.len(), Some(leave), None)
+        };
+        if code != Dav1dResult(0) {
+            return Err(failed(code));
+        }
+        loop {
+            if input.0.sz > 0 {
+                // SAFETY: the context is open, and `input` is live and holds what `dav1d_data_wrap` made.
+                let code = unsafe {
+                    dav1d::dav1d_send_data(self.context, Some(NonNull::from(&mut input.0)))
+                };
+                if code.0 < 0 && !wants_more(code) {
+                    return Err(failed(code));
+                }
+            }
+            let mut picture = Picture(Dav1dPicture::default());
+            // SAFETY: the context is open, and `picture` is live and empty.
+            let code = unsafe {
+                dav1d::dav1d_get_picture(self.context, Some(NonNull::from(&mut picture.0)))
+            };
+            if code == Dav1dResult(0) {
+                if layer.is_none_or(|layer| picture.layer() == Some(layer)) {
+                    return Ok(picture);
+                }
+            } else if !wants_more(code) {
+                return Err(failed(code));
+            } else if input.0.sz == 0 {
+                return Err(Error::broken(NAME, "it has no picture in its bitstream"));
+            }
+        }
+    }
+}
+
+impl Drop for Decoder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: opened once, closed once; pictures keep what they need.
+        unsafe { dav1d::dav1d_close(Some(NonNull::from(&mut self.context))) };
+    }
+}
+
+/// Bytes that rav1d has not taken yet.
+struct Input(Dav1dData);
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        // SAFETY: empty, or from `dav1d_data_wrap`; unreferenced once.
+        unsafe { dav1d::dav1d_data_unref(Some(NonNull::from(&mut self.0))) };
+    }
+}
+
+/// Leaves the bytes to their owner.
+unsafe extern "C" fn leave(_: *const u8, _: Option<SendSyncNonNull<c_void>>) {}
+
+fn wants_more(code: Dav1dResult) -> bool {
+    io::Error::from_raw_os_error(-code.0).kind() == io::ErrorKind::WouldBlock
+}
+
+fn failed(code: Dav1dResult) -> Error {
+    match io::Error::from_raw_os_error(-code.0).kind() {
+        io::ErrorKind::OutOfMemory => Error::Internal("rav1d has no memory".to_owned()),
+        io::ErrorKind::Unsupported => Error::Unsupported {
+            format: NAME,
+            what: "a feature of the bitstream".to_owned(),
+        },
+        _ => Error::broken(NAME, "its bitstream is invalid"),
+    }
+}
+
+/// A decoded picture.
+pub(in crate::avif) struct Picture(Dav1dPicture);
+
+/// Code values.
+pub(in crate::avif) enum Row<'a> {
+    /// Of 8 bits.
+    U8(&'a [u8]),
+    /// Of more.
+    U16(&'a [u16]),
+}
+
+impl Picture {
+    /// Width and height in px.
+    pub(in crate::avif) fn size(&self) -> (u32, u32) {
+        (self.0.p.w.unsigned_abs(), self.0.p.h.unsigned_abs())
+    }
+
+    /// 8, 10 or 12.
+    pub(in crate::avif) fn bits(&self) -> u8 {
+        self.0.p.bpc as u8
+    }
+
+    /// Does black lie at 0?
+    pub(in crate::avif) fn full_range(&self) -> bool {
+        // SAFETY: the header lives as long as the picture.
+        let header = self.0.seq_hdr.map(|header| unsafe { header.as_ref() });
+        header.is_some_and(|header| header.color_range != 0)
+    }
+
+    /// Its planes.
+    pub(in crate::avif) fn layout(&self) -> Layout {
+        Layout::of(self.0.p.layout)
+    }
+
+    fn layer(&self) -> Option<u8> {
+        // SAFETY: the header lives as long as the picture.
+        self.0
+            .frame_hdr
+            .map(|header| unsafe { header.as_ref() }.spatial_id)
+    }
+
+    /// A row of a plane; empty where there is none.
+    pub(in crate::avif) fn row(&self, plane: usize, y: u32) -> Row<'_> {
+        let (across, down) = self.layout().spans(plane);
+        let (width, height) = self.size();
+        let (width, height) = (width.div_ceil(across) as usize, height.div_ceil(down));
+        let there = y < height && plane < self.layout().planes();
+        let start = self.0.data.get(plane).copied().flatten().filter(|_| there);
+        let Some(start) = start else {
+            return Row::U8(&[]);
+        };
+        let offset = self.0.stride[usize::from(plane > 0)] * y as isize;
+        // SAFETY: rav1d's planes have `height` rows of `width` samples (of two bytes above 8 bits, and aligned for
+        // them), `stride` bytes from each other; all of them are written and stay until the picture is dropped.
+        unsafe {
+            let row = start.as_ptr().cast::<u8>().offset(offset);
+            match self.bits() {
+                8 => Row::U8(slice::from_raw_parts(row, width)),
+                _ => Row::U16(slice::from_raw_parts(row.cast(), width)),
+            }
+        }
+    }
+}
+
+impl Drop for Picture {
+    fn drop(&mut self) {
+        // SAFETY: empty, or from `dav1d_get_picture`; unreferenced once.
+        unsafe { dav1d::dav1d_picture_unref(Some(NonNull::from(&mut self.0))) };
+    }
+}

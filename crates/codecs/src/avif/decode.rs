@@ -1,0 +1,412 @@
+//! From a file to planes.
+
+use andon_pixels::{
+    Cost, Decode, Error, Frame, Grid, Image, Info, Interrupt, Matrix, Metadata, Model, Plane,
+    Range, Result, color::levels,
+};
+
+use super::NAME;
+use super::dav1d::{Decoder, Layout, Picture, Row};
+use super::header::{Coded, Crop, Header, Meaning, Mix, depth};
+use crate::guard;
+use crate::heif::{Boxes, Items};
+
+/// Decodes the still picture.
+pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let header = Header::read(bytes)?;
+    let (width, height) = header.size();
+    guard::probed(width, height, info, how.limits)?;
+    guard::size(header.colour.width, header.colour.height, how.limits)?;
+    let metadata = if how.keep_metadata {
+        header.metadata(how.limits.metadata_bytes)?
+    } else {
+        Metadata::default()
+    };
+    let colour = Canvas::decode(&header.items, &header.colour, how.interrupt)?;
+    let alpha = match &header.alpha {
+        Some(coded) => Some(Canvas::decode(&header.items, coded, how.interrupt)?),
+        None => None,
+    };
+    guard::wanted(how.interrupt)?;
+    let frame = frame(&header, colour, alpha)?;
+    Ok(Image::read(frame, metadata, header.space()))
+}
+
+/// Where the picture ends: with the last of its boxes that belong to the format, and no sooner than its items.
+pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+    let known = |kind: &[u8; 4]| {
+        matches!(
+            kind,
+            b"ftyp"
+                | b"meta"
+                | b"mdat"
+                | b"moov"
+                | b"free"
+                | b"skip"
+                | b"wide"
+                | b"uuid"
+                | b"udta"
+                | b"idat"
+        )
+    };
+    let mut boxes = Boxes::of(bytes).take_while(|part| known(&part.kind));
+    let end = boxes.try_fold(0, |_, part| part.whole.then_some(part.end));
+    let end = end.ok_or_else(|| Error::broken(NAME, "it is cut off"))?;
+    match decode(&bytes[..end], info, how) {
+        Ok(_) | Err(Error::Limit { .. } | Error::Unsupported { .. }) => Ok(end),
+        Err(error) => Err(error),
+    }
+}
+
+/// Measured on photographs, one core: rav1d's own picture and what it keeps per block, beside the planes.
+pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
+    let pixels = info.pixels();
+    let parts = if info.alpha { 2 } else { 1 };
+    Cost {
+        nanos: bytes * NANOS_PER_BYTE + pixels * parts * NANOS_PER_PIXEL,
+        scratch: pixels * SCRATCH * info.depth.bytes() as u64 + info.decoder_bytes + DECODER_BYTES,
+    }
+}
+
+const NANOS_PER_BYTE: u64 = 20;
+const NANOS_PER_PIXEL: u64 = 6;
+/// Bytes per px and byte of a sample.
+const SCRATCH: u64 = 5;
+const DECODER_BYTES: u64 = 6 << 20;
+
+/// Planes of code values, as the bitstream has them.
+pub(super) struct Canvas {
+    pub(super) layout: Layout,
+    pub(super) bits: u8,
+    pub(super) full_range: bool,
+    pub(super) planes: Vec<Plane>,
+}
+
+impl Canvas {
+    /// Puts all tiles in their places.
+    pub(super) fn decode(
+        items: &Items<'_>,
+        coded: &Coded,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Self> {
+        let mut canvas: Option<Self> = None;
+        for (index, tile) in coded.tiles.iter().enumerate() {
+            guard::wanted(interrupt)?;
+            let data = items.data(tile.item, false)?;
+            let most = u64::from(tile.width) * u64::from(tile.height);
+            let mut decoder = Decoder::open(most, tile.point, tile.layer.is_some())?;
+            let picture = decoder.picture(&data, tile.layer)?;
+            if picture.size() != (tile.width, tile.height) {
+                return Err(Error::broken(NAME, "its bitstream is of another size"));
+            }
+            let index = index as u32;
+            let x = index % coded.columns * tile.width;
+            let y = index / coded.columns * tile.height;
+            canvas
+                .get_or_insert_with(|| Self::empty(coded.width, coded.height, &picture))
+                .put(&picture, x, y)?;
+        }
+        canvas.ok_or_else(|| Error::broken(NAME, "it has no tiles"))
+    }
+
+    /// As large as the whole, of the kind of one of its pictures.
+    pub(super) fn empty(width: u32, height: u32, picture: &Picture) -> Self {
+        let layout = picture.layout();
+        let plane = |index| {
+            let (across, down) = layout.spans(index);
+            let (width, height) = (width.div_ceil(across), height.div_ceil(down));
+            Plane::filled(depth(picture.bits()), width, height, 0)
+        };
+        Self {
+            layout,
+            bits: picture.bits(),
+            full_range: picture.full_range(),
+            planes: (0..layout.planes()).map(plane).collect(),
+        }
+    }
+
+    /// Puts one picture at its place; what reaches over the edges is left out.
+    pub(super) fn put(&mut self, picture: &Picture, x: u32, y: u32) -> Result<()> {
+        if (picture.layout(), picture.bits()) != (self.layout, self.bits) {
+            return Err(Error::broken(NAME, "its tiles are not of one kind"));
+        }
+        for (index, plane) in self.planes.iter_mut().enumerate() {
+            let (across, down) = self.layout.spans(index);
+            if x % across != 0 || y % down != 0 {
+                return Err(Error::broken(
+                    NAME,
+                    "its tiles begin between chroma samples",
+                ));
+            }
+            let (x, y) = (x / across, y / down);
+            let rows = picture.size().1.div_ceil(down);
+            for (from, to) in (y..plane.height()).take(rows as usize).enumerate() {
+                match (picture.row(index, from as u32), &mut *plane) {
+                    (Row::U8(row), Plane::U8(grid)) => copy(row, grid.row_mut(to), x),
+                    (Row::U16(row), Plane::U16(grid)) => copy(row, grid.row_mut(to), x),
+                    _ => return Err(Error::Internal("rows of two depths".to_owned())),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn copy<T: Copy>(from: &[T], to: &mut [T], x: u32) {
+    let to = to.get_mut(x as usize..).unwrap_or_default();
+    let length = from.len().min(to.len());
+    to[..length].copy_from_slice(&from[..length]);
+}
+
+/// A frame from code values: cropped, on the scale of frames, with straight opacity.
+fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) -> Result<Frame> {
+    if (colour.layout, colour.bits) != (header.sequence.layout, header.sequence.bits) {
+        return Err(Error::broken(
+            NAME,
+            "its bitstream is not what its header says",
+        ));
+    }
+    let (width, height) = header.size();
+    let model = header.model();
+    let alpha = alpha.map(|alpha| opacity(alpha, header));
+    let mut planes = Vec::with_capacity(3);
+    for (index, plane) in colour.planes.into_iter().enumerate() {
+        let stored = colour.layout.spans(index);
+        let size = model.plane_size(index, width, height);
+        let plane = match header.crop {
+            None if size == (plane.width(), plane.height()) => plane,
+            crop => {
+                let crop = crop.unwrap_or(Crop::all(&header.colour));
+                match size == (width, height) {
+                    true => cut(&plane, crop, stored),
+                    false => cut(&plane, crop.thinned(stored), (1, 1)),
+                }
+            }
+        };
+        planes.push(scaled(plane, colour.bits, header.meaning, index));
+    }
+    if let Meaning::Foreign(mix, range) = header.meaning {
+        planes = unmixed(&planes, mix, range);
+    }
+    if let (true, Some(alpha)) = (header.premultiplied, &alpha) {
+        for (index, plane) in planes.iter_mut().enumerate() {
+            straighten(plane, alpha, model, index);
+        }
+    }
+    Ok(Frame::new(model, width, height, planes, alpha).with_depth(header.depth()))
+}
+
+impl Crop {
+    /// In samples of a plane.
+    fn thinned(self, (across, down): (u32, u32)) -> Self {
+        Self {
+            x: self.x / across,
+            y: self.y / down,
+            width: self.width.div_ceil(across),
+            height: self.height.div_ceil(down),
+        }
+    }
+}
+
+/// A part of a plane each sample of which spans so many px.
+fn cut(plane: &Plane, crop: Crop, (across, down): (u32, u32)) -> Plane {
+    fn part<T: Copy>(grid: &Grid<T>, crop: Crop, (across, down): (u32, u32)) -> Grid<T> {
+        let mut samples = Vec::with_capacity(crop.width as usize * crop.height as usize);
+        for y in crop.y..crop.y + crop.height {
+            let row = grid.row(y / down);
+            samples.extend((crop.x..crop.x + crop.width).map(|x| row[(x / across) as usize]));
+        }
+        Grid::from_samples(crop.width, crop.height, samples)
+    }
+    match plane {
+        Plane::U8(grid) => Plane::U8(part(grid, crop, (across, down))),
+        Plane::U16(grid) => Plane::U16(part(grid, crop, (across, down))),
+    }
+}
+
+/// From code values to the scale of frames.
+fn scaled(plane: Plane, bits: u8, meaning: Meaning, index: usize) -> Plane {
+    let (range, chroma, widened) = match meaning {
+        Meaning::Gray(range) => (range, false, true),
+        Meaning::Foreign(_, range) => (range, index > 0, false),
+        Meaning::Mixed(_, range, Matrix::Identity) => (range, false, false),
+        Meaning::Mixed(_, range, _) => (range, index > 0, false),
+    };
+    rescaled(plane, bits, range, chroma, widened)
+}
+
+/// On the scale of frames; in full range, if it is `widened`.
+fn rescaled(plane: Plane, bits: u8, range: Range, chroma: bool, widened: bool) -> Plane {
+    let widen = widened && range == Range::Limited;
+    let widened = |level: f64, unit: f64| match widen {
+        true => ((level - 16.0 * unit) * 255.0 / 219.0).clamp(0.0, 255.0 * unit),
+        false => level,
+    };
+    match plane {
+        Plane::U8(grid) if !widen => Plane::U8(grid),
+        Plane::U8(mut grid) => {
+            let table: Vec<u8> = (0..=255)
+                .map(|code| widened(f64::from(code), 1.0).round() as u8)
+                .collect();
+            for sample in grid.samples_mut() {
+                *sample = table[usize::from(*sample)];
+            }
+            Plane::U8(grid)
+        }
+        Plane::U16(mut grid) => {
+            let level = |code| f64::from(levels::from_code(code, depth(bits), range, chroma));
+            let codes = 0..1_u16 << bits.min(15);
+            let table: Vec<u16> = codes
+                .map(|code| widened(level(code), 257.0).round() as u16)
+                .collect();
+            let last = table.len() - 1;
+            for sample in grid.samples_mut() {
+                *sample = table[usize::from(*sample).min(last)];
+            }
+            Plane::U16(grid)
+        }
+    }
+}
+
+/// The opacity of a picture whose colours have `bits` bits.
+fn opacity(alpha: Canvas, header: &Header<'_>) -> Plane {
+    let range = if alpha.full_range {
+        Range::Full
+    } else {
+        Range::Limited
+    };
+    let Some(plane) = alpha.planes.into_iter().next() else {
+        return Plane::filled(header.depth(), 0, 0, 0);
+    };
+    let plane = match header.crop {
+        Some(crop) => cut(&plane, crop, (1, 1)),
+        None => plane,
+    };
+    let plane = rescaled(plane, alpha.bits, range, false, true);
+    match (plane, header.depth().bytes()) {
+        (Plane::U8(grid), 2) => {
+            let wide = grid.samples().iter().map(|sample| u16::from(*sample) * 257);
+            Plane::U16(Grid::from_samples(
+                grid.width(),
+                grid.height(),
+                wide.collect(),
+            ))
+        }
+        (Plane::U16(grid), 1) => {
+            let narrow = grid
+                .samples()
+                .iter()
+                .map(|sample| ((u32::from(*sample) + 128) / 257) as u8);
+            Plane::U8(Grid::from_samples(
+                grid.width(),
+                grid.height(),
+                narrow.collect(),
+            ))
+        }
+        (plane, _) => plane,
+    }
+}
+
+/// Red, green and blue from luma and two differences, all of one size.
+fn unmixed(planes: &[Plane], mix: Mix, range: Range) -> Vec<Plane> {
+    let (zero, luma, chroma) = match range {
+        Range::Full => (0.0, 1.0, 1.0),
+        Range::Limited => (16.0, 255.0 / 219.0, 255.0 / 224.0),
+    };
+    let colours = |y: f64, first: f64, second: f64, unit: f64| {
+        let y = (y - zero * unit) * luma;
+        let [first, second] = [first, second].map(|sample| (sample - 128.0 * unit) * chroma);
+        let colours = match mix {
+            Mix::YCgCo => [y - first + second, y + first, y - first - second],
+            Mix::Shares(red, blue) => {
+                let (b, r) = (2.0 * (1.0 - blue) * first, 2.0 * (1.0 - red) * second);
+                let green = 1.0 - red - blue;
+                [y + r, y - (blue * b + red * r) / green, y + b]
+            }
+        };
+        colours.map(|value| value.round().clamp(0.0, 255.0 * unit))
+    };
+    match planes {
+        [Plane::U8(y), Plane::U8(first), Plane::U8(second)] => {
+            let planes = coloured([y, first, second], |[y, first, second]| {
+                colours(y.into(), first.into(), second.into(), 1.0).map(|value| value as u8)
+            });
+            planes.map(Plane::U8).into()
+        }
+        [Plane::U16(y), Plane::U16(first), Plane::U16(second)] => {
+            let planes = coloured([y, first, second], |[y, first, second]| {
+                colours(y.into(), first.into(), second.into(), 257.0).map(|value| value as u16)
+            });
+            planes.map(Plane::U16).into()
+        }
+        _ => planes.to_vec(),
+    }
+}
+
+fn coloured<T: Copy>(planes: [&Grid<T>; 3], colours: impl Fn([T; 3]) -> [T; 3]) -> [Grid<T>; 3] {
+    let mut rgb = planes.map(Clone::clone);
+    let [r, g, b] = rgb.each_mut().map(Grid::samples_mut);
+    for ((r, g), b) in r.iter_mut().zip(g).zip(b) {
+        [*r, *g, *b] = colours([*r, *g, *b]);
+    }
+    rgb
+}
+
+/// Divides what was multiplied by opacity; chroma by the mean opacity of the px it spans.
+fn straighten(plane: &mut Plane, alpha: &Plane, model: Model, index: usize) {
+    let (sub, zero) = match model {
+        Model::YCbCr { sub, range, matrix } => {
+            let mixed = index > 0 && matrix != Matrix::Identity;
+            let zero = match (mixed, range) {
+                (true, _) => 128.0,
+                (false, Range::Limited) => 16.0,
+                (false, Range::Full) => 0.0,
+            };
+            let thin = index > 0;
+            (
+                if thin {
+                    (u32::from(sub.h), u32::from(sub.v))
+                } else {
+                    (1, 1)
+                },
+                zero,
+            )
+        }
+        _ => ((1, 1), 0.0),
+    };
+    let (width, height) = (alpha.width(), alpha.height());
+    let opacity = |x: u32, y: u32| {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for y in y * sub.1..((y + 1) * sub.1).min(height) {
+            for x in x * sub.0..((x + 1) * sub.0).min(width) {
+                sum += match alpha {
+                    Plane::U8(grid) => f64::from(grid.row(y)[x as usize]) / 255.0,
+                    Plane::U16(grid) => f64::from(grid.row(y)[x as usize]) / 65_535.0,
+                };
+                count += 1.0;
+            }
+        }
+        sum / f64::max(count, 1.0)
+    };
+    let straight = |sample: f64, zero: f64, alpha: f64, most: f64| match alpha {
+        0.0 => zero,
+        alpha => ((sample - zero) / alpha + zero).round().clamp(0.0, most),
+    };
+    match plane {
+        Plane::U8(grid) => {
+            for y in 0..grid.height() {
+                for (x, sample) in (0..).zip(grid.row_mut(y)) {
+                    *sample = straight(f64::from(*sample), zero, opacity(x, y), 255.0) as u8;
+                }
+            }
+        }
+        Plane::U16(grid) => {
+            for y in 0..grid.height() {
+                for (x, sample) in (0..).zip(grid.row_mut(y)) {
+                    let zero = zero * 257.0;
+                    *sample = straight(f64::from(*sample), zero, opacity(x, y), 65_535.0) as u16;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! From planes to an AVIF.
+
+use andon_pixels::{
+    Cost, Depth, Encode, Error, Frame, Image, Interrupt, Matrix, Model, Plane, Primaries, Range,
+    Result, Space, Subsampling, Traits, Transfer, color::levels,
+};
+
+use super::aom::{Encoder, Planes, Samples, Settings};
+use super::dav1d::{Layout, Sequence};
+use super::header::depth;
+use super::write::Still;
+use crate::guard;
+
+/// What a frame must be turned into: AV1 holds gray and luma with chroma, of 8, 10 or 12 bits.
+pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
+    let mixed = |sub, range, matrix| Model::YCbCr { sub, range, matrix };
+    let model = match have.model {
+        Model::Gray => Model::Gray,
+        Model::YCbCr { matrix, .. } if how.lossless && matrix == Matrix::Identity => have.model,
+        Model::YCbCr { sub, range, matrix } if matrix != Matrix::Identity => {
+            let sub = if how.lossless { None } else { how.chroma }.unwrap_or(sub);
+            mixed(writable(sub), range, matrix)
+        }
+        _ if how.lossless => mixed(Subsampling::NONE, Range::Full, Matrix::Identity),
+        _ => {
+            let sub = match how.chroma {
+                Some(asked) => writable(asked),
+                None if quality(how) >= FINE_CHROMA_FROM => Subsampling::NONE,
+                None => Subsampling::C420,
+            };
+            Model::ycbcr(sub)
+        }
+    };
+    let depth = match (how.depth, have.depth) {
+        (Some(asked), _) => asked.min(Depth::U12),
+        (None, have) if how.lossless => have.min(Depth::U12),
+        (None, have) => have.min(Depth::U10),
+    };
+    Traits {
+        model,
+        depth,
+        ..have
+    }
+}
+
+const DEFAULT_QUALITY: u8 = 75;
+
+/// From here on RGB keeps all of its chroma, as in JPEG.
+const FINE_CHROMA_FROM: u8 = 90;
+
+fn quality(how: &Encode) -> u8 {
+    how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100)
+}
+
+const C422: Subsampling = Subsampling { h: 2, v: 1 };
+
+fn writable(sub: Subsampling) -> Subsampling {
+    match sub {
+        Subsampling::NONE | C422 => sub,
+        _ => Subsampling::C420,
+    }
+}
+
+/// libaom's quantizer, 0 to 63, that looks like a JPEG of the quality. Measured: SSIMULACRA2 is 75 at JPEG 76 to 85
+/// and quantizer 16 to 11, and 60 at JPEG 44 to 58 and quantizer 31 to 30. The ends are drawn on from there.
+const QUANTIZERS: [(u8, u8); 6] = [(1, 63), (25, 46), (51, 31), (80, 13), (90, 8), (100, 2)];
+
+fn quantizer(how: &Encode) -> Option<u8> {
+    if how.lossless {
+        return None;
+    }
+    let quality = f64::from(quality(how));
+    let next = QUANTIZERS
+        .iter()
+        .position(|(from, _)| f64::from(*from) >= quality);
+    let next = next.unwrap_or(QUANTIZERS.len() - 1).max(1);
+    let [(from, coarse), (to, fine)] =
+        [QUANTIZERS[next - 1], QUANTIZERS[next]].map(|(q, level)| (f64::from(q), f64::from(level)));
+    let share = (quality - from) / (to - from);
+    Some((coarse + share * (fine - coarse)).round() as u8)
+}
+
+/// libaom's speed by effort, 0 to 9.
+const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
+
+/// Nanoseconds per px by speed, measured on photographs of 400 px, one core; larger ones take less.
+const NANOS: [u64; 10] = [0, 0, 0, 4500, 2000, 900, 550, 400, 270, 65];
+
+/// As it cannot be interrupted, no frame takes longer, at the speed that its area allows.
+const MOST_NANOS: u64 = 4_000_000_000;
+
+/// Up to here the better of the fast speeds is fast enough.
+const SMALL_PIXELS: u64 = 250_000;
+
+/// The speed for so many px: as slow as asked for, or fast, but never slower than there is time for.
+fn speed(pixels: u64, how: &Encode) -> u8 {
+    let asked = match how.effort {
+        Some(effort) => SPEEDS[usize::from(effort.min(9))],
+        None if pixels <= SMALL_PIXELS => 8,
+        None => 9,
+    };
+    let in_time = |speed: &u8| pixels * NANOS[usize::from(*speed)] <= MOST_NANOS;
+    (asked..9).find(in_time).unwrap_or(9)
+}
+
+/// Time as measured; memory, outside of our counters: what libaom held of photographs and noise, at most.
+pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+    let pixels = u64::from(width) * u64::from(height);
+    let parts = if traits.alpha { 3 } else { 2 };
+    let lossless = if how.lossless { 2 } else { 1 };
+    let wide = traits.depth.bytes() as u64;
+    Cost {
+        nanos: pixels * NANOS[usize::from(speed(pixels, how))] * parts * lossless / 2,
+        scratch: pixels * (SCRATCH + SCRATCH_PER_BYTE * wide) + ENCODER_BYTES,
+    }
+}
+
+/// Bytes per px.
+const SCRATCH: u64 = 40;
+/// Bytes per px and byte of a sample.
+const SCRATCH_PER_BYTE: u64 = 12;
+const ENCODER_BYTES: u64 = 16 << 20;
+
+/// AV1 counts sides in 16 bits.
+const MAX_SIDE: u64 = 65_536;
+
+/// Refuses what would take too long or cannot be held.
+fn check(width: u32, height: u32) -> Result<()> {
+    guard::at_most("avif_side", u64::from(width.max(height)), MAX_SIDE)?;
+    let most = MOST_NANOS / NANOS[9];
+    guard::at_most("avif_pixels", u64::from(width) * u64::from(height), most)
+}
+
+/// Writes the first frame.
+pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+    let frame = image
+        .frames
+        .first()
+        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    check(frame.width, frame.height)?;
+    guard::wanted(interrupt)?;
+    let mut settings = settings(frame, how)?;
+    let colour = one(&settings, &frame.planes, chroma_from(frame.model))?;
+    guard::wanted(interrupt)?;
+    let (points, full_range) = (settings.points, settings.full_range);
+    let alpha = match &frame.alpha {
+        Some(plane) => {
+            settings = opacity(settings);
+            Some(one(&settings, std::slice::from_ref(plane), 1)?)
+        }
+        None => None,
+    };
+    let sequence = sequence(&colour)?;
+    let still = Still {
+        width: frame.width,
+        height: frame.height,
+        sequence,
+        colour: &colour,
+        alpha: match &alpha {
+            Some(alpha) => Some((alpha, self::sequence(alpha)?)),
+            None => None,
+        },
+        points,
+        full_range,
+        metadata: &image.metadata,
+    };
+    Ok(still.file())
+}
+
+pub(super) fn sequence(obus: &[u8]) -> Result<Sequence> {
+    let none = || Error::Internal("libaom wrote no sequence header".to_owned());
+    Sequence::read(obus).ok_or_else(none)
+}
+
+/// How to write the colours of a frame.
+pub(super) fn settings(frame: &Frame, how: &Encode) -> Result<Settings> {
+    let unfit = || Error::Internal(format!("AVIF was handed {:?}", frame.model));
+    let (layout, range, matrix) = match frame.model {
+        Model::Gray => (Layout::Gray, Range::Full, Matrix::Bt601),
+        Model::YCbCr { sub, range, matrix } => match sub {
+            Subsampling::NONE => (Layout::C444, range, matrix),
+            C422 => (Layout::C422, range, matrix),
+            Subsampling::C420 => (Layout::C420, range, matrix),
+            _ => return Err(unfit()),
+        },
+        _ => return Err(unfit()),
+    };
+    let [primaries, transfer] = points(frame.colour.space);
+    Ok(Settings {
+        width: frame.width,
+        height: frame.height,
+        layout,
+        bits: frame.depth().bits(),
+        full_range: range == Range::Full,
+        points: [primaries, transfer, matrix.code()],
+        still: true,
+        speed: speed(u64::from(frame.width) * u64::from(frame.height), how),
+        quantizer: quantizer(how),
+        opacity: false,
+    })
+}
+
+/// The same for its opacity, which is seen at edges: finer, of one plane.
+pub(super) fn opacity(colours: Settings) -> Settings {
+    Settings {
+        layout: Layout::Gray,
+        full_range: true,
+        points: [2; 3],
+        quantizer: colours.quantizer.map(|coarse| coarse / 2),
+        opacity: true,
+        ..colours
+    }
+}
+
+/// Colours without a tag are sRGB; those with a profile need no points.
+fn points(space: Space) -> [u8; 2] {
+    match space {
+        Space { profiled: true, .. } => [2, 2],
+        _ if space.is_srgb() => [Primaries::Bt709.code(), Transfer::Srgb.code()],
+        _ => [space.primaries.code(), space.transfer.code()],
+    }
+}
+
+/// The first plane of chroma.
+pub(super) fn chroma_from(model: Model) -> usize {
+    match model {
+        Model::YCbCr { matrix, .. } if matrix != Matrix::Identity => 1,
+        _ => 3,
+    }
+}
+
+fn one(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<u8>> {
+    let coded = Coded::of(planes, settings, chroma_from);
+    let mut encoder = Encoder::open(*settings)?;
+    let mut data = Vec::new();
+    for packet in [
+        encoder.encode(&coded.planes(planes), (0, 1))?,
+        encoder.finish()?,
+    ] {
+        data.extend(packet.into_iter().flat_map(|packet| packet.data));
+    }
+    Ok(data)
+}
+
+/// Code values, of those planes that are wider than 8 bits.
+pub(super) struct Coded(Vec<Vec<u16>>);
+
+impl Coded {
+    /// From the scale of frames.
+    pub(super) fn of(planes: &[Plane], settings: &Settings, chroma_from: usize) -> Self {
+        let range = if settings.full_range {
+            Range::Full
+        } else {
+            Range::Limited
+        };
+        let depth = depth(settings.bits);
+        let mut codes = Vec::new();
+        for (index, plane) in planes.iter().enumerate() {
+            if let Plane::U16(grid) = plane {
+                let chroma = index >= chroma_from;
+                let table: Vec<u16> = (0..=u16::MAX)
+                    .map(|sample| levels::to_code(sample, depth, range, chroma))
+                    .collect();
+                let samples = grid.samples().iter();
+                codes.push(samples.map(|sample| table[usize::from(*sample)]).collect());
+            }
+        }
+        Self(codes)
+    }
+
+    pub(super) fn planes<'a>(&'a self, planes: &'a [Plane]) -> Planes<'a> {
+        let mut wide = self.0.iter();
+        let samples = planes.iter().filter_map(|plane| match plane {
+            Plane::U8(grid) => Some(Samples::U8(grid.samples())),
+            Plane::U16(_) => wide.next().map(|codes| Samples::U16(codes)),
+        });
+        samples.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_quality_has_a_quantizer_and_none_is_coarser_than_the_one_below() {
+        let of = |quality| {
+            let how = Encode {
+                quality: Some(quality),
+                ..Encode::default()
+            };
+            quantizer(&how).expect("it is lossy")
+        };
+        for quality in 1..100 {
+            assert!(of(quality + 1) <= of(quality), "{quality}");
+        }
+        assert_eq!([1, 51, 80, 100].map(of), [63, 31, 13, 2]);
+    }
+
+    #[test]
+    fn no_effort_takes_longer_than_there_is_time() {
+        for megapixels in [1, 4, 16, 60] {
+            for effort in 0..=9 {
+                let how = Encode {
+                    effort: Some(effort),
+                    ..Encode::default()
+                };
+                let traits = Traits::new(Model::ycbcr(Subsampling::C420), Depth::U8);
+                let cost = cost(1000, megapixels * 1000, traits, &how);
+                assert!(cost.nanos <= MOST_NANOS, "{megapixels} {effort}");
+            }
+        }
+        assert!(matches!(
+            check(10_000, 10_000),
+            Err(Error::Limit {
+                name: "avif_pixels",
+                ..
+            })
+        ));
+    }
+}

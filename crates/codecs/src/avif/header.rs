@@ -1,0 +1,490 @@
+//! What a file holds: the coded pictures that make up the shown one, and what is to be done with them.
+
+use andon_pixels::{
+    Depth, Error, Info, Matrix, Metadata, Model, Orientation, Primaries, Range, Result, Space,
+    Subsampling, Transfer,
+};
+use andon_recipe::{Flip, Turn};
+
+use super::NAME;
+use super::dav1d::{Layout, Sequence};
+use crate::heif::{Boxes, Fields, Items, Property};
+
+/// A still picture.
+#[derive(Debug)]
+pub(super) struct Header<'a> {
+    pub(super) items: Items<'a>,
+    pub(super) colour: Coded,
+    pub(super) alpha: Option<Coded>,
+    /// Colours are multiplied by opacity.
+    pub(super) premultiplied: bool,
+    pub(super) sequence: Sequence,
+    pub(super) meaning: Meaning,
+    pub(super) crop: Option<Crop>,
+    orientation: Orientation,
+    space: Space,
+    icc: Option<&'a [u8]>,
+    exif: Option<u32>,
+    xmp: Option<u32>,
+}
+
+/// A picture that is one coded item, or a grid of them.
+#[derive(Debug, PartialEq)]
+pub(super) struct Coded {
+    /// Of the whole, in px.
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) columns: u32,
+    /// Items, row after row.
+    pub(super) tiles: Vec<Tile>,
+}
+
+/// One coded item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tile {
+    pub(super) item: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) point: u8,
+    pub(super) layer: Option<u8>,
+}
+
+/// What code values of the colour planes mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meaning {
+    Gray(Range),
+    Mixed(Subsampling, Range, Matrix),
+    /// Mixed otherwise than frames can say: made red, green and blue here.
+    Foreign(Mix, Range),
+}
+
+/// Mixtures that frames do not hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mix {
+    /// Luma, green difference, orange difference.
+    YCgCo,
+    /// Luma with these shares of red and blue, blue difference, red difference.
+    Shares(f64, f64),
+}
+
+/// A part of the coded picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Crop {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
+}
+
+/// The least side of a tile of several (MIAF).
+const SMALLEST_TILE: u32 = 64;
+
+impl<'a> Header<'a> {
+    /// Reads everything but pixels.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
+        let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta");
+        let moves = || Boxes::of(bytes).any(|part| &part.kind == b"moov");
+        let meta = meta.ok_or_else(|| match moves() {
+            true => unsupported("a sequence without a still picture"),
+            false => broken("it has no description"),
+        })?;
+        let items = Items::read(bytes, meta.data, NAME)?;
+        let primary = items.primary;
+        let primary = primary.ok_or_else(|| broken("it says no primary item"))?;
+        let colour = Coded::read(&items, primary)?;
+        let (alpha_item, alpha) = match alpha_of(&items, primary) {
+            Some(item) => (Some(item), Some(Coded::read(&items, item)?)),
+            None => (None, colour.alphas(&items)?),
+        };
+        if let Some(alpha) = &alpha
+            && (alpha.width, alpha.height) != (colour.width, colour.height)
+        {
+            return Err(unsupported("opacity of another size than its colours"));
+        }
+        let premultiplied = alpha_item
+            .is_some_and(|alpha| items.references(primary, b"prem").any(|to| to == alpha));
+        let sequence = colour.sequence(&items)?;
+        let mut points = None;
+        let mut icc = None;
+        let mut crop = None;
+        let mut orientation = Orientation::default();
+        for property in items.properties(primary)? {
+            match property {
+                Property::CodePoints(primaries, transfer, matrix, full) => {
+                    points = Some((primaries, transfer, matrix, full));
+                }
+                Property::Profile(profile) => icc = Some(profile),
+                Property::Crop(fractions) => crop = Some(Crop::read(fractions, &colour)?),
+                Property::Rotation(quarters) => orientation = turned(orientation, quarters),
+                Property::Mirror(0) => orientation = orientation.flipped(Flip::Vertical),
+                Property::Mirror(_) => orientation = orientation.flipped(Flip::Horizontal),
+                _ => {}
+            }
+        }
+        let (primaries, transfer, matrix, full) = points.unwrap_or((
+            sequence.primaries.into(),
+            sequence.transfer.into(),
+            sequence.matrix.into(),
+            sequence.full_range,
+        ));
+        let code = |point: u16| u8::try_from(point).unwrap_or(2);
+        let space = match icc {
+            Some(icc) => Space::of_profile(icc, shown(sequence.layout)),
+            None => Space {
+                primaries: Primaries::from_code(code(primaries)),
+                transfer: Transfer::from_code(code(transfer)),
+                profiled: false,
+            },
+        };
+        let described = |kind: &[u8; 4]| {
+            let mut all = items.referring(primary, b"cdsc");
+            all.find(|item| items.kind(*item).as_ref() == Some(kind))
+        };
+        Ok(Self {
+            premultiplied,
+            meaning: Meaning::of(sequence.layout, full, code(matrix), code(primaries))?,
+            crop: crop.filter(|crop| *crop != Crop::all(&colour)),
+            orientation,
+            space,
+            icc,
+            exif: described(b"Exif"),
+            xmp: described(b"mime"),
+            sequence,
+            colour,
+            alpha,
+            items,
+        })
+    }
+
+    /// Width and height as shown, but for orientation.
+    pub(super) fn size(&self) -> (u32, u32) {
+        match self.crop {
+            Some(crop) => (crop.width, crop.height),
+            None => (self.colour.width, self.colour.height),
+        }
+    }
+
+    /// The model of the decoded frame.
+    pub(super) fn model(&self) -> Model {
+        match self.meaning {
+            Meaning::Gray(_) => Model::Gray,
+            Meaning::Foreign(..) => Model::Rgb,
+            Meaning::Mixed(sub, range, matrix) => {
+                let parts = self.crop.is_some_and(|crop| {
+                    crop.x % u32::from(sub.h) != 0 || crop.y % u32::from(sub.v) != 0
+                });
+                Model::YCbCr {
+                    // A crop between chroma samples makes as many of them as there are px.
+                    sub: if parts { Subsampling::NONE } else { sub },
+                    range,
+                    matrix,
+                }
+            }
+        }
+    }
+
+    /// Bits of a sample.
+    pub(super) fn depth(&self) -> Depth {
+        depth(self.sequence.bits)
+    }
+
+    /// As the engine wants it.
+    pub(super) fn info(&self) -> Info {
+        let (width, height) = self.size();
+        let coded = u64::from(self.colour.width) * u64::from(self.colour.height);
+        let shown = u64::from(width) * u64::from(height);
+        Info {
+            format: NAME,
+            width,
+            height,
+            model: self.model(),
+            depth: self.depth(),
+            alpha: self.alpha.is_some(),
+            space: self.space,
+            palette: false,
+            frames: 1,
+            animation: None,
+            orientation: self.orientation,
+            quality: None,
+            lossless: false,
+            progressive: false,
+            metadata: self.exif.is_some() || self.xmp.is_some(),
+            // What is cut away is decoded all the same.
+            decoder_bytes: (coded - shown.min(coded)) * 4 * self.depth().bytes() as u64,
+            page_offset: (0, 0),
+        }
+    }
+
+    /// Profiles, none longer than so many bytes.
+    pub(super) fn metadata(&self, most: u64) -> Result<Metadata> {
+        let exif = match self.exif {
+            Some(item) => exif_of(&self.items.data(item, false)?),
+            None => None,
+        };
+        let xmp = match self.xmp {
+            Some(item) => Some(self.items.data(item, false)?.into_owned()),
+            None => None,
+        };
+        let blocks = self.icc.iter().copied();
+        for block in blocks.chain(exif.as_deref()).chain(xmp.as_deref()) {
+            crate::guard::at_most("metadata_bytes", block.len() as u64, most)?;
+        }
+        Ok(Metadata {
+            icc: self.icc.map(Into::into),
+            exif,
+            xmp,
+            ..Metadata::default()
+        })
+    }
+
+    /// Its space.
+    pub(super) fn space(&self) -> Space {
+        self.space
+    }
+}
+
+pub(super) fn depth(bits: u8) -> Depth {
+    match bits {
+        8 => Depth::U8,
+        10 => Depth::U10,
+        _ => Depth::U12,
+    }
+}
+
+fn broken(why: &str) -> Error {
+    Error::broken(NAME, why)
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::Unsupported {
+        format: NAME,
+        what: what.to_owned(),
+    }
+}
+
+/// What a profile of such a picture describes.
+fn shown(layout: Layout) -> Model {
+    match layout {
+        Layout::Gray => Model::Gray,
+        _ => Model::Rgb,
+    }
+}
+
+/// Turned anticlockwise.
+fn turned(orientation: Orientation, quarters: u8) -> Orientation {
+    match quarters {
+        1 => orientation.then(Turn::R270),
+        2 => orientation.then(Turn::R180),
+        3 => orientation.then(Turn::R90),
+        _ => orientation,
+    }
+}
+
+/// The TIFF block of an Exif item, which says first how many bytes to skip. Its orientation is void: the container's
+/// own holds.
+fn exif_of(item: &[u8]) -> Option<Vec<u8>> {
+    let (skipped, rest) = item.split_first_chunk()?;
+    let tiff = rest.get(u32::from_be_bytes(*skipped) as usize..)?;
+    let mut tiff = crate::exif::without_prefix(tiff).to_vec();
+    andon_pixels::reset_orientation(&mut tiff);
+    Some(tiff)
+}
+
+/// The item that is the opacity of another.
+fn alpha_of(items: &Items<'_>, of: u32) -> Option<u32> {
+    let is_alpha = |item: &u32| {
+        items.properties(*item).is_ok_and(|mut properties| {
+            properties.any(
+                |property| matches!(property, Property::Auxiliary(kind) if ALPHA.contains(&kind)),
+            )
+        })
+    };
+    items.referring(of, b"auxl").find(is_alpha)
+}
+
+/// What opacity is called.
+pub(super) const ALPHA: [&[u8]; 2] = [
+    b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha",
+    b"urn:mpeg:hevc:2015:auxid:1",
+];
+
+impl Coded {
+    fn read(items: &Items<'_>, item: u32) -> Result<Self> {
+        match items.kind(item).as_ref() {
+            Some(b"av01") => {
+                let tile = Tile::read(items, item)?;
+                Ok(Self {
+                    width: tile.width,
+                    height: tile.height,
+                    columns: 1,
+                    tiles: vec![tile],
+                })
+            }
+            Some(b"grid") => Self::grid(items, item),
+            Some(kind) => Err(unsupported(&format!("items of {}", kind.escape_ascii()))),
+            None => Err(broken("an item is missing")),
+        }
+    }
+
+    fn grid(items: &Items<'_>, item: u32) -> Result<Self> {
+        let data = items.data(item, false)?;
+        let mut fields = Fields::of(&data, NAME);
+        fields.u8()?;
+        let long = fields.u8()? & 1 != 0;
+        let rows = u32::from(fields.u8()?) + 1;
+        let columns = u32::from(fields.u8()?) + 1;
+        let (width, height) = (fields.long_if(long)?, fields.long_if(long)?);
+        let tiles: Result<Vec<Tile>> = items
+            .references(item, b"dimg")
+            .map(|tile| match items.kind(tile).as_ref() {
+                Some(b"av01") => Tile::read(items, tile),
+                _ => Err(broken("a tile is no coded picture")),
+            })
+            .collect();
+        let grid = Self {
+            width,
+            height,
+            columns,
+            tiles: tiles?,
+        };
+        grid.check(rows)?;
+        Ok(grid)
+    }
+
+    /// Tiles cover the whole, and each shows a part of it.
+    fn check(&self, rows: u32) -> Result<()> {
+        let tile = self.tiles.first();
+        let (width, height) = tile.map_or((0, 0), |tile| (tile.width, tile.height));
+        let covers = |count: u32, side: u32, whole: u32| {
+            let all = u64::from(count) * u64::from(side);
+            all >= u64::from(whole) && all < u64::from(whole) + u64::from(side)
+        };
+        let same = |tile: &Tile| (tile.width, tile.height) == (width, height);
+        let several = self.columns * rows > 1;
+        if self.tiles.len() as u64 != u64::from(self.columns) * u64::from(rows)
+            || !self.tiles.iter().all(same)
+            || !covers(self.columns, width, self.width)
+            || !covers(rows, height, self.height)
+            || (several && width.min(height) < SMALLEST_TILE)
+        {
+            return Err(broken("its tiles do not fit its size"));
+        }
+        Ok(())
+    }
+
+    /// Opacity that each tile has for itself.
+    fn alphas(&self, items: &Items<'_>) -> Result<Option<Self>> {
+        if self.tiles.len() < 2 {
+            return Ok(None);
+        }
+        let all: Option<Vec<u32>> = self
+            .tiles
+            .iter()
+            .map(|tile| alpha_of(items, tile.item))
+            .collect();
+        let Some(all) = all else { return Ok(None) };
+        let tiles: Result<Vec<Tile>> = all.iter().map(|item| Tile::read(items, *item)).collect();
+        let alpha = Self {
+            tiles: tiles?,
+            ..*self
+        };
+        alpha.check(self.tiles.len() as u32 / self.columns)?;
+        Ok(Some(alpha))
+    }
+
+    /// The sequence header of its first item.
+    fn sequence(&self, items: &Items<'_>) -> Result<Sequence> {
+        let tile = self
+            .tiles
+            .first()
+            .ok_or_else(|| broken("it has no tiles"))?;
+        let data = items.data(tile.item, true)?;
+        Sequence::read(&data).ok_or_else(|| broken("it has no sequence header"))
+    }
+}
+
+impl Tile {
+    fn read(items: &Items<'_>, item: u32) -> Result<Self> {
+        let mut tile = Self {
+            item,
+            width: 0,
+            height: 0,
+            point: 0,
+            layer: None,
+        };
+        for property in items.properties(item)? {
+            match property {
+                Property::Size(width, height) => (tile.width, tile.height) = (width, height),
+                Property::OperatingPoint(point) => tile.point = point,
+                // 0xffff: whichever is the best.
+                Property::Layer(layer) => tile.layer = u8::try_from(layer).ok(),
+                _ => {}
+            }
+        }
+        if tile.width == 0 || tile.height == 0 {
+            return Err(broken("it says no size"));
+        }
+        Ok(tile)
+    }
+}
+
+impl Meaning {
+    fn of(layout: Layout, full: bool, matrix: u8, primaries: u8) -> Result<Self> {
+        let range = if full { Range::Full } else { Range::Limited };
+        let sub = match layout {
+            Layout::Gray => return Ok(Self::Gray(range)),
+            Layout::C420 => Subsampling::C420,
+            Layout::C422 => Subsampling { h: 2, v: 1 },
+            Layout::C444 => Subsampling::NONE,
+        };
+        let matrix = match (matrix, primaries) {
+            (4, _) => return Ok(Self::Foreign(Mix::Shares(0.3, 0.11), range)),
+            (7, _) => return Ok(Self::Foreign(Mix::Shares(0.212, 0.087), range)),
+            (8, _) => return Ok(Self::Foreign(Mix::YCgCo, range)),
+            // The shares that the primaries have in white.
+            (12, 1) => 1,
+            (12, 9) => 9,
+            (12, 12) => return Ok(Self::Foreign(Mix::Shares(0.228_975, 0.079_287), range)),
+            (matrix, _) => matrix,
+        };
+        match Matrix::from_code(matrix) {
+            Some(matrix) => Ok(Self::Mixed(sub, range, matrix)),
+            None => Err(unsupported(&format!("matrix coefficients {matrix}"))),
+        }
+    }
+}
+
+impl Crop {
+    /// All of it.
+    pub(super) fn all(coded: &Coded) -> Self {
+        Self {
+            x: 0,
+            y: 0,
+            width: coded.width,
+            height: coded.height,
+        }
+    }
+
+    /// Sides and offsets of the middle are fractions; edges lie between px.
+    fn read([width, height, x, y]: [(i64, i64); 4], coded: &Coded) -> Result<Self> {
+        let wrong = || broken("its clean aperture lies outside of it");
+        let side = |whole: u32, (n, d): (i64, i64), (xn, xd): (i64, i64)| {
+            if d <= 0 || xd <= 0 || n <= 0 {
+                return None;
+            }
+            let length = u32::try_from(n / d).ok().filter(|length| *length > 0)?;
+            let start = (f64::from(whole) - f64::from(length)) / 2.0 + xn as f64 / xd as f64;
+            let start = start.round();
+            let fits = start >= 0.0 && start + f64::from(length) <= f64::from(whole);
+            fits.then_some((start as u32, length))
+        };
+        let (x, width) = side(coded.width, width, x).ok_or_else(wrong)?;
+        let (y, height) = side(coded.height, height, y).ok_or_else(wrong)?;
+        Ok(Self {
+            x,
+            y,
+            width,
+            height,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! AVIF: the planes of AV1 in the container of HEIF, in and out as they are stored. libaom encodes, rav1d decodes; the
+//! container is read in [`crate::heif`] and written here.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Encode, Image, Info, Interrupt, Result, Scales, Tags, Traits,
+};
+use andon_recipe::{Arg, Word, options};
+
+use crate::heif::{Boxes, Kind};
+
+mod aom;
+mod dav1d;
+mod decode;
+mod encode;
+mod header;
+mod write;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "avif";
+
+/// The AVIF codec.
+#[derive(Debug)]
+pub(crate) struct Avif;
+
+/// Samples of these depths.
+const DEPTH: Word = Word {
+    args: &[Arg::choice("bits", &["8", "10", "12"]).help("bits per sample")],
+    ..options::DEPTH
+};
+
+/// How chroma may be thinned.
+const CHROMA: Word = Word {
+    args: &[Arg::choice("subsampling", &["444", "422", "420"]).help("4:4:4 and so on")],
+    ..options::CHROMA
+};
+
+impl Codec for Avif {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/avif"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        let Some(first) = Boxes::of(head).next() else {
+            return false;
+        };
+        // The major brand, its version, and the compatible ones.
+        let brands = first.data.chunks_exact(4).enumerate();
+        let mut brands = brands.filter(|(index, _)| *index != 1);
+        let own = |brand: &[u8]| BRANDS.iter().any(|own| own == brand);
+        &first.kind == b"ftyp" && brands.any(|(_, brand)| own(brand))
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        Ok(header::Header::read(bytes)?.info())
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        decode::decode(bytes, info, how)
+    }
+
+    fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+        decode::extent(bytes, info, how)
+    }
+
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
+        let cost = decode::cost(bytes, info);
+        Cost {
+            scratch: cost.scratch + 4 * info.pixels() * info.depth.bytes() as u64,
+            ..cost
+        }
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        decode::cost(bytes, info)
+    }
+
+    /// What moves is written as a still so far.
+    fn moves_everywhere(&self) -> bool {
+        false
+    }
+
+    fn options(&self) -> &'static [&'static Word] {
+        &[
+            &options::QUALITY,
+            &options::LOSSLESS,
+            &DEPTH,
+            &CHROMA,
+            &options::EFFORT,
+        ]
+    }
+
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        Some(encode::accepts(have, how))
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn tags(&self) -> Tags {
+        Tags::IccOrCodePoints
+    }
+
+    fn inherits_quality(&self) -> bool {
+        true
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        encode::cost(width, height, traits, how)
+    }
+}
+
+/// Of stills and of sequences.
+const BRANDS: [Kind; 2] = [*b"avif", *b"avis"];
+
+#[cfg(test)]
+mod conformance;

@@ -1,0 +1,150 @@
+//! Boxes of ISO 14496-12: a length, a four-letter type, a payload. Nothing here calls itself, and nothing is read
+//! beyond the payload that it stands in.
+
+use andon_pixels::{Error, Result};
+
+/// A type: four letters.
+pub(crate) type Kind = [u8; 4];
+
+/// One box of a run of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Box<'a> {
+    /// Its type.
+    pub(crate) kind: Kind,
+    /// What stands in it; of a box that is cut off what is there.
+    pub(crate) data: &'a [u8],
+    /// Is all of it there?
+    pub(crate) whole: bool,
+    /// How many bytes from the beginning of the run it ends.
+    pub(crate) end: usize,
+}
+
+/// The boxes of a run of bytes, one after the other; they end where no header can be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Boxes<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Boxes<'a> {
+    /// Of a file, or of the payload of a box.
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Boxes<'a> {
+    type Item = Box<'a>;
+
+    fn next(&mut self) -> Option<Box<'a>> {
+        let rest = self.bytes.get(self.at..)?;
+        let (size, after) = rest.split_first_chunk()?;
+        let (kind, after) = after.split_first_chunk()?;
+        let (size, header) = match u32::from_be_bytes(*size) {
+            0 => (rest.len() as u64, 8),
+            1 => (u64::from_be_bytes(*after.first_chunk()?), 16),
+            size => (u64::from(size), 8),
+        };
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        if size < header {
+            return None;
+        }
+        let end = size.min(rest.len());
+        self.at += end;
+        Some(Box {
+            kind: *kind,
+            data: &rest[header.min(end)..end],
+            whole: size <= rest.len(),
+            end: self.at,
+        })
+    }
+}
+
+/// Numbers out of a payload, the first first. Whatever lies beyond its end is an error.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields<'a> {
+    rest: &'a [u8],
+    format: &'static str,
+}
+
+impl<'a> Fields<'a> {
+    /// Of a payload.
+    pub(crate) fn of(payload: &'a [u8], format: &'static str) -> Self {
+        Self {
+            rest: payload,
+            format,
+        }
+    }
+
+    /// Of a payload that begins with its version and flags, which come first.
+    pub(crate) fn full(payload: &'a [u8], format: &'static str) -> Result<(u8, u32, Self)> {
+        let mut fields = Self::of(payload, format);
+        let word = fields.u32()?;
+        Ok(((word >> 24) as u8, word & 0xff_ffff, fields))
+    }
+
+    fn cut(&self) -> Error {
+        Error::broken(self.format, "a box of its container is cut off")
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| self.cut())?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8> {
+        self.array().map(u8::from_be_bytes)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    pub(crate) fn kind(&mut self) -> Result<Kind> {
+        self.array()
+    }
+
+    /// A number of 0 (which is 0), 2, 4 or 8 bytes.
+    pub(crate) fn sized(&mut self, bytes: u8) -> Result<u64> {
+        match bytes {
+            0 => Ok(0),
+            2 => self.u16().map(u64::from),
+            4 => self.u32().map(u64::from),
+            8 => self.u64(),
+            _ => Err(Error::broken(
+                self.format,
+                format!("its container counts in {bytes} bytes"),
+            )),
+        }
+    }
+
+    /// 32 bits, or 16 in early versions.
+    pub(crate) fn long_if(&mut self, long: bool) -> Result<u32> {
+        match long {
+            true => self.u32(),
+            false => self.u16().map(u32::from),
+        }
+    }
+
+    /// A text that ends with a zero byte, or with the payload.
+    pub(crate) fn text(&mut self) -> &'a [u8] {
+        let end = memchr::memchr(0, self.rest).unwrap_or(self.rest.len());
+        let text = &self.rest[..end];
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+        text
+    }
+
+    /// What has not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}

@@ -1,0 +1,361 @@
+//! The items of a file: pictures, tiles, metadata, with their properties and what they refer to
+//! (ISO 23008-12, 14496-12 §8.11).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use andon_pixels::{Error, Result};
+
+use super::boxes::{Boxes, Fields, Kind};
+
+/// The items of a file, by their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Items<'a> {
+    bytes: &'a [u8],
+    format: &'static str,
+    /// The item that is the picture.
+    pub(crate) primary: Option<u32>,
+    items: BTreeMap<u32, Item>,
+    properties: Vec<Property<'a>>,
+    references: Vec<Reference>,
+    idat: &'a [u8],
+}
+
+/// One item.
+#[derive(Debug, Default)]
+struct Item {
+    kind: Kind,
+    /// Bytes in the file, or in `idat`.
+    inside: bool,
+    unreadable: bool,
+    extents: Vec<(u64, u64)>,
+    /// Places in the list of properties.
+    properties: Vec<usize>,
+    /// An essential one among them is unknown.
+    unsupported: Option<Kind>,
+}
+
+#[derive(Debug)]
+struct Reference {
+    kind: Kind,
+    from: u32,
+    to: Vec<u32>,
+}
+
+/// What can be said about an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Property<'a> {
+    /// `ispe`: width and height in px.
+    Size(u32, u32),
+    /// `colr` with code points: primaries, transfer, matrix, full range.
+    CodePoints(u16, u16, u16, bool),
+    /// `colr` with an ICC profile.
+    Profile(&'a [u8]),
+    /// `irot`: quarters to turn anticlockwise.
+    Rotation(u8),
+    /// `imir`: 0 exchanges top and bottom, 1 left and right.
+    Mirror(u8),
+    /// `clap`: width, height and the offset of the middle from the middle, as fractions.
+    Crop([(i64, i64); 4]),
+    /// `auxC`: what kind of auxiliary picture it is.
+    Auxiliary(&'a [u8]),
+    /// `av1C`, `hvcC`: what the decoder needs to know.
+    Configuration(Kind, &'a [u8]),
+    /// `a1op`: the operating point to decode.
+    OperatingPoint(u8),
+    /// `lsel`: the spatial layer to show.
+    Layer(u16),
+    /// What changes nothing about the samples.
+    Remark,
+    /// Anything else.
+    Other(Kind),
+}
+
+/// Depth, aspect, layers' sizes, light levels, volumes of colour, names, times: known, and of no use here.
+const REMARKS: [&Kind; 12] = [
+    b"pixi", b"pasp", b"a1lx", b"clli", b"mdcv", b"cclv", b"amve", b"reve", b"ndwt", b"altt",
+    b"crtt", b"mdft",
+];
+
+/// Far more than any picture has; each takes memory beside its bytes.
+const MOST_ENTRIES: usize = 1 << 16;
+
+impl<'a> Items<'a> {
+    /// Of the payload of a `meta` box in a file.
+    pub(crate) fn read(bytes: &'a [u8], meta: &'a [u8], format: &'static str) -> Result<Self> {
+        let (_, _, fields) = Fields::full(meta, format)?;
+        let mut items = Self {
+            bytes,
+            format,
+            ..Self::default()
+        };
+        for part in Boxes::of(fields.rest()) {
+            let data = part.data;
+            match &part.kind {
+                b"pitm" => {
+                    let (version, _, mut fields) = Fields::full(data, format)?;
+                    items.primary = Some(fields.long_if(version > 0)?);
+                }
+                b"idat" => items.idat = data,
+                b"iinf" => items.read_kinds(data)?,
+                b"iloc" => items.read_places(data)?,
+                b"iref" => items.read_references(data)?,
+                b"iprp" => items.read_properties(data)?,
+                _ => {}
+            }
+        }
+        Ok(items)
+    }
+
+    fn broken(&self, why: &str) -> Error {
+        Error::broken(self.format, why)
+    }
+
+    fn item(&mut self, id: u32) -> Result<&mut Item> {
+        if self.items.len() >= MOST_ENTRIES && !self.items.contains_key(&id) {
+            return Err(self.broken("it has too many items"));
+        }
+        Ok(self.items.entry(id).or_default())
+    }
+
+    fn read_kinds(&mut self, data: &[u8]) -> Result<()> {
+        let (version, _, mut fields) = Fields::full(data, self.format)?;
+        fields.long_if(version > 0)?;
+        for entry in Boxes::of(fields.rest()).filter(|entry| &entry.kind == b"infe") {
+            let (version, _, mut fields) = Fields::full(entry.data, self.format)?;
+            if version < 2 {
+                continue;
+            }
+            let id = fields.long_if(version > 2)?;
+            fields.u16()?;
+            self.item(id)?.kind = fields.kind()?;
+        }
+        Ok(())
+    }
+
+    fn read_places(&mut self, data: &[u8]) -> Result<()> {
+        let (version, _, mut fields) = Fields::full(data, self.format)?;
+        let sizes = fields.u16()?;
+        let size = |shift: u32| (sizes >> shift) as u8 & 15;
+        let (offset_size, length_size, base_size) = (size(12), size(8), size(4));
+        let index_size = if version > 0 { size(0) } else { 0 };
+        let count = fields.long_if(version > 1)?;
+        let mut extents = 0;
+        for _ in 0..count {
+            let id = fields.long_if(version > 1)?;
+            let construction = if version > 0 { fields.u16()? & 15 } else { 0 };
+            let file = fields.u16()?;
+            let base = fields.sized(base_size)?;
+            let own = usize::from(fields.u16()?);
+            extents += own;
+            if extents > MOST_ENTRIES {
+                return Err(self.broken("its items are in too many pieces"));
+            }
+            let mut places = Vec::with_capacity(own);
+            for _ in 0..own {
+                fields.sized(index_size)?;
+                let offset = base.saturating_add(fields.sized(offset_size)?);
+                places.push((offset, fields.sized(length_size)?));
+            }
+            let item = self.item(id)?;
+            item.inside = construction == 1;
+            item.unreadable = construction > 1 || file != 0;
+            item.extents = places;
+        }
+        Ok(())
+    }
+
+    fn read_references(&mut self, data: &[u8]) -> Result<()> {
+        let (version, _, fields) = Fields::full(data, self.format)?;
+        let mut all = 0;
+        for entry in Boxes::of(fields.rest()) {
+            let mut fields = Fields::of(entry.data, self.format);
+            let from = fields.long_if(version > 0)?;
+            let count = usize::from(fields.u16()?);
+            all += count;
+            if all > MOST_ENTRIES || self.references.len() >= MOST_ENTRIES {
+                return Err(self.broken("its items refer to too many others"));
+            }
+            let to: Result<_> = (0..count).map(|_| fields.long_if(version > 0)).collect();
+            self.references.push(Reference {
+                kind: entry.kind,
+                from,
+                to: to?,
+            });
+        }
+        Ok(())
+    }
+
+    fn read_properties(&mut self, data: &'a [u8]) -> Result<()> {
+        for part in Boxes::of(data) {
+            match &part.kind {
+                b"ipco" => {
+                    for property in Boxes::of(part.data).take(MOST_ENTRIES) {
+                        let read = Property::read(property.kind, property.data, self.format)?;
+                        self.properties.push(read);
+                    }
+                }
+                b"ipma" => self.associate(part.data)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn associate(&mut self, data: &[u8]) -> Result<()> {
+        let (version, flags, mut fields) = Fields::full(data, self.format)?;
+        let mut all = 0;
+        for _ in 0..fields.u32()? {
+            let id = fields.long_if(version > 0)?;
+            let count = usize::from(fields.u8()?);
+            all += count;
+            if all > MOST_ENTRIES {
+                return Err(self.broken("its items have too many properties"));
+            }
+            for _ in 0..count {
+                let (essential, place) = match flags & 1 {
+                    0 => {
+                        let byte = fields.u8()?;
+                        (byte & 0x80 != 0, usize::from(byte & 0x7f))
+                    }
+                    _ => {
+                        let word = fields.u16()?;
+                        (word & 0x8000 != 0, usize::from(word & 0x7fff))
+                    }
+                };
+                // 0 is none.
+                let Some(place) = place.checked_sub(1) else {
+                    continue;
+                };
+                let property = self.properties.get(place);
+                let property = *property.ok_or_else(|| self.broken("a property is missing"))?;
+                let item = self.item(id)?;
+                if let (true, Property::Other(kind)) = (essential, property) {
+                    item.unsupported = Some(kind);
+                }
+                item.properties.push(place);
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of an item.
+    pub(crate) fn kind(&self, id: u32) -> Option<Kind> {
+        self.items.get(&id).map(|item| item.kind)
+    }
+
+    /// What is said about an item, in the order in which it acts.
+    ///
+    /// # Errors
+    /// `Unsupported` when something essential is unknown.
+    pub(crate) fn properties(&self, id: u32) -> Result<impl Iterator<Item = Property<'a>>> {
+        let item = self
+            .items
+            .get(&id)
+            .ok_or_else(|| self.broken("an item is missing"))?;
+        if let Some(kind) = item.unsupported {
+            return Err(Error::Unsupported {
+                format: self.format,
+                what: format!("the property {}", kind.escape_ascii()),
+            });
+        }
+        let places = item.properties.iter();
+        Ok(places.filter_map(|place| self.properties.get(*place).copied()))
+    }
+
+    /// What an item refers to in one way.
+    pub(crate) fn references(&self, from: u32, kind: &Kind) -> impl Iterator<Item = u32> {
+        let own = self.references.iter();
+        let own = own.filter(move |reference| reference.from == from && reference.kind == *kind);
+        own.flat_map(|reference| reference.to.iter().copied())
+    }
+
+    /// The items that refer to one in one way.
+    pub(crate) fn referring(&self, to: u32, kind: &Kind) -> impl Iterator<Item = u32> {
+        let all = self.references.iter();
+        let all = all.filter(move |reference| reference.kind == *kind);
+        let all = all.filter(move |reference| reference.to.contains(&to));
+        all.map(|reference| reference.from)
+    }
+
+    /// The bytes of an item; of one that is cut off what is there, if that may be.
+    pub(crate) fn data(&self, id: u32, cut: bool) -> Result<Cow<'a, [u8]>> {
+        let item = self
+            .items
+            .get(&id)
+            .ok_or_else(|| self.broken("an item is missing"))?;
+        if item.unreadable {
+            return Err(Error::Unsupported {
+                format: self.format,
+                what: "items that are made of others or lie in other files".to_owned(),
+            });
+        }
+        let from = if item.inside { self.idat } else { self.bytes };
+        let piece = |&(offset, length): &(u64, u64)| {
+            let start = usize::try_from(offset).unwrap_or(usize::MAX);
+            let end = match length {
+                0 => from.len(),
+                _ => start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)),
+            };
+            if end > from.len() && !cut {
+                return Err(self.broken("it is cut off"));
+            }
+            let end = end.min(from.len());
+            Ok(from.get(start.min(end)..end).unwrap_or_default())
+        };
+        match &item.extents[..] {
+            [one] => piece(one).map(Cow::Borrowed),
+            several => {
+                let mut all = Vec::new();
+                for extent in several {
+                    let piece = piece(extent)?;
+                    // Pieces of one file are no longer than the file, unless they lie in each other.
+                    if all.len() + piece.len() > from.len() {
+                        return Err(self.broken("pieces of an item overlap"));
+                    }
+                    all.extend_from_slice(piece);
+                }
+                Ok(Cow::Owned(all))
+            }
+        }
+    }
+}
+
+impl<'a> Property<'a> {
+    fn read(kind: Kind, data: &'a [u8], format: &'static str) -> Result<Self> {
+        let mut fields = Fields::of(data, format);
+        Ok(match &kind {
+            b"ispe" => {
+                fields.u32()?;
+                Self::Size(fields.u32()?, fields.u32()?)
+            }
+            b"colr" => match &fields.kind()? {
+                b"nclx" => Self::CodePoints(
+                    fields.u16()?,
+                    fields.u16()?,
+                    fields.u16()?,
+                    fields.u8()? & 0x80 != 0,
+                ),
+                b"prof" | b"rICC" => Self::Profile(fields.rest()),
+                _ => Self::Other(kind),
+            },
+            b"irot" => Self::Rotation(fields.u8()? & 3),
+            b"imir" => Self::Mirror(fields.u8()? & 1),
+            b"clap" => {
+                let mut fraction = || -> Result<(i64, i64)> {
+                    Ok((i64::from(fields.u32()? as i32), i64::from(fields.u32()?)))
+                };
+                Self::Crop([fraction()?, fraction()?, fraction()?, fraction()?])
+            }
+            b"auxC" => {
+                fields.u32()?;
+                Self::Auxiliary(fields.text())
+            }
+            b"av1C" | b"hvcC" => Self::Configuration(kind, data),
+            b"a1op" => Self::OperatingPoint(fields.u8()?),
+            b"lsel" => Self::Layer(fields.u16()?),
+            kind if REMARKS.contains(&kind) => Self::Remark,
+            _ => Self::Other(kind),
+        })
+    }
+}
