@@ -13,14 +13,20 @@ use andon_pixels::Codec;
 pub mod allocator;
 mod animation;
 mod avif;
+mod bmp;
+mod bytes;
 mod exif;
 mod gif;
 mod guard;
 mod heif;
+mod ico;
 mod jpeg;
 mod jxl;
 mod png;
+mod svg;
 mod webp;
+
+pub use svg::Fonts;
 
 /// Every format there is. Tests walk this list.
 pub static ALL: &[&dyn Codec] = &[
@@ -30,6 +36,9 @@ pub static ALL: &[&dyn Codec] = &[
     &gif::Gif,
     &avif::Avif,
     &jxl::Jxl,
+    &bmp::Bmp,
+    &ico::Ico,
+    &svg::Svg,
 ];
 
 /// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.

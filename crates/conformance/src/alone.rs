@@ -107,6 +107,9 @@ pub(crate) fn judge(set: &Path) -> Result<()> {
         },
     )?;
     let row: Row = serde_json::from_reader(std::io::stdin().lock())?;
+    if row.folder() == "svg" {
+        fonts(&set.join("svg/fonts"))?;
+    }
     let verdict = thread::scope(|scope| scope.spawn(|| judge::judge(&row, set)).join());
     let verdict = match verdict {
         Ok(Ok(passed)) => passed,
@@ -114,5 +117,27 @@ pub(crate) fn judge(set: &Path) -> Result<()> {
         Err(_) => anyhow::bail!("it panicked"),
     };
     println!("{}", serde_json::to_string(&verdict)?);
+    Ok(())
+}
+
+/// The set's own, which its pictures were drawn with.
+fn fonts(folder: &Path) -> Result<()> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|end| end == "ttf" || end == "otf")
+        })
+        .collect();
+    paths.sort();
+    let files = paths.iter().map(std::fs::read).collect::<Result<_, _>>()?;
+    let families = [
+        "Noto Sans",
+        "Noto Serif",
+        "Noto Mono",
+        "Yellowtail",
+        "Sedgwick Ave Display",
+    ];
+    andon_codecs::Fonts::new(files, families).install();
     Ok(())
 }

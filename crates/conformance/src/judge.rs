@@ -5,7 +5,7 @@ use std::path::Path;
 use andon_codecs::ALL;
 use andon_pixels::{
     Alone, Codec, Decode, Engine, Error, Fault, Frame, Image, Info, Limits, Never, NoMaterials,
-    Scales,
+    Scale, Scales,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;
@@ -51,10 +51,19 @@ impl Source {
         Ok((*codec.ok_or(Error::UnknownFormat)?, info))
     }
 
-    /// The first frame in its own numbers, not turned.
-    fn decoded(&self) -> Result<(Info, Frame), Error> {
+    /// The first frame in its own numbers, not turned; what is drawn at any size as large as its answer.
+    fn decoded(&self, row: &Row) -> Result<(Info, Frame), Error> {
         let (codec, info) = self.header()?;
-        let Image { frames, .. } = codec.decode(&self.bytes, &info, &self.how())?;
+        let answered = |scale: &&Scale| {
+            let (width, height) = info.scaled(**scale);
+            **scale > Scale::FULL && (Some(width), Some(height)) == (row.width, row.height)
+        };
+        let scale = codec.scales(&info).iter().find(answered);
+        let how = Decode {
+            scales: Scales::both(scale.copied().unwrap_or(Scale::FULL)),
+            ..self.how()
+        };
+        let Image { frames, .. } = codec.decode(&self.bytes, &info, &how)?;
         let frame = frames.into_iter().next();
         Ok((
             info,
@@ -146,7 +155,7 @@ fn shown(row: &Row, set: &Path, source: &Source) -> Result<Judged<Verdict>, Erro
             Err(why) => return Ok(Err(why)),
         }
     } else if row.expected.contains_key("file") || row.expected.contains_key("planes") {
-        let (info, frame) = source.decoded()?;
+        let (info, frame) = source.decoded(row)?;
         match picture(row, set, &info, frame, &mut left) {
             Ok(same) => exact = same,
             Err(why) => return Ok(Err(why)),

@@ -51,10 +51,18 @@ pub trait Codec: Send + Sync {
     ///
     /// # Errors
     /// `Broken`, `Interrupted`.
-    fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize>;
+    fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
+        let full = Decode {
+            scales: Scales::FULL,
+            ..*how
+        };
+        self.decode(bytes, info, &full).map(|_| bytes.len())
+    }
 
     /// Estimated cost of [`Codec::extent`], and the memory it holds.
-    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost;
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
+        self.decode_cost(bytes, info, Scales::FULL)
+    }
 
     /// Decodes as `decode` does, at several scales while going through the file once; `how.scales` does
     /// not count. Each image is, to the bit, what `decode` gives at its scales. `None`: it cannot do this
@@ -187,15 +195,28 @@ pub trait Codec: Send + Sync {
         &[]
     }
 
+    /// The format in which a picture is written where none is asked for, if it is another than this one: of a format
+    /// that is only read, one that every client shows.
+    fn instead(&self, info: &Info) -> Option<&'static str> {
+        let _ = info;
+        None
+    }
+
     /// What a frame must be turned into before it can be written; `None` when the format cannot be
     /// written at all. The space of its colours is not the codec's affair: see `tags`.
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits>;
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        let _ = (have, how);
+        None
+    }
 
     /// Writes one picture whose first frame is as `accepts` said.
     ///
     /// # Errors
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
-    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>>;
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        let _ = (image, how, interrupt);
+        Err(Error::Internal(format!("{} is not written", self.name())))
+    }
 
     /// How its files say what their colours mean.
     fn tags(&self) -> Tags {
@@ -219,7 +240,10 @@ pub trait Codec: Send + Sync {
     }
 
     /// Estimated cost of writing a frame of this size.
-    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost;
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        let _ = (width, height, traits, how);
+        Cost::default()
+    }
 }
 
 /// How files of a format say what their colours mean.
@@ -288,8 +312,8 @@ impl Info {
     }
 }
 
-/// A decoding scale, in eighths: 1, 2, 4 or 8 for the powers of two; any N from 1 to 8 for a codec that
-/// offers it.
+/// A decoding scale, in eighths: 1, 2, 4 or 8 for the powers of two; any other for a codec that offers it, larger than
+/// the picture where it is drawn at any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scale(pub u8);
 
@@ -309,7 +333,7 @@ impl Scale {
         ((u64::from(length) * u64::from(self.0)).div_ceil(8)) as u32
     }
 
-    /// As a factor: 0.125 to 1.
+    /// As a factor: 0.125 to 1, and above for what is drawn.
     #[must_use]
     pub fn factor(self) -> f64 {
         f64::from(self.0) / 8.0

@@ -314,9 +314,11 @@ pub(super) fn target(
     formats: &Formats,
     recipe: &Recipe,
     source: &'static dyn Codec,
+    info: &Info,
 ) -> Result<&'static dyn Codec> {
     let Some(name) = &recipe.output.format else {
-        return Ok(source);
+        let instead = source.instead(info).and_then(|name| formats.codec(name));
+        return Ok(instead.unwrap_or(source));
     };
     formats.codec(name.as_str()).ok_or_else(|| {
         let known: Vec<&str> = formats.codecs.iter().map(|codec| codec.name()).collect();

@@ -32,7 +32,7 @@ pub(crate) fn plan(
         .map_err(Error::of_rules)?;
     let moves = info.animation.is_some() && recipe.output.frame.is_none();
     recipe.output.settle_moving(moves);
-    let target = draft::target(formats, &recipe, source)?;
+    let target = draft::target(formats, &recipe, source, &info)?;
     let named = rules.output().format.is_some();
     let recipe = Recipe {
         output: output::settled(&recipe.output, target, named)?,

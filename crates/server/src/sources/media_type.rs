@@ -52,22 +52,20 @@ pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
 /// Nothing is known about it.
 pub const UNKNOWN: &str = "application/octet-stream";
 
-/// Bytes that any format is known by.
-pub(crate) const HEAD: usize = 64;
+/// Bytes that any format is known by: of SVG, the beginning of its root.
+pub(crate) const HEAD: usize = 1024;
 
 const EXTENSIONS: &[(&str, &str)] = &[
     ("avif", "image/avif"),
     ("css", "text/css; charset=utf-8"),
     ("htm", "text/html; charset=utf-8"),
     ("html", "text/html; charset=utf-8"),
-    ("ico", "image/x-icon"),
     ("js", "text/javascript; charset=utf-8"),
     ("json", "application/json"),
     ("jxl", "image/jxl"),
     ("md", "text/markdown; charset=utf-8"),
     ("mjs", "text/javascript; charset=utf-8"),
     ("pdf", "application/pdf"),
-    ("svg", "image/svg+xml"),
     ("txt", "text/plain; charset=utf-8"),
     ("woff2", "font/woff2"),
     ("xml", "application/xml"),

@@ -165,7 +165,7 @@ impl Planned {
         let media_type = self.media_type(engine, made.media_type);
         let (body, media_type) = match made.body {
             None => (source.slice(..made.of_source), media_type),
-            Some(body) if self.only_grew(&body) => {
+            Some(body) if self.only_grew(engine, &body) => {
                 // What follows the picture must not be sent, and no more than a decoder needs was seen.
                 match engine.extent(cores, source, interrupt) {
                     Ok(length) => {
@@ -189,15 +189,26 @@ impl Planned {
 
     /// Is the result larger than the source, although nothing but another encoding was asked for, and not
     /// a certain one?
-    fn only_grew(&self, body: &[u8]) -> bool {
+    fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
         let recipe = self.plan.recipe();
         // One frame is not the whole animation, and another depth not what the source has.
         let output = &recipe.output;
         let only_encoded =
             recipe.steps.is_empty() && output.frame.is_none() && output.depth.is_none();
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
+        let any_format = any_format && !self.is_only_read(engine);
         let larger = body.len() > self.source.len();
         !self.request.style.exact && only_encoded && any_format && larger
+    }
+
+    /// Is the source of a format that browsers are not shown?
+    fn is_only_read(&self, engine: &Engine) -> bool {
+        let info = self.plan.info();
+        let source = engine
+            .codecs()
+            .iter()
+            .find(|codec| codec.name() == info.format);
+        source.is_some_and(|source| source.instead(info).is_some())
     }
 
     /// The result's true type; in the module's strict mode the source's name decides where no format was
@@ -207,7 +218,9 @@ impl Planned {
             .request
             .style
             .type_by_name
-            .then(|| media_type::by_name(engine.codecs(), &self.path));
+            .then_some(())
+            .filter(|()| !self.is_only_read(engine))
+            .map(|()| media_type::by_name(engine.codecs(), &self.path));
         promised.flatten().unwrap_or(true_type)
     }
 }

@@ -76,9 +76,6 @@ fn scales(
         // Nothing of it is seen: its pixels matter only as far as they must exist.
         return Scales::both(codec.scales(info).first().copied().unwrap_or(Scale::FULL));
     };
-    if !stored.shrinks() {
-        return Scales::FULL;
-    }
     let to = (f64::from(stored.to.0), f64::from(stored.to.1));
     let luma = codec
         .scales(info)
@@ -87,6 +84,7 @@ fn scales(
         .find(|scale| {
             from.w * scale.factor() >= headroom * to.0 && from.h * scale.factor() >= headroom * to.1
         })
+        .or(codec.scales(info).last().copied())
         .unwrap_or(Scale::FULL);
     Scales {
         luma,

@@ -1,0 +1,123 @@
+//! BMP: all depths, palettes, bit fields and run lengths, from OS/2 1 to Windows' fifth header. Only read.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Error, Image, Info, Metadata, Model, Orientation, Result, Scales,
+    Space,
+};
+
+use crate::bytes::u32_le;
+use crate::guard;
+
+mod header;
+mod pixels;
+mod runs;
+
+pub(crate) use header::Dib;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "bmp";
+
+/// Bytes before the first header.
+const FILE_HEADER: usize = 14;
+
+/// The BMP codec.
+#[derive(Debug)]
+pub(crate) struct Bmp;
+
+impl Codec for Bmp {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["dib"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/bmp"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        // Two letters alone begin many texts.
+        let header = u32_le(head, FILE_HEADER).is_some_and(|length| (12..=124).contains(&length));
+        head.starts_with(b"BM") && header
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        Ok(info(NAME, &dib(bytes)?))
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let dib = dib(bytes)?;
+        guard::probed(dib.width, dib.height, info, how.limits)?;
+        let frame = dib.frame(how.interrupt)?;
+        let metadata = Metadata {
+            icc: dib.profile(how)?,
+            ..Metadata::default()
+        };
+        Ok(Image::read(frame, metadata, info.space))
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        cost(bytes, info)
+    }
+
+    /// Few photographs are kept as BMP.
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+}
+
+fn dib(bytes: &[u8]) -> Result<Dib<'_>> {
+    let cut = || Error::broken(NAME, "it is cut off");
+    let pixels = u32_le(bytes, 10).ok_or_else(cut)? as usize;
+    let rest = bytes.get(FILE_HEADER..).ok_or_else(cut)?;
+    let mut dib = Dib::read(rest, NAME)?;
+    // From the header on; nothing before the palette can be pixels.
+    let at = pixels.checked_sub(FILE_HEADER).unwrap_or(dib.pixels_at);
+    if at >= dib.palette_at {
+        dib.limit_palette(at);
+        dib.pixels_at = at;
+    }
+    Ok(dib)
+}
+
+/// What a header says, of BMP and ICO alike.
+pub(crate) fn info(format: &'static str, dib: &Dib<'_>) -> Info {
+    Info {
+        format,
+        width: dib.width,
+        height: dib.height,
+        model: Model::Rgb,
+        depth: Depth::U8,
+        alpha: dib.has_alpha(),
+        space: if dib.embedded_profile().is_some() {
+            Space::PROFILED
+        } else {
+            Space::UNSPECIFIED
+        },
+        palette: dib.bits <= 8,
+        frames: 1,
+        animation: None,
+        orientation: Orientation::default(),
+        quality: None,
+        lossless: true,
+        progressive: false,
+        metadata: dib.embedded_profile().is_some(),
+        decoder_bytes: 0,
+        page_offset: (0, 0),
+    }
+}
+
+/// Measured on photographs of 24 bits; runs cost by the byte.
+pub(crate) fn cost(bytes: u64, info: &Info) -> Cost {
+    Cost {
+        nanos: bytes + info.pixels().saturating_mul(5),
+        // A row of colours; of runs, the indices of all pixels.
+        scratch: info.pixels().saturating_add(u64::from(info.width) * 4),
+    }
+}

@@ -1,0 +1,156 @@
+//! From a bitmap to planes.
+
+use andon_pixels::{Error, Frame, Grid, Interrupt, Model, Plane, Result};
+
+use super::header::{Dib, Packing};
+use super::runs;
+use crate::guard;
+
+/// Red, green, blue, alpha.
+type Pixel = [u8; 4];
+
+impl Dib<'_> {
+    /// The whole picture. Its size has been held against the limits.
+    pub(crate) fn frame(&self, interrupt: &dyn Interrupt) -> Result<Frame> {
+        let broken = |why: &str| Error::broken(self.format, why);
+        let cut = || broken("it is cut off");
+        let stride = self.stride(self.bits);
+        let data = self.bytes.get(self.pixels_at..).ok_or_else(cut)?;
+        let palette = self.palette()?;
+        let (width, height) = (self.width as usize, self.height as usize);
+        let indices = match self.packing {
+            Packing::Runs => Some(runs::unpack(data, self.bits, width, height, interrupt)?),
+            Packing::None => {
+                // The last row's padding may be missing.
+                let row = (width * usize::from(self.bits)).div_ceil(8);
+                let needed = (height - 1)
+                    .checked_mul(stride)
+                    .and_then(|rows| rows.checked_add(row));
+                if needed.is_none_or(|needed| data.len() < needed) {
+                    return Err(cut());
+                }
+                None
+            }
+        };
+        let clear = match self.clear_mask {
+            // The mask may be left out where pixels have their own opacity.
+            true => data.get(stride * height..).unwrap_or_default(),
+            false => &[],
+        };
+        let alpha = self.has_alpha();
+        let channels = 3 + usize::from(alpha);
+        let mut planes = Grid::several(channels, self.width, self.height, 0_u8);
+        let mut pixels = vec![[0; 4]; width];
+        for y in 0..height {
+            if y % BAND_ROWS == 0 {
+                guard::wanted(interrupt)?;
+            }
+            let stored = if self.top_down { y } else { height - 1 - y };
+            match &indices {
+                Some(indices) => {
+                    for (pixel, index) in pixels.iter_mut().zip(&indices[stored * width..]) {
+                        *pixel = palette.get(usize::from(*index)).copied().unwrap_or(BLACK);
+                    }
+                }
+                None => self.row(&data[stored * stride..], &palette, &mut pixels),
+            }
+            if self.clear_mask && self.bits < 32 {
+                let row = clear.get(stored * self.stride(1)..).unwrap_or_default();
+                for (x, pixel) in pixels.iter_mut().enumerate() {
+                    let bits = row.get(x / 8).copied().unwrap_or(0);
+                    pixel[3] = if bits >> (7 - x % 8) & 1 == 1 { 0 } else { 255 };
+                }
+            }
+            for (channel, plane) in planes.iter_mut().enumerate() {
+                for (sample, pixel) in plane.row_mut(y as u32).iter_mut().zip(&pixels) {
+                    *sample = pixel[channel];
+                }
+            }
+        }
+        let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
+        let alpha = if alpha { planes.pop() } else { None };
+        Ok(Frame::new(
+            Model::Rgb,
+            self.width,
+            self.height,
+            planes,
+            alpha,
+        ))
+    }
+
+    fn palette(&self) -> Result<Vec<Pixel>> {
+        let bytes = self.colours * self.colour_bytes;
+        let table = self.bytes.get(self.palette_at..self.palette_at + bytes);
+        let table = table.ok_or_else(|| Error::broken(self.format, "its palette is cut off"))?;
+        let colours = table.chunks_exact(self.colour_bytes);
+        Ok(colours
+            .map(|colour| [colour[2], colour[1], colour[0], 255])
+            .collect())
+    }
+
+    fn row(&self, row: &[u8], palette: &[Pixel], pixels: &mut [Pixel]) {
+        match self.bits {
+            1 | 2 | 4 | 8 => {
+                let bits = usize::from(self.bits);
+                let mask = (1_u16 << bits) - 1;
+                for (x, pixel) in pixels.iter_mut().enumerate() {
+                    let byte = u16::from(row[x * bits / 8]);
+                    let index = byte >> (8 - bits - x * bits % 8) & mask;
+                    *pixel = palette.get(usize::from(index)).copied().unwrap_or(BLACK);
+                }
+            }
+            24 => {
+                for (pixel, bytes) in pixels.iter_mut().zip(row.chunks_exact(3)) {
+                    *pixel = [bytes[2], bytes[1], bytes[0], 255];
+                }
+            }
+            bits => {
+                let fields = self.masks.map(Field::of);
+                for (pixel, bytes) in pixels
+                    .iter_mut()
+                    .zip(row.chunks_exact(usize::from(bits) / 8))
+                {
+                    let value = bytes
+                        .iter()
+                        .rev()
+                        .fold(0, |value, byte| value << 8 | u32::from(*byte));
+                    *pixel = fields.map(|field| field.sample(value, 0));
+                    pixel[3] = fields[3].sample(value, 255);
+                }
+            }
+        }
+    }
+}
+
+const BLACK: Pixel = [0, 0, 0, 255];
+
+/// Rows between two looks at the interrupt.
+const BAND_ROWS: usize = 16;
+
+/// The bits of one colour.
+#[derive(Clone, Copy)]
+struct Field {
+    mask: u32,
+    shift: u32,
+    most: u64,
+}
+
+impl Field {
+    fn of(mask: u32) -> Self {
+        let shift = mask.trailing_zeros().min(31);
+        Self {
+            mask,
+            shift,
+            most: u64::from(mask >> shift),
+        }
+    }
+
+    /// Its bits as 8; another value, if there are none.
+    fn sample(self, value: u32, none: u8) -> u8 {
+        if self.mask == 0 {
+            return none;
+        }
+        let own = u64::from((value & self.mask) >> self.shift);
+        ((own * 255 + self.most / 2) / self.most) as u8
+    }
+}

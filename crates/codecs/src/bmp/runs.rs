@@ -1,0 +1,79 @@
+//! Run lengths of indices, from the bottom row up.
+
+use andon_pixels::{Interrupt, Result};
+
+use crate::guard;
+
+/// The indices of all pixels, in the order of the file's rows. What is passed over has the first colour; a stream
+/// that ends early ends the picture.
+pub(super) fn unpack(
+    data: &[u8],
+    bits: u16,
+    width: usize,
+    height: usize,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    let mut indices = vec![0; width * height];
+    let (mut x, mut y) = (0, 0);
+    let mut put = |x: &mut usize, y: usize, index: u8| {
+        if *x < width && y < height {
+            indices[y * width + *x] = index;
+        }
+        *x += 1;
+    };
+    let mut rest = data;
+    let mut codes = 0_usize;
+    while let [first, second, after @ ..] = rest {
+        rest = after;
+        codes += 1;
+        if codes % CODES == 0 {
+            guard::wanted(interrupt)?;
+        }
+        match (*first, *second) {
+            (0, 0) => (x, y) = (0, y + 1),
+            (0, 1) => break,
+            (0, 2) => {
+                let [right, up, after @ ..] = rest else { break };
+                rest = after;
+                x += usize::from(*right);
+                y += usize::from(*up);
+            }
+            (0, count) => {
+                let count = usize::from(count);
+                let bytes = (count * usize::from(bits)).div_ceil(8);
+                for place in 0..count {
+                    let Some(index) = index(rest, bits, place) else {
+                        break;
+                    };
+                    put(&mut x, y, index);
+                }
+                rest = rest.get(bytes.next_multiple_of(2)..).unwrap_or_default();
+            }
+            (count, value) => {
+                for place in 0..usize::from(count) {
+                    let index = match bits {
+                        8 => value,
+                        _ if place % 2 == 0 => value >> 4,
+                        _ => value & 15,
+                    };
+                    put(&mut x, y, index);
+                }
+            }
+        }
+        if y >= height {
+            break;
+        }
+    }
+    Ok(indices)
+}
+
+/// Codes between two looks at the interrupt.
+const CODES: usize = 1 << 16;
+
+fn index(bytes: &[u8], bits: u16, place: usize) -> Option<u8> {
+    match bits {
+        8 => bytes.get(place).copied(),
+        _ if place % 2 == 0 => bytes.get(place / 2).map(|byte| byte >> 4),
+        _ => bytes.get(place / 2).map(|byte| byte & 15),
+    }
+}

@@ -1,0 +1,127 @@
+//! ICO and CUR: of all entries the largest, and of those the deepest. Only read.
+
+use andon_pixels::{Codec, Cost, Decode, Error, Image, Info, Metadata, Result, Scales};
+
+use crate::bmp::{self, Dib};
+use crate::bytes::{u16_le, u32_le};
+use crate::guard;
+use crate::png::Png;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "ico";
+
+/// The ICO codec.
+#[derive(Debug)]
+pub(crate) struct Ico;
+
+impl Codec for Ico {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["cur"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/x-icon"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        let kind = matches!(head.get(..4), Some([0, 0, 1 | 2, 0]));
+        // A byte of the first entry is always zero, and four zeros begin many files.
+        kind && u16_le(head, 4).is_some_and(|count| count > 0) && head.get(9) == Some(&0)
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        match entry(bytes)? {
+            Entry::Png(png) => Ok(Info {
+                format: NAME,
+                frames: 1,
+                animation: None,
+                ..Png.probe(png)?
+            }),
+            Entry::Bitmap(dib) => Ok(bmp::info(NAME, &dib)),
+        }
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        match entry(bytes)? {
+            Entry::Png(png) => Png.decode(png, info, how),
+            Entry::Bitmap(dib) => {
+                guard::probed(dib.width, dib.height, info, how.limits)?;
+                let metadata = Metadata {
+                    icc: dib.profile(how)?,
+                    ..Metadata::default()
+                };
+                Ok(Image::read(dib.frame(how.interrupt)?, metadata, info.space))
+            }
+        }
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
+        let (png, bitmap) = (Png.decode_cost(bytes, info, scales), bmp::cost(bytes, info));
+        Cost {
+            nanos: png.nanos.max(bitmap.nanos),
+            scratch: png.scratch.max(bitmap.scratch),
+        }
+    }
+
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+}
+
+/// What stands behind an entry of the directory.
+enum Entry<'a> {
+    Png(&'a [u8]),
+    Bitmap(Dib<'a>),
+}
+
+/// Entries that are looked at.
+const ENTRIES: usize = 256;
+
+/// The best entry that can be read. The directory's own sizes are bytes, and often wrong: what the pictures say counts.
+fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
+    let count = u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES);
+    let mut first_error = None;
+    let mut best: Option<((u64, u16), Entry<'_>)> = None;
+    for index in 0..count {
+        let Some(data) = behind(bytes, index) else {
+            continue;
+        };
+        let read = match Png.sniff(data) {
+            true => Png
+                .probe(data)
+                .map(|info| ((info.pixels(), 32), Entry::Png(data))),
+            false => Dib::read(data, NAME).map(|dib| {
+                let dib = dib.of_icon();
+                let pixels = u64::from(dib.width) * u64::from(dib.height);
+                ((pixels, dib.bits), Entry::Bitmap(dib))
+            }),
+        };
+        match read {
+            Ok((size, entry)) if best.as_ref().is_none_or(|(best, _)| size > *best) => {
+                best = Some((size, entry));
+            }
+            Ok(_) => {}
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    match best {
+        Some((_, entry)) => Ok(entry),
+        None => Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no picture"))),
+    }
+}
+
+/// The bytes of an entry, as far as they are there.
+fn behind(bytes: &[u8], index: usize) -> Option<&[u8]> {
+    let entry = bytes.get(6 + 16 * index..)?.get(..16)?;
+    let length = u32_le(entry, 8)? as usize;
+    let data = bytes.get(u32_le(entry, 12)? as usize..)?;
+    Some(&data[..length.min(data.len())])
+}

@@ -1,0 +1,82 @@
+//! From a drawing to planes.
+
+use andon_pixels::{Cost, Decode, Error, Frame, Grid, Info, Model, Plane, Result, Scale};
+use resvg::tiny_skia::{Pixmap, Transform};
+
+use super::weigh::{TooMuch, weigh};
+use super::{document, images};
+use crate::guard;
+
+/// Pixels that a drawing may touch: some seconds of work.
+const WORK: u64 = 1_000_000_000;
+
+/// Draws at the scale that is asked for.
+pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame> {
+    guard::size(info.width, info.height, how.limits)?;
+    let (width, height) = info.scaled(how.scales.luma);
+    guard::size(width, height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    let text = document::text(bytes)?;
+    let options = images::options(*how.limits);
+    let tree = document::tree(&document::parse(&text)?, &options)?;
+    if document::whole(tree.size()) != (info.width, info.height) {
+        return Err(Error::Internal(
+            "these are not the bytes that were probed".to_owned(),
+        ));
+    }
+    guard::wanted(how.interrupt)?;
+    let canvas = u64::from(width) * u64::from(height);
+    weigh(&tree, canvas, WORK.max(canvas * 20)).map_err(|TooMuch| {
+        document::unsupported("more drawing than fits into a request".to_owned())
+    })?;
+    let mut pixmap = Pixmap::new(width, height)
+        .ok_or_else(|| Error::Internal(format!("no picture of {width}×{height}")))?;
+    let transform = Transform::from_scale(
+        width as f32 / tree.size().width(),
+        height as f32 / tree.size().height(),
+    );
+    let transform = match how.scales.luma {
+        Scale::FULL => Transform::identity(),
+        _ => transform,
+    };
+    resvg::render(&tree, transform, &mut pixmap.as_mut());
+    guard::wanted(how.interrupt)?;
+    Ok(planes(&pixmap, width, height))
+}
+
+/// Straight colours and opacity.
+fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Frame {
+    let mut planes = Grid::several(4, width, height, 0_u8);
+    let mut written: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
+    for (index, pixel) in pixmap.pixels().iter().enumerate() {
+        let pixel = pixel.demultiply();
+        let samples = [pixel.red(), pixel.green(), pixel.blue(), pixel.alpha()];
+        for (plane, sample) in written.iter_mut().zip(samples) {
+            plane[index] = sample;
+        }
+    }
+    let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
+    let alpha = planes.pop();
+    Frame::new(Model::Rgb, width, height, planes, alpha)
+}
+
+/// Guessed from the length of the text: what is drawn is not known before it is read.
+pub(super) fn cost(bytes: u64, info: &Info, scale: Scale) -> Cost {
+    let (width, height) = info.scaled(scale);
+    let canvas = u64::from(width).saturating_mul(u64::from(height));
+    Cost {
+        nanos: bytes
+            .saturating_mul(NANOS_PER_BYTE)
+            .saturating_add(canvas.saturating_mul(NANOS_PER_PIXEL)),
+        // The picture as it is drawn, and layers of groups.
+        scratch: canvas
+            .saturating_mul(4 * LAYERS)
+            .saturating_add(bytes.saturating_mul(BYTES_PER_BYTE)),
+    }
+}
+
+const NANOS_PER_BYTE: u64 = 500;
+const NANOS_PER_PIXEL: u64 = 40;
+const LAYERS: u64 = 4;
+/// Elements in memory for each byte of text.
+const BYTES_PER_BYTE: u64 = 30;

@@ -1,0 +1,99 @@
+//! Pictures inside: out of `data:` URLs only, and decoded by our own codecs under the same limits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use andon_pixels::color::Convert;
+use andon_pixels::{
+    Alone, Codec, Context, Decode, Depth, Encode, Error, Image, Limits, Model, Never, Result,
+    Scales, Stage, Traits,
+};
+use resvg::usvg::{ImageHrefResolver, ImageKind, Options};
+
+use super::{NAME, document, fonts};
+
+/// Pixels of all of them together.
+const PIXELS: u64 = 16 << 20;
+
+/// Options that open nothing: no files, no addresses, our fonts only.
+pub(super) fn options(limits: Limits) -> Options<'static> {
+    let left = AtomicU64::new(PIXELS);
+    let resolver = ImageHrefResolver {
+        resolve_data: Box::new(move |_, data: Arc<Vec<u8>>, _| {
+            if document::sniff(&data) {
+                return nested(&data);
+            }
+            // What cannot be shown is left out.
+            let png = raster(&data, &limits, &left).ok()?;
+            Some(ImageKind::PNG(Arc::new(png)))
+        }),
+        ..closed()
+    };
+    with(resolver)
+}
+
+/// No picture at all.
+fn closed() -> ImageHrefResolver<'static> {
+    ImageHrefResolver {
+        resolve_data: Box::new(|_, _, _| None),
+        resolve_string: Box::new(|_, _| None),
+    }
+}
+
+fn with(image_href_resolver: ImageHrefResolver<'static>) -> Options<'static> {
+    let (fontdb, font_family) = fonts::fonts();
+    Options {
+        fontdb,
+        font_family,
+        image_href_resolver,
+        ..Options::default()
+    }
+}
+
+/// A drawing inside, in which there are no more pictures.
+fn nested(data: &[u8]) -> Option<ImageKind> {
+    let text = document::text(data).ok()?;
+    let tree = document::tree(&document::parse(&text).ok()?, &with(closed())).ok()?;
+    Some(ImageKind::SVG(tree))
+}
+
+/// A picture of any other format as PNG, which `resvg` reads.
+fn raster(data: &[u8], limits: &Limits, left: &AtomicU64) -> Result<Vec<u8>> {
+    let mut codecs = crate::ALL.iter();
+    let codec = codecs.find(|codec| codec.name() != NAME && codec.sniff(data));
+    let codec = codec.ok_or(Error::UnknownFormat)?;
+    let info = codec.probe(data)?;
+    let take = |left: u64| left.checked_sub(info.pixels());
+    if left
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+        .is_err()
+    {
+        return Err(Error::Limit {
+            name: "pixels",
+            value: info.pixels(),
+            limit: PIXELS,
+        });
+    }
+    let how = Decode {
+        scales: Scales::FULL,
+        limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let Image { frames, .. } = codec.decode(data, &info, &how)?;
+    let frame = frames.into_iter().next().ok_or(Error::UnknownFormat)?;
+    let space = frame.colour.space;
+    let to = Traits {
+        alpha: frame.alpha.is_some(),
+        space,
+        ..Traits::new(Model::Rgb, Depth::U8)
+    };
+    let context = Context {
+        materials: &|_| Err(Error::UnknownFormat),
+        interrupt: &Never,
+        cores: &Alone,
+    };
+    let frame = Convert { to, from: space }.apply(frame, &context)?;
+    crate::png::Png.encode(&Image::still(frame), &Encode::default(), &Never)
+}

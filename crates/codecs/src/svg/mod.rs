@@ -1,0 +1,100 @@
+//! SVG: drawn at the size that is needed, by `resvg`. Nothing outside the file is looked at.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Image, Info, Metadata, Model, Orientation, Result, Scale, Scales,
+    Space,
+};
+
+mod document;
+mod draw;
+mod fonts;
+mod images;
+mod weigh;
+
+pub use fonts::Fonts;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "svg";
+
+/// The SVG codec: it draws, and writes nothing.
+#[derive(Debug)]
+pub(crate) struct Svg;
+
+impl Codec for Svg {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["svgz"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/svg+xml"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        document::sniff(head)
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let (width, height) = document::size(bytes)?;
+        Ok(Info {
+            format: NAME,
+            width,
+            height,
+            model: Model::Rgb,
+            depth: Depth::U8,
+            alpha: true,
+            space: Space::UNSPECIFIED,
+            palette: false,
+            frames: 1,
+            animation: None,
+            orientation: Orientation::default(),
+            quality: None,
+            lossless: true,
+            progressive: false,
+            metadata: false,
+            decoder_bytes: 0,
+            page_offset: (0, 0),
+        })
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let frame = draw::draw(bytes, info, how)?;
+        Ok(Image::read(frame, Metadata::default(), info.space))
+    }
+
+    /// What is drawn has no size of its own: it is drawn as large as it is shown.
+    fn scales(&self, _info: &Info) -> &'static [Scale] {
+        SCALES
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
+        draw::cost(bytes, info, scales.luma)
+    }
+
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+}
+
+/// By eighths up to twice the size, by quarters up to four times, by whole sizes up to sixteen times.
+const SCALES: &[Scale] = &{
+    let mut scales = [Scale(0); 36];
+    let (mut index, mut eighths) = (0, 0);
+    while index < scales.len() {
+        eighths += match eighths {
+            0..16 => 1,
+            16..32 => 2,
+            _ => 8,
+        };
+        scales[index] = Scale(eighths);
+        index += 1;
+    }
+    scales
+};
