@@ -5,6 +5,7 @@ use std::fmt::Write;
 use andon_codecs::ALL;
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
+use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{Arg, WORDS, Word, options};
 
 use crate::print::print;
@@ -63,7 +64,8 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
          no use for\nthem, unless it was asked for by name; max goes where q does. Options of a format's own are written \
          `with:NAME:VALUE`.\n"
     )?;
-    for codec in ALL {
+    let (written, read): (Vec<_>, Vec<_>) = ALL.iter().partition(|codec| is_written(**codec));
+    for codec in written {
         let (shared, own): (Vec<&Word>, Vec<&Word>) =
             codec.options().iter().partition(|word| is_shared(word));
         let names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
@@ -76,6 +78,12 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             entry(to, word, markdown)?;
         }
     }
+    let read: Vec<&str> = read.iter().map(|codec| codec.name()).collect();
+    writeln!(
+        to,
+        "\nOnly read: {}. Where no format is asked for, these become PNG or JPEG.",
+        read.join(", ")
+    )?;
     writeln!(to, "\n{section}small_light URLs\n")?;
     writeln!(
         to,
@@ -103,6 +111,12 @@ fn entry(to: &mut String, word: &Word, markdown: bool) -> std::fmt::Result {
         )?;
     }
     word.args.iter().try_for_each(|arg| argument(to, arg))
+}
+
+/// Can pictures be written in this format?
+fn is_written(codec: &dyn Codec) -> bool {
+    let plain = Traits::new(Model::Rgb, Depth::U8);
+    codec.accepts(plain, &Encode::default()).is_some()
 }
 
 /// Is it a word that formats share?

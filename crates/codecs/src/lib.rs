@@ -22,8 +22,11 @@ mod heif;
 mod ico;
 mod jpeg;
 mod jxl;
+mod pack_bits;
 mod png;
+mod psd;
 mod svg;
+mod tiff;
 mod webp;
 
 pub use svg::Fonts;
@@ -38,6 +41,8 @@ pub static ALL: &[&dyn Codec] = &[
     &jxl::Jxl,
     &bmp::Bmp,
     &ico::Ico,
+    &tiff::Tiff,
+    &psd::Psd,
     &svg::Svg,
 ];
 

@@ -137,11 +137,19 @@ impl<'a> Dib<'a> {
         self
     }
 
-    /// The palette ends where the pixels begin.
-    pub(super) fn limit_palette(&mut self, pixels_at: usize) {
-        self.colours = self
-            .colours
-            .min((pixels_at - self.palette_at) / self.colour_bytes);
+    /// Takes the fourth byte of plain pixels of 32 bits for their opacity where it says anything.
+    pub(super) fn find_opacity(&mut self) {
+        let pixels = self.bytes.get(self.pixels_at..).unwrap_or_default();
+        let plain = self.bits == 32 && self.masks == [0xff_0000, 0xff00, 0xff, 0];
+        if plain
+            && pixels
+                .iter()
+                .skip(3)
+                .step_by(4)
+                .any(|opacity| *opacity != 0)
+        {
+            self.masks[3] = 0xff00_0000;
+        }
     }
 
     /// Has it opacity?

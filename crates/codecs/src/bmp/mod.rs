@@ -80,9 +80,9 @@ fn dib(bytes: &[u8]) -> Result<Dib<'_>> {
     // From the header on; nothing before the palette can be pixels.
     let at = pixels.checked_sub(FILE_HEADER).unwrap_or(dib.pixels_at);
     if at >= dib.palette_at {
-        dib.limit_palette(at);
         dib.pixels_at = at;
     }
+    dib.find_opacity();
     Ok(dib)
 }
 

@@ -16,7 +16,7 @@ impl Dib<'_> {
         let cut = || broken("it is cut off");
         let stride = self.stride(self.bits);
         let data = self.bytes.get(self.pixels_at..).ok_or_else(cut)?;
-        let palette = self.palette()?;
+        let palette = self.palette();
         let (width, height) = (self.width as usize, self.height as usize);
         let indices = match self.packing {
             Packing::Runs => Some(runs::unpack(data, self.bits, width, height, interrupt)?),
@@ -78,14 +78,13 @@ impl Dib<'_> {
         ))
     }
 
-    fn palette(&self) -> Result<Vec<Pixel>> {
-        let bytes = self.colours * self.colour_bytes;
-        let table = self.bytes.get(self.palette_at..self.palette_at + bytes);
-        let table = table.ok_or_else(|| Error::broken(self.format, "its palette is cut off"))?;
-        let colours = table.chunks_exact(self.colour_bytes);
-        Ok(colours
+    /// As much of it as there is.
+    fn palette(&self) -> Vec<Pixel> {
+        let table = self.bytes.get(self.palette_at..).unwrap_or_default();
+        let colours = table.chunks_exact(self.colour_bytes).take(self.colours);
+        colours
             .map(|colour| [colour[2], colour[1], colour[0], 255])
-            .collect())
+            .collect()
     }
 
     fn row(&self, row: &[u8], palette: &[Pixel], pixels: &mut [Pixel]) {

@@ -18,7 +18,8 @@ pub(super) fn unpack(
     pixels: usize,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
-    if !(1..=8).contains(&index_bits) {
+    // More than 8 have no colours, but some writers say so and use none of them.
+    if !(1..MOST_BITS).contains(&index_bits) {
         return Err(Error::broken(NAME, "its indices have an impossible size"));
     }
     let clear = 1 << index_bits;

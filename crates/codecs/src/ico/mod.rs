@@ -118,10 +118,8 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     }
 }
 
-/// The bytes of an entry, as far as they are there.
+/// The bytes of an entry and whatever follows them: the length that the directory tells is often wrong.
 fn behind(bytes: &[u8], index: usize) -> Option<&[u8]> {
-    let entry = bytes.get(6 + 16 * index..)?.get(..16)?;
-    let length = u32_le(entry, 8)? as usize;
-    let data = bytes.get(u32_le(entry, 12)? as usize..)?;
-    Some(&data[..length.min(data.len())])
+    let at = u32_le(bytes.get(6 + 16 * index..)?.get(..16)?, 12)?;
+    bytes.get(at as usize..)
 }

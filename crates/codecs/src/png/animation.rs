@@ -21,6 +21,8 @@ pub(super) struct Reader<'a> {
     /// Colours and clear colours, which hold for all frames.
     shared: Vec<([u8; 4], &'a [u8])>,
     next: Option<Control>,
+    /// Frames that are still to be shown.
+    left: u32,
     metadata: Metadata,
     canvas: Canvas,
     limits: &'a Limits,
@@ -44,6 +46,7 @@ impl<'a> Reader<'a> {
             ihdr,
             shared: Vec::new(),
             next: None,
+            left: info.frames,
             metadata: if how.keep_metadata {
                 decode::metadata(&header, how.limits)?
             } else {
@@ -124,6 +127,10 @@ impl FrameReader for Reader<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
         let Some((control, file)) = self.wrapped()? else {
             return Ok(None);
         };

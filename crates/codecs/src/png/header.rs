@@ -30,7 +30,7 @@ pub(super) struct Header<'a> {
     colour: Colour,
     transparent: bool,
     /// It says that it moves; and the frames it says how to show.
-    animated: Option<u32>,
+    animated: Option<Animated>,
     frames: u32,
     duration_ms: f64,
     /// May a composed frame be transparent somewhere, if its pixels are?
@@ -50,6 +50,13 @@ pub(super) struct Header<'a> {
     pub(super) exif: Option<&'a [u8]>,
     /// The iTXt chunk with an XMP packet, from behind its keyword on.
     xmp: Option<&'a [u8]>,
+}
+
+/// What it says of itself as an animation.
+#[derive(Clone, Copy, Debug)]
+struct Animated {
+    frames: u32,
+    plays: u32,
 }
 
 /// IHDR's colour type.
@@ -178,7 +185,7 @@ impl<'a> Header<'a> {
     }
 
     fn animation(&self) -> Option<Animation> {
-        let plays = self.animated?;
+        let Animated { plays, .. } = self.animated?;
         (self.frames() > 1).then(|| Animation {
             plays,
             duration_ms: self.duration_ms.round() as u64,
@@ -255,7 +262,11 @@ impl<'a> Header<'a> {
     fn take(&mut self, chunk: &Chunk<'a>, after_pixels: bool) {
         match &chunk.kind {
             b"fcTL" => {
-                if let Some(control) = Control::read(chunk.data) {
+                // What is beyond the number that it tells is not shown.
+                let told = self
+                    .animated
+                    .map_or(u32::MAX, |animated| animated.frames.max(1));
+                if let Some(control) = Control::read(chunk.data).filter(|_| self.frames < told) {
                     // The canvas is clear at first, and what is restored before anything was drawn is so again.
                     let covers = control.place.x == 0
                         && control.place.y == 0
@@ -296,8 +307,11 @@ impl<'a> Header<'a> {
                     matches!(self.colour, Colour::Gray | Colour::Rgb | Colour::Indexed);
             }
             b"acTL" => {
-                if let Some(&[p0, p1, p2, p3]) = chunk.data.get(4..8) {
-                    self.animated = Some(u32::from_be_bytes([p0, p1, p2, p3]));
+                if let &[f0, f1, f2, f3, p0, p1, p2, p3] = chunk.data {
+                    self.animated = Some(Animated {
+                        frames: u32::from_be_bytes([f0, f1, f2, f3]),
+                        plays: u32::from_be_bytes([p0, p1, p2, p3]),
+                    });
                 }
             }
             b"oFFs" => {

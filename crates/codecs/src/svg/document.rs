@@ -75,7 +75,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
 /// The elements. Entities are refused, for what they expand to is not known before.
 pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     let options = ParsingOptions {
-        allow_dtd: false,
+        allow_dtd: !text.contains("<!ENTITY"),
         // Texts and attributes are counted, too.
         nodes_limit: 4 * NODES,
         ..ParsingOptions::default()
@@ -168,7 +168,8 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
         .iter()
         .filter_map(|name| Some((*name, root.attribute(*name)?)));
     let said: Vec<_> = says.collect();
-    let size = match said.is_empty() {
+    let told = said.len() > 1 || said.first().is_some_and(|(name, _)| *name == "viewBox");
+    let size = match !told {
         true => tree(&document, &Options::default())?.size(),
         false => {
             let mut alone = String::from("<svg xmlns='http://www.w3.org/2000/svg'");

@@ -19,11 +19,6 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
     let text = document::text(bytes)?;
     let options = images::options(*how.limits);
     let tree = document::tree(&document::parse(&text)?, &options)?;
-    if document::whole(tree.size()) != (info.width, info.height) {
-        return Err(Error::Internal(
-            "these are not the bytes that were probed".to_owned(),
-        ));
-    }
     guard::wanted(how.interrupt)?;
     let canvas = u64::from(width) * u64::from(height);
     weigh(&tree, canvas, WORK.max(canvas * 20)).map_err(|TooMuch| {
@@ -31,13 +26,10 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
     })?;
     let mut pixmap = Pixmap::new(width, height)
         .ok_or_else(|| Error::Internal(format!("no picture of {width}×{height}")))?;
-    let transform = Transform::from_scale(
-        width as f32 / tree.size().width(),
-        height as f32 / tree.size().height(),
-    );
-    let transform = match how.scales.luma {
-        Scale::FULL => Transform::identity(),
-        _ => transform,
+    let own = tree.size();
+    let transform = match document::whole(own) == (width, height) {
+        true => Transform::identity(),
+        false => Transform::from_scale(width as f32 / own.width(), height as f32 / own.height()),
     };
     resvg::render(&tree, transform, &mut pixmap.as_mut());
     guard::wanted(how.interrupt)?;

@@ -1,0 +1,39 @@
+//! PackBits: the run lengths of TIFF and PSD.
+
+/// Unpacks `length` bytes; `None`: they are not all there.
+pub(crate) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length);
+    let mut rest = packed;
+    while bytes.len() < length {
+        let (head, after) = rest.split_first()?;
+        rest = match i8::from_ne_bytes([*head]) {
+            count @ 0.. => {
+                let (literal, after) = after.split_at_checked(count as usize + 1)?;
+                bytes.extend_from_slice(literal);
+                after
+            }
+            -128 => after,
+            count => {
+                let (value, after) = after.split_first()?;
+                bytes.resize(bytes.len() + usize::from(count.unsigned_abs()) + 1, *value);
+                after
+            }
+        };
+    }
+    bytes.truncate(length);
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_and_literals_are_unpacked_and_missing_bytes_are_noticed() {
+        let packed = [0xfe, 7, 2, 1, 2, 3, 0x80, 0xff, 9];
+        assert_eq!(unpack(&packed, 8), Some(vec![7, 7, 7, 1, 2, 3, 9, 9]));
+        assert_eq!(unpack(&packed, 4), Some(vec![7, 7, 7, 1]));
+        assert_eq!(unpack(&packed, 9), None);
+        assert_eq!(unpack(&[3, 1], 1), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! PSD and PSB: the merged picture at the file's end, as Photoshop leaves it there for others. Only read.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Error, Image, Info, Metadata, Model, Orientation, Result, Scales,
+    Space,
+};
+
+use crate::bytes::{u16_be, u32_be};
+use crate::guard;
+
+mod pixels;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "psd";
+
+/// The PSD codec.
+#[derive(Debug)]
+pub(crate) struct Psd;
+
+impl Codec for Psd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["psb"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/vnd.adobe.photoshop"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(b"8BPS\0\x01") || head.starts_with(b"8BPS\0\x02")
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let header = Header::read(bytes)?;
+        Ok(Info {
+            format: NAME,
+            width: header.width,
+            height: header.height,
+            model: match header.mode {
+                Mode::Gray | Mode::Bitmap => Model::Gray,
+                Mode::Rgb | Mode::Indexed => Model::Rgb,
+                Mode::Cmyk => Model::Cmyk,
+            },
+            depth: if header.bits == 16 {
+                Depth::U16
+            } else {
+                Depth::U8
+            },
+            alpha: header.alpha,
+            space: match header.profile {
+                Some(_) => Space::PROFILED,
+                None => Space::UNSPECIFIED,
+            },
+            palette: header.mode == Mode::Indexed,
+            frames: 1,
+            animation: None,
+            orientation: Orientation::default(),
+            quality: None,
+            lossless: true,
+            progressive: false,
+            metadata: header.profile.is_some(),
+            decoder_bytes: 0,
+            page_offset: (0, 0),
+        })
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let header = Header::read(bytes)?;
+        guard::probed(header.width, header.height, info, how.limits)?;
+        let frame = pixels::frame(&header, info, how.interrupt)?;
+        let mut metadata = Metadata::default();
+        if let Some(profile) = header.profile.filter(|_| how.keep_metadata) {
+            guard::at_most(
+                "metadata_bytes",
+                profile.len() as u64,
+                how.limits.metadata_bytes,
+            )?;
+            metadata.icc = Some(profile.into());
+        }
+        Ok(Image::read(frame, metadata, info.space))
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        let samples = info.pixels().saturating_mul(info.model.planes() as u64 + 1);
+        Cost {
+            nanos: bytes.saturating_add(samples.saturating_mul(4)),
+            scratch: u64::from(info.width) * 4,
+        }
+    }
+
+    fn instead(&self, info: &Info) -> Option<&'static str> {
+        Some(if info.alpha || info.palette {
+            "png"
+        } else {
+            "jpeg"
+        })
+    }
+}
+
+/// What a pixel is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Bitmap,
+    Gray,
+    Indexed,
+    Rgb,
+    Cmyk,
+}
+
+/// Everything that stands before the merged picture.
+struct Header<'a> {
+    width: u32,
+    height: u32,
+    bits: u16,
+    mode: Mode,
+    /// Channels that are stored; those beyond colours and opacity are masks.
+    channels: usize,
+    alpha: bool,
+    /// Red, then green, then blue of 256 colours.
+    palette: &'a [u8],
+    profile: Option<&'a [u8]>,
+    run_lengths: bool,
+    /// Row lengths have four bytes.
+    large: bool,
+    /// From the row lengths or the pixels on.
+    data: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self> {
+        let cut = || Error::broken(NAME, "it is cut off");
+        let unsupported = |what: String| Error::Unsupported { format: NAME, what };
+        let short = |at| u16_be(bytes, at).ok_or_else(cut);
+        let large = short(4)? == 2;
+        let channels = usize::from(short(12)?);
+        let (height, width) = (
+            u32_be(bytes, 14).ok_or_else(cut)?,
+            u32_be(bytes, 18).ok_or_else(cut)?,
+        );
+        let most = if large { 300_000 } else { 30_000 };
+        if !(1..=56).contains(&channels)
+            || !(1..=most).contains(&width)
+            || !(1..=most).contains(&height)
+        {
+            return Err(Error::broken(
+                NAME,
+                format!("{channels} channels of {width}×{height}"),
+            ));
+        }
+        let (bits, mode) = (short(22)?, short(24)?);
+        let (mode, colours) = match (mode, bits) {
+            (0, 1) => (Mode::Bitmap, 1),
+            (1 | 8, 8 | 16) => (Mode::Gray, 1),
+            (2, 8) => (Mode::Indexed, 1),
+            (3, 8 | 16) => (Mode::Rgb, 3),
+            (4, 8 | 16) => (Mode::Cmyk, 4),
+            _ => return Err(unsupported(format!("mode {mode} with {bits} bits"))),
+        };
+        if channels < colours {
+            return Err(Error::broken(NAME, "its colours lack channels"));
+        }
+        let (palette, at) = block(bytes, 26, false).ok_or_else(cut)?;
+        let (resources, at) = block(bytes, at, false).ok_or_else(cut)?;
+        let (layers, at) = block(bytes, at, large).ok_or_else(cut)?;
+        let run_lengths = match short(at)? {
+            0 => false,
+            1 => true,
+            other => return Err(unsupported(format!("compression {other}"))),
+        };
+        if mode == Mode::Indexed && palette.len() < 768 {
+            return Err(Error::broken(NAME, "its palette is cut off"));
+        }
+        // A negative number of layers says that the first channel beyond the colours is opacity.
+        let count = u16_be(layers, if large { 8 } else { 4 }).map_or(0, |count| count as i16);
+        Ok(Self {
+            width,
+            height,
+            bits,
+            mode,
+            channels,
+            alpha: channels > colours && count < 0,
+            palette,
+            profile: profile(resources),
+            run_lengths,
+            large,
+            data: bytes.get(at + 2..).ok_or_else(cut)?,
+        })
+    }
+}
+
+/// A block that begins with its length, and where it ends.
+fn block(bytes: &[u8], at: usize, large: bool) -> Option<(&[u8], usize)> {
+    let (length, begin) = match large {
+        true => {
+            let high = u64::from(u32_be(bytes, at)?);
+            (high << 32 | u64::from(u32_be(bytes, at + 4)?), at + 8)
+        }
+        false => (u64::from(u32_be(bytes, at)?), at + 4),
+    };
+    let end = begin.checked_add(usize::try_from(length).ok()?)?;
+    Some((bytes.get(begin..end)?, end))
+}
+
+/// The ICC profile among the resources.
+fn profile(resources: &[u8]) -> Option<&[u8]> {
+    let mut at = 0;
+    while resources.get(at..at + 4)? == b"8BIM" {
+        let id = u16_be(resources, at + 4)?;
+        // A name, with its length before it, takes an even number of bytes; so does the data.
+        let name = (usize::from(*resources.get(at + 6)?) + 1).next_multiple_of(2);
+        let (data, end) = block(resources, at + 6 + name, false)?;
+        if id == ICC && !data.is_empty() {
+            return Some(data);
+        }
+        at = end.next_multiple_of(2);
+    }
+    None
+}
+
+const ICC: u16 = 1039;

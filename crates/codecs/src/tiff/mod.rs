@@ -1,0 +1,90 @@
+//! TIFF: the first page, in strips or tiles, of up to 16 bits. Only read.
+//!
+//! The crates for this expand a page in one piece, and panic on some that contradict themselves; here the directory is
+//! our own and they unpack one strip or tile at a time.
+
+use andon_pixels::{Codec, Cost, Decode, Image, Info, Metadata, Result, Scales, Space};
+
+use crate::guard;
+
+mod directory;
+mod page;
+mod pixels;
+mod unpack;
+
+use directory::Directory;
+use page::Page;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "tiff";
+
+/// The TIFF codec.
+#[derive(Debug)]
+pub(crate) struct Tiff;
+
+impl Codec for Tiff {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["tif"]
+    }
+
+    fn media_type(&self) -> &'static str {
+        "image/tiff"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"]
+            .iter()
+            .any(|magic| head.starts_with(*magic))
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let page = Page::read(&Directory::first(bytes)?)?;
+        Ok(page.info())
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let directory = Directory::first(bytes)?;
+        let page = Page::read(&directory)?;
+        guard::probed(page.width, page.height, info, how.limits)?;
+        guard::at_most("pixels", page.chunk_pixels(), how.limits.pixels)?;
+        let frame = pixels::frame(bytes, &page, how)?;
+        let mut metadata = Metadata::default();
+        if how.keep_metadata && info.space == Space::PROFILED {
+            let profile = page.profile.unwrap_or_default();
+            guard::at_most(
+                "metadata_bytes",
+                profile.len() as u64,
+                how.limits.metadata_bytes,
+            )?;
+            metadata.icc = Some(profile.into());
+        }
+        Ok(Image::read(frame, metadata, info.space))
+    }
+
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        let samples = info.pixels().saturating_mul(info.model.planes() as u64 + 1);
+        Cost {
+            nanos: bytes
+                .saturating_mul(4)
+                .saturating_add(samples.saturating_mul(6)),
+            scratch: info.decoder_bytes,
+        }
+    }
+
+    /// What has opacity or few colours is no photograph.
+    fn instead(&self, info: &Info) -> Option<&'static str> {
+        Some(if info.alpha || info.palette {
+            "png"
+        } else {
+            "jpeg"
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! What the directory says of the page.
+
+use andon_pixels::{Depth, Error, Info, Model, Orientation, Result, Space};
+
+use super::NAME;
+use super::directory::Directory;
+
+/// A page that can be read.
+pub(super) struct Page<'a> {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// Bits of every sample: 1 to 16.
+    pub(super) bits: u32,
+    /// Samples of a pixel, those that are passed over included.
+    pub(super) samples: usize,
+    pub(super) colours: Colours,
+    /// The place of opacity among the samples, and whether colours are multiplied by it.
+    pub(super) opacity: Option<Opacity>,
+    pub(super) compression: u64,
+    /// Bytes hold their bits the other way round.
+    pub(super) reversed: bool,
+    pub(super) predicted: bool,
+    pub(super) big_endian: bool,
+    /// Each sample has strips or tiles of its own.
+    pub(super) planar: bool,
+    /// Of a strip or tile.
+    pub(super) chunk: (u32, u32),
+    pub(super) tiled: bool,
+    /// Where strips or tiles stand, and how long they are.
+    pub(super) offsets: Vec<u64>,
+    pub(super) lengths: Vec<u64>,
+    pub(super) jpeg_tables: Option<&'a [u8]>,
+    /// Group 3 in two dimensions.
+    pub(super) two_dimensional: bool,
+    pub(super) profile: Option<&'a [u8]>,
+    orientation: Orientation,
+}
+
+/// Where opacity stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opacity {
+    /// Colours are as they are.
+    Straight,
+    /// They are multiplied by it.
+    Multiplied,
+}
+
+/// What the first samples of a pixel mean.
+#[derive(PartialEq, Eq)]
+pub(super) enum Colours {
+    Gray {
+        white_is_zero: bool,
+    },
+    Rgb,
+    /// Red, green, blue.
+    Palette(Vec<[u8; 3]>),
+    Cmyk,
+    /// One of each chroma for so many of luma, across and down.
+    YCbCr {
+        thinned: (usize, usize),
+    },
+}
+
+impl Colours {
+    /// How many samples they are.
+    pub(super) fn samples(&self) -> usize {
+        match self {
+            Self::Gray { .. } | Self::Palette(_) => 1,
+            Self::Rgb | Self::YCbCr { .. } => 3,
+            Self::Cmyk => 4,
+        }
+    }
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn read(directory: &Directory<'a>) -> Result<Self> {
+        let broken = |why: &str| Error::broken(NAME, why);
+        let get = |tag, absent| directory.get(tag).unwrap_or(absent);
+        let side = |tag| {
+            u32::try_from(get(tag, 0))
+                .ok()
+                .filter(|side| (1..=MOST).contains(side))
+        };
+        let (Some(width), Some(height)) = (side(256), side(257)) else {
+            return Err(broken("its size is impossible"));
+        };
+        let samples = get(277, 1);
+        if !(1..=MOST_SAMPLES).contains(&samples) {
+            return Err(unsupported(format!("{samples} samples for each pixel")));
+        }
+        let samples = samples as usize;
+        let each = directory.numbers(258).unwrap_or_else(|| vec![1]);
+        let bits = each.first().copied().unwrap_or(1);
+        if each.iter().any(|other| *other != bits) {
+            return Err(unsupported("samples of several depths".to_owned()));
+        }
+        match get(339, 1) {
+            1 | 4 => {}
+            2 => return Err(unsupported("signed samples".to_owned())),
+            3 => return Err(unsupported("floating-point samples".to_owned())),
+            _ => return Err(unsupported("complex samples".to_owned())),
+        }
+        if !(1..=16).contains(&bits) {
+            return Err(unsupported(format!("samples of {bits} bits")));
+        }
+        let compression = get(259, 1);
+        if !matches!(compression, 1..=5 | 7 | 8 | 32_773 | 32_946) {
+            return Err(unsupported(format!("compression {compression}")));
+        }
+        let fax = matches!(compression, 2..=4);
+        if fax && (bits != 1 || samples != 1) || compression == 7 && bits != 8 {
+            return Err(broken("its depth contradicts its compression"));
+        }
+        let colours = colours(directory, bits as u32, get(262, u64::from(!fax)))?;
+        let extra = directory.numbers(338);
+        let opacity = match (samples.checked_sub(colours.samples()), extra) {
+            (None, _) => return Err(broken("its colours lack samples")),
+            (Some(0), _) => None,
+            (Some(_), Some(extra)) => match extra.first() {
+                Some(1) => Some(Opacity::Multiplied),
+                Some(2) => Some(Opacity::Straight),
+                _ => None,
+            },
+            (Some(_), None) => (colours == Colours::Rgb).then_some(Opacity::Straight),
+        };
+        let predicted = match get(317, 1) {
+            2 if matches!(compression, 5 | 8 | 32_946) => true,
+            2 if fax || compression == 7 => false,
+            1 => false,
+            2 => true,
+            other => return Err(unsupported(format!("predictor {other}"))),
+        };
+        if predicted && !matches!(bits, 8 | 16) {
+            return Err(unsupported(format!("a predictor of {bits} bits")));
+        }
+        let tiled = directory.get(322).is_some();
+        let chunk = match tiled {
+            true => (side(322), side(323)),
+            false => {
+                let rows = get(278, u64::from(height)).min(u64::from(height));
+                (
+                    Some(width),
+                    u32::try_from(rows).ok().filter(|rows| *rows > 0),
+                )
+            }
+        };
+        let (Some(chunk_width), Some(chunk_height)) = chunk else {
+            return Err(broken("its strips or tiles have an impossible size"));
+        };
+        let (offsets, lengths) = if tiled { (324, 325) } else { (273, 279) };
+        let offsets = directory.numbers(offsets);
+        let offsets = offsets.ok_or_else(|| broken("it does not say where its pixels are"))?;
+        // Some writers of uncompressed files left the lengths out.
+        let lengths = directory.numbers(lengths).unwrap_or_default();
+        let planar = get(284, 1) == 2 && samples > 1;
+        if planar && matches!(colours, Colours::YCbCr { .. }) {
+            return Err(unsupported("planes of luma and chroma".to_owned()));
+        }
+        Ok(Self {
+            width,
+            height,
+            bits: bits as u32,
+            samples,
+            colours,
+            opacity,
+            compression,
+            reversed: get(266, 1) == 2,
+            predicted,
+            big_endian: directory.big_endian,
+            planar,
+            chunk: (chunk_width, chunk_height),
+            tiled,
+            offsets,
+            lengths,
+            jpeg_tables: directory.raw(347),
+            two_dimensional: get(292, 0) & 1 == 1,
+            profile: directory.raw(34_675).filter(|profile| !profile.is_empty()),
+            orientation: Orientation::from_exif(get(274, 1) as u16),
+        })
+    }
+
+    pub(super) fn info(&self) -> Info {
+        let model = match self.colours {
+            Colours::Gray { .. } => Model::Gray,
+            Colours::Cmyk => Model::Cmyk,
+            _ => Model::Rgb,
+        };
+        Info {
+            format: NAME,
+            width: self.width,
+            height: self.height,
+            model,
+            depth: if self.bits > 8 && !matches!(self.colours, Colours::Palette(_)) {
+                Depth::U16
+            } else {
+                Depth::U8
+            },
+            alpha: self.opacity.is_some(),
+            space: match self.profile {
+                Some(_) => Space::PROFILED,
+                None => Space::UNSPECIFIED,
+            },
+            palette: matches!(self.colours, Colours::Palette(_)) || self.bits == 1,
+            frames: 1,
+            animation: None,
+            orientation: self.orientation,
+            quality: None,
+            lossless: self.compression != 7,
+            progressive: false,
+            metadata: self.profile.is_some(),
+            // A strip or tile, packed and unpacked, and the planes of a JPEG.
+            decoder_bytes: self.chunk_pixels().saturating_mul(self.samples as u64 * 4) + (1 << 16),
+            page_offset: (0, 0),
+        }
+    }
+
+    /// Pixels of a strip or tile.
+    pub(super) fn chunk_pixels(&self) -> u64 {
+        u64::from(self.chunk.0) * u64::from(self.chunk.1)
+    }
+}
+
+/// The longest side that is believed.
+const MOST: u32 = 1 << 30;
+
+/// Samples of a pixel.
+const MOST_SAMPLES: u64 = 16;
+
+fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Colours> {
+    Ok(match photometric {
+        0 => Colours::Gray {
+            white_is_zero: true,
+        },
+        1 => Colours::Gray {
+            white_is_zero: false,
+        },
+        2 => Colours::Rgb,
+        3 if bits <= 8 => {
+            let map = directory.numbers(320).unwrap_or_default();
+            let count = 1 << bits;
+            if map.len() < 3 * count {
+                return Err(Error::broken(NAME, "its palette is cut off"));
+            }
+            // Some writers took bytes for the words that they should be.
+            let shift = if map.iter().all(|value| *value < 256) {
+                0
+            } else {
+                8
+            };
+            let colour = |index: usize| {
+                [0, 1, 2].map(|channel| (map[channel * count + index] >> shift) as u8)
+            };
+            Colours::Palette((0..count).map(colour).collect())
+        }
+        5 => Colours::Cmyk,
+        6 if bits == 8 => {
+            let thinned = directory.numbers(530).unwrap_or_else(|| vec![2, 2]);
+            match thinned[..] {
+                [h @ (1 | 2 | 4), v @ (1 | 2 | 4)] => Colours::YCbCr {
+                    thinned: (h as usize, v as usize),
+                },
+                _ => return Err(Error::broken(NAME, "its chroma is thinned impossibly")),
+            }
+        }
+        other => {
+            return Err(unsupported(format!(
+                "colours of kind {other} at {bits} bits"
+            )));
+        }
+    })
+}
+
+pub(super) fn unsupported(what: String) -> Error {
+    Error::Unsupported { format: NAME, what }
+}

@@ -1,0 +1,294 @@
+//! From strips and tiles to planes.
+
+use andon_pixels::{Decode, Depth, Error, Frame, Grid, Plane, Result};
+
+use super::NAME;
+use super::page::{Colours, Opacity, Page};
+use super::unpack::unpack;
+use crate::guard;
+
+/// The whole page. Its size has been held against the limits.
+pub(super) fn frame(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<Frame> {
+    match page.info().depth {
+        Depth::U8 => planes::<u8>(bytes, page, how),
+        _ => planes::<u16>(bytes, page, how),
+    }
+}
+
+/// A sample as planes hold it.
+trait Sample: Copy + Default {
+    const MOST: u32;
+    fn of(value: u32) -> Self;
+    fn value(self) -> u32;
+    fn plane(grid: Grid<Self>) -> Plane;
+}
+
+impl Sample for u8 {
+    const MOST: u32 = 255;
+
+    fn of(value: u32) -> Self {
+        value as Self
+    }
+
+    fn value(self) -> u32 {
+        self.into()
+    }
+
+    fn plane(grid: Grid<Self>) -> Plane {
+        Plane::U8(grid)
+    }
+}
+
+impl Sample for u16 {
+    const MOST: u32 = 65_535;
+
+    fn of(value: u32) -> Self {
+        value as Self
+    }
+
+    fn value(self) -> u32 {
+        self.into()
+    }
+
+    fn plane(grid: Grid<Self>) -> Plane {
+        Plane::U16(grid)
+    }
+}
+
+fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<Frame> {
+    let model = page.info().model;
+    let alpha = page.opacity.is_some();
+    let count = model.planes() + usize::from(alpha);
+    let mut planes = Grid::several(count, page.width, page.height, S::default());
+    let (chunk_width, chunk_height) = page.chunk;
+    let across = page.width.div_ceil(chunk_width);
+    let down = page.height.div_ceil(chunk_height);
+    let kept = page.colours.samples() + usize::from(alpha);
+    let layers = if page.planar { kept } else { 1 };
+    for layer in 0..layers {
+        for row in 0..down {
+            for column in 0..across {
+                guard::wanted(how.interrupt)?;
+                let index = (layer as u64 * u64::from(down) + u64::from(row)) * u64::from(across)
+                    + u64::from(column);
+                let place = Place {
+                    x: column * chunk_width,
+                    y: row * chunk_height,
+                    rows: match page.tiled {
+                        true => chunk_height,
+                        false => chunk_height.min(page.height - row * chunk_height),
+                    } as usize,
+                    first: if page.planar { layer } else { 0 },
+                };
+                let packed = chunk(bytes, page, index)?;
+                place.read(packed, page, &mut planes, how)?;
+            }
+        }
+    }
+    if page.opacity == Some(Opacity::Multiplied) {
+        divide(&mut planes);
+    }
+    let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
+    let alpha = if alpha { planes.pop() } else { None };
+    Ok(Frame::new(model, page.width, page.height, planes, alpha))
+}
+
+/// A strip or tile as it is stored.
+fn chunk<'a>(bytes: &'a [u8], page: &Page<'_>, index: u64) -> Result<&'a [u8]> {
+    let at = |list: &[u64]| list.get(usize::try_from(index).ok()?).copied();
+    let offset = at(&page.offsets).and_then(|offset| usize::try_from(offset).ok());
+    let rest = offset.and_then(|offset| bytes.get(offset..));
+    let rest = rest.ok_or_else(|| Error::broken(NAME, "its pixels are not in the file"))?;
+    let length = at(&page.lengths).and_then(|length| usize::try_from(length).ok());
+    Ok(&rest[..length.unwrap_or(rest.len()).min(rest.len())])
+}
+
+/// Where a strip or tile belongs.
+struct Place {
+    x: u32,
+    y: u32,
+    /// Rows that are stored.
+    rows: usize,
+    /// The plane that its first sample goes to.
+    first: usize,
+}
+
+impl Place {
+    fn read<S: Sample>(
+        &self,
+        packed: &[u8],
+        page: &Page<'_>,
+        planes: &mut [Grid<S>],
+        how: &Decode<'_>,
+    ) -> Result<()> {
+        let width = page.chunk.0 as usize;
+        let samples = if page.planar { 1 } else { page.samples };
+        let thinned = match page.colours {
+            Colours::YCbCr { thinned } if page.compression != 7 => Some(thinned),
+            _ => None,
+        };
+        let stride = (width * samples * page.bits as usize).div_ceil(8);
+        let length = match thinned {
+            Some((h, v)) => width.div_ceil(h) * self.rows.div_ceil(v) * (h * v + 2),
+            None => stride * self.rows,
+        };
+        let mut bytes = unpack(packed, page, (width, self.rows), length, how)?;
+        let (bytes, stride) = match thinned {
+            Some(thinned) => (mixed(&bytes, thinned, width, self.rows), width * 3),
+            None => {
+                if page.predicted {
+                    for row in bytes[..length].chunks_exact_mut(stride) {
+                        accumulate(row, page, samples);
+                    }
+                }
+                (bytes, stride)
+            }
+        };
+        let rows = self.rows.min((page.height - self.y) as usize);
+        let columns = width.min((page.width - self.x) as usize);
+        let mut values = vec![0; columns * samples];
+        for (y, row) in bytes.chunks_exact(stride).take(rows).enumerate() {
+            for (index, value) in values.iter_mut().enumerate() {
+                *value = sample(row, index, page);
+            }
+            self.deal(&values, samples, y as u32, page, planes);
+        }
+        Ok(())
+    }
+
+    /// Puts a row of stored values where they belong.
+    fn deal<S: Sample>(
+        &self,
+        values: &[u32],
+        samples: usize,
+        y: u32,
+        page: &Page<'_>,
+        planes: &mut [Grid<S>],
+    ) {
+        let most = (1_u32 << page.bits) - 1;
+        let scaled = |value: u32| {
+            S::of(
+                ((u64::from(value) * u64::from(S::MOST) + u64::from(most) / 2) / u64::from(most))
+                    as u32,
+            )
+        };
+        let own = page.colours.samples();
+        let count = planes.len();
+        for (channel, plane) in planes.iter_mut().enumerate() {
+            // Of a palette's three planes each reads the one index.
+            let stored = match &page.colours {
+                Colours::Palette(_) if channel < 3 => 0,
+                Colours::Palette(_) => 1,
+                _ => channel,
+            };
+            let Some(stored) = stored
+                .checked_sub(self.first)
+                .filter(|stored| *stored < samples)
+            else {
+                continue;
+            };
+            let row = &mut plane.row_mut(self.y + y)[self.x as usize..];
+            let row = row
+                .iter_mut()
+                .zip(values.iter().skip(stored).step_by(samples));
+            let opacity = page.opacity.is_some() && channel + 1 == count;
+            match &page.colours {
+                Colours::Palette(palette) if channel < 3 => {
+                    for (sample, index) in row {
+                        let colour = palette.get(*index as usize).copied().unwrap_or_default();
+                        *sample = S::of(u32::from(colour[channel]));
+                    }
+                }
+                Colours::Gray {
+                    white_is_zero: true,
+                } if !opacity && own == 1 => {
+                    row.for_each(|(sample, value)| *sample = scaled(most - value));
+                }
+                _ => row.for_each(|(sample, value)| *sample = scaled(*value)),
+            }
+        }
+    }
+}
+
+/// A stored sample of a row.
+fn sample(row: &[u8], index: usize, page: &Page<'_>) -> u32 {
+    match page.bits {
+        8 => u32::from(row[index]),
+        16 => {
+            let pair = [row[2 * index], row[2 * index + 1]];
+            u32::from(match page.big_endian {
+                true => u16::from_be_bytes(pair),
+                false => u16::from_le_bytes(pair),
+            })
+        }
+        bits => {
+            let first = index * bits as usize;
+            let bit = |at: usize| u32::from(row[at / 8] >> (7 - at % 8) & 1);
+            (first..first + bits as usize).fold(0, |value, at| value << 1 | bit(at))
+        }
+    }
+}
+
+/// Undoes the differences between neighbours.
+fn accumulate(row: &mut [u8], page: &Page<'_>, samples: usize) {
+    if page.bits == 8 {
+        for index in samples..row.len() {
+            row[index] = row[index].wrapping_add(row[index - samples]);
+        }
+        return;
+    }
+    let read = |pair: &[u8]| match page.big_endian {
+        true => u16::from_be_bytes([pair[0], pair[1]]),
+        false => u16::from_le_bytes([pair[0], pair[1]]),
+    };
+    for index in samples..row.len() / 2 {
+        let before = read(&row[2 * (index - samples)..]);
+        let value = read(&row[2 * index..]).wrapping_add(before);
+        row[2 * index..2 * index + 2].copy_from_slice(&match page.big_endian {
+            true => value.to_be_bytes(),
+            false => value.to_le_bytes(),
+        });
+    }
+}
+
+/// Red, green and blue of blocks of luma with one of each chroma, by BT.601.
+fn mixed(bytes: &[u8], (h, v): (usize, usize), width: usize, rows: usize) -> Vec<u8> {
+    let mut rgb = vec![0; width * rows * 3];
+    let across = width.div_ceil(h);
+    for (index, block) in bytes.chunks_exact(h * v + 2).enumerate() {
+        let (left, top) = (index % across * h, index / across * v);
+        let (cb, cr) = (
+            f32::from(block[h * v]) - 128.0,
+            f32::from(block[h * v + 1]) - 128.0,
+        );
+        for (place, luma) in block[..h * v].iter().enumerate() {
+            let (x, y) = (left + place % h, top + place / h);
+            if x < width && y < rows {
+                let luma = f32::from(*luma);
+                let colours = [
+                    luma + 1.402 * cr,
+                    luma - 0.344_136 * cb - 0.714_136 * cr,
+                    luma + 1.772 * cb,
+                ];
+                let at = (y * width + x) * 3;
+                rgb[at..at + 3].copy_from_slice(&colours.map(|colour| (colour + 0.5) as u8));
+            }
+        }
+    }
+    rgb
+}
+
+/// Colours that were multiplied by their opacity, as they were.
+fn divide<S: Sample>(planes: &mut [Grid<S>]) {
+    let Some((alpha, colours)) = planes.split_last_mut() else {
+        return;
+    };
+    for colour in colours {
+        for (sample, alpha) in colour.samples_mut().iter_mut().zip(alpha.samples()) {
+            let alpha = alpha.value().max(1);
+            let value = (u64::from(sample.value()) * u64::from(S::MOST) + u64::from(alpha) / 2)
+                / u64::from(alpha);
+            *sample = S::of(value.min(u64::from(S::MOST)) as u32);
+        }
+    }
+}

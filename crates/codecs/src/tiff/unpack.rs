@@ -1,0 +1,168 @@
+//! One strip or tile, unpacked.
+
+use std::io::Read;
+
+use andon_pixels::color::Convert;
+use andon_pixels::{
+    Codec, Context, Decode, Depth, Error, Frame, Image, Model, Plane, Result, Scales, Stage, Traits,
+};
+use fax::Color;
+use fax::decoder::{decode_g3, decode_g4, pels};
+use flate2::read::ZlibDecoder;
+use weezl::{BitOrder, LzwStatus};
+
+use super::NAME;
+use super::page::{Colours, Page, unsupported};
+use crate::jpeg::Jpeg;
+
+/// Unpacks to `length` bytes: rows of `width` pixels. What is missing at the end is an error.
+pub(super) fn unpack(
+    packed: &[u8],
+    page: &Page<'_>,
+    (width, rows): (usize, usize),
+    length: usize,
+    how: &Decode<'_>,
+) -> Result<Vec<u8>> {
+    let turned: Vec<u8>;
+    let packed = match page.reversed && page.compression != 7 {
+        true => {
+            turned = packed.iter().map(|byte| byte.reverse_bits()).collect();
+            &turned
+        }
+        false => packed,
+    };
+    let bytes = match page.compression {
+        1 => packed.get(..length).map(<[u8]>::to_vec),
+        2..=4 => fax(packed, page, width, rows)?,
+        5 => lzw(packed, length),
+        7 => jpeg(packed, page, (width, rows), how)?,
+        32_773 => crate::pack_bits::unpack(packed, length),
+        _ => deflate(packed, length),
+    };
+    match bytes {
+        Some(bytes) if bytes.len() >= length => Ok(bytes),
+        _ => Err(Error::broken(NAME, "its pixels are cut off or damaged")),
+    }
+}
+
+fn deflate(packed: &[u8], length: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length);
+    ZlibDecoder::new(packed)
+        .take(length as u64)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(bytes)
+}
+
+fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    let mut decoder = weezl::decode::Decoder::with_tiff_size_switch(BitOrder::Msb, 8);
+    let (mut read, mut written) = (0, 0);
+    while written < length {
+        let step = decoder.decode_bytes(&packed[read..], &mut bytes[written..]);
+        read += step.consumed_in;
+        written += step.consumed_out;
+        match step.status.ok()? {
+            LzwStatus::Ok if step.consumed_in + step.consumed_out > 0 => {}
+            _ => break,
+        }
+    }
+    bytes.truncate(written);
+    Some(bytes)
+}
+
+/// Black is 1, as libtiff has it. Lines that are missing are white.
+fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Option<Vec<u8>>> {
+    let Ok(columns) = u16::try_from(width) else {
+        return Err(unsupported(format!("fax lines of {width} px")));
+    };
+    let stride = width.div_ceil(8);
+    let mut bytes = vec![0; stride * rows];
+    let mut lines = 0;
+    let mut line = |changes: &[u16]| {
+        let Some(row) = bytes.get_mut(lines * stride..(lines + 1) * stride) else {
+            return;
+        };
+        for (x, colour) in pels(changes, columns).enumerate() {
+            if colour == Color::Black {
+                row[x / 8] |= 0x80 >> (x % 8);
+            }
+        }
+        lines += 1;
+    };
+    match page.compression {
+        4 => {
+            let height = u16::try_from(rows).ok();
+            decode_g4(packed.iter().copied(), columns, height, &mut line);
+        }
+        3 if !page.two_dimensional => {
+            decode_g3(packed.iter().copied(), &mut line);
+        }
+        other => return Err(unsupported(format!("fax compression {other} of this kind"))),
+    }
+    Ok((lines > 0).then_some(bytes))
+}
+
+/// A JPEG with its tables apart, to interleaved samples: red, green and blue where it says luma and chroma.
+fn jpeg(
+    packed: &[u8],
+    page: &Page<'_>,
+    (width, rows): (usize, usize),
+    how: &Decode<'_>,
+) -> Result<Option<Vec<u8>>> {
+    let whole: Vec<u8>;
+    let file = match page.jpeg_tables {
+        // Both begin and end as a file of their own.
+        Some(tables) if tables.len() > 4 && packed.len() > 2 => {
+            whole = [&tables[..tables.len() - 2], &packed[2..]].concat();
+            &whole
+        }
+        _ => packed,
+    };
+    let info = Jpeg.probe(file)?;
+    let samples = if page.planar { 1 } else { page.samples };
+    if info.model.planes() != samples
+        || (info.width as usize) < width
+        || (info.height as usize) < rows
+    {
+        return Err(Error::broken(NAME, "one of its JPEGs has another size"));
+    }
+    let inner = Decode {
+        scales: Scales::FULL,
+        keep_metadata: false,
+        ..*how
+    };
+    let Image { frames, .. } = Jpeg.decode(file, &info, &inner)?;
+    let frame = frames.into_iter().next();
+    let mut frame = frame.ok_or_else(|| Error::Internal("no frame".to_owned()))?;
+    if info.model.planes() == 3 {
+        let full = frame
+            .planes
+            .iter()
+            .all(|plane| (plane.width(), plane.height()) == (frame.width, frame.height));
+        // The directory knows better than the JPEG what its planes are.
+        if page.colours == Colours::Rgb && full {
+            frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None);
+        }
+        let context = Context {
+            materials: &|_| Err(Error::UnknownFormat),
+            interrupt: how.interrupt,
+            cores: how.cores,
+        };
+        let (to, from) = (Traits::new(Model::Rgb, Depth::U8), frame.colour.space);
+        frame = Convert {
+            to: Traits { space: from, ..to },
+            from,
+        }
+        .apply(frame, &context)?;
+    }
+    let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
+    let planes = planes.ok_or_else(|| unsupported("JPEGs of 12 bits".to_owned()))?;
+    let mut bytes = Vec::with_capacity(width * rows * samples);
+    for y in 0..rows {
+        for x in 0..width {
+            bytes.extend(planes.iter().map(|plane| plane.row(y as u32)[x]));
+        }
+    }
+    Ok(Some(bytes))
+}
