@@ -140,7 +140,9 @@ impl<'a> Dib<'a> {
     /// Takes the fourth byte of plain pixels of 32 bits for their opacity where it says anything.
     pub(super) fn find_opacity(&mut self) {
         let pixels = self.bytes.get(self.pixels_at..).unwrap_or_default();
-        let plain = self.bits == 32 && self.masks == [0xff_0000, 0xff00, 0xff, 0];
+        // Later headers have a mask for it, and leave it out where there is none.
+        let early = u32_le(self.bytes, 0).is_some_and(|length| length < 56);
+        let plain = early && self.bits == 32 && self.masks == [0xff_0000, 0xff00, 0xff, 0];
         if plain
             && pixels
                 .iter()

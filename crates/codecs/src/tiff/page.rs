@@ -91,7 +91,7 @@ impl<'a> Page<'a> {
         let samples = samples as usize;
         let each = directory.numbers(258).unwrap_or_else(|| vec![1]);
         let bits = each.first().copied().unwrap_or(1);
-        if each.iter().any(|other| *other != bits) {
+        if each.iter().take(samples).any(|other| *other != bits) {
             return Err(unsupported("samples of several depths".to_owned()));
         }
         match get(339, 1) {

@@ -56,7 +56,11 @@ fn deflate(packed: &[u8], length: usize) -> Option<Vec<u8>> {
 
 fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
-    let mut decoder = weezl::decode::Decoder::with_tiff_size_switch(BitOrder::Msb, 8);
+    // The first writers had the bits the other way round, and longer codes one later.
+    let mut decoder = match packed {
+        [0, second, ..] if second & 1 == 1 => weezl::decode::Decoder::new(BitOrder::Lsb, 8),
+        _ => weezl::decode::Decoder::with_tiff_size_switch(BitOrder::Msb, 8),
+    };
     let (mut read, mut written) = (0, 0);
     while written < length {
         let step = decoder.decode_bytes(&packed[read..], &mut bytes[written..]);
