@@ -64,7 +64,8 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
          no use for\nthem, unless it was asked for by name; max goes where q does. Options of a format's own are written \
          `with:NAME:VALUE`.\n"
     )?;
-    let (written, read): (Vec<_>, Vec<_>) = ALL.iter().partition(|codec| is_written(**codec));
+    let (written, read): (Vec<&&dyn Codec>, Vec<&&dyn Codec>) =
+        ALL.iter().partition(|codec| is_written(**codec));
     for codec in written {
         let (shared, own): (Vec<&Word>, Vec<&Word>) =
             codec.options().iter().partition(|word| is_shared(word));
