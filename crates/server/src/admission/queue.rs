@@ -182,10 +182,8 @@ impl<J> Queue<J> {
         deadline: Now,
         source: Key,
     ) -> Result<(), Refusal> {
-        let expected = self.expected.values().map(|it| it.source);
-        let waiting = self.waiting.values().map(|it| it.source);
         let running = self.running.iter().map(|it| it.source);
-        let mut sources = expected.chain(waiting).chain(running);
+        let mut sources = self.sources().chain(running);
         if sources.any(|other| other == Some(source)) {
             return Ok(());
         }
@@ -433,10 +431,14 @@ impl<J> Queue<J> {
 
     /// Is there a batch, or may there be one soon, that this source's next job could belong to?
     fn may_share(&self, source: Option<Key>) -> bool {
-        let expected = self.expected.values().map(|it| it.source);
-        let waiting = self.waiting.values().map(|it| it.source);
-        let same = expected.chain(waiting).filter(|other| *other == source);
+        let same = self.sources().filter(|other| *other == source);
         source.is_some() && (1..=MOST_ALONG).contains(&same.count())
+    }
+
+    /// What those begin with who do not run yet.
+    fn sources(&self) -> impl Iterator<Item = Option<Key>> {
+        let expected = self.expected.values().map(|it| it.source);
+        expected.chain(self.waiting.values().map(|it| it.source))
     }
 
     fn members(&self, batch: u64) -> usize {

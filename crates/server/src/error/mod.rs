@@ -143,6 +143,14 @@ impl Error {
         }
     }
 
+    /// The same for several requests.
+    pub(crate) fn shared(self) -> SharedError {
+        match self {
+            Self::Shared(shared) => shared,
+            error => Arc::new(error),
+        }
+    }
+
     /// The same, with what the log says about where it happened: what no client is told.
     pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
         match self {

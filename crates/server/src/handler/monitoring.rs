@@ -37,7 +37,7 @@ impl App {
         let waiting = [
             results.flights.followers(),
             results.fetches.followers(),
-            results.measuring.followers(),
+            results.measured.followers(),
         ];
         cache::write_coalesced(&mut out, waiting);
         origins::write(&mut out, self.maker.resolver.origins());

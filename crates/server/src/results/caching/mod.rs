@@ -6,6 +6,7 @@ mod life;
 mod memo;
 mod name;
 mod notes;
+mod source_memo;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,6 +20,7 @@ pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
+pub(crate) use self::source_memo::{SourceMemo, fallen};
 use crate::admission::Admitted;
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
@@ -47,14 +49,10 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
     /// What they said.
     pub(crate) facts: Arc<FactsTable>,
-    /// Where the pictures in files end, being looked for.
-    pub(crate) walks: Flights<Key, Result<u64, SharedError>>,
-    /// Where they end, by the state of the file, or why they cannot be passed on.
-    pub(crate) ends: Memo<Result<u64, SharedError>>,
-    /// What is being found out of sources' pixels.
-    pub(crate) measuring: Flights<Key, Result<Measured, SharedError>>,
-    /// What was found out, by the state of the source.
-    pub(crate) measured: Memo<Measured>,
+    /// Where the pictures in files end, or why they cannot be passed on.
+    pub(crate) ends: SourceMemo<u64>,
+    /// What was measured of sources' pixels.
+    pub(crate) measured: SourceMemo<Measured>,
     /// Results whose file was looked at a moment ago.
     pub(crate) checked: Memo<()>,
     /// Faults of the client or of the picture, which are answered from here.
@@ -93,10 +91,8 @@ where
                 || Arc::new(FactsTable::new(memory)),
                 |before| before.facts.clone(),
             ),
-            walks: Flights::new(),
-            ends: Memo::default(),
-            measuring: Flights::new(),
-            measured: Memo::default(),
+            ends: SourceMemo::new(config.cache.negative.0),
+            measured: SourceMemo::new(config.cache.negative.0),
             checked: Memo::default(),
             faults: Memo::default(),
             troubles: Memo::default(),

@@ -5,14 +5,12 @@
 //! and number, so that later requests read it piece by piece.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use andon_cache::{Cancellation, Key};
+use andon_cache::Key;
 
 use super::Maker;
-use super::obtained::fallen;
 use super::picture::Task;
-use crate::error::{Error, SharedError};
+use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::request::conditional::Validators;
 use crate::response::body::{Body, MOST_WHOLE, PIECE, Pieces};
@@ -81,43 +79,22 @@ impl Maker {
 
     /// How many bytes of a file are the picture: known, or found out, together with all who want to know.
     async fn end_of_picture(self: &Arc<Self>, task: &Task<'_>, key: Key) -> Result<u64, Error> {
-        if let Some((end, _)) = self.results.ends.get(&key) {
-            return end.map_err(Error::from);
-        }
         let (maker, asked) = (self.clone(), task.asked.clone());
         let (deadline, began) = (task.deadline, task.began);
-        let work = move |_: Cancellation| async move {
+        let find = move || async move {
             let task = Task {
                 asked: &asked,
                 deadline,
                 began,
             };
-            let found = maker.open(&asked.request).await;
-            let end = match found {
-                // It is another file by now: whoever asks next looks at that.
-                Ok(found) if found.source_key() != key => Err(Error::Changing),
-                Ok(found) => maker
-                    .picture(&task, found, &mut Stages::new())
-                    .await
-                    .map(|picture| picture.body.len() as u64),
-                Err(error) => Err(error),
-            };
-            let end = end.map_err(|error| match error {
-                Error::Shared(shared) => shared,
-                error => SharedError::new(error),
-            });
-            let span = match &end {
-                Ok(_) => REMEMBERED,
-                Err(fault) if fault.status().is_client_error() => maker.results.config.negative.0,
-                Err(_) => Duration::ZERO,
-            };
-            maker.results.ends.remember(key, end.clone(), span);
-            end
+            let found = maker.open(&asked.request).await?;
+            // It is another file by now: whoever asks next looks at that.
+            if found.source_key() != key {
+                return Err(Error::Changing);
+            }
+            let picture = maker.picture(&task, found, &mut Stages::new()).await?;
+            Ok(picture.body.len() as u64)
         };
-        let landed = self.results.walks.run(key, work).await;
-        Ok(landed.map_err(fallen)?.value?)
+        self.results.ends.get_or(key, find).await
     }
 }
-
-/// A changed file has another key, so it is only for the room.
-const REMEMBERED: Duration = Duration::from_secs(24 * 3600);

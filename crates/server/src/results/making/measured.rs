@@ -2,17 +2,16 @@
 //! who want to know, and remembered with the state of the source.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use andon_cache::{Cancellation, Key};
+use andon_cache::Key;
 use andon_pixels::{Cores, Engine, Measurement};
 use andon_recipe::Measured;
 use bytes::Bytes;
 
 use super::Maker;
-use super::obtained::fallen;
 use crate::admission::{Admission, CancelToken, Work};
-use crate::error::{Error, SharedError};
+use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::sources::rendering::{Planned, Prepared};
 
@@ -43,9 +42,8 @@ impl Maker {
             Prepared::Unmeasured(ingredients, measurement) => (*ingredients, measurement),
         };
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
-        let known = key.and_then(|key| self.results.measured.get(&key));
-        let measured = match known {
-            Some((measured, _)) => measured,
+        let measured = match key.and_then(|key| self.results.measured.get(&key)) {
+            Some(known) => known?,
             None => {
                 let began = Instant::now();
                 let task = Task {
@@ -55,9 +53,11 @@ impl Maker {
                     deadline,
                     holds: holds.clone(),
                 };
+                let (admission, engine) = (self.admission.clone(), self.engine.clone());
+                let measure = move || async move { measure(&admission, engine, task).await };
                 let measured = match key {
-                    Some(key) => self.measured_once(key, task).await,
-                    None => measure(&self.admission, self.engine.clone(), task).await,
+                    Some(key) => self.results.measured.get_or(key, measure).await,
+                    None => measure().await,
                 }?;
                 stages.push(("measure", began.elapsed()));
                 measured
@@ -65,27 +65,8 @@ impl Maker {
         };
         let engine = self.engine.clone();
         self.fetcher
-            .run(move || Planned::new(&engine, ingredients, &measured))
+            .run(move || Planned::new(&engine, ingredients, Some(&measured)))
             .await
-    }
-
-    /// Measures, together with all who want to know the same now.
-    async fn measured_once<H: Send + Sync + 'static>(
-        &self,
-        key: Key,
-        task: Task<H>,
-    ) -> Result<Measured, Error> {
-        let (admission, engine) = (self.admission.clone(), self.engine.clone());
-        let work = move |_: Cancellation| async move {
-            let measured = measure(&admission, engine, task).await;
-            measured.map_err(SharedError::new)
-        };
-        let landed = self.results.measuring.run(key, work).await;
-        let measured = landed.map_err(fallen)?.value?;
-        self.results
-            .measured
-            .remember(key, measured.clone(), REMEMBERED);
-        Ok(measured)
     }
 }
 
@@ -114,6 +95,3 @@ async fn measure<H: Send + Sync + 'static>(
     };
     admission.run_with(admitted, work, wanted, None, job).await
 }
-
-/// A changed source has another key, so it is only for the room.
-const REMEMBERED: Duration = Duration::from_secs(24 * 3600);

@@ -10,6 +10,7 @@ use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::request::conditional::Validators;
 use crate::response::cache_status::CacheStatus;
+use crate::results::caching::fallen;
 
 /// What an answer is made of.
 pub(crate) struct Obtained {
@@ -67,13 +68,5 @@ impl Obtained {
                 false => made.stages.to_vec(),
             },
         })
-    }
-}
-
-/// A flight that did not land.
-pub(crate) fn fallen(error: FlightError) -> Error {
-    match error {
-        FlightError::Panicked => Error::Panicked,
-        FlightError::Stopped => Error::Busy,
     }
 }

@@ -12,7 +12,6 @@ use super::Maker;
 use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
-use crate::origins::Reservation;
 use crate::request::negotiation::SettledRequest;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned, Prepared};
@@ -81,14 +80,7 @@ impl Maker {
         found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let source = Some(found.source_key());
-        let hold = self.fetcher.hold(found.size_to_read()).await;
-        let (prepared, held) = self.read_and_plan(found, task.asked).await?;
-        stages.push(("fetch", task.began.elapsed()));
-        let holds = Arc::new((hold, held));
-        let planned = self
-            .planned(prepared, source, &holds, task.deadline, stages)
-            .await?;
+        let (planned, _holds) = self.read_and_plan(task, found, stages).await?;
         Ok(Picture {
             body: planned.facts().to_string().into(),
             media_type: "application/json",
@@ -106,14 +98,8 @@ impl Maker {
         let source = Some(found.source_key());
         let admitted = self.admit(&mut found, task.deadline)?;
         let found = self.source_cache.fill(found, &self.fetcher).await?;
-        let hold = self.fetcher.hold(found.size_to_read()).await;
         let source_bytes = found.size();
-        let (prepared, held) = self.read_and_plan(found, task.asked).await?;
-        stages.push(("fetch", task.began.elapsed()));
-        let holds = Arc::new((hold, held));
-        let planned = self
-            .planned(prepared, source, &holds, task.deadline, stages)
-            .await?;
+        let (planned, holds) = self.read_and_plan(task, found, stages).await?;
         let order = RenderTask {
             admitted,
             planned,
@@ -193,31 +179,38 @@ impl Maker {
         self.fetcher.look(move || resolver.open(&request)).await
     }
 
-    /// Reads a picture's files and its header. Both may take their time, so both happen in one of the
-    /// fetcher's slots: a refusal costs no pixel thread, a slow header no socket.
+    /// Reads a picture's files and its header and plans it, after it was measured if it has to be. What comes with
+    /// the plan counts the files' bytes.
+    ///
+    /// Reading may take its time, so it happens in one of the fetcher's slots: a refusal costs no pixel thread, a
+    /// slow header no socket.
     async fn read_and_plan(
         &self,
+        task: &Task<'_>,
         found: Found,
-        asked: &SettledRequest,
-    ) -> Result<(Prepared, Option<Arc<Reservation>>), Error> {
-        let (engine, asked) = (self.engine.clone(), asked.clone());
-        self.fetcher
-            .run(move || {
-                let Read {
-                    source,
-                    materials,
-                    hold,
-                } = found.read()?;
-                let ingredients = Ingredients {
-                    request: asked.request,
-                    negotiated: asked.negotiated,
-                    path: found.path,
-                    source,
-                    materials,
-                };
-                Ok((Prepared::new(&engine, ingredients)?, hold))
-            })
-            .await
+        stages: &mut Stages,
+    ) -> Result<(Planned, Arc<impl Send + Sync + 'static>), Error> {
+        let source = Some(found.source_key());
+        let hold = self.fetcher.hold(found.size_to_read()).await;
+        let (engine, asked) = (self.engine.clone(), task.asked.clone());
+        let read = move || {
+            let read = found.read()?;
+            let ingredients = Ingredients {
+                request: asked.request,
+                negotiated: asked.negotiated,
+                path: found.path,
+                source: read.source,
+                materials: read.materials,
+            };
+            Ok((Prepared::new(&engine, ingredients)?, read.hold))
+        };
+        let (prepared, held) = self.fetcher.run(read).await?;
+        stages.push(("fetch", task.began.elapsed()));
+        let holds = Arc::new((hold, held));
+        let planned = self
+            .planned(prepared, source, &holds, task.deadline, stages)
+            .await?;
+        Ok((planned, holds))
     }
 
     pub(super) async fn read(&self, found: Found) -> Result<(Found, Read), Error> {

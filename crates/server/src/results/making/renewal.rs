@@ -7,14 +7,14 @@ use std::time::Instant;
 use andon_cache::{Cancellation, Entry, Freshness, Key};
 use andon_dialects::ImageRequest;
 
-use super::obtained::{Obtained, fallen};
+use super::obtained::Obtained;
 use super::result::ResultJob;
 use super::{Fetch, Lookup, Made, Maker, fresh_for};
+use crate::error::Error;
 use crate::error::OriginError;
-use crate::error::{Error, SharedError};
 use crate::origins::{Fetched, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::results::caching::{Notes, Terms};
+use crate::results::caching::{Notes, Terms, fallen};
 use crate::results::variant::RequestVariant;
 
 impl Maker {
@@ -180,7 +180,7 @@ impl Maker {
                 {
                     Ok(Fetched::Body(source)) => Ok(Fetch::Body(Arc::new(source))),
                     Ok(Fetched::NotModified(said)) => Ok(Fetch::NotModified(said)),
-                    Err(error) => Err(SharedError::new(error)),
+                    Err(error) => Err(error.shared()),
                 }
             }
         };

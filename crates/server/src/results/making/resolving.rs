@@ -8,9 +8,8 @@ use andon_pixels::Error as PixelError;
 use bytes::Bytes;
 
 use super::Maker;
-use super::obtained::fallen;
 use crate::error::Error;
-use crate::results::caching::{Header, Resolved, SourceFacts, source_path};
+use crate::results::caching::{Header, Resolved, SourceFacts, fallen, source_path};
 use crate::results::variant::RequestVariant;
 use crate::sources::resolver::Found;
 

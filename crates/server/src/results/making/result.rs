@@ -95,10 +95,7 @@ impl Maker {
 
     /// Remembers faults that would be the same the next moment; never our own, nor an origin's trouble.
     pub(super) fn note_fault(&self, flight: Key, error: Error) -> SharedError {
-        let error = match error {
-            Error::Shared(shared) => shared,
-            error => SharedError::new(error),
-        };
+        let error = error.shared();
         let lasting = matches!(
             error.status(),
             StatusCode::BAD_REQUEST
