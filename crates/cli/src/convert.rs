@@ -99,8 +99,7 @@ impl Batch<'_> {
 
     fn convert(&self, input: &Path) -> anyhow::Result<()> {
         let source = std::fs::read(input).context("cannot be read")?;
-        let measured = self.engine.measured(self.recipe, &source)?;
-        let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, &measured)?;
+        let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, None)?;
         let output = self.outputs.claim(input, plan.format())?;
         let made = self.engine.run(&plan, &source, &self.overlays, &Never)?;
         output.write(made.bytes(&source))

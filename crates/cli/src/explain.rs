@@ -60,8 +60,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
-        let measured = engine.measured(rules, source)?;
-        let plan = engine.plan_with(rules, source, &read.materials, &measured)?;
+        let plan = engine.plan_with(rules, source, &read.materials, None)?;
         Ok((found, plan))
     });
     match planned {

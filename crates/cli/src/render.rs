@@ -57,8 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             materials: read.materials,
         };
         let describe = ingredients.request.ask == Ask::Describe;
-        let measured = engine.measured(&*ingredients.request.rules, &ingredients.source)?;
-        let planned = Planned::new(&engine, ingredients, &measured)?;
+        let planned = Planned::new(&engine, ingredients, None)?;
         match describe {
             true => return write(&args.output, planned.facts().to_string().as_bytes()),
             false => planned.render(&engine, None, &Alone, &Never)?.body,

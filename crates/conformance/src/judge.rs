@@ -75,8 +75,7 @@ impl Source {
     pub(crate) fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Error> {
         let recipe: Recipe =
             (recipe.parse()).map_err(|error| Error::Internal(format!("{recipe}: {error}")))?;
-        let measured = self.engine.measured(&recipe, &self.bytes)?;
-        let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoMaterials, &measured)?;
+        let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoMaterials, None)?;
         let rendered = self.engine.run(&plan, &self.bytes, &NoMaterials, &Never)?;
         Ok(rendered.bytes(&self.bytes).to_vec())
     }

@@ -136,17 +136,6 @@ impl Engine {
         measurement.run(bytes, &self.formats.limits, cores, interrupt)
     }
 
-    /// Everything that rules have to know of the pixels in `bytes`, measured here and now.
-    ///
-    /// # Errors
-    /// As `measurement` and `measure`.
-    pub fn measured(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Measured> {
-        match self.measurement(rules, bytes)? {
-            Some(measurement) => self.measure(&measurement, bytes, &Alone, &Never),
-            None => Ok(Measured::default()),
-        }
-    }
-
     /// What rules may depend on: from the picture's header.
     ///
     /// # Errors
@@ -166,17 +155,27 @@ impl Engine {
     }
 
     /// Plans as `plan` does, with what was measured, and counts what the rules compose with, of which one is held
-    /// at a time.
+    /// at a time. `None`: what the rules have to know is measured here and now.
     ///
     /// # Errors
-    /// As `plan`, and as loading a material; one that is no picture is left to the run.
+    /// As `plan`, as `measurement` and `measure`, and as loading a material; one that is no picture is left to the
+    /// run.
     pub fn plan_with(
         &self,
         rules: &dyn Rules,
         bytes: &[u8],
         materials: &dyn Materials,
-        measured: &Measured,
+        measured: Option<&Measured>,
     ) -> Result<Plan> {
+        let measurement = match measured {
+            Some(_) => None,
+            None => self.measurement(rules, bytes)?,
+        };
+        let here = match measurement {
+            Some(measurement) => self.measure(&measurement, bytes, &Alone, &Never)?,
+            None => Measured::default(),
+        };
+        let measured = measured.unwrap_or(&here);
         let mut plan = plan::planner::plan(&self.formats, rules, bytes, measured)?;
         if plan.is_copy() {
             return Ok(plan);

@@ -4,7 +4,7 @@ mod fake;
 
 use andon_pixels::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
 use andon_pixels::{Alone, Engine, Error, Interrupt, Limits, Never, NoMaterials};
-use andon_recipe::{Area, Measured, Orientation, Recipe, Rules};
+use andon_recipe::{Area, Orientation, Recipe, Rules};
 use proptest::prelude::*;
 
 fn engine() -> Engine {
@@ -33,24 +33,22 @@ fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) ->
     Frame::new(Model::Rgb, width, height, planes, alpha.then(|| plane(3)))
 }
 
-fn measured(file: &[u8], text: &str) -> Measured {
-    engine()
-        .measured(&recipe(text), file)
-        .expect("a measurement")
-}
-
 /// What a recipe comes to for a file.
 fn resolved(file: &[u8], text: &str) -> String {
-    let measured = measured(file, text);
-    let plan = engine().plan_with(&recipe(text), file, &NoMaterials, &measured);
+    let plan = engine().plan_with(&recipe(text), file, &NoMaterials, None);
     plan.expect("a plan").recipe().to_string()
 }
 
 fn area(file: &[u8], tolerance: u8) -> Area {
     let rules = recipe(&format!("trim:{tolerance}"));
     let asked = rules.measures(Orientation::default())[0];
-    let measured = engine().measured(&rules, file).expect("a measurement");
-    measured.area(asked).expect("an area")
+    let engine = engine();
+    let measurement = engine.measurement(&rules, file).expect("a header");
+    let measured = engine.measure(&measurement.expect("a question"), file, &Alone, &Never);
+    measured
+        .expect("a measurement")
+        .area(asked)
+        .expect("an area")
 }
 
 /// The definition: everything but the pixels that look like the first.
@@ -139,7 +137,7 @@ fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_picture() {
     );
     let plan = |text| {
         let file = file("");
-        let plan = engine().plan_with(&recipe(text), &file, &NoMaterials, &measured(&file, text));
+        let plan = engine().plan_with(&recipe(text), &file, &NoMaterials, None);
         plan.expect("a plan").to_string()
     };
     assert_eq!(plan("trim"), "decode png rgb | crop 5,3 20x11 | encode png");

@@ -8,7 +8,7 @@ use andon_pixels::frame::{Depth, Frame, Model, Plane};
 use andon_pixels::{
     Engine, Error, Interrupt, Limits, Materials, Never, NoMaterials, Rendered, Result,
 };
-use andon_recipe::{Measured, Recipe};
+use andon_recipe::Recipe;
 
 fn engine() -> Engine {
     Engine::new(fake::ALL, Limits::default())
@@ -169,7 +169,7 @@ fn what_is_laid_over_counts_in_the_peak() {
     let source = file(400, 300);
     let alone = engine().plan(&recipe, &source).expect("a plan");
     let plan = engine()
-        .plan_with(&recipe, &source, &Large, &Measured::default())
+        .plan_with(&recipe, &source, &Large, None)
         .expect("a plan");
     // The file, and the frame in it.
     assert!(
@@ -182,7 +182,6 @@ fn what_is_laid_over_counts_in_the_peak() {
         memory: 3 << 20,
         ..Limits::default()
     };
-    let refused =
-        Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large, &Measured::default());
+    let refused = Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large, None);
     assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
 }

@@ -56,7 +56,7 @@ impl Prepared {
         Ok(match measurement {
             Some(measurement) => Self::Unmeasured(Box::new(ingredients), measurement),
             None => {
-                let planned = Planned::new(engine, ingredients, &Measured::default())?;
+                let planned = Planned::new(engine, ingredients, Some(&Measured::default()))?;
                 Self::Planned(Box::new(planned))
             }
         })
@@ -75,14 +75,14 @@ pub struct Rendered {
 }
 
 impl Planned {
-    /// Plans: reads the source's header.
+    /// Plans: reads the source's header, and measures here and now what was not measured before.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
     pub fn new(
         engine: &Engine,
         ingredients: Ingredients,
-        measured: &Measured,
+        measured: Option<&Measured>,
     ) -> Result<Self, Error> {
         let Ingredients {
             request,
