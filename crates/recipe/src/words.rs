@@ -183,8 +183,8 @@ pub(crate) const TRIM: Word = word(
         )],
     "cuts a uniform border off, be it of one colour or transparent; comes before other geometry, except orient, turn \
      and flip. Images of one colour stay as they are. Exact for formats that are always decoded in full (PNG, GIF) \
-     and up to 4 megapixels; larger JPEG and WebP images are measured on a reduced decode, and up to 7 pixels of \
-     border may stay on each side. Of an animation, only what is border in every frame is cut off",
+     and up to 4 megapixels; larger JPEG and WebP images are measured on a reduced decode: up to 7 pixels of border may \
+     stay on each side, and a detail thinner than a reduced pixel (8 pixels at most) may be cut off. Of an animation, only what is border in every frame is cut off",
     "trim:10",
 );
 pub(crate) const PAD: Word = word(
