@@ -99,8 +99,7 @@ impl Scenario {
     /// # Errors
     /// The first thing that is wrong, with line, key and what would do.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, ScenarioError> {
-        let mut scenario: Self =
-            toml::from_str(text).map_err(|error| ScenarioError::from_toml(&error, text, &[]))?;
+        let mut scenario: Self = ScenarioError::reading(text, &[], |text| toml::from_str(text))?;
         scenario.dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         scenario.validate().map_err(|error| error.located(text))?;
         Ok(scenario)

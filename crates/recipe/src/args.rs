@@ -13,6 +13,7 @@
 
 use std::fmt;
 
+use crate::nearest;
 use crate::text::ParseError;
 use crate::{Colour, Length};
 
@@ -155,6 +156,17 @@ impl Arg {
     #[must_use]
     pub const fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
+    }
+
+    /// The error for a text that may be for this choice or for the next argument, which is wrong for both.
+    fn or(&self, error: ParseError) -> ParseError {
+        let nearest = match self.kind {
+            Kind::Choice(words) => nearest(&error.piece, words.iter().copied()),
+            _ => None,
+        };
+        let hint = nearest.map_or(String::new(), |word| format!(" (did you mean `{word}`?)"));
+        let expected = format!("{}: {self}; or {}{hint}", self.name, error.expected);
+        ParseError { expected, ..error }
     }
 
     /// Is `text` something that it may say?
@@ -305,6 +317,7 @@ impl Word {
         let mut texts = [None; N];
         let mut parts = parts.iter().map(String::as_str).peekable();
         let mut rest: Option<&str> = None;
+        let mut left_out: Option<&Arg> = None;
         for (index, (arg, slot)) in self.args.iter().zip(&mut texts).enumerate() {
             let text = match arg.mark {
                 ':' if rest.is_some() => return Err(form()),
@@ -329,9 +342,13 @@ impl Word {
             let checked = arg.check(own);
             let is_left_out = checked.is_err() && arg.default.is_some() && next.is_some();
             if is_left_out && matches!(arg.kind, Kind::Choice(_)) {
+                left_out = Some(arg);
                 continue;
             }
-            checked?;
+            checked.map_err(|error| match left_out {
+                Some(other) => other.or(error),
+                None => error,
+            })?;
             *slot = Some(own);
             rest = after;
             if arg.mark == ':' {

@@ -17,6 +17,8 @@ pub struct Error {
     key: String,
     line: Option<usize>,
     file: Option<PathBuf>,
+    /// What else is wrong.
+    more: Vec<Self>,
 }
 
 impl Error {
@@ -32,7 +34,12 @@ impl Error {
     /// The same error, found in this file.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {
-        self.file.get_or_insert_with(|| file.to_owned());
+        for error in [&mut self.file]
+            .into_iter()
+            .chain(self.more.iter_mut().map(|more| &mut more.file))
+        {
+            error.get_or_insert_with(|| file.to_owned());
+        }
         self
     }
 
@@ -76,14 +83,46 @@ impl Error {
             if keys.iter().any(|(key, _)| key == wrong) {
                 known.extend(also);
             }
-            return Self::new("", unknown(kind, wrong, &known)).on_line(line);
+            let what = unknown(kind, wrong, &known);
+            let key = if kind == "value" {
+                key_at(&keys, span.start)
+            } else {
+                ""
+            };
+            return Self::new(key, what).on_line(line);
         }
-        let key = keys
-            .into_iter()
-            .filter(|(_, position)| *position <= span.start)
-            .max_by_key(|(_, position)| *position)
-            .map(|(key, _)| key);
-        Self::new(key.unwrap_or_default(), plainly(error.message())).on_line(line)
+        Self::new(key_at(&keys, span.start), plainly(error.message())).on_line(line)
+    }
+
+    /// Reads a text as `read` does; if it fails, the error tells of further mistakes, too, as far as each can be
+    /// told without the others. `also` is that of [`Error::from_toml`].
+    ///
+    /// # Errors
+    /// All of them in one, the first one first.
+    pub fn reading<T>(
+        text: &str,
+        also: &[&str],
+        read: impl Fn(&str) -> Result<T, toml::de::Error>,
+    ) -> Result<T, Self> {
+        let mut error = match read(text) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        let mut all = vec![Self::from_toml(&error, text, also)];
+        let mut rest = text.to_owned();
+        while all.len() < MOST_ERRORS && leave_out(&mut rest, &error) {
+            error = match read(&rest) {
+                Ok(_) => break,
+                // It may be missing because it was left out.
+                Err(error) if error.message().starts_with("missing field") => break,
+                Err(error) => error,
+            };
+            all.push(Self::from_toml(&error, &rest, also));
+        }
+        all.sort_by_key(|error| error.line);
+        let more = all.split_off(1);
+        let first = all.remove(0);
+        Err(Self { more, ..first })
     }
 }
 
@@ -99,7 +138,10 @@ impl fmt::Display for Error {
             let words = self.key.split('.').filter(|word| !is_index(word));
             write!(f, "`{}`: ", words.collect::<Vec<_>>().join("."))?;
         }
-        f.write_str(&self.what)
+        f.write_str(&self.what)?;
+        self.more
+            .iter()
+            .try_for_each(|error| write!(f, "\n{error}"))
     }
 }
 
@@ -132,25 +174,82 @@ fn unknown_word(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
     Some((kind, words.next()?, words.collect()))
 }
 
-/// Serde's names of what it expected and what is missing, in the words of whoever writes the file.
+/// The last key that begins at or before a position.
+fn key_at(keys: &[(String, usize)], position: usize) -> &str {
+    let before = keys.iter().filter(|(_, start)| *start <= position);
+    before
+        .max_by_key(|(_, start)| *start)
+        .map_or("", |(key, _)| key)
+}
+
+/// Blanks the line of a mistake, and the others of its value; of a table's head, all of the table. False if that
+/// leaves the text as it was.
+fn leave_out(text: &mut String, error: &toml::de::Error) -> bool {
+    let Some(span) = error.span().filter(|span| span.end <= text.len()) else {
+        return false;
+    };
+    let start = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
+    let is_head = text[start..].trim_start().starts_with('[');
+    let end = match is_head {
+        true => text[start + 1..].find("\n[").map(|end| start + 1 + end),
+        false => text[span.end..].find('\n').map(|end| span.end + end),
+    };
+    let end = end.unwrap_or(text.len());
+    let blank: String = text[start..end]
+        .chars()
+        .filter(|char| *char == '\n')
+        .collect();
+    let left_out = !text[start..end].trim().is_empty();
+    text.replace_range(start..end, &blank);
+    left_out
+}
+
+/// Serde's names of what was found, what it expected and what is missing, in the words of whoever writes the file.
 fn plainly(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("the key {key} is missing here");
+    }
+    if message == "wanted string or table" {
+        return "expected one of its words, in quotes".to_owned();
     }
     let Some((found, expected)) = message.rsplit_once("expected ") else {
         return message.to_owned();
     };
     let expected = match expected {
-        "usize" | "u64" | "u32" | "u16" => "a whole number from 0 up",
+        "usize" | "u64" | "u32" | "u16" | "u8" => "a whole number from 0 up",
         "f64" => "a number",
         "a string" => "a text in quotes",
+        "path string" => "a path in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list: [ ] of values, [[ ]] of tables",
         "a map" => "a table: { name = value }",
         _ if expected.starts_with("struct ") => "a table: [name] and its keys below",
         other => other,
     };
-    format!("{found}expected {expected}")
+    let found = found.trim_end_matches(", ");
+    match found.split_once(": ") {
+        Some(("invalid type" | "invalid value", "map")) => {
+            format!("expected {expected}, not a table")
+        }
+        Some(("invalid type" | "invalid value", "sequence")) => {
+            format!("expected {expected}, not a list")
+        }
+        Some(("invalid type" | "invalid value", value)) => {
+            // ``integer `5` ``, `string "x"`.
+            let value = value
+                .find(['`', '"'])
+                .map_or(value, |start| &value[start..]);
+            let value = value.trim_end_matches(" as i128").trim_matches('`');
+            match value.parse::<u64>().is_ok() && expected.starts_with("a whole number") {
+                true => format!("{value} is larger than such a number may be here"),
+                false => format!("expected {expected}, not {value}"),
+            }
+        }
+        _ => format!(
+            "{}expected {expected}",
+            message.split("expected ").next().unwrap_or_default()
+        ),
+    }
 }
 
 /// Every key of a document with its path (`variant.0.env`) and its position in the text.
@@ -198,9 +297,94 @@ fn line_of(text: &str, position: usize) -> usize {
     before.matches('\n').count() + 1
 }
 
+/// A file with more is another kind of file.
+const MOST_ERRORS: usize = 10;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Settings {
+        workers: usize,
+        steal: bool,
+        names: Vec<String>,
+        log: Log,
+    }
+
+    #[derive(Debug, Default, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Log {
+        level: Level,
+        file: PathBuf,
+    }
+
+    #[derive(Debug, Default, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Level {
+        #[default]
+        Info,
+        Error,
+    }
+
+    impl Default for Settings {
+        fn default() -> Self {
+            Self {
+                workers: 1,
+                steal: true,
+                names: Vec::new(),
+                log: Log::default(),
+            }
+        }
+    }
+
+    fn error(text: &str) -> String {
+        let read = Error::reading(text, &[], |text| toml::from_str::<Settings>(text));
+        read.map(drop).expect_err("an error").to_string()
+    }
+
+    #[test]
+    fn every_mistake_is_told_in_the_order_of_the_lines() {
+        let text = "workers = \"x\"\nsteel = 1\nnames = [\n  \"a\",\n  5,\n]\n[logs]\na = 1\n\n[log]\nlevel = \"erorr\"\n";
+        let lines = [
+            "line 1: `workers`: expected a whole number from 0 up, not \"x\"",
+            "line 2: unknown key `steel`; did you mean `steal`?",
+            "line 5: `names`: expected a text in quotes, not 5",
+            "line 7: unknown key `logs`; did you mean `log`?",
+            "line 11: `log.level`: unknown value `erorr`; did you mean `error`?",
+        ];
+        assert_eq!(error(text), lines.join("\n"));
+    }
+
+    #[test]
+    fn a_wrong_type_is_said_in_the_words_of_the_file() {
+        for (text, what) in [
+            ("workers = -1", "expected a whole number from 0 up, not -1"),
+            (
+                "workers = 1.5",
+                "expected a whole number from 0 up, not 1.5",
+            ),
+            ("steal = 1", "expected true or false, not 1"),
+            (
+                "names = \"a\"",
+                "expected a list: [ ] of values, [[ ]] of tables, not \"a\"",
+            ),
+            (
+                "log = 5",
+                "expected a table: [name] and its keys below, not 5",
+            ),
+            (
+                "names = { a = 1 }",
+                "expected a list: [ ] of values, [[ ]] of tables, not a table",
+            ),
+            ("log.file = 5", "expected a path in quotes, not 5"),
+            ("log.level = 5", "expected one of its words, in quotes"),
+        ] {
+            let error = error(text);
+            assert!(error.ends_with(what), "{text}: {error}");
+        }
+    }
 
     #[test]
     fn a_key_is_found_on_its_line_also_in_the_second_of_several_tables() {

@@ -40,7 +40,10 @@ impl Dialect for Native {
         }
         let mut recipe: Recipe = percent::decode(recipe)?.parse().map_err(|error| {
             let andon_recipe::ParseError { piece, expected } = error;
-            Refusal::new(&piece, format!("a recipe has {expected} there"))
+            Refusal::new(
+                &piece,
+                format!("it is no part of a recipe; expected {expected}"),
+            )
         })?;
         let format = recipe.output.format.as_ref();
         let ask = match format.is_some_and(|format| format.as_str() == FACTS) {

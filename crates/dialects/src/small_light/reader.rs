@@ -446,7 +446,10 @@ impl Reader<'_, '_> {
 /// What is noted of a value that is read, as the module reads it, but hardly as it was meant.
 fn misread(parameter: &Arg, text: &str) -> Option<String> {
     match parameter.kind {
-        Kind::Whole { .. } => match prefix(text) {
+        Kind::Whole { most, .. } => match prefix(text) {
+            (number, "") if parameter.name == "q" && number > most as f64 => Some(format!(
+                "more than {most}, the highest quality; it counts as that"
+            )),
             (_, "") => None,
             (_, rest) if rest == text => Some("no number; it counts as 0".to_owned()),
             (number, _) => Some(format!("read as {number}")),

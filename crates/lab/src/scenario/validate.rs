@@ -337,7 +337,7 @@ mod tests {
             ),
             (
                 "[server]\ncmd = 'a'",
-                "line 2: `server.cmd`: invalid type: string \"a\", expected a list",
+                "line 2: `server.cmd`: expected a list: [ ] of values, [[ ]] of tables, not \"a\"",
             ),
             (
                 "[server]\ncmd = ['a', '{prot}']",
@@ -361,7 +361,7 @@ mod tests {
             ),
             (
                 "[server]\ncmd = ['a']\n[load]\nmode = 'opn'",
-                "line 4: unknown value `opn`; did you mean `open`?",
+                "line 4: `load.mode`: unknown value `opn`; did you mean `open`?",
             ),
             (
                 "[server]\ncmd = ['a']\n[[load.url]]\npath = 'a b'",

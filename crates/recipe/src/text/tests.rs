@@ -157,6 +157,11 @@ fn errors_name_the_offending_piece() {
         "`0` is no part of a recipe: expected quality: a whole number from 1 to 100"
     );
     assert_eq!(error("turn").expected, "`turn:90|180|270`, as in `turn:90`");
+    assert_eq!(
+        error("cover:300x200:center").expected,
+        "gravity: centre, north, east, south, west, northeast, southeast, southwest, northwest; \
+         or enlarge: enlarge (did you mean `centre`?)"
+    );
 }
 
 #[test]

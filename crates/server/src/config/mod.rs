@@ -150,8 +150,7 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] naming the line and the key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let mut config = Self::from_toml(text)
-            .map_err(|error| ConfigError::from_toml(&error, text, dialects::Config::KEYS))?;
+        let mut config = ConfigError::reading(text, dialects::Config::KEYS, Self::from_toml)?;
         config.resolve_paths(folder);
         config.validate().map_err(|error| error.located(text))?;
         Ok(config)

@@ -154,6 +154,7 @@ fn what_is_hardly_meant_so_is_noted() {
         ("p=nope", "there is no pattern `nope`"),
         ("of=avif", "of=avif: not one of jpeg, jpg"),
         ("q=high", "q=high: no number"),
+        ("q=101", "q=101: more than 100"),
         ("q=80%25", "q=80%: read as 80"),
         ("cw=10", "needs both cw and ch"),
         ("dw=1,dh=1,da=cover", "da=cover: not one of l, s, n"),
