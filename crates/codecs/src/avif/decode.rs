@@ -132,7 +132,7 @@ impl Canvas {
         }
         for (index, plane) in self.planes.iter_mut().enumerate() {
             let (across, down) = self.layout.spans(index);
-            if x % across != 0 || y % down != 0 {
+            if !x.is_multiple_of(across) || !y.is_multiple_of(down) {
                 return Err(Error::broken(
                     NAME,
                     "its tiles begin between chroma samples",
