@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use andon_recipe::unknown;
 use toml::Spanned;
@@ -13,10 +13,10 @@ use toml::de::{DeTable, DeValue};
 /// What is wrong, on which line of which file, and what would do instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
-    what: String,
-    key: String,
+    what: Box<str>,
+    key: Box<str>,
     line: Option<usize>,
-    file: Option<PathBuf>,
+    file: Option<Box<Path>>,
     /// What else is wrong.
     more: Vec<Self>,
 }
@@ -25,8 +25,8 @@ impl Error {
     /// An error about the key with this path, e.g. `load.rate` or `variant.2.env`; empty: about the whole.
     pub fn new(key: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
-            what: what.into(),
-            key: key.into(),
+            what: what.into().into(),
+            key: key.into().into(),
             ..Self::default()
         }
     }
@@ -38,7 +38,7 @@ impl Error {
             .into_iter()
             .chain(self.more.iter_mut().map(|more| &mut more.file))
         {
-            error.get_or_insert_with(|| file.to_owned());
+            error.get_or_insert_with(|| file.into());
         }
         self
     }
@@ -317,7 +317,7 @@ mod tests {
     #[serde(default, deny_unknown_fields)]
     struct Log {
         level: Level,
-        file: PathBuf,
+        file: std::path::PathBuf,
     }
 
     #[derive(Debug, Default, serde::Deserialize)]

@@ -26,7 +26,7 @@ pub(super) fn unpack(
     while let [first, second, after @ ..] = rest {
         rest = after;
         codes += 1;
-        if codes % CODES == 0 {
+        if codes.is_multiple_of(CODES) {
             guard::wanted(interrupt)?;
         }
         match (*first, *second) {
@@ -73,7 +73,7 @@ const CODES: usize = 1 << 16;
 fn index(bytes: &[u8], bits: u16, place: usize) -> Option<u8> {
     match bits {
         8 => bytes.get(place).copied(),
-        _ if place % 2 == 0 => bytes.get(place / 2).map(|byte| byte >> 4),
+        _ if place.is_multiple_of(2) => bytes.get(place / 2).map(|byte| byte >> 4),
         _ => bytes.get(place / 2).map(|byte| byte & 15),
     }
 }
