@@ -115,7 +115,7 @@ fn entry(to: &mut String, word: &Word, markdown: bool) -> std::fmt::Result {
 }
 
 /// Can pictures be written in this format?
-fn is_written(codec: &dyn Codec) -> bool {
+pub(crate) fn is_written(codec: &dyn Codec) -> bool {
     let plain = Traits::new(Model::Rgb, Depth::U8);
     codec.accepts(plain, &Encode::default()).is_some()
 }

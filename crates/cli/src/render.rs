@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 
 use crate::place::{self, Place};
 use crate::print::print;
+use crate::reference::is_written;
 
 /// Make the image that a URL path asks for, without a server
 #[derive(clap::Args)]
@@ -85,12 +86,11 @@ fn format_of(output: &Path) -> anyhow::Result<Option<&'static str>> {
     let promised = output
         .to_str()
         .and_then(|path| media_type::by_name(andon_codecs::ALL, path));
-    let codec = andon_codecs::ALL
-        .iter()
-        .find(|codec| promised == Some(codec.media_type()));
+    let written = || andon_codecs::ALL.iter().filter(|codec| is_written(**codec));
+    let codec = written().find(|codec| promised == Some(codec.media_type()));
     match (codec, promised) {
         (None, Some(promised)) if promised.starts_with("image/") => {
-            let formats: Vec<&str> = andon_codecs::ALL.iter().map(|codec| codec.name()).collect();
+            let formats: Vec<&str> = written().map(|codec| codec.name()).collect();
             bail!(
                 "{}: {promised} cannot be written; formats are {}",
                 output.display(),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use andon_pixels::frame::{Frame, Model};
 use andon_pixels::{
-    Engine, Error, Fault, Limits, Never, NoMaterials, Orientation, Plan, Rendered, Space,
+    Codec, Depth, Encode, Engine, Error, Fault, Limits, Never, NoMaterials, Orientation, Plan,
+    Rendered, Space, Traits,
 };
 use andon_recipe::Recipe;
 
@@ -85,7 +86,10 @@ fn every_sample_is_written_in_every_format() {
     for folder in ["jpeg", "png", "webp", "gif", "photos"] {
         for path in samples(folder) {
             let bytes = read(&path);
-            for codec in andon_codecs::ALL {
+            let clear = Traits::new(Model::Rgb, Depth::U8);
+            let is_written =
+                |codec: &&&dyn Codec| codec.accepts(clear, &Encode::default()).is_some();
+            for codec in andon_codecs::ALL.iter().filter(is_written) {
                 let case = format!("{} as {}", path.display(), codec.name());
                 let text = format!("exact:90x70,as:{}", codec.name());
                 let rendered = render(&bytes, &text);

@@ -7,8 +7,8 @@ use std::path::Path;
 /// From the ground up.
 const LAYERS: &[&str] = &[
     "cost", "limits", "error", "cores", "space", "frame", "sequence", "samples", "codec",
-    "revision", "formats", "profiles", "stage", "resize", "color", "ops", "plan", "measure",
-    "engine",
+    "revision", "formats", "profiles", "stage", "resize", "color", "score", "ops", "plan",
+    "measure", "engine",
 ];
 
 #[test]

@@ -62,9 +62,12 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     let pixels = info.pixels();
     let parts = if info.alpha { 2 } else { 1 };
+    // A header may claim any size: it is held against the limits later.
+    let planes = pixels.saturating_mul(SCRATCH * info.depth.bytes() as u64);
     Cost {
-        nanos: bytes * NANOS_PER_BYTE + pixels * parts * NANOS_PER_PIXEL,
-        scratch: pixels * SCRATCH * info.depth.bytes() as u64 + info.decoder_bytes + DECODER_BYTES,
+        nanos: (bytes * NANOS_PER_BYTE)
+            .saturating_add(pixels.saturating_mul(parts * NANOS_PER_PIXEL)),
+        scratch: planes.saturating_add(info.decoder_bytes + DECODER_BYTES),
     }
 }
 

@@ -187,7 +187,8 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The interleaved copy of the pixels, and what the decoder itself holds: measured, see `tests/jxl.rs`.
+    /// The interleaved copy of the pixels, and what the decoder itself holds: estimated, no test holds it against a
+    /// measurement yet.
     fn decoder_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
         let shown = self.model.planes() as u64 + u64::from(self.alpha.is_some());

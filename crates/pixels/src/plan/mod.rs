@@ -38,6 +38,7 @@ pub struct Plan {
     format: &'static str,
     media_type: &'static str,
     size: (u32, u32),
+    encodes_only: bool,
     rules: Vec<&'static Rule>,
     steps: Vec<Step>,
     /// Bytes of the source file.
@@ -131,6 +132,12 @@ impl Plan {
     #[must_use]
     pub fn is_copy(&self) -> bool {
         self.pipeline.is_none()
+    }
+
+    /// Is the picture shown as it is, with its own colours and metadata, and only written in another way?
+    #[must_use]
+    pub fn encodes_only(&self) -> bool {
+        self.encodes_only
     }
 
     /// The resolved recipe: what the rules came to for this picture, in whole pixels.

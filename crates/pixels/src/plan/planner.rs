@@ -52,6 +52,7 @@ pub(crate) fn plan(
             codecs.find(|codec| codec.recodes(bytes, &info, target.name()))
         })
         .flatten();
+    let encodes_only = !copy_if_nothing_changes::changes(&draft);
     let limits = &formats.limits;
     limits.check_source(&info)?;
     if frames != Frames::First {
@@ -100,6 +101,7 @@ pub(crate) fn plan(
         format: target.name(),
         media_type: target.media_type(),
         size: walk.size,
+        encodes_only,
         rules: draft.fired,
         steps,
         file: walk.file,
@@ -361,6 +363,7 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize) -> 
         format: source.name(),
         media_type: source.media_type(),
         size: (info.width, info.height),
+        encodes_only: true,
         rules: vec![&copy_if_nothing_changes::RULE],
         steps: vec![PlanStep {
             text: format!("copy {}", source.name()),

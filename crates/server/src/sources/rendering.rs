@@ -190,11 +190,10 @@ impl Planned {
     /// Is the result larger than the source, although nothing but another encoding was asked for, and not
     /// a certain one?
     fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
-        let recipe = self.plan.recipe();
         // One frame is not the whole animation, and another depth not what the source has.
-        let output = &recipe.output;
+        let output = &self.plan.recipe().output;
         let only_encoded =
-            recipe.steps.is_empty() && output.frame.is_none() && output.depth.is_none();
+            self.plan.encodes_only() && output.frame.is_none() && output.depth.is_none();
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
         let any_format = any_format && !self.is_only_read(engine);
         let larger = body.len() > self.source.len();

@@ -34,7 +34,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
 }
 
 /// Is something done with the picture or its metadata?
-fn changes(draft: &Draft<'_>) -> bool {
+pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
     let whole = View::whole((draft.info.width, draft.info.height));
     let steps = draft.runs.first != whole || !draft.runs.rest.is_empty();
     let metadata = draft.info.metadata && draft.recipe.output.metadata != Kept::All;

@@ -146,18 +146,34 @@ impl Maker {
         let found = self.resolver.found(request, (*source).clone(), materials);
         drop(source);
         let shared = terms.shared.then_some(job.ticket);
-        let resolved = self
-            .resolve_fetched(&job.known, &found, bytes, shared)
-            .await?;
-        // Another spelling of the request may have made it, of this very source.
-        if looked_up != Some(resolved.key)
-            && let Some(hit) = self.results.cache.get(&resolved.key).await
-            && hit.entry.etag == found.validators(&resolved.text).etag
-        {
-            return Ok(self.prolong(job, resolved.key, &hit.entry, &terms));
+        let (resolved, facts) = self.resolve_fetched(&job.known, &found, bytes).await?;
+        if looked_up == Some(resolved.key) {
+            self.publish(&job.known, &resolved, facts, shared);
+            return self
+                .make(job, &resolved, found, Some(validators), terms)
+                .await;
         }
-        self.make(job, &resolved, found, Some(validators), terms)
-            .await
+        // Under its true name: those who ask for the same in another spelling join here, and so do those who ask
+        // once it is known what they ask for.
+        let flight = self.results.flight(&resolved.key, "");
+        let work = {
+            let (maker, job) = (self.clone(), job.clone());
+            move |_: Cancellation| async move {
+                maker.publish(&job.known, &resolved, facts, shared);
+                // Another spelling may have made it before, of this very source.
+                if let Some(hit) = maker.results.cache.get(&resolved.key).await
+                    && hit.entry.etag == found.validators(&resolved.text).etag
+                {
+                    return Ok(maker.prolong(&job, resolved.key, &hit.entry, &terms));
+                }
+                let made = maker
+                    .make(&job, &resolved, found, Some(validators), terms)
+                    .await;
+                made.map_err(|error| maker.note_fault(flight, error))
+            }
+        };
+        let landed = self.results.flights.run(flight, work).await;
+        Ok(landed.map_err(fallen)?.value?)
     }
 
     /// Fetches a source over a network, together with all who want it now.

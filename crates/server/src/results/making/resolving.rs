@@ -45,30 +45,42 @@ impl Maker {
         Ok((found, self.resolved(known, Some(&facts), purges)?))
     }
 
-    /// What a request comes to for a source that was fetched; others may share it if `shared`.
+    /// What a request comes to for a source that was fetched, and what was found out about the source for it. Nobody
+    /// else learns of either before they are published.
     pub(super) async fn resolve_fetched(
         &self,
         known: &RequestVariant,
         found: &Found,
         bytes: Bytes,
-        shared: Option<Ticket>,
-    ) -> Result<Arc<Resolved>, Error> {
-        let (results, purges) = (&self.results, self.results.purges());
+    ) -> Result<(Arc<Resolved>, Option<SourceFacts>), Error> {
+        let results = &self.results;
         if known.asked.request.is_file() {
-            return self.resolved(known, None, purges);
+            return Ok((self.derived(known, None)?, None));
         }
         let version = found.version();
         let facts = results.facts.get(&known.facts, &results.cache).await;
-        let facts = match facts.filter(|facts| facts.version == version) {
-            Some(facts) => facts,
-            None => {
-                let engine = self.engine.clone();
-                let read = move || Ok(engine.facts(&bytes)?);
-                let facts = self.fetcher.run(read).await?;
-                self.remember(known, SourceFacts { version, facts }, shared)
-            }
-        };
-        self.resolved(known, Some(&facts), purges)
+        if let Some(facts) = facts.filter(|facts| facts.version == version) {
+            return Ok((self.derived(known, Some(&facts))?, None));
+        }
+        let engine = self.engine.clone();
+        let read = move || Ok(engine.facts(&bytes)?);
+        let facts = self.fetcher.run(read).await?;
+        let facts = SourceFacts { version, facts };
+        Ok((self.derived(known, Some(&facts))?, Some(facts)))
+    }
+
+    /// Tells all who ask from now on what a request comes to; others may share the facts if `shared`.
+    pub(super) fn publish(
+        &self,
+        known: &RequestVariant,
+        resolved: &Arc<Resolved>,
+        facts: Option<SourceFacts>,
+        shared: Option<Ticket>,
+    ) {
+        if let Some(facts) = facts {
+            self.remember(known, facts, shared);
+        }
+        known.resolves_to(resolved, self.results.purges());
     }
 
     fn resolved(
@@ -77,6 +89,16 @@ impl Maker {
         facts: Option<&SourceFacts>,
         purges: u64,
     ) -> Result<Arc<Resolved>, Error> {
+        let resolved = self.derived(known, facts)?;
+        known.resolves_to(&resolved, purges);
+        Ok(resolved)
+    }
+
+    fn derived(
+        &self,
+        known: &RequestVariant,
+        facts: Option<&SourceFacts>,
+    ) -> Result<Arc<Resolved>, Error> {
         let names = &self.results.names;
         let resolved = match facts {
             None => names.file(&known.asked),
@@ -84,9 +106,7 @@ impl Maker {
                 .resolve(&known.asked, &facts.facts)
                 .map_err(PixelError::of_rules)?,
         };
-        let resolved = Arc::new(resolved);
-        known.resolves_to(&resolved, purges);
-        Ok(resolved)
+        Ok(Arc::new(resolved))
     }
 
     /// Reads a file's header, together with all who want to know it.

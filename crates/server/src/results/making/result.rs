@@ -17,6 +17,7 @@ use crate::results::variant::RequestVariant;
 use crate::sources::resolver::Found;
 
 /// What is to be made, and until when.
+#[derive(Clone)]
 pub(super) struct ResultJob {
     pub(super) known: Arc<RequestVariant>,
     /// Taken before the source was looked at.
