@@ -4,6 +4,7 @@
 mod support;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use andon_codecs::ALL;
@@ -351,6 +352,67 @@ fn an_interrupt_ends_an_animation_between_frames() {
     let plan = engine.plan(&recipe, &file).expect("a plan");
     let result = engine.run(&plan, &file, &NoMaterials, &After(0.into()));
     assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+}
+
+fn sample(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/avif");
+    std::fs::read(folder.join(name)).expect("a sample")
+}
+
+#[test]
+fn an_avif_that_moves_is_read_frame_by_frame() {
+    let (file, exact) = (sample("moving-alpha.avif"), sample("moving-alpha.png"));
+    let info = probe(&file);
+    let animation = info.animation.expect("it moves");
+    assert_eq!((info.frames, info.width, info.height), (5, 70, 50));
+    assert_eq!((animation.plays, animation.duration_ms), (0, 700));
+    assert!(animation.alpha);
+    let (own, wanted) = (frames(&file), frames(&exact));
+    assert_eq!(own.len(), wanted.len());
+    for (number, ((frame, delay), (exact, stays))) in own.iter().zip(&wanted).enumerate() {
+        assert_eq!(delay.seconds(), stays.seconds(), "frame {number}");
+        let off = difference(&rgba(frame), &rgba(exact));
+        assert!(off.1 < 2.0, "frame {number}: {off:?}");
+    }
+    for (recipe, number) in [("as:png,frame:1", 0), ("as:png,frame:4", 3)] {
+        let one = made(&file, recipe).expect(recipe);
+        let image = support::decode(codec("png"), &one).expect("a picture");
+        assert_eq!(rgba(&image.frames[0]), rgba(&own[number].0), "{recipe}");
+    }
+    let moving = made(&file, "fit:35x25,as:webp").expect("an animation");
+    assert_eq!(probe(&moving).frames, 5);
+}
+
+#[test]
+fn an_avif_that_moves_and_is_cut_or_damaged_is_never_taken_for_a_whole_one() {
+    let file = sample("moving-alpha.avif");
+    for end in (12..file.len()).step_by(11) {
+        for recipe in ["as:apng", "as:png,frame:1"] {
+            assert!(
+                made(&file[..end], recipe).is_err(),
+                "{recipe}, cut at {end}"
+            );
+        }
+    }
+    for at in (12..file.len()).step_by(7) {
+        let mut bent = file.clone();
+        bent[at] ^= 0x55;
+        // Whether it is still a picture is its own affair; it must end.
+        let _ = made(&bent, "fit:20x20,as:webp,effort:0");
+    }
+}
+
+#[test]
+fn an_avif_that_claims_billions_of_frames_is_refused_by_its_header() {
+    let mut file = sample("moving-alpha.avif");
+    let at = file.windows(4).position(|kind| kind == b"stsz");
+    let at = at.expect("a table of sizes") + 8;
+    // All of one byte, so that no table need follow.
+    file[at..at + 8].copy_from_slice(&[0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]);
+    assert!(matches!(
+        engine().probe(&file),
+        Err(Error::Limit { name: "frames", .. })
+    ));
 }
 
 #[test]

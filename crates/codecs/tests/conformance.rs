@@ -1,4 +1,4 @@
-//! Composed frames of files with known answers: disposal, blending, delays and loops of GIF, APNG and WebP.
+//! Composed frames of files with known answers: disposal, blending, delays and loops of GIF, APNG, WebP, JPEG XL and AVIF.
 //!
 //! The files lie beside the repository, in `../shared/conformance`; without them this says that it was skipped.
 
@@ -97,8 +97,10 @@ fn animations_are_composed_as_the_conformance_set_says() {
             row["format"].as_str().unwrap_or(""),
         );
         let frames = row["expected"]["frames"].as_str();
-        let (Some(frames), true) = (frames, matches!(format, "gif" | "apng" | "webp" | "jxl"))
-        else {
+        let (Some(frames), true) = (
+            frames,
+            matches!(format, "gif" | "apng" | "webp" | "jxl" | "avif"),
+        ) else {
             continue;
         };
         let answer = fs::read_to_string(folder.join(frames)).expect("an answer");

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::judge::Judged;
 use crate::rgba::hex;
 
-/// Are they those? False: the codec has cut them already.
+/// Are they those? False: the codec has cut them already, or made others of them, as of colours that are multiplied by
+/// opacity or mixed in a way that frames do not know.
 pub(crate) fn judge(frame: &Frame, answer: &Value) -> Judged<bool> {
     let head = answer["y4m"].as_str().unwrap_or("");
     let size = format!("W{} H{} ", frame.width, frame.height);
@@ -18,24 +19,13 @@ pub(crate) fn judge(frame: &Frame, answer: &Value) -> Judged<bool> {
         Model::YCbCr { range, matrix, .. } => (range, matrix != Matrix::Identity),
         _ => (Range::Full, false),
     };
-    // Gray of a limited range has been stretched.
-    if frame.model == Model::Gray && head.contains("LIMITED") {
+    // Gray of a limited range has been stretched; what frames do not know is red, green and blue already.
+    if frame.model == Model::Rgb || frame.model == Model::Gray && head.contains("LIMITED") {
         return Ok(false);
     }
     let mut bytes = Vec::new();
-    let order: &[usize] = match frame.model {
-        Model::Gray => &[0],
-        Model::Rgb => &[1, 2, 0],
-        _ => &[0, 1, 2],
-    };
-    for &index in order {
-        codes(
-            &frame.planes[index],
-            frame.depth(),
-            range,
-            mixed && index > 0,
-            &mut bytes,
-        );
+    for (index, plane) in frame.planes.iter().enumerate() {
+        codes(plane, frame.depth(), range, mixed && index > 0, &mut bytes);
     }
     if let (Some(alpha), true) = (&frame.alpha, head.contains("alpha")) {
         codes(alpha, frame.depth(), Range::Full, false, &mut bytes);

@@ -1,19 +1,26 @@
 //! From a file to planes.
 
 use andon_pixels::{
-    Cost, Decode, Error, Frame, Grid, Image, Info, Interrupt, Matrix, Metadata, Model, Plane,
-    Range, Result, color::levels,
+    Cost, Decode, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Matrix, Metadata, Model,
+    Plane, Range, Result, color::levels,
 };
 
 use super::NAME;
 use super::dav1d::{Decoder, Layout, Picture, Row};
 use super::header::{Coded, Crop, Header, Meaning, Mix, depth};
+use super::movie::Reader;
 use crate::guard;
 use crate::heif::{Boxes, Items};
 
-/// Decodes the still picture.
+/// Decodes the still picture, or the first of several.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
+    if header.movie.is_some() {
+        let mut reader = Reader::open(bytes, info, how)?;
+        let first = reader.next()?;
+        let first = first.ok_or_else(|| Error::broken(NAME, "it has no pictures"))?;
+        return Ok(Image::read(first.frame, reader.metadata(), header.space()));
+    }
     let (width, height) = header.size();
     guard::probed(width, height, info, how.limits)?;
     guard::size(header.colour.width, header.colour.height, how.limits)?;
@@ -162,7 +169,7 @@ fn copy<T: Copy>(from: &[T], to: &mut [T], x: u32) {
 }
 
 /// A frame from code values: cropped, on the scale of frames, with straight opacity.
-fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) -> Result<Frame> {
+pub(super) fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) -> Result<Frame> {
     if (colour.layout, colour.bits) != (header.sequence.layout, header.sequence.bits) {
         return Err(Error::broken(
             NAME,

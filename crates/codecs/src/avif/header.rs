@@ -8,12 +8,15 @@ use andon_recipe::{Flip, Turn};
 
 use super::NAME;
 use super::dav1d::{Layout, Sequence};
+use super::movie::Movie;
 use crate::heif::{Boxes, Fields, Items, Property};
 
-/// A still picture.
+/// A picture, or several that follow each other.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) items: Items<'a>,
+    /// What moves; its pictures are those of tracks, and no item is shown.
+    pub(super) movie: Option<Movie<'a>>,
     pub(super) colour: Coded,
     pub(super) alpha: Option<Coded>,
     /// Colours are multiplied by opacity.
@@ -76,6 +79,9 @@ pub(super) struct Crop {
     pub(super) height: u32,
 }
 
+/// Pictures that AV1 keeps for others to refer to.
+const REFERENCES: u64 = 8;
+
 /// The least side of a tile of several (MIAF).
 const SMALLEST_TILE: u32 = 64;
 
@@ -83,12 +89,17 @@ impl<'a> Header<'a> {
     /// Reads everything but pixels.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta");
-        let moves = || Boxes::of(bytes).any(|part| &part.kind == b"moov");
-        let meta = meta.ok_or_else(|| match moves() {
-            true => unsupported("a sequence without a still picture"),
-            false => broken("it has no description"),
-        })?;
-        let items = Items::read(bytes, meta.data, NAME)?;
+        let items = meta.map(|meta| Items::read(bytes, meta.data, NAME));
+        match Movie::of(bytes)? {
+            Some(movie) => {
+                let items = items.transpose()?.unwrap_or_default();
+                Self::of_movie(movie, items)
+            }
+            None => Self::of_still(items.ok_or_else(|| broken("it has no description"))??),
+        }
+    }
+
+    fn of_still(items: Items<'a>) -> Result<Self> {
         let primary = items.primary;
         let primary = primary.ok_or_else(|| broken("it says no primary item"))?;
         let colour = Coded::read(&items, primary)?;
@@ -104,11 +115,45 @@ impl<'a> Header<'a> {
         let premultiplied = alpha_item
             .is_some_and(|alpha| items.references(primary, b"prem").any(|to| to == alpha));
         let sequence = colour.sequence(&items)?;
+        let properties = items.properties(primary)?.collect();
+        let mut header = Self::described(items, sequence, colour, properties)?;
+        (header.alpha, header.premultiplied) = (alpha, premultiplied);
+        Ok(header)
+    }
+
+    /// Of tracks; what stands beside them belongs to the first picture.
+    fn of_movie(movie: Movie<'a>, items: Items<'a>) -> Result<Self> {
+        let (width, height) = movie.colour.size;
+        let whole = || Coded {
+            width,
+            height,
+            columns: 1,
+            tiles: Vec::new(),
+        };
+        let sequence = Sequence::read(movie.first());
+        let sequence = sequence.ok_or_else(|| broken("it has no sequence header"))?;
+        let properties = movie.colour.properties.clone();
+        let mut header = Self::described(items, sequence, whole(), properties)?;
+        if let Some(alpha) = &movie.alpha {
+            header.alpha = Some(whole());
+            header.premultiplied = movie.colour.premultiplied_by == Some(alpha.id);
+        }
+        header.movie = Some(movie);
+        Ok(header)
+    }
+
+    /// What properties say of pictures that are coded so.
+    fn described(
+        items: Items<'a>,
+        sequence: Sequence,
+        colour: Coded,
+        properties: Vec<Property<'a>>,
+    ) -> Result<Self> {
         let mut points = None;
         let mut icc = None;
         let mut crop = None;
         let mut orientation = Orientation::default();
-        for property in items.properties(primary)? {
+        for property in properties {
             match property {
                 Property::CodePoints(primaries, transfer, matrix, full) => {
                     points = Some((primaries, transfer, matrix, full));
@@ -137,11 +182,11 @@ impl<'a> Header<'a> {
             },
         };
         let described = |kind: &[u8; 4]| {
-            let mut all = items.referring(primary, b"cdsc");
+            let mut all = items.referring(items.primary?, b"cdsc");
             all.find(|item| items.kind(*item).as_ref() == Some(kind))
         };
         Ok(Self {
-            premultiplied,
+            premultiplied: false,
             meaning: Meaning::of(sequence.layout, full, code(matrix), code(primaries))?,
             crop: crop.filter(|crop| *crop != Crop::all(&colour)),
             orientation,
@@ -151,8 +196,9 @@ impl<'a> Header<'a> {
             xmp: described(b"mime"),
             sequence,
             colour,
-            alpha,
+            alpha: None,
             items,
+            movie: None,
         })
     }
 
@@ -193,6 +239,12 @@ impl<'a> Header<'a> {
         let (width, height) = self.size();
         let coded = u64::from(self.colour.width) * u64::from(self.colour.height);
         let shown = u64::from(width) * u64::from(height);
+        let planes = 4 * self.depth().bytes() as u64;
+        let (frames, animation) = match &self.movie {
+            Some(movie) => movie.frames(),
+            None => (1, None),
+        };
+        let references = if frames > 1 { REFERENCES * coded } else { 0 };
         Info {
             format: NAME,
             width,
@@ -202,15 +254,15 @@ impl<'a> Header<'a> {
             alpha: self.alpha.is_some(),
             space: self.space,
             palette: false,
-            frames: 1,
-            animation: None,
+            frames,
+            animation,
             orientation: self.orientation,
             quality: None,
             lossless: false,
             progressive: false,
             metadata: self.exif.is_some() || self.xmp.is_some(),
-            // What is cut away is decoded all the same.
-            decoder_bytes: (coded - shown.min(coded)) * 4 * self.depth().bytes() as u64,
+            // What is cut away is decoded all the same, and pictures that others refer to are kept.
+            decoder_bytes: (coded - shown.min(coded) + references).saturating_mul(planes),
             page_offset: (0, 0),
         }
     }

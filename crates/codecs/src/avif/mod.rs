@@ -2,7 +2,7 @@
 //! container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Image, Info, Interrupt, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, FrameReader, Image, Info, Interrupt, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -13,6 +13,7 @@ mod dav1d;
 mod decode;
 mod encode;
 mod header;
+mod movie;
 mod write;
 
 /// The format's name, as errors and recipes say it.
@@ -70,6 +71,20 @@ impl Codec for Avif {
         decode::decode(bytes, info, how)
     }
 
+    /// Every frame is whole: they are handed over as they are stored.
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        info.animation.map(|_| self.decoded(info, Scales::FULL))
+    }
+
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(movie::Reader::open(bytes, info, how)?))
+    }
+
     fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
         decode::extent(bytes, info, how)
     }
@@ -77,7 +92,8 @@ impl Codec for Avif {
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
         let cost = decode::cost(bytes, info);
         Cost {
-            scratch: cost.scratch + 4 * info.pixels() * info.depth.bytes() as u64,
+            scratch: (cost.scratch)
+                .saturating_add(info.pixels().saturating_mul(4 * info.depth.bytes() as u64)),
             ..cost
         }
     }

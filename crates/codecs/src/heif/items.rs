@@ -57,7 +57,7 @@ pub(crate) enum Property<'a> {
     Mirror(u8),
     /// `clap`: width, height and the offset of the middle from the middle, as fractions.
     Crop([(i64, i64); 4]),
-    /// `auxC`: what kind of auxiliary picture it is.
+    /// `auxC`, of a track `auxi`: what kind of auxiliary picture it is.
     Auxiliary(&'a [u8]),
     /// `av1C`, `hvcC`: what the decoder needs to know.
     Configuration(Kind, &'a [u8]),
@@ -322,7 +322,8 @@ impl<'a> Items<'a> {
 }
 
 impl<'a> Property<'a> {
-    fn read(kind: Kind, data: &'a [u8], format: &'static str) -> Result<Self> {
+    /// From the payload of a box.
+    pub(super) fn read(kind: Kind, data: &'a [u8], format: &'static str) -> Result<Self> {
         let mut fields = Fields::of(data, format);
         Ok(match &kind {
             b"ispe" => {
@@ -347,7 +348,7 @@ impl<'a> Property<'a> {
                 };
                 Self::Crop([fraction()?, fraction()?, fraction()?, fraction()?])
             }
-            b"auxC" => {
+            b"auxC" | b"auxi" => {
                 fields.u32()?;
                 Self::Auxiliary(fields.text())
             }

@@ -1,8 +1,11 @@
-//! The container of AVIF and HEIC: boxes, and the items that are described in them. Which codec an item is coded
+//! The container of AVIF and HEIC: boxes, the items that are described in them,
+//! and tracks of pictures that follow each other. Which codec an item is coded
 //! with is nobody's affair here.
 
 mod boxes;
 mod items;
+mod track;
 
 pub(crate) use boxes::{Boxes, Fields, Kind};
 pub(crate) use items::{Items, Property};
+pub(crate) use track::{Sample, Track};

@@ -6,9 +6,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use andon_pixels::color::Convert;
 use andon_pixels::{
-    Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata,
-    Model, Never, Plane, Result, Scale, Scales, profile_of_gamma,
+    Alone, Codec, Context, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt,
+    Limits, Metadata, Model, Never, Plane, Result, Scale, Scales, Stage, Traits, profile_of_gamma,
 };
 
 /// The codec of this name.
@@ -114,7 +115,7 @@ pub(crate) fn decode_at(
         scales: Scales::both(scale),
         limits,
         interrupt,
-        cores: &andon_pixels::Alone,
+        cores: &Alone,
         keep_metadata: true,
     };
     codec.decode(file, info, &how)
@@ -240,8 +241,21 @@ impl Interrupt for After {
     }
 }
 
-/// A frame as rows of RGBA, clear pixels 0.
+/// A frame as rows of RGBA, of whatever planes it is; clear pixels 0.
 pub(crate) fn rgba(frame: &Frame) -> Vec<u8> {
+    let space = frame.colour.space;
+    let to = Traits {
+        alpha: frame.alpha.is_some(),
+        space,
+        ..Traits::new(Model::Rgb, Depth::U8)
+    };
+    let context = Context {
+        materials: &|_| Err(Error::Internal("there are no materials".to_owned())),
+        interrupt: &Never,
+        cores: &Alone,
+    };
+    let frame = Convert { to, from: space }.apply(frame.clone(), &context);
+    let frame = frame.expect("red, green and blue");
     let plane = |plane: &Plane| plane.as_u8().expect("8 bits").samples().to_vec();
     let planes: Vec<Vec<u8>> = frame.planes.iter().map(plane).collect();
     let alpha = frame.alpha.as_ref().map(plane);

@@ -1,0 +1,206 @@
+//! Pictures that follow each other, in a track of colours and perhaps one of opacity.
+
+use andon_pixels::{
+    Animation, Decode, Delay, Error, FrameReader, Info, Interrupt, Metadata, Result, Timed,
+};
+
+use super::NAME;
+use super::dav1d::Decoder;
+use super::decode::{Canvas, frame};
+use super::header::{ALPHA, Header};
+use crate::guard;
+use crate::heif::{Boxes, Property, Sample, Track};
+
+/// The tracks that are shown.
+#[derive(Debug)]
+pub(super) struct Movie<'a> {
+    pub(super) colour: Track<'a>,
+    pub(super) alpha: Option<Track<'a>>,
+    bytes: &'a [u8],
+}
+
+impl<'a> Movie<'a> {
+    /// Of a file whose first brand says that it is a sequence; in any other the still picture is meant.
+    pub(super) fn of(bytes: &'a [u8]) -> Result<Option<Self>> {
+        let mut boxes = Boxes::of(bytes);
+        let brand = boxes.next().filter(|first| &first.kind == b"ftyp");
+        if brand.is_none_or(|first| !first.data.starts_with(b"avis")) {
+            return Ok(None);
+        }
+        let Some(moov) = boxes.find(|part| &part.kind == b"moov") else {
+            return Err(Error::broken(NAME, "it has no tracks"));
+        };
+        let mut tracks = Track::all(moov.data, NAME)?;
+        let is_colour = |track: &Track<'_>| {
+            &track.coding == b"av01" && [*b"pict", *b"vide"].contains(&track.handler)
+        };
+        let Some(index) = tracks.iter().position(is_colour) else {
+            return Err(Error::broken(NAME, "it has no track of pictures"));
+        };
+        let colour = tracks.swap_remove(index);
+        let is_alpha = |track: &Track<'_>| {
+            track.auxiliary_of == Some(colour.id)
+                && track.properties.iter().any(
+                    |property| matches!(property, Property::Auxiliary(kind) if ALPHA.contains(kind)),
+                )
+        };
+        let alpha = (tracks.iter().position(is_alpha)).map(|index| tracks.swap_remove(index));
+        let movie = Self {
+            colour,
+            alpha,
+            bytes,
+        };
+        movie.check()?;
+        Ok(Some(movie))
+    }
+
+    fn check(&self) -> Result<()> {
+        let why = match &self.alpha {
+            _ if self.colour.samples.is_empty() => "it has no pictures",
+            _ if self.colour.size.0 == 0 || self.colour.size.1 == 0 => "it says no size",
+            Some(alpha) if alpha.size != self.colour.size => "its opacity is of another size",
+            Some(alpha) if alpha.samples.len() < self.colour.samples.len() => {
+                "some of its pictures have no opacity"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::broken(NAME, why))
+    }
+
+    /// Refuses a file that does not hold all of its pictures.
+    pub(super) fn check_whole(&self) -> Result<()> {
+        let all = [Some(&self.colour), self.alpha.as_ref()];
+        let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
+        match samples.all(|sample| sample.data(self.bytes).is_some()) {
+            true => Ok(()),
+            false => Err(cut()),
+        }
+    }
+
+    /// The bytes of the first picture, perhaps only their beginning.
+    pub(super) fn first(&self) -> &'a [u8] {
+        let start = self.colour.samples.first().map(|sample| sample.offset);
+        let start = start.and_then(|offset| usize::try_from(offset).ok());
+        let rest = start.and_then(|start| self.bytes.get(start..));
+        rest.unwrap_or_default()
+    }
+
+    /// How many frames, and what is known of them if there are several.
+    pub(super) fn frames(&self) -> (u32, Option<Animation>) {
+        let samples = &self.colour.samples;
+        let ticks: u64 = samples.iter().map(|sample| u64::from(sample.ticks)).sum();
+        let animation = (samples.len() > 1).then(|| Animation {
+            plays: self.colour.plays,
+            duration_ms: ticks.saturating_mul(1000) / u64::from(self.colour.per_second.max(1)),
+            alpha: self.alpha.is_some(),
+        });
+        (samples.len() as u32, animation)
+    }
+}
+
+fn cut() -> Error {
+    Error::broken(NAME, "it is cut off")
+}
+
+/// One track being decoded: its pictures may refer to those before.
+struct Decoding<'a> {
+    decoder: Decoder<'a>,
+    samples: Vec<Sample>,
+    size: (u32, u32),
+}
+
+impl<'a> Decoding<'a> {
+    fn of(track: &Track<'_>) -> Result<Self> {
+        let (width, height) = track.size;
+        let point = track.properties.iter().find_map(|property| match property {
+            Property::OperatingPoint(point) => Some(*point),
+            _ => None,
+        });
+        Ok(Self {
+            decoder: Decoder::open(
+                u64::from(width) * u64::from(height),
+                point.unwrap_or(0),
+                false,
+            )?,
+            samples: track.samples.clone(),
+            size: track.size,
+        })
+    }
+
+    /// A picture, and how many ticks it stays; all before it have been decoded.
+    fn picture(&mut self, bytes: &'a [u8], number: usize) -> Result<Option<(Canvas, u32)>> {
+        let Some(sample) = self.samples.get(number) else {
+            return Ok(None);
+        };
+        let data = sample.data(bytes).ok_or_else(cut)?;
+        let picture = self.decoder.picture(data, None)?;
+        if picture.size() != self.size {
+            return Err(Error::broken(NAME, "its bitstream is of another size"));
+        }
+        let mut canvas = Canvas::empty(self.size.0, self.size.1, &picture);
+        canvas.put(&picture, 0, 0)?;
+        Ok(Some((canvas, sample.ticks)))
+    }
+}
+
+/// The frames of a sequence, each of them whole.
+pub(super) struct Reader<'a> {
+    header: Header<'a>,
+    metadata: Metadata,
+    bytes: &'a [u8],
+    colour: Decoding<'a>,
+    alpha: Option<Decoding<'a>>,
+    per_second: u32,
+    number: usize,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Reader<'a> {
+    /// Before the first frame.
+    pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
+        let header = Header::read(bytes)?;
+        let (width, height) = header.size();
+        guard::probed(width, height, info, how.limits)?;
+        guard::size(header.colour.width, header.colour.height, how.limits)?;
+        let movie = header.movie.as_ref();
+        let movie = movie.ok_or_else(|| Error::Internal("a still was opened".to_owned()))?;
+        movie.check_whole()?;
+        Ok(Self {
+            metadata: match how.keep_metadata {
+                true => header.metadata(how.limits.metadata_bytes)?,
+                false => Metadata::default(),
+            },
+            bytes,
+            colour: Decoding::of(&movie.colour)?,
+            alpha: movie.alpha.as_ref().map(Decoding::of).transpose()?,
+            per_second: movie.colour.per_second.max(1),
+            number: 0,
+            interrupt: how.interrupt,
+            header,
+        })
+    }
+}
+
+impl FrameReader for Reader<'_> {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
+    fn next(&mut self) -> Result<Option<Timed>> {
+        guard::wanted(self.interrupt)?;
+        let Some((colour, ticks)) = self.colour.picture(self.bytes, self.number)? else {
+            return Ok(None);
+        };
+        let alpha = match &mut self.alpha {
+            Some(alpha) => alpha.picture(self.bytes, self.number)?,
+            None => None,
+        };
+        self.number += 1;
+        let frame = frame(&self.header, colour, alpha.map(|(canvas, _)| canvas))?;
+        let delay = Delay {
+            ticks,
+            per_second: self.per_second,
+        };
+        Ok(Some(Timed { frame, delay }))
+    }
+}

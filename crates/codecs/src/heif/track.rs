@@ -1,0 +1,306 @@
+//! The tracks of a file: pictures that follow each other, each with how long it stays (ISO 14496-12 §8).
+
+use andon_pixels::{Error, Result};
+
+use super::boxes::{Boxes, Fields, Kind};
+use super::items::Property;
+
+/// Pictures of one kind, in the order in which they are coded and shown.
+#[derive(Debug, Default)]
+pub(crate) struct Track<'a> {
+    /// Its number.
+    pub(crate) id: u32,
+    /// `pict`, `vide`, `auxv` and so on.
+    pub(crate) handler: Kind,
+    /// The track that it belongs to as an auxiliary.
+    pub(crate) auxiliary_of: Option<u32>,
+    /// The track whose opacity its colours are multiplied by.
+    pub(crate) premultiplied_by: Option<u32>,
+    /// How its pictures are coded.
+    pub(crate) coding: Kind,
+    /// Width and height in px.
+    pub(crate) size: (u32, u32),
+    /// What holds for all of its pictures.
+    pub(crate) properties: Vec<Property<'a>>,
+    /// Ticks of a second.
+    pub(crate) per_second: u32,
+    /// How often it is shown; 0 is forever.
+    pub(crate) plays: u32,
+    /// Its pictures.
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// Where a picture lies in the file, and how long it stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// Bytes from the beginning of the file.
+    pub(crate) offset: u64,
+    /// Bytes.
+    pub(crate) length: u32,
+    /// Ticks of the track.
+    pub(crate) ticks: u32,
+}
+
+impl Sample {
+    /// Its bytes, if the file has them all.
+    pub(crate) fn data<'a>(&self, file: &'a [u8]) -> Option<&'a [u8]> {
+        let start = usize::try_from(self.offset).ok()?;
+        file.get(start..start.checked_add(self.length as usize)?)
+    }
+}
+
+/// Far more than anybody shows; each takes memory beside its bytes.
+const MOST_SAMPLES: u32 = 1 << 16;
+const MOST_TRACKS: usize = 64;
+
+/// Bytes of a `VisualSampleEntry` before its boxes.
+const VISUAL_ENTRY: usize = 78;
+
+impl<'a> Track<'a> {
+    /// All that are in the payload of a `moov` box.
+    pub(crate) fn all(moov: &'a [u8], format: &'static str) -> Result<Vec<Self>> {
+        let tracks = Boxes::of(moov).filter(|part| &part.kind == b"trak");
+        let tracks = tracks.take(MOST_TRACKS);
+        tracks.map(|part| Self::read(part.data, format)).collect()
+    }
+
+    fn read(trak: &'a [u8], format: &'static str) -> Result<Self> {
+        let mut track = Self::default();
+        let mut shown = None;
+        let mut edit = None;
+        let mut media: &[u8] = &[];
+        for part in Boxes::of(trak) {
+            match &part.kind {
+                b"tkhd" => {
+                    let (version, _, mut fields) = Fields::full(part.data, format)?;
+                    let long = version > 0;
+                    time(&mut fields, long)?;
+                    time(&mut fields, long)?;
+                    track.id = fields.u32()?;
+                    fields.u32()?;
+                    shown = Some(time(&mut fields, long)?).filter(|&time| time != unlimited(long));
+                }
+                b"tref" => {
+                    for reference in Boxes::of(part.data) {
+                        let to = Fields::of(reference.data, format).u32()?;
+                        match &reference.kind {
+                            b"auxl" => track.auxiliary_of = Some(to),
+                            b"prem" => track.premultiplied_by = Some(to),
+                            _ => {}
+                        }
+                    }
+                }
+                b"edts" => {
+                    let mut lists = Boxes::of(part.data).filter(|part| &part.kind == b"elst");
+                    if let Some(list) = lists.next() {
+                        let (version, flags, mut fields) = Fields::full(list.data, format)?;
+                        fields.u32()?;
+                        let length = time(&mut fields, version > 0)?;
+                        edit = Some((flags & REPEATED != 0, length));
+                    }
+                }
+                b"mdia" => media = part.data,
+                _ => {}
+            }
+        }
+        track.plays = match (edit, shown) {
+            (Some((false, _)), _) => 1,
+            (Some((true, length)), Some(shown)) if length > 0 => {
+                u32::try_from(shown.div_ceil(length)).unwrap_or(0)
+            }
+            // Without any word of it browsers go on and on.
+            _ => 0,
+        };
+        track.read_media(media, format)?;
+        Ok(track)
+    }
+
+    fn read_media(&mut self, mdia: &'a [u8], format: &'static str) -> Result<()> {
+        for part in Boxes::of(mdia) {
+            match &part.kind {
+                b"mdhd" => {
+                    let (version, _, mut fields) = Fields::full(part.data, format)?;
+                    time(&mut fields, version > 0)?;
+                    time(&mut fields, version > 0)?;
+                    self.per_second = fields.u32()?;
+                }
+                b"hdlr" => {
+                    let (_, _, mut fields) = Fields::full(part.data, format)?;
+                    fields.u32()?;
+                    self.handler = fields.kind()?;
+                }
+                b"minf" => {
+                    let mut tables = Boxes::of(part.data).filter(|part| &part.kind == b"stbl");
+                    if let Some(table) = tables.next() {
+                        self.read_table(table.data, format)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn read_table(&mut self, stbl: &'a [u8], format: &'static str) -> Result<()> {
+        let empty = || Fields::of(&[], format);
+        let (mut times, mut chunks, mut sizes) = (empty(), empty(), empty());
+        let (mut offsets, mut wide) = (empty(), false);
+        for part in Boxes::of(stbl) {
+            let table = || Fields::full(part.data, format).map(|(_, _, fields)| fields);
+            match &part.kind {
+                b"stsd" => self.read_entry(table()?, format)?,
+                b"stts" => times = table()?,
+                b"stsc" => chunks = table()?,
+                b"stsz" => sizes = table()?,
+                b"stco" | b"co64" => (offsets, wide) = (table()?, &part.kind == b"co64"),
+                _ => {}
+            }
+        }
+        let all_alike = sizes.u32()?;
+        let count = sizes.u32()?;
+        if count > MOST_SAMPLES {
+            return Err(Error::Limit {
+                name: "frames",
+                value: count.into(),
+                limit: MOST_SAMPLES.into(),
+            });
+        }
+        let mut places = Places::of(chunks, offsets, wide)?;
+        let mut stays = Stays::of(times)?;
+        for _ in 0..count {
+            let length = if all_alike > 0 {
+                all_alike
+            } else {
+                sizes.u32()?
+            };
+            self.samples.push(Sample {
+                offset: places.next(length)?,
+                length,
+                ticks: stays.next()?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The first way in which its samples are coded; all others are unheard of in pictures.
+    fn read_entry(&mut self, mut fields: Fields<'a>, format: &'static str) -> Result<()> {
+        fields.u32()?;
+        let Some(entry) = Boxes::of(fields.rest()).next() else {
+            return Ok(());
+        };
+        self.coding = entry.kind;
+        let Some((head, boxes)) = entry.data.split_at_checked(VISUAL_ENTRY) else {
+            return Ok(());
+        };
+        let mut sides = Fields::of(&head[24..], format);
+        self.size = (sides.u16()?.into(), sides.u16()?.into());
+        for part in Boxes::of(boxes) {
+            self.properties
+                .push(Property::read(part.kind, part.data, format)?);
+        }
+        Ok(())
+    }
+}
+
+/// The edit is shown again and again, as long as the track lasts.
+const REPEATED: u32 = 1;
+
+/// A moment or a duration.
+fn time(fields: &mut Fields<'_>, long: bool) -> Result<u64> {
+    fields.sized(if long { 8 } else { 4 })
+}
+
+/// A duration that has no end.
+fn unlimited(long: bool) -> u64 {
+    if long { u64::MAX } else { u32::MAX.into() }
+}
+
+/// Where samples lie: one behind the other in chunks, of which `stco` says where they begin and `stsc` how many
+/// samples they have, from one chunk to that of its next entry.
+struct Places<'a> {
+    runs: Fields<'a>,
+    runs_left: u32,
+    /// The chunk from which on the next entry holds.
+    next_run: u32,
+    per_chunk: u32,
+    offsets: Fields<'a>,
+    wide: bool,
+    chunk: u32,
+    left: u32,
+    at: u64,
+}
+
+impl<'a> Places<'a> {
+    fn of(mut runs: Fields<'a>, mut offsets: Fields<'a>, wide: bool) -> Result<Self> {
+        let runs_left = runs.u32()?;
+        offsets.u32()?;
+        let mut places = Self {
+            runs,
+            runs_left,
+            next_run: u32::MAX,
+            per_chunk: 0,
+            offsets,
+            wide,
+            chunk: 0,
+            left: 0,
+            at: 0,
+        };
+        places.look_ahead()?;
+        Ok(places)
+    }
+
+    fn look_ahead(&mut self) -> Result<()> {
+        self.next_run = match self.runs_left {
+            0 => u32::MAX,
+            _ => self.runs.u32()?,
+        };
+        Ok(())
+    }
+
+    /// The beginning of the next sample, which is so long.
+    fn next(&mut self, length: u32) -> Result<u64> {
+        while self.left == 0 {
+            self.chunk += 1;
+            if self.chunk >= self.next_run {
+                self.per_chunk = self.runs.u32()?;
+                self.runs.u32()?;
+                self.runs_left -= 1;
+                self.look_ahead()?;
+            }
+            // Beyond the last chunk this is an error.
+            self.at = self.offsets.sized(if self.wide { 8 } else { 4 })?;
+            self.left = self.per_chunk;
+        }
+        self.left -= 1;
+        let start = self.at;
+        self.at = start.saturating_add(length.into());
+        Ok(start)
+    }
+}
+
+/// How long samples stay: so many of them so many ticks.
+struct Stays<'a> {
+    runs: Fields<'a>,
+    left: u32,
+    ticks: u32,
+}
+
+impl<'a> Stays<'a> {
+    fn of(mut runs: Fields<'a>) -> Result<Self> {
+        runs.u32()?;
+        Ok(Self {
+            runs,
+            left: 0,
+            ticks: 0,
+        })
+    }
+
+    fn next(&mut self) -> Result<u32> {
+        while self.left == 0 {
+            self.left = self.runs.u32()?;
+            self.ticks = self.runs.u32()?;
+        }
+        self.left -= 1;
+        Ok(self.ticks)
+    }
+}
