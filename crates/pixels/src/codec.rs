@@ -244,6 +244,11 @@ pub trait Codec: Send + Sync {
         let _ = (width, height, traits, how);
         Cost::default()
     }
+
+    /// Estimated cost of writing one of several frames, of which each may lean on those before.
+    fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        self.encode_cost(width, height, traits, how)
+    }
 }
 
 /// How files of a format say what their colours mean.

@@ -1,14 +1,17 @@
 //! From planes to an AVIF.
 
 use andon_pixels::{
-    Cost, Depth, Encode, Error, Frame, Image, Interrupt, Matrix, Model, Plane, Primaries, Range,
-    Result, Space, Subsampling, Traits, Transfer, color::levels,
+    Cost, Depth, Encode, Error, Frame, FrameWriter, Head, Image, Interrupt, Matrix, Metadata,
+    Model, Plane, Primaries, Range, Result, Space, Subsampling, Timed, Traits, Transfer,
+    color::levels,
 };
 
 use super::aom::{Encoder, Planes, Samples, Settings};
 use super::dav1d::{Layout, Sequence};
 use super::header::depth;
+use super::tracks::{BYTES_PER_FRAME, Movie, Sample};
 use super::write::Still;
+use crate::animation::Clock;
 use crate::guard;
 
 /// What a frame must be turned into: AV1 holds gray and luma with chroma, of 8, 10 or 12 bits.
@@ -171,6 +174,197 @@ pub(super) fn sequence(obus: &[u8]) -> Result<Sequence> {
     let none = || Error::Internal("libaom wrote no sequence header".to_owned());
     Sequence::read(obus).ok_or_else(none)
 }
+
+/// An animation that grows frame by frame: an encoder of colours, and one of opacity.
+pub(super) struct Writer<'a> {
+    how: Encode,
+    metadata: Metadata,
+    size: (u32, u32),
+    /// What the first frame opened.
+    streams: Option<Streams>,
+    clock: Clock,
+    movie: Movie,
+    /// The pictures, and behind the first of them what stands beside it.
+    data: Vec<u8>,
+    interrupt: &'a dyn Interrupt,
+}
+
+/// The encoders, and how they were set up.
+struct Streams {
+    colour: (Settings, Encoder),
+    alpha: Option<(Settings, Encoder)>,
+}
+
+impl<'a> Writer<'a> {
+    /// Before the first frame.
+    pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
+        check(head.width, head.height)?;
+        Ok(Self {
+            how: how.clone(),
+            metadata: head.metadata.clone(),
+            size: (head.width, head.height),
+            streams: None,
+            clock: Clock::new(1000, u32::MAX),
+            movie: Movie::new(head.plays),
+            data: Vec::new(),
+            interrupt,
+        })
+    }
+
+    fn still<'b>(&'b self, streams: &Streams) -> Result<Still<'b>> {
+        let bytes = |samples: &[Sample]| {
+            let first = samples.first();
+            first.and_then(|sample| self.data.get(sample.at..sample.at + sample.length))
+        };
+        let colour = bytes(&self.movie.colour).ok_or_else(no_frames)?;
+        let alpha = bytes(&self.movie.alpha);
+        let settings = streams.colour.0;
+        Ok(Still {
+            width: self.size.0,
+            height: self.size.1,
+            sequence: sequence(colour)?,
+            colour,
+            alpha: match alpha {
+                Some(alpha) => Some((alpha, sequence(alpha)?)),
+                None => None,
+            },
+            points: settings.points,
+            full_range: settings.full_range,
+            metadata: &self.metadata,
+        })
+    }
+}
+
+fn no_frames() -> Error {
+    Error::Internal("an animation without frames".to_owned())
+}
+
+/// Opens the encoders for frames like this one.
+fn streams(frame: &Frame, how: &Encode) -> Result<Streams> {
+    let colour = Settings {
+        still: false,
+        speed: moving_speed(how),
+        ..settings(frame, how)?
+    };
+    let open = |settings: Settings| Encoder::open(settings).map(|encoder| (settings, encoder));
+    Ok(Streams {
+        colour: open(colour)?,
+        alpha: match &frame.alpha {
+            Some(_) => Some(open(opacity(colour))?),
+            None => None,
+        },
+    })
+}
+
+/// The next picture of a stream, at the end of `data`.
+fn append(
+    (settings, encoder): &mut (Settings, Encoder),
+    planes: &[Plane],
+    chroma_from: usize,
+    number: usize,
+    data: &mut Vec<u8>,
+) -> Result<Sample> {
+    let coded = Coded::of(planes, settings, chroma_from);
+    // How long a frame stays is the container's affair.
+    let number = number as u64;
+    let packet = encoder.encode(&coded.planes(planes), (number, number + 1))?;
+    let packet = packet.ok_or_else(|| Error::Internal("libaom kept a frame back".to_owned()))?;
+    guard::at_most(
+        "avif_bytes",
+        (data.len() + packet.data.len()) as u64,
+        MOST_BYTES,
+    )?;
+    let at = data.len();
+    data.extend_from_slice(&packet.data);
+    Ok(Sample {
+        at,
+        length: packet.data.len(),
+        key: packet.key,
+    })
+}
+
+/// Offsets have four bytes; what stands before the data takes some of them.
+const MOST_BYTES: u64 = (1 << 32) - (1 << 28);
+
+impl FrameWriter for Writer<'_> {
+    fn push(&mut self, timed: Timed) -> Result<()> {
+        guard::wanted(self.interrupt)?;
+        let frame = timed.frame;
+        let number = self.movie.stays.len();
+        let mut streams = match self.streams.take() {
+            Some(streams) => streams,
+            None => streams(&frame, &self.how)?,
+        };
+        let (colour, data) = (&mut streams.colour, &mut self.data);
+        let sample = append(
+            colour,
+            &frame.planes,
+            chroma_from(frame.model),
+            number,
+            data,
+        )?;
+        self.movie.colour.push(sample);
+        if let (Some(stream), Some(alpha)) = (&mut streams.alpha, &frame.alpha) {
+            guard::wanted(self.interrupt)?;
+            let planes = std::slice::from_ref(alpha);
+            self.movie
+                .alpha
+                .push(append(stream, planes, 1, number, data)?);
+        }
+        self.movie.stays.push(self.clock.ticks(timed.delay));
+        if number == 0 {
+            let still = self.still(&streams)?;
+            let beside = [still.exif(), self.metadata.xmp.clone()];
+            self.data.extend(beside.into_iter().flatten().flatten());
+        }
+        self.streams = Some(streams);
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        self.data.len() as u64 + self.movie.stays.len() as u64 * BYTES_PER_FRAME
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
+        let streams = self.streams.take().ok_or_else(no_frames)?;
+        let still = self.still(&streams)?;
+        let head = still.moving(&self.movie, self.data.len());
+        let mut file = self.data;
+        file.splice(0..0, head);
+        Ok(file)
+    }
+}
+
+/// libaom's speed for frames that refer to each other, by effort, 0 to 9.
+const MOVING_SPEEDS: [u8; 10] = [10, 10, 9, 9, 8, 8, 7, 7, 6, 5];
+
+/// Nanoseconds per px by speed, from 5 on.
+const MOVING_NANOS: [u64; 6] = [200, 120, 60, 50, 40, 30];
+
+/// As the quickest of stills is.
+const DEFAULT_MOVING_SPEED: u8 = 8;
+
+fn moving_speed(how: &Encode) -> u8 {
+    how.effort.map_or(DEFAULT_MOVING_SPEED, |effort| {
+        MOVING_SPEEDS[usize::from(effort.min(9))]
+    })
+}
+
+/// Of one frame among several, and the memory of the encoders, which does not grow with the frames.
+pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+    let pixels = u64::from(width) * u64::from(height);
+    let parts = if traits.alpha { 3 } else { 2 };
+    let lossless = if how.lossless { 2 } else { 1 };
+    let wide = traits.depth.bytes() as u64;
+    let nanos = MOVING_NANOS[usize::from(moving_speed(how).saturating_sub(5)).min(5)];
+    Cost {
+        nanos: pixels * nanos * parts * lossless / 2,
+        scratch: (pixels * MOVING_SCRATCH_PER_BYTE * wide + ENCODER_BYTES) * parts / 2,
+    }
+}
+
+/// Bytes per px and byte of a sample, of which ten pictures that others refer to are the most.
+const MOVING_SCRATCH_PER_BYTE: u64 = 60;
 
 /// How to write the colours of a frame.
 pub(super) fn settings(frame: &Frame, how: &Encode) -> Result<Settings> {

@@ -2,7 +2,8 @@
 //! container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, FrameReader, Image, Info, Interrupt, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt, Result,
+    Scales, Tags, Traits,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -14,6 +15,7 @@ mod decode;
 mod encode;
 mod header;
 mod movie;
+mod tracks;
 mod write;
 
 /// The format's name, as errors and recipes say it.
@@ -85,6 +87,15 @@ impl Codec for Avif {
         Ok(Box::new(movie::Reader::open(bytes, info, how)?))
     }
 
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
     fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
         decode::extent(bytes, info, how)
     }
@@ -102,7 +113,11 @@ impl Codec for Avif {
         decode::cost(bytes, info)
     }
 
-    /// What moves is written as a still so far.
+    fn animates(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    /// Some browsers that accept AVIF show the first picture of a sequence only, and say nothing of it.
     fn moves_everywhere(&self) -> bool {
         false
     }
@@ -135,6 +150,10 @@ impl Codec for Avif {
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, traits, how)
+    }
+
+    fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        encode::moving_cost(width, height, traits, how)
     }
 }
 

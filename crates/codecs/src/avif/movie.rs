@@ -79,10 +79,16 @@ impl<'a> Movie<'a> {
 
     /// The bytes of the first picture, perhaps only their beginning.
     pub(super) fn first(&self) -> &'a [u8] {
-        let start = self.colour.samples.first().map(|sample| sample.offset);
-        let start = start.and_then(|offset| usize::try_from(offset).ok());
-        let rest = start.and_then(|start| self.bytes.get(start..));
-        rest.unwrap_or_default()
+        let Some(sample) = self.colour.samples.first() else {
+            return &[];
+        };
+        let there = Sample {
+            length: u64::from(sample.length)
+                .min((self.bytes.len() as u64).saturating_sub(sample.offset))
+                as u32,
+            ..*sample
+        };
+        there.data(self.bytes).unwrap_or_default()
     }
 
     /// How many frames, and what is known of them if there are several.

@@ -1,9 +1,10 @@
-//! The container of a still picture: ISO 23008-12 with the items of AVIF.
+//! The container of a still picture, and of the first of several: ISO 23008-12 with the items of AVIF.
 
 use andon_pixels::{Metadata, Orientation};
 
 use super::dav1d::{Layout, Sequence};
 use super::header::ALPHA;
+use super::tracks::Movie;
 
 /// A picture that has been coded.
 pub(super) struct Still<'a> {
@@ -25,25 +26,57 @@ const OPACITY: u16 = 2;
 const EXIF: u16 = 3;
 const XMP: u16 = 4;
 
+/// An item: its number, its type, its bytes.
+type Item<'a> = (u16, [u8; 4], &'a [u8]);
+
 impl Still<'_> {
     /// The file.
     pub(super) fn file(&self) -> Vec<u8> {
-        // Exif blocks are preceded by how far from here their TIFF header is.
+        let exif = self.exif();
+        let items = self.items(exif.as_deref());
+        let length = items.iter().map(|(_, _, data)| data.len()).sum();
+        let mut out = self.head(&items, None, length);
+        out.reserve(length);
+        for (_, _, data) in &items {
+            out.extend_from_slice(data);
+        }
+        out
+    }
+
+    /// What stands before the data of pictures that follow each other, of which this is the first. They begin with its
+    /// items, in the order of those of a still.
+    pub(super) fn moving(&self, movie: &Movie, length: usize) -> Vec<u8> {
+        let exif = self.exif();
+        self.head(&self.items(exif.as_deref()), Some(movie), length)
+    }
+
+    /// Exif blocks are preceded by how far from here their TIFF header is.
+    pub(super) fn exif(&self) -> Option<Vec<u8>> {
         let exif = self.metadata.exif.as_ref();
-        let exif = exif.map(|tiff| [&[0; 4], tiff.as_slice()].concat());
-        let mut items: Vec<(u16, [u8; 4], &[u8])> = vec![(COLOUR, *b"av01", self.colour)];
+        exif.map(|tiff| [&[0; 4], tiff.as_slice()].concat())
+    }
+
+    fn items<'a>(&'a self, exif: Option<&'a [u8]>) -> Vec<Item<'a>> {
+        let mut items: Vec<Item<'_>> = vec![(COLOUR, *b"av01", self.colour)];
         if let Some((alpha, _)) = self.alpha {
             items.push((OPACITY, *b"av01", alpha));
         }
-        if let Some(exif) = &exif {
+        if let Some(exif) = exif {
             items.push((EXIF, *b"Exif", exif));
         }
         if let Some(xmp) = &self.metadata.xmp {
             items.push((XMP, *b"mime", xmp));
         }
-        let mut out = Vec::with_capacity(self.colour.len() + 1024);
-        boxed(&mut out, b"ftyp", |out| self.brands(out));
+        items
+    }
+
+    /// Everything up to the data, which are so long and begin with the items.
+    fn head(&self, items: &[Item<'_>], movie: Option<&Movie>, length: usize) -> Vec<u8> {
+        let mut out = Vec::with_capacity(1024);
+        // Where offsets in the data stand, and which.
         let mut places = Vec::new();
+        let mut at = 0;
+        boxed(&mut out, b"ftyp", |out| self.brands(out, movie.is_some()));
         full(&mut out, b"meta", 0, 0, |out| {
             full(out, b"hdlr", 0, 0, |out| {
                 out.extend(*b"\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0");
@@ -53,17 +86,18 @@ impl Still<'_> {
                 // Offsets and lengths of four bytes, no base.
                 out.extend([0x44, 0]);
                 out.extend((items.len() as u16).to_be_bytes());
-                for (id, _, data) in &items {
+                for (id, _, data) in items {
                     out.extend(id.to_be_bytes());
                     out.extend([0, 0, 0, 1]);
-                    places.push(out.len());
+                    places.push((out.len(), at));
+                    at += data.len();
                     out.extend([0; 4]);
                     out.extend((data.len() as u32).to_be_bytes());
                 }
             });
             full(out, b"iinf", 0, 0, |out| {
                 out.extend((items.len() as u16).to_be_bytes());
-                for (id, kind, _) in &items {
+                for (id, kind, _) in items {
                     full(out, b"infe", 2, 0, |out| {
                         out.extend(id.to_be_bytes());
                         out.extend([0, 0]);
@@ -89,22 +123,25 @@ impl Still<'_> {
             }
             boxed(out, b"iprp", |out| self.properties(out));
         });
-        // The data begins behind the header of its box.
-        let mut at = out.len() + 8;
-        for (place, (_, _, data)) in places.iter().zip(&items) {
-            out[*place..*place + 4].copy_from_slice(&(at as u32).to_be_bytes());
-            at += data.len();
+        if let Some(movie) = movie {
+            movie.write(&mut out, self, &mut places);
         }
-        boxed(&mut out, b"mdat", |out| {
-            for (_, _, data) in &items {
-                out.extend_from_slice(data);
-            }
-        });
+        out.extend((length as u32 + 8).to_be_bytes());
+        out.extend(b"mdat");
+        for (place, at) in places {
+            let offset = (out.len() + at) as u32;
+            out[place..place + 4].copy_from_slice(&offset.to_be_bytes());
+        }
         out
     }
 
-    fn brands(&self, out: &mut Vec<u8>) {
-        out.extend(*b"avif\0\0\0\0avifmif1miaf");
+    fn brands(&self, out: &mut Vec<u8>, moves: bool) {
+        let brands = if moves {
+            &b"avis\0\0\0\0avifavismsf1iso8mif1miaf"[..]
+        } else {
+            b"avif\0\0\0\0avifmif1miaf"
+        };
+        out.extend(brands);
         match (self.sequence.profile, self.sequence.layout) {
             (0, _) => out.extend(b"MA1B"),
             (1, Layout::C444) => out.extend(b"MA1A"),
@@ -132,36 +169,8 @@ impl Still<'_> {
             colour.push(next(0));
             write_configuration(out, &self.sequence);
             colour.push(next(ESSENTIAL));
-            boxed(out, b"colr", |out| {
-                out.extend(b"nclx");
-                for point in self.points {
-                    out.extend(u16::from(point).to_be_bytes());
-                }
-                out.push(u8::from(self.full_range) << 7);
-            });
-            colour.push(next(0));
-            if let Some(icc) = &self.metadata.icc {
-                boxed(out, b"colr", |out| {
-                    out.extend(b"prof");
-                    out.extend_from_slice(icc);
-                });
-                colour.push(next(0));
-            }
-            let exif = self.metadata.exif.as_deref();
-            let orientation = exif.map_or_else(Orientation::default, crate::exif::orientation);
-            // Turned first and mirrored then, where EXIF has it the other way round.
-            let turns = match orientation.mirror {
-                true => orientation.quarters,
-                false => (4 - orientation.quarters) % 4,
-            };
-            if turns > 0 {
-                boxed(out, b"irot", |out| out.push(turns));
-                colour.push(next(ESSENTIAL));
-            }
-            if orientation.mirror {
-                boxed(out, b"imir", |out| out.push(1));
-                colour.push(next(ESSENTIAL));
-            }
+            self.write_colour(out, || colour.push(next(0)));
+            self.write_turns(out, || colour.push(next(ESSENTIAL)));
             if let Some((_, sequence)) = &self.alpha {
                 alpha.push(size);
                 write_depth(out, sequence);
@@ -187,6 +196,44 @@ impl Still<'_> {
                 out.extend(own);
             }
         });
+    }
+
+    /// What the colours mean, each box followed by `next`.
+    pub(super) fn write_colour(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
+        boxed(out, b"colr", |out| {
+            out.extend(b"nclx");
+            for point in self.points {
+                out.extend(u16::from(point).to_be_bytes());
+            }
+            out.push(u8::from(self.full_range) << 7);
+        });
+        next();
+        if let Some(icc) = &self.metadata.icc {
+            boxed(out, b"colr", |out| {
+                out.extend(b"prof");
+                out.extend_from_slice(icc);
+            });
+            next();
+        }
+    }
+
+    /// Which way is up, each box followed by `next`.
+    pub(super) fn write_turns(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
+        let exif = self.metadata.exif.as_deref();
+        let orientation = exif.map_or_else(Orientation::default, crate::exif::orientation);
+        // Turned first and mirrored then, where EXIF has it the other way round.
+        let turns = match orientation.mirror {
+            true => orientation.quarters,
+            false => (4 - orientation.quarters) % 4,
+        };
+        if turns > 0 {
+            boxed(out, b"irot", |out| out.push(turns));
+            next();
+        }
+        if orientation.mirror {
+            boxed(out, b"imir", |out| out.push(1));
+            next();
+        }
     }
 }
 

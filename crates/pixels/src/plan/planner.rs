@@ -292,7 +292,10 @@ impl Walk {
     /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
     fn encode(&mut self, target: &dyn Codec, how: &Encode, search: Option<Search>) -> Result<u64> {
         let (width, height) = self.size;
-        let mut cost = target.encode_cost(width, height, self.traits, how);
+        let mut cost = match self.times {
+            1 => target.encode_cost(width, height, self.traits, how),
+            _ => target.frame_cost(width, height, self.traits, how),
+        };
         let frame = self.frame();
         let text = words::encode(target, how, search);
         match search {

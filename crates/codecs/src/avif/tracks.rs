@@ -1,0 +1,238 @@
+//! The tracks of pictures that follow each other (ISO 14496-12 §8), as they are written.
+
+use super::header::ALPHA;
+use super::write::{Still, boxed, full, write_configuration};
+
+/// The pictures of a sequence, which lie one behind the other in the data of the file.
+#[derive(Debug)]
+pub(super) struct Movie {
+    /// How often it is shown; 0 is forever.
+    pub(super) plays: u32,
+    /// How many milliseconds each stays.
+    pub(super) stays: Vec<u32>,
+    pub(super) colour: Vec<Sample>,
+    /// As many, or none.
+    pub(super) alpha: Vec<Sample>,
+}
+
+/// A coded picture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Bytes from the beginning of the data.
+    pub(super) at: usize,
+    pub(super) length: usize,
+    /// Can be decoded alone.
+    pub(super) key: bool,
+}
+
+/// Bytes that each frame takes here beside its data: a duration, two samples, and what they become in the file.
+pub(super) const BYTES_PER_FRAME: u64 = 128;
+
+const PER_SECOND: u32 = 1000;
+const COLOUR: u32 = 1;
+const OPACITY: u32 = 2;
+
+impl Movie {
+    pub(super) fn new(plays: u32) -> Self {
+        Self {
+            plays,
+            stays: Vec::new(),
+            colour: Vec::new(),
+            alpha: Vec::new(),
+        }
+    }
+
+    /// The `moov` box; where in `out` offsets in the data stand, and which, goes to `places`.
+    pub(super) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        still: &Still<'_>,
+        places: &mut Vec<(usize, usize)>,
+    ) {
+        boxed(out, b"moov", |out| {
+            full(out, b"mvhd", 1, 0, |out| {
+                out.extend([0; 16]);
+                out.extend(PER_SECOND.to_be_bytes());
+                out.extend(self.shown().to_be_bytes());
+                // Rate, volume.
+                out.extend([0, 1, 0, 0, 1, 0]);
+                out.extend([0; 10]);
+                out.extend(matrix());
+                out.extend([0; 24]);
+                out.extend((OPACITY + 1).to_be_bytes());
+            });
+            self.track(out, still, COLOUR, places);
+            if !self.alpha.is_empty() {
+                self.track(out, still, OPACITY, places);
+            }
+        });
+    }
+
+    /// Milliseconds of all frames, once.
+    fn once(&self) -> u64 {
+        self.stays.iter().copied().map(u64::from).sum()
+    }
+
+    /// Milliseconds of all that is shown.
+    fn shown(&self) -> u64 {
+        match self.plays {
+            0 => u64::MAX,
+            plays => self.once() * u64::from(plays),
+        }
+    }
+
+    fn track(
+        &self,
+        out: &mut Vec<u8>,
+        still: &Still<'_>,
+        id: u32,
+        places: &mut Vec<(usize, usize)>,
+    ) {
+        boxed(out, b"trak", |out| {
+            full(out, b"tkhd", 1, 1, |out| {
+                out.extend([0; 16]);
+                out.extend(id.to_be_bytes());
+                out.extend([0; 4]);
+                out.extend(self.shown().to_be_bytes());
+                out.extend([0; 16]);
+                out.extend(matrix());
+                for side in [still.width, still.height] {
+                    out.extend((side << 16).to_be_bytes());
+                }
+            });
+            if id == OPACITY {
+                boxed(out, b"tref", |out| {
+                    boxed(out, b"auxl", |out| out.extend(COLOUR.to_be_bytes()));
+                });
+            }
+            boxed(out, b"edts", |out| {
+                full(out, b"elst", 1, u32::from(self.plays != 1), |out| {
+                    out.extend(1_u32.to_be_bytes());
+                    out.extend(self.once().to_be_bytes());
+                    out.extend([0; 8]);
+                    out.extend([0, 1, 0, 0]);
+                });
+            });
+            boxed(out, b"mdia", |out| {
+                full(out, b"mdhd", 1, 0, |out| {
+                    out.extend([0; 16]);
+                    out.extend(PER_SECOND.to_be_bytes());
+                    out.extend(self.once().to_be_bytes());
+                    // No language.
+                    out.extend([0x55, 0xc4, 0, 0]);
+                });
+                let handler = if id == OPACITY { b"auxv" } else { b"pict" };
+                full(out, b"hdlr", 0, 0, |out| {
+                    out.extend([0; 4]);
+                    out.extend(handler);
+                    out.extend([0; 13]);
+                });
+                boxed(out, b"minf", |out| {
+                    full(out, b"vmhd", 0, 1, |out| out.extend([0; 8]));
+                    boxed(out, b"dinf", |out| {
+                        full(out, b"dref", 0, 0, |out| {
+                            out.extend(1_u32.to_be_bytes());
+                            // In this file.
+                            full(out, b"url ", 0, 1, |_| {});
+                        });
+                    });
+                    boxed(out, b"stbl", |out| self.table(out, still, id, places));
+                });
+            });
+        });
+    }
+
+    fn table(
+        &self,
+        out: &mut Vec<u8>,
+        still: &Still<'_>,
+        id: u32,
+        places: &mut Vec<(usize, usize)>,
+    ) {
+        let samples = if id == OPACITY {
+            &self.alpha
+        } else {
+            &self.colour
+        };
+        let count = (samples.len() as u32).to_be_bytes();
+        full(out, b"stsd", 0, 0, |out| {
+            out.extend(1_u32.to_be_bytes());
+            boxed(out, b"av01", |out| entry(out, still, id));
+        });
+        full(out, b"stts", 0, 0, |out| {
+            let runs: Vec<&[u32]> = self.stays.chunk_by(|one, next| one == next).collect();
+            out.extend((runs.len() as u32).to_be_bytes());
+            for run in runs {
+                out.extend((run.len() as u32).to_be_bytes());
+                out.extend(run[0].to_be_bytes());
+            }
+        });
+        full(out, b"stsc", 0, 0, |out| {
+            // From the first chunk on each has one sample, all of one kind.
+            for number in [1_u32; 4] {
+                out.extend(number.to_be_bytes());
+            }
+        });
+        full(out, b"stsz", 0, 0, |out| {
+            out.extend([0; 4]);
+            out.extend(count);
+            for sample in samples {
+                out.extend((sample.length as u32).to_be_bytes());
+            }
+        });
+        full(out, b"stco", 0, 0, |out| {
+            out.extend(count);
+            for sample in samples {
+                places.push((out.len(), sample.at));
+                out.extend([0; 4]);
+            }
+        });
+        full(out, b"stss", 0, 0, |out| {
+            let keys = (1_u32..).zip(samples).filter(|(_, sample)| sample.key);
+            let keys: Vec<u32> = keys.map(|(number, _)| number).collect();
+            out.extend((keys.len() as u32).to_be_bytes());
+            for key in keys {
+                out.extend(key.to_be_bytes());
+            }
+        });
+    }
+}
+
+/// How the samples of a track are coded, and what they mean.
+fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
+    out.extend([0, 0, 0, 0, 0, 0, 0, 1]);
+    out.extend([0; 16]);
+    for side in [still.width, still.height] {
+        out.extend((side as u16).to_be_bytes());
+    }
+    // 72 dots an inch, across and down; one frame a sample.
+    out.extend([0, 0x48, 0, 0, 0, 0x48, 0, 0, 0, 0, 0, 0, 0, 1]);
+    // No name of a compressor; colours at 24 bits; no table of colours.
+    out.extend([0; 32]);
+    out.extend([0, 0x18, 0xff, 0xff]);
+    match (&still.alpha, id) {
+        (Some((_, sequence)), OPACITY) => write_configuration(out, sequence),
+        _ => {
+            write_configuration(out, &still.sequence);
+            still.write_colour(out, || {});
+            still.write_turns(out, || {});
+        }
+    }
+    // Frames may refer to any others, and each may be predicted within itself.
+    full(out, b"ccst", 0, 0, |out| out.extend([0x7c, 0, 0, 0]));
+    if id == OPACITY {
+        full(out, b"auxi", 0, 0, |out| {
+            out.extend(ALPHA[0]);
+            out.push(0);
+        });
+    }
+}
+
+/// Nothing is turned.
+fn matrix() -> Vec<u8> {
+    let numbers = [0x1_0000_u32, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000];
+    numbers
+        .iter()
+        .flat_map(|number| number.to_be_bytes())
+        .collect()
+}
