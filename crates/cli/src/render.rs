@@ -87,7 +87,7 @@ fn format_of(output: &Path) -> anyhow::Result<Option<&'static str>> {
         .to_str()
         .and_then(|path| media_type::by_name(andon_codecs::ALL, path));
     let written = || andon_codecs::ALL.iter().filter(|codec| is_written(**codec));
-    let codec = written().find(|codec| promised == Some(codec.media_type()));
+    let codec = written().find(|codec| promised == Some(codec.format().media_type));
     match (codec, promised) {
         (None, Some(promised)) if promised.starts_with("image/") => {
             let formats: Vec<&str> = written().map(|codec| codec.name()).collect();

@@ -98,7 +98,7 @@ fn every_sample_is_written_in_every_format() {
                     .probe(&body)
                     .unwrap_or_else(|e| panic!("{case}: {e}"));
                 assert_eq!(info.format, codec.name(), "{case}");
-                assert_eq!(rendered.media_type, codec.media_type(), "{case}");
+                assert_eq!(rendered.media_type, codec.format().media_type, "{case}");
                 assert_eq!(
                     (info.width, info.height),
                     (rendered.width, rendered.height),

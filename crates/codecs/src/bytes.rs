@@ -1,4 +1,4 @@
-//! Numbers out of files, where there are so many bytes.
+//! Numbers read out of files; `None` past the end.
 
 /// A 16-bit number, the low byte first.
 pub(crate) fn u16_le(bytes: &[u8], at: usize) -> Option<u16> {

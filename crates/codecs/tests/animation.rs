@@ -61,7 +61,7 @@ fn moving(frames: u32, width: u16, height: u16) -> Vec<u8> {
 
 fn codec(name: &str) -> &'static dyn Codec {
     *ALL.iter()
-        .find(|codec| codec.name() == name || codec.aliases().contains(&name))
+        .find(|codec| codec.name() == name || codec.format().aliases.contains(&name))
         .expect("a codec")
 }
 

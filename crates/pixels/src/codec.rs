@@ -15,18 +15,13 @@ use crate::space::Space;
 
 /// One picture format: one folder in the `codecs` crate, one entry in its `ALL`.
 pub trait Codec: Send + Sync {
-    /// The format's name: lower-case, as in a recipe's `as:jpeg`.
-    fn name(&self) -> &'static str;
+    /// Which format it is.
+    fn format(&self) -> Format;
 
-    /// Other names and file extensions that mean this format (without dots).
-    fn aliases(&self) -> &'static [&'static str];
-
-    /// The media type of its files.
-    fn media_type(&self) -> &'static str;
-
-    /// Counts the changes of the samples it reads and the bytes it writes, from 1: part of every ETag and cache
-    /// key. A test of the `codecs` crate fails when they have changed and this number has not.
-    fn revision(&self) -> u32;
+    /// The format's name.
+    fn name(&self) -> &'static str {
+        self.format().name
+    }
 
     /// Does a file that begins with these bytes (16 or more, fewer for tiny files) claim this format?
     fn sniff(&self, head: &[u8]) -> bool;
@@ -261,6 +256,20 @@ pub enum Tags {
     /// By an ICC profile or by code points.
     IccOrCodePoints,
     /// The same, but not all that read the format know its code points: profiles go beside them.
+/// What a format is called, and the revision of what is made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Lower-case, as in a recipe's `as:jpeg`.
+    pub name: &'static str,
+    /// Other names and file extensions that mean this format (without dots).
+    pub aliases: &'static [&'static str],
+    /// The media type of its files.
+    pub media_type: &'static str,
+    /// Counts the changes of the samples it reads and the bytes it writes, from 1: part of every ETag and cache
+    /// key. A test of the `codecs` crate fails when they have changed and this number has not.
+    pub revision: u32,
+}
+
     IccAndCodePoints,
 }
 
@@ -314,6 +323,30 @@ impl Info {
     #[must_use]
     pub fn scaled(&self, scale: Scale) -> (u32, u32) {
         (scale.of(self.width), scale.of(self.height))
+    /// A still of 8 bits a sample without alpha, lossy, of which nothing else is known.
+    #[must_use]
+    pub fn new(format: &'static str, width: u32, height: u32, model: Model) -> Self {
+        Self {
+            format,
+            width,
+            height,
+            model,
+            depth: Depth::U8,
+            alpha: false,
+            space: Space::UNSPECIFIED,
+            palette: false,
+            frames: 1,
+            animation: None,
+            orientation: Orientation::default(),
+            quality: None,
+            lossless: false,
+            progressive: false,
+            metadata: false,
+            decoder_bytes: 0,
+            page_offset: (0, 0),
+        }
+    }
+
     }
 }
 

@@ -31,7 +31,7 @@ impl Formats {
         self.codecs
             .iter()
             .copied()
-            .find(|codec| codec.name() == name || codec.aliases().contains(&name))
+            .find(|codec| codec.name() == name || codec.format().aliases.contains(&name))
     }
 }
 
@@ -43,7 +43,7 @@ impl Limits {
         within("pixels", info.pixels(), self.pixels)
     }
 
-    /// Refuses a picture of so many frames.
+    /// Refuses a picture whose `frames` are more, or together larger, than the limits allow.
     pub(crate) fn check_frames(&self, info: &Info, frames: u32) -> Result<()> {
         within("frames", u64::from(frames), u64::from(self.frames))?;
         let pixels = info.pixels().saturating_mul(u64::from(frames));

@@ -347,7 +347,7 @@ impl Frame {
         }
     }
 
-    /// The same with samples of which so many bits mean something.
+    /// The same with samples of `depth` significant bits.
     ///
     /// # Panics
     /// When samples of the depth are kept in another size than these are: a bug of the caller.

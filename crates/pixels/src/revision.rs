@@ -15,7 +15,7 @@ pub const REVISION: u32 = 4;
 pub fn revision(codecs: &[&dyn Codec]) -> String {
     let mut text = format!("pixels.{REVISION}");
     for codec in codecs {
-        text.push_str(&format!(" {}.{}", codec.name(), codec.revision()));
+        text.push_str(&format!(" {}.{}", codec.name(), codec.format().revision));
     }
     text
 }

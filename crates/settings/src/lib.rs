@@ -204,7 +204,7 @@ fn leave_out(text: &mut String, error: &toml::de::Error) -> bool {
     left_out
 }
 
-/// Serde's names of what was found, what it expected and what is missing, in the words of whoever writes the file.
+/// Serde's message in the terms of a configuration file: what was found, what was expected, what is missing.
 fn plainly(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("the key {key} is missing here");

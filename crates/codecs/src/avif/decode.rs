@@ -218,7 +218,7 @@ impl Crop {
     }
 }
 
-/// A part of a plane each sample of which spans so many px.
+/// The part of a plane that `crop` covers, given in pixels; a sample of the plane spans `across` × `down` pixels.
 fn cut(plane: &Plane, crop: Crop, (across, down): (u32, u32)) -> Plane {
     fn part<T: Copy>(grid: &Grid<T>, crop: Crop, (across, down): (u32, u32)) -> Grid<T> {
         let mut samples = Vec::with_capacity(crop.width as usize * crop.height as usize);

@@ -95,7 +95,7 @@ const MOST_NANOS: u64 = 4_000_000_000;
 /// Up to here the better of the fast speeds is fast enough.
 const SMALL_PIXELS: u64 = 250_000;
 
-/// The speed for so many px: as slow as asked for, or fast, but never slower than there is time for.
+/// The encoder's speed for an area: what `effort` asks for, or a fast one, but never slower than the area allows.
 fn speed(pixels: u64, how: &Encode) -> u8 {
     let asked = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],

@@ -246,28 +246,20 @@ impl<'a> Header<'a> {
         };
         let references = if frames > 1 { REFERENCES * coded } else { 0 };
         Info {
-            format: NAME,
-            width,
-            height,
-            model: self.model(),
             depth: self.depth(),
             alpha: self.alpha.is_some(),
             space: self.space,
-            palette: false,
             frames,
             animation,
             orientation: self.orientation,
-            quality: None,
-            lossless: false,
-            progressive: false,
             metadata: self.exif.is_some() || self.xmp.is_some(),
             // What is cut away is decoded all the same, and pictures that others refer to are kept.
             decoder_bytes: (coded - shown.min(coded) + references).saturating_mul(planes),
-            page_offset: (0, 0),
+            ..Info::new(NAME, width, height, self.model())
         }
     }
 
-    /// Profiles, none longer than so many bytes.
+    /// Profiles and metadata, none longer than `most` bytes.
     pub(super) fn metadata(&self, most: u64) -> Result<Metadata> {
         let exif = match self.exif {
             Some(item) => exif_of(&self.items.data(item, false)?),

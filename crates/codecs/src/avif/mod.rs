@@ -2,8 +2,8 @@
 //! container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt, Result,
-    Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Format, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
+    Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -38,20 +38,13 @@ const CHROMA: Word = Word {
 };
 
 impl Codec for Avif {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/avif"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &[],
+            media_type: "image/avif",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

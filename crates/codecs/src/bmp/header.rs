@@ -159,7 +159,7 @@ impl<'a> Dib<'a> {
         self.clear_mask || (matches!(self.bits, 16 | 32) && self.masks[3] != 0)
     }
 
-    /// Bytes of a row of so many bits per pixel: a multiple of four.
+    /// Bytes of a row at `bits` per pixel: a multiple of four.
     pub(super) fn stride(&self, bits: u16) -> usize {
         (self.width as usize * usize::from(bits)).div_ceil(32) * 4
     }
@@ -171,12 +171,11 @@ impl<'a> Dib<'a> {
         }
         let at = u32_le(self.bytes, 112)? as usize;
         let length = u32_le(self.bytes, 116)? as usize;
-        self.bytes
-            .get(at..at.checked_add(length)?)
-            .filter(|profile| !profile.is_empty())
+        let place = at..at.checked_add(length)?;
+        (length > 0 && place.end <= self.bytes.len()).then_some(place)
     }
 
-    /// The same for whoever wants it.
+    /// The same, if the decode keeps metadata.
     pub(crate) fn profile(&self, how: &Decode<'_>) -> Result<Option<Icc>> {
         let Some(profile) = self.embedded_profile().filter(|_| how.keep_metadata) else {
             return Ok(None);

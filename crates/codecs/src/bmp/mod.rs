@@ -1,8 +1,7 @@
 //! BMP: all depths, palettes, bit fields and run lengths, from OS/2 1 to Windows' fifth header. Only read.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Error, Image, Info, Metadata, Model, Orientation, Result, Scales,
-    Space,
+    Codec, Cost, Decode, Error, Format, Image, Info, Metadata, Model, Result, Scales, Space,
 };
 
 use crate::bytes::u32_le;
@@ -25,20 +24,13 @@ const FILE_HEADER: usize = 14;
 pub(crate) struct Bmp;
 
 impl Codec for Bmp {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["dib"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/bmp"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["dib"],
+            media_type: "image/bmp",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -89,11 +81,6 @@ fn dib(bytes: &[u8]) -> Result<Dib<'_>> {
 /// What a header says, of BMP and ICO alike.
 pub(crate) fn info(format: &'static str, dib: &Dib<'_>) -> Info {
     Info {
-        format,
-        width: dib.width,
-        height: dib.height,
-        model: Model::Rgb,
-        depth: Depth::U8,
         alpha: dib.has_alpha(),
         space: if dib.embedded_profile().is_some() {
             Space::PROFILED
@@ -101,15 +88,9 @@ pub(crate) fn info(format: &'static str, dib: &Dib<'_>) -> Info {
             Space::UNSPECIFIED
         },
         palette: dib.bits <= 8,
-        frames: 1,
-        animation: None,
-        orientation: Orientation::default(),
-        quality: None,
         lossless: true,
-        progressive: false,
         metadata: dib.embedded_profile().is_some(),
-        decoder_bytes: 0,
-        page_offset: (0, 0),
+        ..Info::new(format, dib.width, dib.height, Model::Rgb)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a GIF says before its pixels, read block by block from the file in memory.
 
-use andon_pixels::{Animation, Depth, Error, Info, Model, Orientation, Result, Space};
+use andon_pixels::{Animation, Error, Info, Model, Result};
 
 use super::NAME;
 use crate::animation::Disposal;
@@ -135,23 +135,14 @@ impl<'a> Header<'a> {
     /// As the engine wants it.
     pub(super) fn info(&self) -> Info {
         Info {
-            format: NAME,
-            width: self.width,
-            height: self.height,
-            model: Model::Rgb,
-            depth: Depth::U8,
             alpha: self.frame.transparent.is_some() || !self.covers(),
-            space: Space::UNSPECIFIED,
             palette: true,
             frames: self.frames,
             animation: self.animation,
-            orientation: Orientation::default(),
-            quality: None,
             lossless: true,
             progressive: self.frame.interlaced,
             metadata: self.metadata,
-            decoder_bytes: 0,
-            page_offset: (0, 0),
+            ..Info::new(NAME, self.width, self.height, Model::Rgb)
         }
     }
 

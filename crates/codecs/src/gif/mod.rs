@@ -5,8 +5,8 @@
 //! its offset; what a browser shows is the screen.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
-    Model, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
+    Interrupt, Model, Result, Scales, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -28,20 +28,13 @@ const NAME: &str = "gif";
 pub(crate) struct Gif;
 
 impl Codec for Gif {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/gif"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &[],
+            media_type: "image/gif",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -1,6 +1,8 @@
 //! ICO and CUR: of all entries the largest, and of those the deepest. Only read.
 
-use andon_pixels::{Codec, Cost, Decode, Error, Image, Info, Metadata, Result, Scales};
+use std::collections::BTreeSet;
+
+use andon_pixels::{Codec, Cost, Decode, Error, Format, Image, Info, Metadata, Result, Scales};
 
 use crate::bmp::{self, Dib};
 use crate::bytes::{u16_le, u32_le};
@@ -15,20 +17,13 @@ const NAME: &str = "ico";
 pub(crate) struct Ico;
 
 impl Codec for Ico {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["cur"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/x-icon"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["cur"],
+            media_type: "image/x-icon",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -10,7 +10,7 @@ mod segments;
 mod turbo;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Image, Info, Interrupt, Model, Orientation, Result, Scale,
+    Codec, Cost, Decode, Encode, Format, Image, Info, Interrupt, Model, Orientation, Result, Scale,
     Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
@@ -26,20 +26,13 @@ use crate::exif;
 pub(crate) struct Jpeg;
 
 impl Codec for Jpeg {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["jpg", "jpe", "jfif"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/jpeg"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["jpg", "jpe", "jfif"],
+            media_type: "image/jpeg",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -51,23 +44,13 @@ impl Codec for Jpeg {
         let layout = Layout::of(&header)?;
         let block = header.exif.clone().and_then(|range| bytes.get(range));
         Ok(Info {
-            format: NAME,
-            width: header.width,
-            height: header.height,
-            model: layout.model,
-            depth: Depth::U8,
-            alpha: false,
             space: header.space(bytes, layout.model),
-            palette: false,
-            frames: 1,
-            animation: None,
             orientation: block.map_or_else(Orientation::default, exif::orientation),
             quality: header.quality(),
-            lossless: false,
             progressive: header.progressive,
             metadata: header.has_metadata(),
             decoder_bytes: decode::turbo_bytes(bytes, &header, &layout),
-            page_offset: (0, 0),
+            ..Info::new(NAME, header.width, header.height, layout.model)
         })
     }
 

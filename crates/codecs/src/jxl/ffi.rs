@@ -168,7 +168,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Adds a frame. Of a picture that moves it is the part of the canvas at `place`, and stays for so many ticks.
+    /// Adds a frame. In an animation it covers `place` of the canvas for `ticks`.
     pub(super) fn frame(
         &mut self,
         samples: Samples<'_>,
@@ -401,7 +401,7 @@ pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<
     let decoder = reader.0.as_ptr();
     let events = JxlDecoderStatus::JXL_DEC_JPEG_RECONSTRUCTION as c_int
         | JxlDecoderStatus::JXL_DEC_FULL_IMAGE as c_int;
-    // SAFETY: the decoder is alive, and so is the slice as long as it is.
+    // SAFETY: the decoder is alive, and the slice outlives it.
     unsafe {
         jxl_sys::JxlDecoderSubscribeEvents(decoder, events);
         jxl_sys::JxlDecoderSetInput(decoder, file.as_ptr(), file.len());

@@ -1,6 +1,6 @@
 //! What a JPEG XL says before its pixels.
 
-use andon_pixels::{Animation, Depth, Error, Info, Model, Orientation, Result};
+use andon_pixels::{Animation, Depth, Error, Info, Model, Result};
 use jxl::api::{
     Endianness, Event, ExtraChannel, JxlBasicInfo, JxlBitDepth, JxlColorType, JxlDataFormat,
     JxlDecoder, JxlDecoderOptions, JxlPixelFormat, ProfileLevel,
@@ -27,7 +27,7 @@ pub(super) struct Header<'a> {
     pub(super) extra: usize,
     /// What its colours mean once they are decoded.
     pub(super) profile: Profile,
-    /// Ticks of a frame's duration: how many of them, in so many seconds.
+    /// An animation's clock: this many ticks in this many seconds.
     pub(super) ticks: Option<(u32, u32)>,
     /// What stands beside the codestream.
     pub(super) container: Container<'a>,
@@ -166,24 +166,16 @@ impl<'a> Header<'a> {
     /// As the engine wants it.
     pub(super) fn info(&self) -> Info {
         Info {
-            format: NAME,
-            width: self.width,
-            height: self.height,
-            model: self.model,
             depth: self.depth,
             alpha: self.alpha.is_some(),
             space: self.profile.space,
-            palette: false,
             frames: self.frames,
             animation: self.animation,
             // The decoder turns pictures as the header says; what EXIF says does not count.
-            orientation: Orientation::default(),
-            quality: None,
             lossless: self.lossless,
-            progressive: false,
             metadata: self.container.metadata || self.profile.icc.is_some(),
             decoder_bytes: self.decoder_bytes(),
-            page_offset: (0, 0),
+            ..Info::new(NAME, self.width, self.height, self.model)
         }
     }
 

@@ -1,8 +1,8 @@
 //! JPEG XL: read by the decoder that browsers use, written by libjxl.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Error, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
-    Model, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Error, Format, FrameReader, FrameWriter, Head, Image, Info,
+    Interrupt, Model, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -25,20 +25,13 @@ const JPEG: &str = "jpeg";
 pub(crate) struct Jxl;
 
 impl Codec for Jxl {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/jxl"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &[],
+            media_type: "image/jxl",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

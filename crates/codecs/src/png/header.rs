@@ -102,10 +102,6 @@ impl<'a> Header<'a> {
         let model = self.model();
         let profile = self.profile(Space::MATRIX_BYTES as u64);
         Info {
-            format: NAME,
-            width: self.width,
-            height: self.height,
-            model,
             depth: if self.bits == 16 {
                 Depth::U16
             } else {
@@ -123,16 +119,15 @@ impl<'a> Header<'a> {
             orientation: self
                 .exif
                 .map_or_else(Orientation::default, exif::orientation),
-            quality: None,
             lossless: true,
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,
-            decoder_bytes: 0,
             page_offset: self.offset,
+            ..Info::new(NAME, self.width, self.height, model)
         }
     }
 
-    /// The XMP packet, of which no more than so many bytes are inflated and one.
+    /// The XMP packet, of which no more than `most` + 1 bytes are inflated.
     pub(super) fn xmp(&self, most: u64) -> Option<Vec<u8>> {
         // Is it deflated, how, and behind a zero each its language and translated keyword.
         let (&[deflated, _], rest) = self.xmp?.split_first_chunk()?;
@@ -158,7 +153,7 @@ impl<'a> Header<'a> {
     }
 
     /// What says what the colours are, as the standard orders it: code points, for which no profile is needed, a
-    /// profile, of which no more than so many bytes are inflated and one, the word that it is sRGB, or numbers.
+    /// profile, of which no more than `most` + 1 bytes are inflated, the word that it is sRGB, or numbers.
     pub(super) fn profile(&self, most: u64) -> Option<Icc> {
         if self.code_points().is_some() {
             return None;
@@ -351,7 +346,7 @@ fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
     iccp[name + 1..].strip_prefix(&[0])
 }
 
-/// No more than so many bytes and one. What does not inflate is dropped: the pixels are whole without it.
+/// No more than `most` + 1 bytes. What does not inflate is dropped: the pixels are whole without it.
 fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     ZlibDecoder::new(deflated)

@@ -4,8 +4,8 @@
 //! file that lacks its end must be refused; inflation and row filters are the `png` crate's.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
-    Model, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
+    Interrupt, Model, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -26,20 +26,13 @@ const NAME: &str = "png";
 pub(crate) struct Png;
 
 impl Codec for Png {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["apng"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/png"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["apng"],
+            media_type: "image/png",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -1,8 +1,7 @@
 //! PSD and PSB: the merged picture at the file's end, as Photoshop leaves it there for others. Only read.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Error, Image, Info, Metadata, Model, Orientation, Result, Scales,
-    Space,
+    Codec, Cost, Decode, Depth, Error, Format, Image, Info, Metadata, Model, Result, Scales, Space,
 };
 
 use crate::bytes::{u16_be, u32_be};
@@ -18,20 +17,13 @@ const NAME: &str = "psd";
 pub(crate) struct Psd;
 
 impl Codec for Psd {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["psb"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/vnd.adobe.photoshop"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["psb"],
+            media_type: "image/vnd.adobe.photoshop",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -41,9 +33,6 @@ impl Codec for Psd {
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
         let header = Header::read(bytes)?;
         Ok(Info {
-            format: NAME,
-            width: header.width,
-            height: header.height,
             model: match header.mode {
                 Mode::Gray | Mode::Bitmap => Model::Gray,
                 Mode::Rgb | Mode::Indexed => Model::Rgb,
@@ -60,15 +49,9 @@ impl Codec for Psd {
                 None => Space::UNSPECIFIED,
             },
             palette: header.mode == Mode::Indexed,
-            frames: 1,
-            animation: None,
-            orientation: Orientation::default(),
-            quality: None,
             lossless: true,
-            progressive: false,
             metadata: header.profile.is_some(),
-            decoder_bytes: 0,
-            page_offset: (0, 0),
+            ..Info::new(NAME, header.width, header.height, Model::Rgb)
         })
     }
 

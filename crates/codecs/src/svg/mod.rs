@@ -1,8 +1,7 @@
 //! SVG: drawn at the size that is needed, by `resvg`. Nothing outside the file is looked at.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Image, Info, Metadata, Model, Orientation, Result, Scale, Scales,
-    Space,
+    Codec, Cost, Decode, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
 };
 
 mod document;
@@ -21,20 +20,13 @@ const NAME: &str = "svg";
 pub(crate) struct Svg;
 
 impl Codec for Svg {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["svgz"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/svg+xml"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["svgz"],
+            media_type: "image/svg+xml",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -44,23 +36,9 @@ impl Codec for Svg {
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
         let (width, height) = document::size(bytes)?;
         Ok(Info {
-            format: NAME,
-            width,
-            height,
-            model: Model::Rgb,
-            depth: Depth::U8,
             alpha: true,
-            space: Space::UNSPECIFIED,
-            palette: false,
-            frames: 1,
-            animation: None,
-            orientation: Orientation::default(),
-            quality: None,
             lossless: true,
-            progressive: false,
-            metadata: false,
-            decoder_bytes: 0,
-            page_offset: (0, 0),
+            ..Info::new(NAME, width, height, Model::Rgb)
         })
     }
 

@@ -23,7 +23,7 @@ const LEAST: u64 = 500;
 /// What a point of an outline costs.
 const POINT: u64 = 100;
 
-/// Refuses a drawing that touches more pixels than `most`, drawn on a canvas of so many.
+/// Refuses a drawing that touches more pixels than `most`, drawn on a canvas of `canvas` pixels.
 pub(super) fn weigh(tree: &Tree, canvas: u64, most: u64) -> Weighed {
     let size = tree.size();
     let unit = canvas as f64 / (f64::from(size.width()) * f64::from(size.height()));

@@ -3,7 +3,7 @@
 //! The crates for this expand a page in one piece, and panic on some that contradict themselves; here the directory is
 //! our own and they unpack one strip or tile at a time.
 
-use andon_pixels::{Codec, Cost, Decode, Image, Info, Metadata, Result, Scales, Space};
+use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Metadata, Result, Scales, Space};
 
 use crate::guard;
 
@@ -23,20 +23,13 @@ const NAME: &str = "tiff";
 pub(crate) struct Tiff;
 
 impl Codec for Tiff {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["tif"]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/tiff"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["tif"],
+            media_type: "image/tiff",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -55,7 +55,7 @@ pub(super) enum Colours {
     /// Red, green, blue.
     Palette(Vec<[u8; 3]>),
     Cmyk,
-    /// One of each chroma for so many of luma, across and down.
+    /// Luma samples per chroma sample, across and down.
     YCbCr {
         thinned: (usize, usize),
     },
@@ -186,10 +186,6 @@ impl<'a> Page<'a> {
             _ => Model::Rgb,
         };
         Info {
-            format: NAME,
-            width: self.width,
-            height: self.height,
-            model,
             depth: if self.bits > 8 && !matches!(self.colours, Colours::Palette(_)) {
                 Depth::U16
             } else {
@@ -201,16 +197,12 @@ impl<'a> Page<'a> {
                 None => Space::UNSPECIFIED,
             },
             palette: matches!(self.colours, Colours::Palette(_)) || self.bits == 1,
-            frames: 1,
-            animation: None,
             orientation: self.orientation,
-            quality: None,
             lossless: self.compression != 7,
-            progressive: false,
             metadata: self.profile.is_some(),
             // A strip or tile, packed and unpacked, and the planes of a JPEG.
             decoder_bytes: self.chunk_pixels().saturating_mul(self.samples as u64 * 4) + (1 << 16),
-            page_offset: (0, 0),
+            ..Info::new(NAME, self.width, self.height, model)
         }
     }
 

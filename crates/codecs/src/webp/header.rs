@@ -1,6 +1,6 @@
 //! What a WebP says before its pixels: the container's chunks, and the first frame's own header.
 
-use andon_pixels::{Animation, Depth, Error, Info, Model, Orientation, Result, Space};
+use andon_pixels::{Animation, Error, Info, Model, Orientation, Result, Space};
 
 use super::ffi::{self, Features};
 use super::riff::{Chunk, Chunks, frame_flags, u24};
@@ -119,31 +119,23 @@ impl<'a> Header<'a> {
     pub(super) fn info(&self) -> Info {
         let features = &self.frame.features;
         Info {
-            format: NAME,
-            width: self.width,
-            height: self.height,
             model: if features.lossless || !self.covers() {
                 Model::Rgb
             } else {
                 LOSSY
             },
-            depth: Depth::U8,
             alpha: features.alpha || !self.covers(),
             space: self
                 .icc
                 .map_or(Space::UNSPECIFIED, |icc| Space::of_profile(icc, Model::Rgb)),
-            palette: false,
             frames: self.frames,
             animation: self.animation,
             orientation: self
                 .exif
                 .map_or_else(Orientation::default, exif::orientation),
-            quality: None,
             lossless: features.lossless,
-            progressive: false,
             metadata: self.exif.is_some() || self.xmp.is_some(),
-            decoder_bytes: 0,
-            page_offset: (0, 0),
+            ..Info::new(NAME, self.width, self.height, Model::Rgb)
         }
     }
 }

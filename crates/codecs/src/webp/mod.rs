@@ -2,8 +2,8 @@
 //! ones as RGB. libwebp does the coding; the container around it is read and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
-    Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
+    Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
+    Interrupt, Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -33,20 +33,13 @@ const MAX_SIDE: u32 = 16_383;
 pub(crate) struct Webp;
 
 impl Codec for Webp {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/webp"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &[],
+            media_type: "image/webp",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

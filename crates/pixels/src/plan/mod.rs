@@ -70,7 +70,7 @@ pub(crate) enum Frames {
     First,
     /// One of those behind it, as a still picture; the first is number 1.
     Nth(u32),
-    /// All of so many.
+    /// All; how many there are.
     All(u32),
 }
 
@@ -159,7 +159,7 @@ impl Plan {
         cost::peak(&self.steps)
     }
 
-    /// Counts so many bytes more in every step behind the decoder.
+    /// Counts `bytes` more in every step behind the decoder.
     pub(crate) fn hold_also(&mut self, bytes: u64) {
         for step in self.steps.iter_mut().skip(1) {
             step.holds = step.holds.saturating_add(bytes);

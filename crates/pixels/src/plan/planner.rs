@@ -99,7 +99,7 @@ pub(crate) fn plan(
 
     let plan = Plan {
         format: target.name(),
-        media_type: target.media_type(),
+        media_type: target.format().media_type,
         size: walk.size,
         encodes_only,
         rules: draft.fired,
@@ -364,7 +364,7 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize) -> 
     let cost = source.extent_cost(file as u64, &info);
     Plan {
         format: source.name(),
-        media_type: source.media_type(),
+        media_type: source.format().media_type,
         size: (info.width, info.height),
         encodes_only: true,
         rules: vec![&copy_if_nothing_changes::RULE],

@@ -7,7 +7,7 @@ use andon_recipe::{Arg, Word, options};
 use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales};
 use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Subsampling, Traits};
 use andon_pixels::limits::Interrupt;
-use andon_pixels::{Codec, Cost, Error, Metadata, Result, Tags, color};
+use andon_pixels::{Codec, Cost, Error, Format, Metadata, Result, Tags, color};
 use andon_pixels::{Matrix, Range, Space};
 
 /// All of them.
@@ -104,25 +104,18 @@ impl Fake {
 }
 
 impl Codec for Fake {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    fn media_type(&self) -> &'static str {
-        match self.name {
-            "png" => "image/png",
-            "webp" => "image/webp",
-            "gif" => "image/gif",
-            _ => "image/jpeg",
+    fn format(&self) -> Format {
+        Format {
+            name: self.name,
+            aliases: self.aliases,
+            media_type: match self.name {
+                "png" => "image/png",
+                "webp" => "image/webp",
+                "gif" => "image/gif",
+                _ => "image/jpeg",
+            },
+            revision: 1,
         }
-    }
-
-    fn revision(&self) -> u32 {
-        1
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -137,23 +130,8 @@ impl Codec for Fake {
             .unwrap_or_default();
         let line = std::str::from_utf8(line).map_err(|_| Error::broken(self.name, "no text"))?;
         let mut info = Info {
-            format: self.name,
-            width: 0,
-            height: 0,
-            model: Model::Rgb,
-            depth: Depth::U8,
-            alpha: false,
-            palette: false,
-            frames: 1,
-            animation: None,
-            space: Space::UNSPECIFIED,
-            orientation: Orientation::default(),
-            quality: None,
             lossless: !self.is_jpeg(),
-            progressive: false,
-            metadata: false,
-            decoder_bytes: 0,
-            page_offset: (0, 0),
+            ..Info::new(self.name, 0, 0, Model::Rgb)
         };
         for word in line.split_whitespace().skip(1) {
             self.read_word(word, &mut info)?;

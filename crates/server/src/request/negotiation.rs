@@ -99,7 +99,7 @@ impl Negotiation {
             let codec = codecs.iter().find(|codec| codec.name() == name)?;
             Some(Offer {
                 name: FormatName::new(name).ok()?,
-                media_type: codec.media_type(),
+                media_type: codec.format().media_type,
                 options: codec.options(),
                 moves: codec.moves_everywhere(),
             })

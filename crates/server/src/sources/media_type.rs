@@ -7,11 +7,15 @@ use andon_pixels::Codec;
 #[must_use]
 pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
     if let Some(codec) = codec(codecs, bytes) {
-        return codec.media_type();
+        return codec.format().media_type;
     }
     // What calls itself a picture that we know and is none must not be taken for one.
     by_name(codecs, path)
-        .filter(|media_type| codecs.iter().all(|codec| codec.media_type() != *media_type))
+        .filter(|media_type| {
+            codecs
+                .iter()
+                .all(|codec| codec.format().media_type != *media_type)
+        })
         .unwrap_or(UNKNOWN)
 }
 
@@ -27,7 +31,7 @@ pub fn promises_picture(codecs: &[&dyn Codec], path: &str) -> bool {
     let promised = by_name(codecs, path);
     codecs
         .iter()
-        .any(|codec| promised == Some(codec.media_type()))
+        .any(|codec| promised == Some(codec.format().media_type))
 }
 
 fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
@@ -42,10 +46,13 @@ pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
     let (_, extension) = name.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
     let named = |codec: &&&dyn Codec| {
-        codec.name() == extension || codec.aliases().contains(&extension.as_str())
+        codec.name() == extension || codec.format().aliases.contains(&extension.as_str())
     };
     let other = || EXTENSIONS.iter().find(|(known, _)| *known == extension);
-    let codec = codecs.iter().find(named).map(|codec| codec.media_type());
+    let codec = codecs
+        .iter()
+        .find(named)
+        .map(|codec| codec.format().media_type);
     codec.or_else(|| other().map(|(_, media_type)| *media_type))
 }
 

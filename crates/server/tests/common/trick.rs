@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Error, Frame, Image, Info, Interrupt, Model, Orientation,
-    Plane, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Error, Format, Frame, Image, Info, Interrupt, Model, Plane,
+    Result, Scales, Traits,
 };
 
 pub struct Trick;
@@ -64,20 +64,13 @@ fn wait_for(sign: &Path) {
 }
 
 impl Codec for Trick {
-    fn name(&self) -> &'static str {
-        "trick"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn media_type(&self) -> &'static str {
-        "image/x-trick"
-    }
-
-    fn revision(&self) -> u32 {
-        1
+    fn format(&self) -> Format {
+        Format {
+            name: "trick",
+            aliases: &[],
+            media_type: "image/x-trick",
+            revision: 1,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -86,23 +79,9 @@ impl Codec for Trick {
 
     fn probe(&self, _bytes: &[u8]) -> Result<Info> {
         Ok(Info {
-            format: "trick",
-            width: SIDE,
-            height: SIDE,
-            model: Model::Gray,
-            depth: Depth::U8,
-            alpha: false,
-            palette: false,
-            frames: 1,
-            animation: None,
             space: andon_pixels::Space::UNSPECIFIED,
-            orientation: Orientation::default(),
-            quality: None,
             lossless: true,
-            progressive: false,
-            metadata: false,
-            decoder_bytes: 0,
-            page_offset: (0, 0),
+            ..Info::new("trick", SIDE, SIDE, Model::Gray)
         })
     }
 

@@ -214,7 +214,7 @@ impl Encoder {
         checked(code, "set up")
     }
 
-    /// Encodes a frame, which begins and ends at so many milliseconds.
+    /// Encodes a frame that is shown between two times, in milliseconds.
     pub(in crate::avif) fn encode(
         &mut self,
         planes: &Planes<'_>,
@@ -314,7 +314,7 @@ impl Encoder {
             if packet.kind != aom::AOM_CODEC_CX_FRAME_PKT {
                 continue;
             }
-            // SAFETY: a packet of this kind holds a frame, and so many readable bytes.
+            // SAFETY: a packet of this kind holds a frame: `sz` readable bytes from `buf` on.
             let (bytes, flags) = unsafe {
                 let frame = packet.data.frame;
                 (

@@ -116,7 +116,7 @@ pub(in crate::avif) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// For pictures of so many px at most, of an operating point; with all spatial layers, or with the highest.
+    /// For pictures of `most` pixels or fewer, at an operating point; with all spatial layers, or only the highest.
     pub(in crate::avif) fn open(most: u64, point: u8, all_layers: bool) -> Result<Self> {
         let mut settings = MaybeUninit::uninit();
         // SAFETY: the call writes all of `settings`.

@@ -37,8 +37,8 @@ pub(super) struct Abreast<'a> {
 }
 
 impl<'a> Abreast<'a> {
-    /// For a scan of so many MCUs across and down and `restart` in an interval (0: without restart markers),
-    /// if it gains from this.
+    /// For a scan of `across` × `down` MCUs with `restart` of them in an interval (0: without restart
+    /// markers), if it gains from this.
     pub(super) fn new(
         data: &'a Unstuffed,
         coders: &[Coder],
