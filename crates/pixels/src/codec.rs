@@ -51,7 +51,17 @@ pub trait Codec: Send + Sync {
             scales: Scales::FULL,
             ..*how
         };
-        self.decode(bytes, info, &full).map(|_| bytes.len())
+        self.decode(bytes, info, &full)?;
+        self.end(bytes, how)
+    }
+
+    /// Where the structure of a file that decodes ends, for formats that [`Codec::extent`] decodes whole.
+    ///
+    /// # Errors
+    /// As `extent`: `Broken` where a part that the structure names is missing, although no pixel needs it.
+    fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
+        let _ = how;
+        Ok(bytes.len())
     }
 
     /// Estimated cost of [`Codec::extent`], and the memory it holds.
@@ -246,16 +256,6 @@ pub trait Codec: Send + Sync {
     }
 }
 
-/// How files of a format say what their colours mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tags {
-    /// Not at all: they are taken for sRGB.
-    None,
-    /// By an ICC profile.
-    Icc,
-    /// By an ICC profile or by code points.
-    IccOrCodePoints,
-    /// The same, but not all that read the format know its code points: profiles go beside them.
 /// What a format is called, and the revision of what is made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
@@ -270,6 +270,16 @@ pub struct Format {
     pub revision: u32,
 }
 
+/// How files of a format say what their colours mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tags {
+    /// Not at all: they are taken for sRGB.
+    None,
+    /// By an ICC profile.
+    Icc,
+    /// By an ICC profile or by code points.
+    IccOrCodePoints,
+    /// The same, but not all that read the format know its code points: profiles go beside them.
     IccAndCodePoints,
 }
 
@@ -313,16 +323,6 @@ pub struct Info {
 }
 
 impl Info {
-    /// Pixels as stored.
-    #[must_use]
-    pub fn pixels(&self) -> u64 {
-        u64::from(self.width) * u64::from(self.height)
-    }
-
-    /// Width and height decoded at a scale: rounded up, as JPEG does.
-    #[must_use]
-    pub fn scaled(&self, scale: Scale) -> (u32, u32) {
-        (scale.of(self.width), scale.of(self.height))
     /// A still of 8 bits a sample without alpha, lossy, of which nothing else is known.
     #[must_use]
     pub fn new(format: &'static str, width: u32, height: u32, model: Model) -> Self {
@@ -347,6 +347,16 @@ impl Info {
         }
     }
 
+    /// Pixels as stored.
+    #[must_use]
+    pub fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// Width and height decoded at a scale: rounded up, as JPEG does.
+    #[must_use]
+    pub fn scaled(&self, scale: Scale) -> (u32, u32) {
+        (scale.of(self.width), scale.of(self.height))
     }
 }
 

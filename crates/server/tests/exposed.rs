@@ -203,3 +203,19 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
         "{text}"
     );
 }
+
+#[test]
+fn an_svg_that_is_opened_as_a_page_runs_no_scripts() {
+    let house = House::new();
+    house.put_sample("chart.svg", "svg/chart.svg");
+    for target in ["/chart.svg", "/chart.svg"] {
+        let reply = house.get(target);
+        assert_eq!(reply.header("content-type"), Some("image/svg+xml"));
+        let policy = reply.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("sandbox") && policy.contains("default-src 'none'"));
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+    }
+    let drawn = house.get("/small_light(dw=20)/chart.svg");
+    assert_eq!(drawn.header("content-type"), Some("image/png"));
+    assert_eq!(drawn.header("content-security-policy"), None);
+}

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
 
+use andon_codecs::ALL;
+use andon_pixels::{Alone, Engine, Limits, Never};
 use common::{House, Reply, sample};
 
-const SAMPLES: [&str; 16] = [
+const SAMPLES: [&str; 32] = [
     "jpeg/420.jpg",
     "jpeg/gray.jpg",
     "jpeg/restart.jpg",
@@ -26,6 +28,22 @@ const SAMPLES: [&str; 16] = [
     "webp/animated.webp",
     "gif/still.gif",
     "gif/animated.gif",
+    "avif/420.avif",
+    "avif/444-alpha.avif",
+    "avif/turned.avif",
+    "jxl/lossy.jxl",
+    "jxl/lossless.jxl",
+    "jxl/animated.jxl",
+    "jxl/of-jpeg-orientation-6.jxl",
+    "bmp/24-bit.bmp",
+    "bmp/run-lengths.bmp",
+    "ico/bitmap.ico",
+    "ico/png.ico",
+    "tiff/lzw.tif",
+    "tiff/jpeg.tif",
+    "tiff/fax4.tif",
+    "psd/rgb.psd",
+    "svg/chart.svgz",
 ];
 
 const CONFIG: &str =
@@ -77,11 +95,22 @@ fn answers(house: &House, name: &str, body: &[u8]) -> Vec<(String, Reply)> {
 struct Bodies(HashMap<String, Vec<u8>>);
 
 impl Bodies {
+    /// Pillow judges what it reads; it does not read AVIF, JPEG XL and SVG, so our own reader goes through these.
     fn judge(&self, house: &House) {
         let folder = house.folder.path().join("bodies");
         std::fs::create_dir(&folder).expect("a folder");
         let mut names: HashMap<String, &str> = HashMap::new();
+        let engine = Engine::new(ALL, Limits::default());
         for (number, (name, body)) in self.0.iter().enumerate() {
+            if ["avif", "jxl", "svg"].contains(&engine.probe(body).expect("a picture").format) {
+                let end = engine
+                    .extent(&Alone, body, &Never)
+                    .expect("a whole picture");
+                assert_eq!(end, body.len(), "something behind {name}");
+                let script = body.windows(8).any(|part| part == b"<script>");
+                assert!(!script, "something inside {name}");
+                continue;
+            }
             std::fs::write(folder.join(number.to_string()), body).expect("a body");
             names.insert(number.to_string(), name);
         }
@@ -99,7 +128,7 @@ impl Bodies {
                     if image.format == 'WEBP':\n            \
                         assert int.from_bytes(data[4:8], 'little') + 8 == len(data), 'length'\n        \
                     else:\n            \
-                        assert data.endswith(end[image.format]), 'no end'\n        \
+                        assert data.endswith(end.get(image.format, b'')), 'no end'\n        \
                     assert b'<script>' not in data, 'something behind it'\n    \
                 except Exception as error:\n        \
                     print(name, error)\n";

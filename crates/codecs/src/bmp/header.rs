@@ -1,5 +1,7 @@
 //! The header of a bitmap: what its pixels are, and where they stand.
 
+use std::ops::Range;
+
 use andon_pixels::{Decode, Error, Icc, Result};
 
 use crate::bytes::{u16_le, u32_le};
@@ -166,6 +168,11 @@ impl<'a> Dib<'a> {
 
     /// The profile in Windows' fifth header.
     pub(super) fn embedded_profile(&self) -> Option<&'a [u8]> {
+        self.bytes.get(self.profile_at()?)
+    }
+
+    /// Where it stands.
+    pub(super) fn profile_at(&self) -> Option<Range<usize>> {
         if u32_le(self.bytes, 0)? != 124 || u32_le(self.bytes, 56)? != EMBEDDED {
             return None;
         }

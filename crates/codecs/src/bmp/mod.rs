@@ -54,6 +54,10 @@ impl Codec for Bmp {
         Ok(Image::read(frame, metadata, info.space))
     }
 
+    fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
+        Ok(FILE_HEADER + dib(bytes)?.end(0, how.interrupt)?)
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
         cost(bytes, info)
     }

@@ -19,7 +19,10 @@ impl Dib<'_> {
         let palette = self.palette();
         let (width, height) = (self.width as usize, self.height as usize);
         let indices = match self.packing {
-            Packing::Runs => Some(runs::unpack(data, self.bits, width, height, interrupt)?),
+            Packing::Runs => {
+                let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
+                Some(unpacked.ok_or_else(cut)?.0)
+            }
             Packing::None => {
                 // The last row's padding may be missing.
                 let row = (width * usize::from(self.bits)).div_ceil(8);
@@ -76,6 +79,31 @@ impl Dib<'_> {
             planes,
             alpha,
         ))
+    }
+
+    /// Where pixels, mask and profile end, from the header on; what is missing of the last row's padding is left out. An
+    /// icon whose pixels have their own opacity has as much of a mask as the `told` length of its entry leaves room for.
+    pub(crate) fn end(&self, told: usize, interrupt: &dyn Interrupt) -> Result<usize> {
+        let (width, height) = (self.width as usize, self.height as usize);
+        let data = self.bytes.get(self.pixels_at..).unwrap_or_default();
+        let length = match self.packing {
+            Packing::Runs => {
+                let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
+                unpacked.map_or(data.len(), |(_, length)| length)
+            }
+            Packing::None => self.stride(self.bits).saturating_mul(height),
+        };
+        let pixels = self.pixels_at.saturating_add(length);
+        let masked = match self.clear_mask {
+            true => pixels.saturating_add(self.stride(1).saturating_mul(height)),
+            false => pixels,
+        };
+        let pixels = match self.bits {
+            32 => told.clamp(pixels, masked),
+            _ => masked,
+        };
+        let profile = self.profile_at().map_or(0, |place| place.end);
+        Ok(pixels.max(profile).min(self.bytes.len()))
     }
 
     /// As much of it as there is.

@@ -4,17 +4,18 @@ use andon_pixels::{Interrupt, Result};
 
 use crate::guard;
 
-/// The indices of all pixels, in the order of the file's rows. What is passed over has the first colour; a stream
-/// that ends early ends the picture.
+/// The indices of all pixels, in the order of the file's rows, and how many bytes they took. What is passed over has
+/// the first colour. `None`: the data ends before an end marker or the last pixel.
 pub(super) fn unpack(
     data: &[u8],
     bits: u16,
     width: usize,
     height: usize,
     interrupt: &dyn Interrupt,
-) -> Result<Vec<u8>> {
+) -> Result<Option<(Vec<u8>, usize)>> {
     let mut indices = vec![0; width * height];
     let (mut x, mut y) = (0, 0);
+    let mut ended = false;
     let mut put = |x: &mut usize, y: usize, index: u8| {
         if *x < width && y < height {
             indices[y * width + *x] = index;
@@ -31,7 +32,10 @@ pub(super) fn unpack(
         }
         match (*first, *second) {
             (0, 0) => (x, y) = (0, y + 1),
-            (0, 1) => break,
+            (0, 1) => {
+                ended = true;
+                break;
+            }
             (0, 2) => {
                 let [right, up, after @ ..] = rest else { break };
                 rest = after;
@@ -43,7 +47,7 @@ pub(super) fn unpack(
                 let bytes = (count * usize::from(bits)).div_ceil(8);
                 for place in 0..count {
                     let Some(index) = index(rest, bits, place) else {
-                        break;
+                        return Ok(None);
                     };
                     put(&mut x, y, index);
                 }
@@ -61,10 +65,15 @@ pub(super) fn unpack(
             }
         }
         if y >= height {
+            // The end marker still belongs to the picture.
+            rest = rest.strip_prefix(&[0, 1]).unwrap_or(rest);
             break;
         }
     }
-    Ok(indices)
+    // Codes have two bytes: half of one is what a cut leaves.
+    let full = (y >= height || (y + 1 == height && x >= width)) && rest.len() != 1;
+    let complete = ended || full;
+    Ok(complete.then(|| (indices, data.len() - rest.len())))
 }
 
 /// Codes between two looks at the interrupt.

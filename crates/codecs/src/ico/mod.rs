@@ -58,6 +58,31 @@ impl Codec for Ico {
         }
     }
 
+    /// Behind the last entry: where what it holds says that it ends, or else where the directory says so.
+    fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
+        let mut end = 0;
+        // Each is looked at once, however many entries point to it.
+        let mut seen = BTreeSet::new();
+        for index in 0..entries(bytes) {
+            let Some(data) = behind(bytes, index) else {
+                return Err(Error::broken(NAME, "an entry is cut off"));
+            };
+            if !seen.insert(data.len()) {
+                continue;
+            }
+            let length = match read(data) {
+                Ok(Entry::Png(png)) => Png.extent(png, &Png.probe(png)?, how)?,
+                Ok(Entry::Bitmap(dib)) => {
+                    dib.frame(how.interrupt)?;
+                    dib.end(told_length(bytes, index), how.interrupt)?
+                }
+                Err(_) => told_length(bytes, index).min(data.len()),
+            };
+            end = end.max(bytes.len() - data.len() + length);
+        }
+        Ok(end)
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         let (png, bitmap) = (Png.decode_cost(bytes, info, scales), bmp::cost(bytes, info));
         Cost {
@@ -80,26 +105,34 @@ enum Entry<'a> {
 /// Entries that are looked at.
 const ENTRIES: usize = 256;
 
+impl Entry<'_> {
+    /// Pixels and bits of each.
+    fn size(&self) -> Result<(u64, u16)> {
+        match self {
+            Self::Png(png) => Ok((Png.probe(png)?.pixels(), 32)),
+            Self::Bitmap(dib) => Ok((u64::from(dib.width) * u64::from(dib.height), dib.bits)),
+        }
+    }
+}
+
+fn entries(bytes: &[u8]) -> usize {
+    u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES)
+}
+
+fn read(data: &[u8]) -> Result<Entry<'_>> {
+    match Png.sniff(data) {
+        true => Ok(Entry::Png(data)),
+        false => Dib::read(data, NAME).map(|dib| Entry::Bitmap(dib.of_icon())),
+    }
+}
+
 /// The best entry that can be read. The directory's own sizes are bytes, and often wrong: what the pictures say counts.
 fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
-    let count = u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES);
     let mut first_error = None;
     let mut best: Option<((u64, u16), Entry<'_>)> = None;
-    for index in 0..count {
-        let Some(data) = behind(bytes, index) else {
-            continue;
-        };
-        let read = match Png.sniff(data) {
-            true => Png
-                .probe(data)
-                .map(|info| ((info.pixels(), 32), Entry::Png(data))),
-            false => Dib::read(data, NAME).map(|dib| {
-                let dib = dib.of_icon();
-                let pixels = u64::from(dib.width) * u64::from(dib.height);
-                ((pixels, dib.bits), Entry::Bitmap(dib))
-            }),
-        };
-        match read {
+    for data in (0..entries(bytes)).filter_map(|index| behind(bytes, index)) {
+        let sized = read(data).and_then(|entry| Ok((entry.size()?, entry)));
+        match sized {
             Ok((size, entry)) if best.as_ref().is_none_or(|(best, _)| size > *best) => {
                 best = Some((size, entry));
             }
@@ -111,6 +144,11 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
         Some((_, entry)) => Ok(entry),
         None => Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no picture"))),
     }
+}
+
+/// How long the directory says that an entry is.
+fn told_length(bytes: &[u8], index: usize) -> usize {
+    u32_le(bytes, 6 + 16 * index + 8).map_or(0, |length| length as usize)
 }
 
 /// The bytes of an entry and whatever follows them: the length that the directory tells is often wrong.

@@ -71,6 +71,12 @@ impl Codec for Psd {
         Ok(Image::read(frame, metadata, info.space))
     }
 
+    fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
+        let header = Header::read(bytes)?;
+        let merged = pixels::length(&header)?;
+        Ok(bytes.len() - header.data.len() + merged)
+    }
+
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
         let samples = info.pixels().saturating_mul(info.model.planes() as u64 + 1);
         Cost {

@@ -108,13 +108,38 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Bytes of the merged picture, with the channels that are not read.
+pub(super) fn length(header: &Header<'_>) -> Result<usize> {
+    let rows = Rows::new(header)?;
+    let table = header.data.len() - rows.data.len();
+    let pixels = match (header.run_lengths, header.large) {
+        (false, _) => row_bytes(header)
+            .saturating_mul(header.height as usize)
+            .saturating_mul(header.channels),
+        (true, true) => (rows.lengths.chunks_exact(4))
+            .filter_map(|length| u32_be(length, 0))
+            .fold(0, |sum: usize, length| sum.saturating_add(length as usize)),
+        (true, false) => (rows.lengths.chunks_exact(2))
+            .filter_map(|length| u16_be(length, 0))
+            .fold(0, |sum: usize, length| sum.saturating_add(length.into())),
+    };
+    match pixels <= rows.data.len() {
+        true => Ok(table + pixels),
+        false => Err(Error::broken(NAME, "its pixels are cut off")),
+    }
+}
+
+fn row_bytes(header: &Header<'_>) -> usize {
+    (header.width as usize * usize::from(header.bits)).div_ceil(8)
+}
+
 fn each_row(
     header: &Header<'_>,
     rows: &mut Rows<'_>,
     interrupt: &dyn Interrupt,
     mut take: impl FnMut(u32, &[u8]),
 ) -> Result<()> {
-    let mut row = vec![0; (header.width as usize * usize::from(header.bits)).div_ceil(8)];
+    let mut row = vec![0; row_bytes(header)];
     for y in 0..header.height {
         if y % BAND_ROWS == 0 {
             guard::wanted(interrupt)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use andon_pixels::{Error, Result};
-use flate2::read::GzDecoder;
+use flate2::{bufread, read::GzDecoder};
 use resvg::usvg::roxmltree::{Document, Node, NodeId, ParsingOptions};
 use resvg::usvg::{Options, Size, Tree};
 
@@ -70,6 +70,18 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
     }
     let text = std::str::from_utf8(text).map_err(|_| broken("its text is not UTF-8"))?;
     Ok(text.to_owned())
+}
+
+/// Where the file ends. Nothing but white space and comments may follow the root of a text, which is read whole; packed,
+/// anything may follow it.
+pub(super) fn end(bytes: &[u8]) -> Result<usize> {
+    if !bytes.starts_with(GZIP) {
+        return Ok(bytes.len());
+    }
+    let mut packed = bufread::GzDecoder::new(bytes);
+    let read = std::io::copy(&mut packed, &mut std::io::sink());
+    read.map_err(|_| broken("it does not unpack"))?;
+    Ok(bytes.len() - packed.into_inner().len())
 }
 
 /// The elements. Entities are refused, for what they expand to is not known before.

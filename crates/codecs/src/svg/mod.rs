@@ -47,6 +47,10 @@ impl Codec for Svg {
         Ok(Image::read(frame, Metadata::default(), info.space))
     }
 
+    fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
+        document::end(bytes)
+    }
+
     /// What is drawn has no size of its own: it is drawn as large as it is shown.
     fn scales(&self, _info: &Info) -> &'static [Scale] {
         SCALES

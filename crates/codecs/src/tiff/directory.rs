@@ -1,5 +1,7 @@
 //! The first directory of a TIFF, classic or big: numbers by tag.
 
+use std::ops::Range;
+
 use andon_pixels::{Error, Result};
 
 use super::NAME;
@@ -11,6 +13,17 @@ pub(super) struct Directory<'a> {
     /// Offsets have eight bytes.
     big: bool,
     entries: &'a [u8],
+    /// Where it ends.
+    pub(super) end: usize,
+    /// The offset of the next one; 0: there is none.
+    pub(super) next: Option<u64>,
+}
+
+/// Where the values of an entry stand.
+enum Place {
+    /// In the entry, that many bytes.
+    Inline(usize),
+    At(Range<usize>),
 }
 
 /// Bytes of a value, by its type.
@@ -26,6 +39,11 @@ fn type_bytes(kind: u64) -> Option<usize> {
 
 impl<'a> Directory<'a> {
     pub(super) fn first(bytes: &'a [u8]) -> Result<Self> {
+        Self::at(bytes, None)
+    }
+
+    /// The directory at an offset; `None`: the first one.
+    pub(super) fn at(bytes: &'a [u8], at: Option<u64>) -> Result<Self> {
         let cut = || Error::broken(NAME, "its directory is cut off");
         let big_endian = bytes.starts_with(b"MM");
         let big = bytes.get(2..4).is_some_and(|magic| magic.contains(&b'+'));
@@ -34,11 +52,13 @@ impl<'a> Directory<'a> {
             big_endian,
             big,
             entries: &[],
+            end: 0,
+            next: None,
         };
-        let at = match big {
+        let at = at.or_else(|| match big {
             true => directory.number(8, 8),
             false => directory.number(4, 4),
-        };
+        });
         let at = usize::try_from(at.ok_or_else(cut)?).map_err(|_| cut())?;
         let (count_bytes, entry) = if big { (8, 20) } else { (2, 12) };
         let count = directory.number(at, count_bytes).ok_or_else(cut)?;
@@ -50,10 +70,16 @@ impl<'a> Directory<'a> {
             .and_then(|length| begin.checked_add(length))
             .ok_or_else(cut)?;
         directory.entries = bytes.get(begin..end).ok_or_else(cut)?;
+        directory.end = end + directory.offset_bytes();
+        directory.next = directory.number(end, directory.offset_bytes());
         Ok(directory)
     }
 
-    /// A number of so many bytes.
+    fn offset_bytes(&self) -> usize {
+        if self.big { 8 } else { 4 }
+    }
+
+    /// A number that takes `bytes` bytes.
     fn number(&self, at: usize, bytes: usize) -> Option<u64> {
         let bytes = self.bytes.get(at..at.checked_add(bytes)?)?;
         Some(of(bytes, self.big_endian))
@@ -61,19 +87,45 @@ impl<'a> Directory<'a> {
 
     /// The bytes of a tag's values, and how long each is; `None`: there is no such tag, or nothing behind it.
     fn values(&self, tag: u16) -> Option<(usize, &'a [u8])> {
-        let (entry_bytes, offset_bytes) = if self.big { (20, 8) } else { (12, 4) };
+        let tagged = |entry: &&[u8]| of(&entry[..2], self.big_endian) == u64::from(tag);
+        let entry = self.entries().find(tagged)?;
+        let (each, place) = self.place(entry)?;
+        match place {
+            Place::Inline(length) => Some((each, &entry[4 + self.offset_bytes()..][..length])),
+            Place::At(range) => Some((each, self.bytes.get(range)?)),
+        }
+    }
+
+    /// How many entries it has.
+    pub(super) fn len(&self) -> usize {
+        self.entries().count()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.entries.chunks_exact(if self.big { 20 } else { 12 })
+    }
+
+    /// How long each value of an entry is, and where they stand. `None`: of no known type, or nowhere.
+    fn place(&self, entry: &[u8]) -> Option<(usize, Place)> {
         let number = |bytes: &[u8]| of(bytes, self.big_endian);
-        let mut entries = self.entries.chunks_exact(entry_bytes);
-        let entry = entries.find(|entry| number(&entry[..2]) == u64::from(tag))?;
+        let offset_bytes = self.offset_bytes();
         let each = type_bytes(number(&entry[2..4]))?;
         let count = usize::try_from(number(&entry[4..4 + offset_bytes])).ok()?;
         let length = count.checked_mul(each)?;
-        let value = &entry[4 + offset_bytes..];
         if length <= offset_bytes {
-            return Some((each, &value[..length]));
+            return Some((each, Place::Inline(length)));
         }
-        let at = usize::try_from(number(value)).ok()?;
-        Some((each, self.bytes.get(at..at.checked_add(length)?)?))
+        let at = usize::try_from(number(&entry[4 + offset_bytes..])).ok()?;
+        Some((each, Place::At(at..at.checked_add(length)?)))
+    }
+
+    /// Where the last of the values ends that stand outside the directory.
+    pub(super) fn values_end(&self) -> usize {
+        let outside = |entry| match self.place(entry)?.1 {
+            Place::Inline(_) => None,
+            Place::At(range) => Some(range.end),
+        };
+        self.entries().filter_map(outside).max().unwrap_or(0)
     }
 
     /// The bytes of a tag.

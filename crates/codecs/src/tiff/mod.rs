@@ -8,6 +8,7 @@ use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Metadata, Result, S
 use crate::guard;
 
 mod directory;
+mod extent;
 mod page;
 mod pixels;
 mod unpack;
@@ -60,6 +61,10 @@ impl Codec for Tiff {
             metadata.icc = Some(profile.into());
         }
         Ok(Image::read(frame, metadata, info.space))
+    }
+
+    fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
+        extent::end(bytes)
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {

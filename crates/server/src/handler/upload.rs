@@ -12,7 +12,7 @@ use andon_recipe::{Recipe, unknown};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 
@@ -368,14 +368,8 @@ fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
 /// 200 with a picture that is nobody else's.
 fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     let mut reply = Response::new(body.into());
-    let headers: &mut HeaderMap = reply.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_TYPE, media_type),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CACHE_CONTROL, "no-store"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    response::set_media_type(reply.headers_mut(), media_type);
+    response::set_cache_control(&mut reply, "no-store");
     reply
 }
 

@@ -63,13 +63,11 @@ pub const UNKNOWN: &str = "application/octet-stream";
 pub(crate) const HEAD: usize = 1024;
 
 const EXTENSIONS: &[(&str, &str)] = &[
-    ("avif", "image/avif"),
     ("css", "text/css; charset=utf-8"),
     ("htm", "text/html; charset=utf-8"),
     ("html", "text/html; charset=utf-8"),
     ("js", "text/javascript; charset=utf-8"),
     ("json", "application/json"),
-    ("jxl", "image/jxl"),
     ("md", "text/markdown; charset=utf-8"),
     ("mjs", "text/javascript; charset=utf-8"),
     ("pdf", "application/pdf"),

@@ -1,0 +1,61 @@
+//! Where a TIFF ends: it has no end of its own, only offsets, so behind the last thing that a directory points to.
+
+use andon_pixels::{Error, Result};
+
+use super::NAME;
+use super::directory::Directory;
+
+/// The end of all pages, with the directories that belong to them.
+///
+/// # Errors
+/// `Broken`: a directory points behind the end of the file, or they have too many entries.
+pub(super) fn end(bytes: &[u8]) -> Result<usize> {
+    let mut end = 0;
+    let mut entries = 0;
+    let mut waiting = vec![None];
+    while let Some(at) = waiting.pop() {
+        let directory = Directory::at(bytes, at)?;
+        // An empty directory counts, too: they may point to each other.
+        entries += 1 + directory.len();
+        if entries > ENTRIES {
+            return Err(Error::broken(NAME, "its directories have too many entries"));
+        }
+        end = end.max(directory.end).max(directory.values_end());
+        for (offsets, lengths) in CHUNKS {
+            end = end.max(chunks_end(&directory, offsets, lengths, bytes.len()));
+        }
+        let below = DIRECTORY_TAGS
+            .iter()
+            .filter_map(|tag| directory.numbers(*tag));
+        waiting.extend(below.flatten().map(Some));
+        waiting.extend(directory.next.filter(|next| *next != 0).map(Some));
+    }
+    match end <= bytes.len() {
+        true => Ok(end),
+        false => Err(Error::broken(NAME, "it is cut off")),
+    }
+}
+
+/// Where the last strip or tile ends. Where their lengths are left out nothing is known but where the file ends.
+fn chunks_end(directory: &Directory<'_>, offsets: u16, lengths: u16, file: usize) -> usize {
+    let Some(offsets) = directory.numbers(offsets) else {
+        return 0;
+    };
+    match directory.numbers(lengths) {
+        Some(lengths) => {
+            let ends = offsets.iter().zip(lengths);
+            let last = ends.map(|(at, length)| at.saturating_add(length)).max();
+            last.map_or(0, |end| usize::try_from(end).unwrap_or(usize::MAX))
+        }
+        None => file,
+    }
+}
+
+/// Entries of all directories together: more than any real file has.
+const ENTRIES: usize = 1 << 18;
+
+/// Offsets and lengths of strips, of tiles, of a thumbnail.
+const CHUNKS: [(u16, u16); 3] = [(273, 279), (324, 325), (513, 514)];
+
+/// Tags that point to further directories: children, EXIF, GPS, interoperability.
+const DIRECTORY_TAGS: [u16; 4] = [330, 34_665, 34_853, 40_965];
