@@ -77,11 +77,12 @@ pub fn decode(format: &str, bytes: &[u8]) {
 }
 
 /// A still picture, and all frames of one that moves.
-const RECIPES: [&str; 4] = [
+const RECIPES: [&str; 5] = [
     "orient,fit:33x21,as:png",
     "fit:33x21,as:gif",
     "fit:20x20,as:webp,effort:0",
     "fit:20x20,as:avif",
+    "fit:33x21,as:jpeg",
 ];
 
 /// Composes every frame: each is as large as the canvas, and there are no more than were counted.

@@ -102,6 +102,9 @@ impl Batch<'_> {
         let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, None)?;
         let output = self.outputs.claim(input, plan.format())?;
         let made = self.engine.run(&plan, &source, &self.overlays, &Never)?;
+        for note in &made.notes {
+            eprintln!("{}: note: {note}", input.display());
+        }
         output.write(made.bytes(&source))
     }
 }

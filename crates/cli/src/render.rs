@@ -61,7 +61,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let planned = Planned::new(&engine, ingredients, None)?;
         match describe {
             true => return write(&args.output, planned.facts().to_string().as_bytes()),
-            false => planned.render(&engine, None, &Alone, &Never)?.body,
+            false => {
+                let made = planned.render(&engine, None, &Alone, &Never)?;
+                for note in &made.notes {
+                    eprintln!("note: {note}");
+                }
+                made.body
+            }
         }
     } else {
         read.source

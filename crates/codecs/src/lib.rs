@@ -16,6 +16,7 @@ mod avif;
 mod bmp;
 mod bytes;
 mod exif;
+mod gain_map;
 mod gif;
 mod guard;
 mod heif;

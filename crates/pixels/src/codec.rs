@@ -8,7 +8,7 @@ use andon_recipe::Word;
 use crate::cores::Cores;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::frame::{Depth, Image, Model, Subsampling, Traits};
+use crate::frame::{Depth, Frame, GainParams, Image, Model, Subsampling, Traits};
 use crate::limits::{Interrupt, Limits};
 use crate::sequence::{Animation, FrameReader, FrameWriter, Head};
 use crate::space::Space;
@@ -166,6 +166,28 @@ pub trait Codec: Send + Sync {
     /// Estimated cost of decoding `bytes` bytes at `scales`, and the memory it holds beside the result.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
 
+    /// The gain map in this file, if there is one that is understood; its pixels are not looked at. A broken one is
+    /// none: the picture is whole without it.
+    fn gain_map(&self, bytes: &[u8], info: &Info) -> Option<GainHeader> {
+        let _ = (bytes, info);
+        None
+    }
+
+    /// Decodes the gain map that `gain_map` found. `how.scales` are among those of `scales` for the map's header.
+    ///
+    /// # Errors
+    /// As `decode`.
+    fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+        let _ = (bytes, how);
+        Err(Error::Internal(format!("{} has no gain map", self.name())))
+    }
+
+    /// Can its files hold a gain map that acts so? Then `encode` writes an image's.
+    fn holds_gain_map(&self, params: &GainParams) -> bool {
+        let _ = params;
+        false
+    }
+
     /// Can it turn this file into one of format `to`, of which one is its own, without decoding it, so that nothing is
     /// lost?
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
@@ -320,6 +342,17 @@ pub struct Info {
     pub decoder_bytes: u64,
     /// Offset of the frame on its page (PNG oFFs, GIF frame): added to a region's x and y.
     pub page_offset: (i32, i32),
+}
+
+/// What a file tells of its gain map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GainHeader {
+    /// The map's own header. It shows all of the picture, as stored.
+    pub info: Info,
+    /// How many bytes of the file are the map.
+    pub bytes: u64,
+    /// How it acts.
+    pub params: GainParams,
 }
 
 impl Info {

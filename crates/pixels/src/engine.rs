@@ -11,11 +11,11 @@ use crate::color::{Convert, profile_of};
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
-use crate::frame::{Frame, Image, Metadata};
+use crate::frame::{Frame, GainMap, Image, Metadata};
 use crate::limits::{Interrupt, Limits, Never};
 use crate::measure::Measurement;
 use crate::plan::search::{Scored, Search, Tried};
-use crate::plan::{self, Frames, Pipeline, Plan, Tag};
+use crate::plan::{self, Frames, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
 use crate::score::Reference;
 use crate::sequence::{Head, Timed};
@@ -43,6 +43,8 @@ pub struct Rendered {
     pub width: u32,
     /// Height in px.
     pub height: u32,
+    /// What of the source is left out although nobody asked for that, in a sentence each.
+    pub notes: Vec<String>,
     /// Where the time went.
     pub timings: Timings,
 }
@@ -238,6 +240,7 @@ impl Engine {
     ) -> Result<Rendered> {
         let mut timings = Timings::default();
         let mut of_source = 0;
+        let mut notes = plan.notes().to_vec();
         let job = Job {
             engine: self,
             materials,
@@ -260,6 +263,9 @@ impl Engine {
                     None => {
                         let image =
                             job.picture(decoded, pipeline, plan.info(), bytes, &mut timings)?;
+                        if pipeline.gain_map.is_some() && image.gain_map.is_none() {
+                            notes.push(BROKEN_GAIN_MAP.to_owned());
+                        }
                         job.write(pipeline, &image, &mut timings)?
                     }
                 },
@@ -272,6 +278,7 @@ impl Engine {
             media_type: plan.media_type(),
             width,
             height,
+            notes,
             timings,
         })
     }
@@ -416,11 +423,48 @@ impl Job<'_> {
         let start = Instant::now();
         let (frame, mut metadata) = first_frame(decoded.image)?;
         let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
+        let gain_map = match &pipeline.gain_map {
+            Some(taken) => self.gain_map(taken, pipeline, bytes, &context)?,
+            None => None,
+        };
         timings.stages = start.elapsed();
         Ok(Image {
             metadata,
+            gain_map,
             ..Image::still(frame)
         })
+    }
+
+    /// The gain map, brought where its picture is; `None` if it is broken.
+    fn gain_map(
+        &self,
+        taken: &Taken,
+        pipeline: &Pipeline,
+        bytes: &[u8],
+        context: &Context<'_>,
+    ) -> Result<Option<Box<GainMap>>> {
+        let how = Decode {
+            scales: taken.scales,
+            keep_metadata: false,
+            ..self.how(pipeline)
+        };
+        let stages = |frame| {
+            let mut stages = taken.stages.iter();
+            stages.try_fold(frame, |frame, stage| stage.apply(frame, context))
+        };
+        match pipeline
+            .source
+            .decode_gain_map(bytes, &how)
+            .and_then(stages)
+        {
+            Ok(frame) => Ok(Some(Box::new(GainMap {
+                frame,
+                quality: taken.quality,
+                params: taken.params.clone(),
+            }))),
+            Err(Error::Broken { .. } | Error::Unsupported { .. } | Error::Limit { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn context<'a>(&'a self, materials: &'a dyn Fn(&str) -> Result<Image>) -> Context<'a> {
@@ -616,6 +660,7 @@ impl Job<'_> {
             };
             let image = Image {
                 metadata: metadata.clone(),
+                gain_map: image.gain_map.clone(),
                 ..Image::still(convert.apply(frame.clone(), &context)?)
             };
             let file = encode(&image, Some(quality))?;
@@ -682,6 +727,9 @@ fn deal(
     };
     pipelines.iter().enumerate().map(hand_out).collect()
 }
+
+/// Its picture is whole.
+const BROKEN_GAIN_MAP: &str = "the gain map for HDR screens is left out: it is broken";
 
 /// The first frame and the profiles. Stages see one frame: animations answer with their first.
 fn first_frame(image: Image) -> Result<(Frame, Metadata)> {

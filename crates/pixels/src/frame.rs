@@ -431,6 +431,29 @@ pub struct Image {
     pub delays: Vec<u32>,
     /// Profiles.
     pub metadata: Metadata,
+    /// What makes it brighter where that can be shown: for the encoder. Codecs decode it apart.
+    pub gain_map: Option<Box<GainMap>>,
+}
+
+/// How a gain map acts, as files say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GainParams {
+    /// By ISO 21496-1, from the minimum version on. `None` for maps that it cannot describe.
+    pub iso: Option<Arc<[u8]>>,
+    /// By the XMP packet of a JPEG that is the map.
+    pub xmp: Option<Arc<[u8]>>,
+}
+
+/// A gain map: a second, usually smaller picture that says how much brighter each place is on a screen that can show it
+/// (ISO 21496-1, Ultra HDR, Apple's HDR gain map). It goes where its picture goes, and is ready to be written beside its picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GainMap {
+    /// Its samples. They are no colours: no profile applies to them.
+    pub frame: Frame,
+    /// The quality to write it at: what it was written with before, if that is known.
+    pub quality: Option<u8>,
+    /// How it acts.
+    pub params: GainParams,
 }
 
 impl Image {
@@ -451,6 +474,7 @@ impl Image {
             frames: vec![frame],
             delays: Vec::new(),
             metadata: Metadata::default(),
+            gain_map: None,
         }
     }
 

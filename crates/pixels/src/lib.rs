@@ -29,13 +29,15 @@ pub mod sequence;
 pub mod space;
 pub mod stage;
 
-pub use codec::{Codec, Decode, Encode, Format, Info, Orientation, Scale, Scales, Tags};
+pub use codec::{Codec, Decode, Encode, Format, GainHeader, Info, Orientation, Scale, Scales, Tags};
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, Task};
 pub use cost::Cost;
 pub use engine::{Decoded, Engine, Rendered, Timings};
 pub use error::{Error, Fault, Result};
-pub use frame::{Depth, Frame, Grid, Image, Metadata, Model, Plane, Subsampling, Traits};
+pub use frame::{
+    Depth, Frame, GainMap, GainParams, Grid, Image, Metadata, Model, Plane, Subsampling, Traits,
+};
 pub use limits::{Interrupt, Limits, Never};
 pub use measure::Measurement;
 pub use plan::{Holding, Plan, RULES, Rule};
@@ -43,4 +45,4 @@ pub use profiles::reset_orientation;
 pub use revision::{REVISION, revision};
 pub use sequence::{Animation, Delay, FrameReader, FrameWriter, Head, Timed};
 pub use space::{Colour, Icc, Matrix, Primaries, Range, Space, Transfer};
-pub use stage::{Context, Materials, NoMaterials, Op, Stage};
+pub use stage::{Context, Materials, NoMaterials, OnGainMap, Op, Stage};

@@ -34,8 +34,26 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
         false
     }
 
+    /// What it does to the gain map of a picture of `size`, which is of the size `map`. Whoever changes what is shown
+    /// where, or how bright it is, and does not say otherwise, leaves the map without meaning.
+    fn on_gain_map(&self, size: (u32, u32), map: (u32, u32)) -> OnGainMap {
+        let _ = (size, map);
+        OnGainMap::Voids
+    }
+
     /// Estimated cost for an input of this size, and the memory held beside input and output.
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost;
+}
+
+/// What happens to a picture's gain map where a stage acts on the picture.
+#[derive(Debug)]
+pub enum OnGainMap {
+    /// It holds as it is.
+    Keeps,
+    /// It goes through this one.
+    Follows(Box<dyn Stage>),
+    /// It says nothing about the picture any more.
+    Voids,
 }
 
 /// What stages may ask for while they run.

@@ -180,6 +180,8 @@ pub struct Output {
     pub profile: Profile,
     /// The metadata that is kept.
     pub metadata: Kept,
+    /// The gain map is left out, which makes a photograph brighter on HDR screens.
+    pub drops_gain_map: bool,
     /// The format; absent: the source's own.
     pub format: Option<FormatName>,
     /// The format of a picture that moves instead, if another.

@@ -28,6 +28,7 @@ pub const WORDS: &[&Word] = &[
     &BACKGROUND,
     &PROFILE,
     &METADATA,
+    &GAIN_MAP,
     &AS,
     &MOVING,
     &options::QUALITY,
@@ -275,6 +276,15 @@ pub(crate) const METADATA: Word = word(
     "what the result keeps of EXIF, IPTC and XMP; absent: copyright",
     "metadata:none",
 );
+pub(crate) const GAIN_MAP: Word = word(
+    "gainmap",
+    &[Arg::choice("choice", &["keep", DROP]).help(
+        "keep: cropped, scaled and turned with the image, where the result's format holds it",
+    )],
+    "what becomes of the gain map of an HDR photograph (Ultra HDR, ISO 21496-1), which makes it brighter on screens \
+     that can show that; absent: keep",
+    "gainmap:drop",
+);
 pub(crate) const AS: Word = word(
     "as",
     &[Arg::text("format", "webp").help("a format's name; auto: by the Accept header")],
@@ -315,6 +325,7 @@ const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .default("")
     .help("the image may grow");
 
+pub(crate) const DROP: &str = "drop";
 pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
 pub(crate) const PROFILES: &[&str] = &["srgb", "p3", "keep", "drop", "ignore"];

@@ -4,14 +4,15 @@
 mod cost;
 mod decode;
 mod extent;
+mod gain_map;
 mod header;
 mod native;
 mod segments;
 mod turbo;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Format, Image, Info, Interrupt, Model, Orientation, Result, Scale,
-    Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Format, Frame, GainHeader, GainParams, Image, Info, Interrupt,
+    Model, Orientation, Result, Scale, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -107,6 +108,18 @@ impl Codec for Jpeg {
         cost::decoding(bytes, info, scales)
     }
 
+    fn gain_map(&self, bytes: &[u8], _info: &Info) -> Option<GainHeader> {
+        gain_map::read(bytes)
+    }
+
+    fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+        gain_map::decode(bytes, how)
+    }
+
+    fn holds_gain_map(&self, _params: &GainParams) -> bool {
+        true
+    }
+
     fn options(&self) -> &'static [&'static Word] {
         &[&options::QUALITY, &options::PROGRESSIVE, &options::CHROMA]
     }
@@ -116,6 +129,9 @@ impl Codec for Jpeg {
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        if let Some(map) = &image.gain_map {
+            return gain_map::encode(image, map, how, interrupt);
+        }
         let file = turbo::encode::encode(image, how, interrupt)?;
         Ok(segments::with_metadata(file, &image.metadata))
     }

@@ -5,6 +5,9 @@ use andon_pixels::Metadata;
 /// What the segment of an XMP packet begins with.
 pub(super) const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 
+/// What the segment begins with that says by ISO 21496-1 how a gain map acts.
+pub(super) const GAIN_MAP: &[u8] = b"urn:iso:std:iso:ts:21496:-1\0";
+
 /// What a segment of Photoshop's resources begins with.
 pub(super) const RESOURCES: &[u8] = b"Photoshop 3.0\0";
 
@@ -13,12 +16,13 @@ const RESOURCE: &[u8] = b"8BIM";
 const IPTC: u16 = 0x0404;
 
 const APP0: u8 = 0xe0;
-const APP1: u8 = 0xe1;
+pub(super) const APP1: u8 = 0xe1;
+pub(super) const APP2: u8 = 0xe2;
 const APP13: u8 = 0xed;
 const APP15: u8 = 0xef;
 
 /// A segment's length counts its own two bytes.
-const MOST_BYTES: usize = 0xffff - 2;
+pub(super) const MOST_BYTES: usize = 0xffff - 2;
 
 /// IPTC's data sets among Photoshop's resources.
 pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
@@ -37,7 +41,7 @@ pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The file with its metadata, behind the segments that it begins with. What no segment can hold is left out.
+/// The file with its metadata. What no segment can hold is left out.
 pub(super) fn with_metadata(file: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
     let mut segments = Vec::new();
     if let Some(xmp) = &metadata.xmp {
@@ -58,18 +62,24 @@ pub(super) fn with_metadata(file: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
         ];
         push(&mut segments, APP13, &parts);
     }
+    with_segments(file, &segments)
+}
+
+/// The file with these segments behind those that it begins with.
+pub(super) fn with_segments(file: Vec<u8>, segments: &[u8]) -> Vec<u8> {
     if segments.is_empty() {
         return file;
     }
     let at = first_segments(&file);
     let mut out = Vec::with_capacity(file.len() + segments.len());
     out.extend_from_slice(&file[..at]);
-    out.extend(segments);
+    out.extend_from_slice(segments);
     out.extend_from_slice(&file[at..]);
     out
 }
 
-fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
+/// A segment, unless it is too long.
+pub(super) fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     if length <= MOST_BYTES {
         out.extend([0xff, marker]);
@@ -79,7 +89,7 @@ fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
 }
 
 /// Where the application segments end that a file begins with.
-fn first_segments(file: &[u8]) -> usize {
+pub(super) fn first_segments(file: &[u8]) -> usize {
     let mut at = 2;
     while let Some(&[0xff, APP0..=APP15, high, low]) = file.get(at..at + 4) {
         let next = at + 2 + usize::from(u16::from_be_bytes([high, low]));

@@ -22,7 +22,7 @@ use crate::frame::{Frame, Grid, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
-use crate::stage::{Context, Stage};
+use crate::stage::{Context, OnGainMap, Stage};
 
 /// Each sample becomes itself plus `gain` times its difference from the blurred picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +43,15 @@ impl Stage for Filter {
             self.filter(&mut planes, context.interrupt)?;
             Ok(planes.frame())
         })
+    }
+
+    /// Sharpening leaves the light of every place as it is; blurring spreads it.
+    fn on_gain_map(&self, _: (u32, u32), _: (u32, u32)) -> OnGainMap {
+        if self.gain > 0.0 {
+            OnGainMap::Keeps
+        } else {
+            OnGainMap::Voids
+        }
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::frame::{Frame, Grid, Model, Subsampling, Traits};
 use crate::resize::{Axis, Kernel, Resizable, resample};
 use crate::samples::{Planes, by_depth, bytes, count, thinning};
-use crate::stage::{Context, Stage};
+use crate::stage::{Context, OnGainMap, Stage};
 
 /// Mirrors left to right if asked, then turns clockwise by quarters.
 ///
@@ -37,6 +37,10 @@ impl Stage for Turned {
 
     fn size_after(&self, width: u32, height: u32) -> (u32, u32) {
         self.orientation.size(width, height)
+    }
+
+    fn on_gain_map(&self, _: (u32, u32), _: (u32, u32)) -> OnGainMap {
+        OnGainMap::Follows(Box::new(*self))
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {

@@ -8,7 +8,7 @@ use super::search::Search;
 use super::view::Stored;
 use super::words::unknown_word;
 use super::{Frames, Tag};
-use crate::codec::{Codec, Encode, Info, Scales};
+use crate::codec::{Codec, Encode, GainHeader, Info, Scales};
 use crate::error::{Error, Result};
 use crate::formats::Formats;
 use crate::frame::{Depth, Model, Subsampling, Traits};
@@ -30,6 +30,8 @@ pub(super) struct Draft<'a> {
     pub(super) encode: Encode,
     /// Settled before: the quality is looked for.
     pub(super) search: Option<Search>,
+    /// The source's gain map.
+    pub(super) gain_map: Option<GainHeader>,
     /// Bytes of the source file.
     pub(super) file: usize,
     pub(super) runs: Runs,
@@ -104,6 +106,7 @@ impl<'a> Draft<'a> {
             frames,
             encode: encode(recipe, source, info, target, runs.first.orientation),
             search: Search::of(&recipe.output, inherited(info, target)),
+            gain_map: None,
             file,
             stored: runs.first.stored(info, runs.measured),
             is_copy: false,
@@ -330,7 +333,7 @@ pub(super) fn target(
 }
 
 /// The quality of the source, where it means something to the target.
-fn inherited(info: &Info, target: &dyn Codec) -> Option<u8> {
+pub(super) fn inherited(info: &Info, target: &dyn Codec) -> Option<u8> {
     info.quality.filter(|_| target.inherits_quality())
 }
 

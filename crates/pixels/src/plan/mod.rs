@@ -7,6 +7,7 @@
 mod cost;
 mod draft;
 mod explain;
+mod gain;
 mod output;
 pub(crate) mod planner;
 mod rules;
@@ -22,6 +23,7 @@ use andon_recipe::{Kept, Recipe};
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
 pub(crate) use draft::accepted;
+pub(crate) use gain::Taken;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 pub(crate) use words::fraction;
@@ -45,6 +47,8 @@ pub struct Plan {
     file: u64,
     /// Bytes of the decoded frame; 0 for a copy.
     frame: u64,
+    /// What is lost that was not asked to be, in a sentence each.
+    notes: Vec<String>,
     pipeline: Option<Pipeline>,
 }
 
@@ -100,6 +104,8 @@ pub(crate) struct Pipeline {
     pub(crate) stages: Vec<Box<dyn Stage>>,
     /// One of them converts colours by the source's ICC profile.
     pub(crate) reads_profile: bool,
+    /// What is done with the source's gain map, if it is taken along.
+    pub(crate) gain_map: Option<Taken>,
     /// Writes the result.
     pub(crate) target: &'static dyn Codec,
     /// In this way.
@@ -245,6 +251,12 @@ impl Plan {
     #[must_use]
     pub fn rules(&self) -> &[&'static Rule] {
         &self.rules
+    }
+
+    /// What of the source is left out of the result although nobody asked for that, in a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The steps, from decoding to encoding.

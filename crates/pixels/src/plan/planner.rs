@@ -4,6 +4,7 @@ use andon_recipe::{Facts, Kept, Measured, Recipe, Rules, Step};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
+use super::gain::{self, Along};
 use super::output;
 use super::rules::{convert_colour_late, copy_if_nothing_changes};
 use super::search::{Scored, Search};
@@ -42,6 +43,9 @@ pub(crate) fn plan(
     let info = as_composed(source, info, frames);
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
+    if frames == Frames::First {
+        draft.gain_map = source.gain_map(bytes, &info);
+    }
     draft.apply(LAYOUT);
     if draft.is_copy {
         return Ok(copy(source, info, recipe, file));
@@ -72,6 +76,14 @@ pub(crate) fn plan(
     let scales = draft.scales;
     let reset_orientation = draft.has(&Step::Orient);
     let decoded = convert_colour_late::decoded(draft.profile(), source, &info, scales);
+    let mut notes = Vec::new();
+    let gain_map = match gain::along(&draft) {
+        Some(Err(lost)) => {
+            notes.push(lost);
+            None
+        }
+        along => along.and_then(Result::ok),
+    };
     let mut walk = Walk::new(file, source, &info, scales, frames, decoded);
     walk.extend(std::mem::take(&mut draft.first).into_stage());
     walk.extend(draft.turn.take());
@@ -81,7 +93,7 @@ pub(crate) fn plan(
     walk.extend(std::mem::take(&mut draft.painted));
     let accepted = draft.accepted(walk.traits)?;
     walk.convert(accepted);
-    let result_bytes = walk.encode(target, &draft.encode, draft.search)?;
+    let result_bytes = walk.encode(target, &draft.encode, draft.search, gain_map.as_ref())?;
 
     let steps = match recoder {
         None => walk.steps,
@@ -106,6 +118,7 @@ pub(crate) fn plan(
         steps,
         file: walk.file,
         frame: walk.decoded,
+        notes,
         pipeline: Some(Pipeline {
             recoder,
             source,
@@ -114,6 +127,7 @@ pub(crate) fn plan(
             decoded: info.scaled(scales.luma),
             stages: walk.stages,
             reads_profile: walk.reads_profile,
+            gain_map: gain_map.map(|along| along.taken),
             target,
             encode: draft.encode,
             search: draft.search,
@@ -203,13 +217,13 @@ fn as_composed(source: &dyn Codec, info: Info, frames: Frames) -> Info {
 }
 
 /// Follows size, model and memory through a plan, noting each step.
-struct Walk {
-    stages: Vec<Box<dyn Stage>>,
-    file: u64,
+pub(super) struct Walk {
+    pub(super) stages: Vec<Box<dyn Stage>>,
+    pub(super) file: u64,
     decoded: u64,
-    size: (u32, u32),
-    traits: Traits,
-    steps: Vec<PlanStep>,
+    pub(super) size: (u32, u32),
+    pub(super) traits: Traits,
+    pub(super) steps: Vec<PlanStep>,
     reads_profile: bool,
     /// How often each step is taken.
     times: u64,
@@ -225,7 +239,7 @@ const LEAST_RESULT: u64 = 8 << 20;
 
 impl Walk {
     /// Starts behind the decoder.
-    fn new(
+    pub(super) fn new(
         file: usize,
         source: &dyn Codec,
         info: &Info,
@@ -263,7 +277,7 @@ impl Walk {
         walk
     }
 
-    fn extend(&mut self, stages: impl IntoIterator<Item = Box<dyn Stage>>) {
+    pub(super) fn extend(&mut self, stages: impl IntoIterator<Item = Box<dyn Stage>>) {
         for stage in stages {
             self.push(stage);
         }
@@ -280,7 +294,7 @@ impl Walk {
     }
 
     /// Brings the frame to these traits, if it is not so already.
-    fn convert(&mut self, to: Traits) {
+    pub(super) fn convert(&mut self, to: Traits) {
         if to != self.traits {
             let from = self.traits.space;
             self.reads_profile |= from.profiled && from != to.space;
@@ -290,13 +304,28 @@ impl Walk {
 
     /// Ends in the encoder, and says how long its result may become. One picture's is taken to be as large as the
     /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
-    fn encode(&mut self, target: &dyn Codec, how: &Encode, search: Option<Search>) -> Result<u64> {
+    fn encode(
+        &mut self,
+        target: &dyn Codec,
+        how: &Encode,
+        search: Option<Search>,
+        gain_map: Option<&Along>,
+    ) -> Result<u64> {
         let (width, height) = self.size;
         let mut cost = match self.times {
             1 => target.encode_cost(width, height, self.traits, how),
             _ => target.frame_cost(width, height, self.traits, how),
         };
-        let frame = self.frame();
+        let mut frame = self.frame();
+        if let Some(along) = gain_map {
+            let mut step = along.step.clone();
+            step.holds = step.holds.saturating_add(self.file + frame);
+            self.steps.push(step);
+            cost.nanos = cost.nanos.saturating_add(along.encode.nanos);
+            // One is written after the other.
+            cost.scratch = cost.scratch.max(along.encode.scratch);
+            frame += along.frame;
+        }
         let text = words::encode(target, how, search);
         match search {
             None => self.note(text, cost, 2 * frame),
@@ -345,7 +374,7 @@ impl Walk {
         })
     }
 
-    fn frame(&self) -> u64 {
+    pub(super) fn frame(&self) -> u64 {
         cost::frame_bytes(self.size, self.traits)
     }
 
@@ -375,6 +404,7 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize) -> 
         }],
         file: file as u64,
         frame: 0,
+        notes: Vec::new(),
         pipeline: None,
         recipe,
         info,

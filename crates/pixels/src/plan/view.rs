@@ -112,6 +112,14 @@ pub(super) struct Stored {
 }
 
 impl Stored {
+    /// All of a picture of this size, as it is.
+    pub(super) fn whole(size: (u32, u32)) -> Self {
+        let View {
+            from, within, to, ..
+        } = View::whole(size);
+        Self { from, within, to }
+    }
+
     /// Is the result smaller than its region on both sides?
     pub(super) fn shrinks(&self) -> bool {
         self.from

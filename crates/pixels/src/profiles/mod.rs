@@ -19,7 +19,7 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, turned_upright: bool) 
             metadata.iptc = metadata.iptc.as_deref().and_then(iptc::reduced);
             metadata.xmp = metadata.xmp.as_deref().and_then(xmp::reduced);
         }
-        Kept::All => {}
+        Kept::All => metadata.xmp = metadata.xmp.as_deref().map(xmp::without_gain_map),
     }
     if turned_upright {
         if let Some(exif) = &mut metadata.exif {

@@ -1,6 +1,7 @@
 //! XMP: properties of a picture, as RDF in XML.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -13,6 +14,10 @@ const RIGHTS: [&str; 2] = [
     "http://creativecommons.org/ns#",
 ];
 
+/// The pictures of a file, and how a gain map among them acts.
+const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
+const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
+
 const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
 
 /// More are no photograph.
@@ -22,18 +27,8 @@ const MOST_NODES: u32 = 20_000;
 pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let text = text.trim_matches(['\0', '\u{feff}']).trim();
-    let options = ParsingOptions {
-        nodes_limit: MOST_NODES,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, options).ok()?;
+    let document = parsed(text)?;
     let mut kept = Kept::default();
-    let is_description = |node: &Node<'_, '_>| {
-        node.has_tag_name((RDF, "Description"))
-            && node
-                .parent()
-                .is_some_and(|parent| parent.has_tag_name((RDF, "RDF")))
-    };
     for node in document.descendants().filter(is_description) {
         for attribute in node.attributes() {
             if let Some(space) = attribute.namespace()
@@ -70,6 +65,37 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     kept.packet()
 }
 
+/// The packet without what it says of pictures behind this one, such as a gain map: they lie elsewhere in the file that
+/// will be written, if at all. One that cannot be read stays as it is.
+pub(super) fn without_gain_map(packet: &[u8]) -> Vec<u8> {
+    let mut packet = packet.to_vec();
+    let text = std::str::from_utf8(&packet).ok();
+    let text = text.map(|text| text.trim_end_matches(['\0']));
+    let mut parts: Vec<_> = text.and_then(gain_map_parts).unwrap_or_default();
+    parts.sort_by_key(|part| part.start);
+    for part in parts.into_iter().rev() {
+        packet.drain(part);
+    }
+    packet
+}
+
+/// Where that stands, no part in another.
+fn gain_map_parts(text: &str) -> Option<Vec<Range<usize>>> {
+    let document = parsed(text)?;
+    let mut parts = Vec::new();
+    for node in document.descendants().filter(is_description) {
+        let attributes = node.attributes();
+        let about = attributes.filter(|attribute| attribute.namespace() == Some(GAIN_MAP));
+        parts.extend(about.map(|attribute| attribute.range()));
+        let about = |child: &Node<'_, '_>| {
+            let space = child.tag_name().namespace();
+            space.is_some_and(|space| [GAIN_MAP, CONTAINER].contains(&space))
+        };
+        parts.extend(node.children().filter(about).map(|child| child.range()));
+    }
+    Some(parts)
+}
+
 /// Sets the orientation, wherever it stands, to upright.
 pub(super) fn reset_orientation(packet: &mut [u8]) {
     const NAME: &[u8] = b"tiff:Orientation";
@@ -85,6 +111,21 @@ pub(super) fn reset_orientation(packet: &mut [u8]) {
             *digit = b'1';
         }
     }
+}
+
+fn parsed(text: &str) -> Option<Document<'_>> {
+    let options = ParsingOptions {
+        nodes_limit: MOST_NODES,
+        ..ParsingOptions::default()
+    };
+    Document::parse_with_options(text, options).ok()
+}
+
+fn is_description(node: &Node<'_, '_>) -> bool {
+    node.has_tag_name((RDF, "Description"))
+        && node
+            .parent()
+            .is_some_and(|parent| parent.has_tag_name((RDF, "RDF")))
 }
 
 fn is_kept(space: &str, name: &str) -> bool {

@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
 use crate::limits::{Interrupt, Never};
 use crate::samples::{Planes, by_depth, bytes, thinning};
-use crate::stage::{Context, Stage};
+use crate::stage::{Context, OnGainMap, Stage};
 
 /// A rectangle with fractions, in px of the stored picture at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +39,24 @@ pub struct RegionF {
     pub w: f64,
     /// Height.
     pub h: f64,
+}
+
+impl RegionF {
+    /// The same on a picture with so many times the px across and down.
+    pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
+        Self {
+            x: self.x * across,
+            y: self.y * down,
+            w: self.w * across,
+            h: self.h * down,
+        }
+    }
+}
+
+/// Width and height times these, in whole px, of which there is at least one.
+pub(crate) fn size_times((width, height): (u32, u32), (across, down): (f64, f64)) -> (u32, u32) {
+    let px = |side: u32, times: f64| (f64::from(side) * times).round().max(1.0) as u32;
+    (px(width, across), px(height, down))
 }
 
 /// A region of the picture brought to a size.
@@ -358,6 +376,16 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
+    /// The same for a picture of the same view in another size: that part of it, in so many times the px.
+    fn on(&self, size: (u32, u32)) -> Option<Self> {
+        let times = (
+            f64::from(size.0) / f64::from(self.size.0),
+            f64::from(size.1) / f64::from(self.size.1),
+        );
+        let parts = (self.from.times(times), self.within.times(times));
+        Self::new(parts, size, size_times(self.to, times), false)
+    }
+
     /// Every plane on its own grid.
     fn of(&self, model: Model) -> Resample {
         Resample {
@@ -376,6 +404,13 @@ impl Rescale {
 impl Stage for Rescale {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         self.of(frame.model).apply(frame, context)
+    }
+
+    fn on_gain_map(&self, _: (u32, u32), map: (u32, u32)) -> OnGainMap {
+        match self.on(map) {
+            Some(rescale) => OnGainMap::Follows(Box::new(rescale)),
+            None => OnGainMap::Keeps,
+        }
     }
 
     fn size_after(&self, _: u32, _: u32) -> (u32, u32) {

@@ -106,6 +106,11 @@ impl Reader {
                 output.metadata = among(&Kept::SAID, words::METADATA_KEPT, kept);
                 &words::METADATA
             }
+            "gainmap" => {
+                let [choice] = words::GAIN_MAP.read(parts)?;
+                output.drops_gain_map = choice == Some(words::DROP);
+                &words::GAIN_MAP
+            }
             "q" if parts == [AUTO] => {
                 self.goal(word, Goal::Score(AUTO_SCORE))?;
                 &options::SCORE

@@ -50,6 +50,9 @@ impl Pieces<'_, '_> {
             let kept = words::of(&Kept::SAID, words::METADATA_KEPT, &output.metadata);
             self.put(format_args!("metadata:{kept}"))?;
         }
+        if output.drops_gain_map {
+            self.put(format_args!("gainmap:{}", words::DROP))?;
+        }
         if let Some(format) = &output.format {
             self.put(format_args!("as:{format}"))?;
         }

@@ -23,6 +23,7 @@ fn canonical_texts_print_as_they_were_written() {
         "same",
         "original",
         "orient,turn:90,metadata:none",
+        "metadata:all,gainmap:drop,as:jpeg",
         "profile:ignore,metadata:all",
         "shrink:3",
         "flip:hv,rotate:12.5,rotate:-3:ffffff",
@@ -77,6 +78,7 @@ fn one_meaning_has_one_text() {
         "pad:1:1:1:1,trim:10"
     );
     assert_eq!(canonical("metadata:copyright"), "same");
+    assert_eq!(canonical("gainmap:keep"), "same");
     assert_eq!(
         canonical("background:FFFFFF80,as:png"),
         "background:ffffff,as:png"
@@ -367,7 +369,11 @@ fn any_output() -> impl Strategy<Value = Output> {
             of(goal),
             any::<bool>(),
         ),
-        (select(Profile::SAID.to_vec()), select(Kept::SAID.to_vec())),
+        (
+            select(Profile::SAID.to_vec()),
+            select(Kept::SAID.to_vec()),
+            any::<bool>(),
+        ),
         of(select(vec![8, 10, 12, 16])),
         any::<bool>(),
         of(chroma),
@@ -378,7 +384,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         .prop_map(
             |(
                 (background, format, moving, goal, lossless),
-                (profile, metadata),
+                (profile, metadata, drops_gain_map),
                 depth,
                 progressive,
                 chroma,
@@ -390,6 +396,7 @@ fn any_output() -> impl Strategy<Value = Output> {
                     background,
                     profile,
                     metadata,
+                    drops_gain_map,
                     format: format.map(|name| FormatName::new(&name).expect("a name")),
                     moving: moving.map(|name| FormatName::new(&name).expect("a name")),
                     goal: goal.filter(|_| !lossless),

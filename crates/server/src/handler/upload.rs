@@ -270,6 +270,7 @@ impl App {
             response::set_plan(&mut reply, &plan);
         }
         response::add_remarks(reply.headers_mut(), &image_request);
+        response::add_notes(reply.headers_mut(), &picture.notes);
         Ok(reply)
     }
 

@@ -152,7 +152,12 @@ pub(crate) fn add_remarks(headers: &mut HeaderMap, request: &ImageRequest) {
         let link = format!("<{canonical}>; rel=\"canonical\"");
         set(headers, header::LINK, &link);
     }
-    for note in request.notes.iter().take(MOST_NOTES) {
+    add_notes(headers, &request.notes);
+}
+
+/// `Andon-Note` for each of these.
+pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
+    for note in notes.iter().take(MOST_NOTES) {
         let escape = |char: char| match char {
             ' '..='~' => char.to_string(),
             other => other.escape_default().to_string(),

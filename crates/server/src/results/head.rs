@@ -32,6 +32,7 @@ impl Head {
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
             response::add_remarks(reply.headers_mut(), &asked.request);
+            response::add_notes(reply.headers_mut(), &notes.picture);
             if let Some(plan) = &notes.plan {
                 response::set_plan(&mut reply, plan);
             }

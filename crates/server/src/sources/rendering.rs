@@ -70,6 +70,8 @@ pub struct Rendered {
     pub body: Bytes,
     /// Its media type.
     pub media_type: &'static str,
+    /// What of the source is left out although nobody asked for that, in a sentence each.
+    pub notes: Vec<String>,
     /// Where the time went.
     pub timings: Timings,
 }
@@ -163,12 +165,14 @@ impl Planned {
             interrupt,
         )?;
         let media_type = self.media_type(engine, made.media_type);
+        let mut notes = made.notes;
         let (body, media_type) = match made.body {
             None => (source.slice(..made.of_source), media_type),
             Some(body) if self.only_grew(engine, &body) => {
                 // What follows the picture must not be sent, and no more than a decoder needs was seen.
                 match engine.extent(cores, source, interrupt) {
                     Ok(length) => {
+                        notes.clear();
                         let media_type = media_type::of(engine.codecs(), &self.path, source);
                         (source.slice(..length), media_type)
                     }
@@ -183,6 +187,7 @@ impl Planned {
         Ok(Rendered {
             body,
             media_type,
+            notes,
             timings: made.timings,
         })
     }

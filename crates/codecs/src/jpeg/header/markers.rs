@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use andon_pixels::{Error, Model, Result, Space};
 
+use super::mpf;
 use super::quality::{self, Table};
 use super::walk::{Walk, quantisation};
 use crate::jpeg::segments;
@@ -44,6 +45,10 @@ pub(crate) struct Header {
     pub(crate) xmp: Option<Range<usize>>,
     /// Photoshop's resources, which hold IPTC's data sets; they may be cut into several segments.
     pub(crate) resources: Vec<Range<usize>>,
+    /// The index of further pictures, from its header on.
+    pub(crate) index: Option<usize>,
+    /// How a gain map acts by ISO 21496-1, of a JPEG that is one.
+    pub(crate) gain_map: Option<Range<usize>>,
     /// XMP, IPTC, comments and the like.
     pub(crate) other_metadata: bool,
 }
@@ -103,6 +108,14 @@ impl Header {
                     header.other_metadata = true;
                     if marker == APP1 && data.starts_with(segments::XMP) {
                         header.xmp.get_or_insert(start + segments::XMP.len()..end);
+                    }
+                    if marker == APP2 && data.starts_with(mpf::SIGNATURE) {
+                        header.index.get_or_insert(start + mpf::SIGNATURE.len());
+                    }
+                    if marker == APP2 && data.starts_with(segments::GAIN_MAP) {
+                        header
+                            .gain_map
+                            .get_or_insert(start + segments::GAIN_MAP.len()..end);
                     }
                     if marker == APP13 && data.starts_with(segments::RESOURCES) {
                         header

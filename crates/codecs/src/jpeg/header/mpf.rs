@@ -74,3 +74,37 @@ const ENTRIES: u16 = 0xb002;
 const ENTRY_BYTES: usize = 16;
 /// More are no photograph.
 const MOST_IMAGES: usize = 64;
+
+/// The index of two pictures, which will stand `at` bytes into the first, which is `first` bytes long.
+pub(in crate::jpeg) fn index(first: usize, at: usize, second: usize) -> Vec<u8> {
+    let mut index = b"MM\0*\0\0\0\x08\0\x03".to_vec();
+    let mut field = |tag: u16, kind: u16, count: u32, value: [u8; 4]| {
+        index.extend(tag.to_be_bytes());
+        index.extend(kind.to_be_bytes());
+        index.extend(count.to_be_bytes());
+        index.extend(value);
+    };
+    let list = 2 * ENTRY_BYTES as u32;
+    field(VERSION, UNDEFINED, 4, *b"0100");
+    field(COUNT, LONG, 1, 2_u32.to_be_bytes());
+    field(ENTRIES, UNDEFINED, list, LIST_AT.to_be_bytes());
+    // No directory follows.
+    index.extend([0; 4]);
+    for (attributes, size, offset) in [(PRIMARY, first, 0), (0, second, first.saturating_sub(at))] {
+        // Files are far from 4 GiB long.
+        for number in [attributes, size as u32, offset as u32] {
+            index.extend(number.to_be_bytes());
+        }
+        index.extend([0; 4]);
+    }
+    index
+}
+
+const VERSION: u16 = 0xb000;
+const COUNT: u16 = 0xb001;
+const LONG: u16 = 4;
+const UNDEFINED: u16 = 7;
+/// Behind header, three fields, and the place of a next directory.
+const LIST_AT: u32 = 8 + 2 + 3 * 12 + 4;
+/// The picture that is shown: a baseline MP primary image.
+const PRIMARY: u32 = 0x03_0000;

@@ -38,7 +38,8 @@ pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
     let whole = View::whole((draft.info.width, draft.info.height));
     let steps = draft.runs.first != whole || !draft.runs.rest.is_empty();
     let metadata = draft.info.metadata && draft.recipe.output.metadata != Kept::All;
-    steps || metadata || !convert_colour_late::keeps_file(draft)
+    let gain_map = draft.gain_map.is_some() && draft.recipe.output.drops_gain_map;
+    steps || metadata || gain_map || !convert_colour_late::keeps_file(draft)
 }
 
 /// Is the one picture there is shown as it is, and nothing said of its file but the format?

@@ -65,7 +65,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
 
 /// The smallest scales that leave `headroom` for luma and for chroma, each measured against its own
 /// plane of the result, whose subsampling will be `chroma`.
-fn scales(
+pub(in crate::plan) fn scales(
     codec: &dyn Codec,
     info: &Info,
     stored: &Stored,

@@ -17,6 +17,9 @@ pub(crate) struct Notes {
     pub(crate) client: ClientSide,
     /// How it was made, if that is told.
     pub(crate) plan: Option<String>,
+    /// What of the source was left out although nobody asked for that.
+    #[serde(default)]
+    pub(crate) picture: Vec<String>,
 }
 
 impl Notes {

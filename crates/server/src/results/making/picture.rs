@@ -41,6 +41,8 @@ pub(crate) struct RenderTask<H> {
 pub(crate) struct Picture {
     pub(crate) body: Bytes,
     pub(crate) media_type: &'static str,
+    /// What of the source is left out of it although nobody asked for that.
+    pub(crate) notes: Vec<String>,
     /// Where plans are told.
     pub(crate) plan: Option<String>,
 }
@@ -68,6 +70,7 @@ impl Maker {
         Ok(Picture {
             media_type: media_type::of(self.codecs, &found.path, &read.source),
             body: read.source,
+            notes: Vec::new(),
             plan: None,
         })
     }
@@ -84,6 +87,7 @@ impl Maker {
         Ok(Picture {
             body: planned.facts().to_string().into(),
             media_type: "application/json",
+            notes: Vec::new(),
             plan: None,
         })
     }
@@ -169,6 +173,7 @@ impl Maker {
         Ok(Picture {
             body: rendered.body,
             media_type: rendered.media_type,
+            notes: rendered.notes,
             plan: self.plan_header.then(|| plan.to_string()),
         })
     }

@@ -57,6 +57,7 @@ impl Maker {
             source,
             client: terms.client.clone(),
             plan: picture.plan,
+            picture: picture.notes,
         };
         let entry = Entry {
             body: picture.body,

@@ -1,0 +1,236 @@
+//! How gain maps act, as files say it: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
+
+mod iso;
+mod xmp;
+
+pub(crate) use xmp::{CONTAINER, HDRGM, packet};
+
+use andon_pixels::GainParams;
+
+/// What both forms say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Acts {
+    /// Of the picture as it is, in stops above white.
+    base_headroom: Fraction,
+    /// Of the one that the whole map makes of it.
+    alternate_headroom: Fraction,
+    /// One for all colours, or red, green and blue.
+    channels: Vec<Channel>,
+    /// The map acts on the colours as they are in the picture's own space.
+    in_base_space: bool,
+}
+
+/// How the map acts on one colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Channel {
+    /// What 0 means, in stops.
+    min: Fraction,
+    /// What full scale means.
+    max: Fraction,
+    gamma: Fraction,
+    base_offset: Fraction,
+    alternate_offset: Fraction,
+}
+
+/// A number, as files hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fraction {
+    /// Of 32 bits, signed or not.
+    above: i64,
+    below: u32,
+}
+
+impl Fraction {
+    fn value(self) -> f64 {
+        self.above as f64 / f64::from(self.below)
+    }
+
+    /// The shortest that a text of decimals means, such as 1/64 for 0.015625.
+    fn of(text: &str) -> Option<Self> {
+        let value: f64 = text.trim().parse().ok()?;
+        if !value.is_finite() || value.abs() > f64::from(i32::MAX) {
+            return None;
+        }
+        let mut found = None;
+        for digits in 0..=9 {
+            let below = 10_u32.pow(digits);
+            let above = (value * f64::from(below)).round();
+            if above.abs() > f64::from(i32::MAX) {
+                break;
+            }
+            let common = divisor(above.abs() as u32, below);
+            let fraction = Self {
+                above: above as i64 / i64::from(common),
+                below: below / common,
+            };
+            found = Some(fraction);
+            if (fraction.value() - value).abs() < EXACT {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// Texts have fewer digits.
+const EXACT: f64 = 1e-12;
+
+fn divisor(mut one: u32, mut other: u32) -> u32 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one.max(1)
+}
+
+impl Acts {
+    /// Does it make sense?
+    fn is_sound(&self) -> bool {
+        let sound = |channel: &Channel| channel.gamma.above > 0;
+        matches!(self.channels.len(), 1 | 3)
+            && self.channels.iter().all(sound)
+            && self.base_headroom != self.alternate_headroom
+    }
+}
+
+/// Of the binary form; `None` if it is not understood.
+pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
+    Acts::from_iso(iso)?;
+    Some(GainParams {
+        iso: Some(iso.into()),
+        xmp: None,
+    })
+}
+
+/// Of the XMP of a JPEG that may be a gain map, and the binary form beside it. `None` if it is none.
+pub(crate) fn of_jpeg(packet: Option<&[u8]>, iso: Option<&[u8]>) -> Option<GainParams> {
+    let said = packet.and_then(xmp::Said::read);
+    let iso = iso.filter(|iso| Acts::from_iso(iso).is_some());
+    let made = said.as_ref().and_then(xmp::Said::acts);
+    let iso = iso.map(<[u8]>::to_vec).or(made.map(|acts| acts.to_iso()));
+    if said.is_none() && iso.is_none() {
+        return None;
+    }
+    Some(GainParams {
+        iso: iso.map(Into::into),
+        xmp: said.map(|said| said.packet().into_bytes().into()),
+    })
+}
+
+/// The XMP packet of a JPEG that is a map.
+pub(crate) fn jpeg_packet(params: &GainParams) -> Option<Vec<u8>> {
+    if let Some(xmp) = &params.xmp {
+        return Some(xmp.to_vec());
+    }
+    let acts = Acts::from_iso(params.iso.as_deref()?)?;
+    Some(xmp::Said::of(&acts)?.packet().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(name: &str, values: &[&str]) -> (String, Vec<String>) {
+        let values = values.iter().map(|value| (*value).to_owned());
+        (name.to_owned(), values.collect())
+    }
+
+    fn packet_of(properties: Vec<(String, Vec<String>)>) -> String {
+        xmp::Said::Hdrgm(properties).packet()
+    }
+
+    #[test]
+    fn decimals_become_the_shortest_fractions() {
+        let of = |text| Fraction::of(text).map(|fraction| (fraction.above, fraction.below));
+        assert_eq!(of("0.015625"), Some((1, 64)));
+        assert_eq!(of("-0.256907"), Some((-256_907, 1_000_000)));
+        assert_eq!(of("1.3"), Some((13, 10)));
+        assert_eq!(of("0"), Some((0, 1)));
+        assert_eq!(of("6.64386"), Some((332_193, 50_000)));
+        for text in ["", "x", "inf", "nan", "9e9"] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_xmp_says_is_kept_to_the_letter_and_said_by_iso_too() {
+        let packet = packet_of(vec![
+            said("Version", &["1.0"]),
+            said("GainMapMin", &["-0.256907", "-0.261365", "-0.280284"]),
+            said("GainMapMax", &["1.277177", "1.277203", "1.277969"]),
+            said("Gamma", &["0.953784", "0.941095", "0.919422"]),
+            said("HDRCapacityMax", &["1.30"]),
+        ]);
+        let params = of_jpeg(Some(packet.as_bytes()), None).expect("a gain map");
+        assert_eq!(params.xmp.as_deref(), Some(packet.as_bytes()));
+        assert!(packet.contains("hdrgm:HDRCapacityMax=\"1.30\""), "{packet}");
+        let acts = Acts::from_iso(&params.iso.expect("it can be said")).expect("sound");
+        assert_eq!(
+            acts.alternate_headroom,
+            Fraction {
+                above: 13,
+                below: 10
+            }
+        );
+        assert_eq!(acts.channels.len(), 3);
+        assert_eq!(
+            acts.channels[1].min,
+            Fraction {
+                above: -52_273,
+                below: 200_000
+            }
+        );
+        // What is not said.
+        assert_eq!(
+            acts.channels[2].base_offset,
+            Fraction {
+                above: 1,
+                below: 64
+            }
+        );
+        let again = jpeg_packet(&GainParams {
+            iso: Some(acts.to_iso().into()),
+            xmp: None,
+        });
+        let again = of_jpeg(again.as_deref(), None).expect("a gain map");
+        assert_eq!(again.iso, Some(acts.to_iso().into()));
+    }
+
+    #[test]
+    fn what_is_no_gain_map_or_makes_no_sense_is_none() {
+        assert_eq!(of_jpeg(None, None), None);
+        assert_eq!(of_jpeg(Some(b"<a/>"), Some(b"\0\0\0\0")), None);
+        let without_most = packet_of(vec![said("Version", &["1.0"])]);
+        assert_eq!(of_jpeg(Some(without_most.as_bytes()), None), None);
+        for gamma in ["0", "-1", "x"] {
+            let packet = packet_of(vec![
+                said("Version", &["1.0"]),
+                said("GainMapMax", &["2"]),
+                said("Gamma", &[gamma]),
+                said("HDRCapacityMax", &["2"]),
+            ]);
+            assert_eq!(of_jpeg(Some(packet.as_bytes()), None), None, "{gamma}");
+        }
+    }
+
+    #[test]
+    fn every_beginning_of_either_form_is_read_or_refused() {
+        let packet = packet_of(vec![
+            said("Version", &["1.0"]),
+            said("GainMapMax", &["2"]),
+            said("HDRCapacityMax", &["2"]),
+        ]);
+        let params = of_jpeg(Some(packet.as_bytes()), None).expect("a gain map");
+        let iso = params.iso.expect("it can be said");
+        for length in 0..packet.len() {
+            let _ = of_jpeg(Some(&packet.as_bytes()[..length]), None);
+        }
+        for length in 0..iso.len() {
+            assert_eq!(of_iso(&iso[..length]), None, "{length}");
+        }
+        let longer = [&iso[..], b"more"].concat();
+        assert!(of_iso(&longer).is_some(), "a later writer may say more");
+        let mut later = iso.to_vec();
+        later[1] = 1;
+        assert_eq!(of_iso(&later), None, "a later reader is asked for");
+    }
+}

@@ -1,0 +1,138 @@
+//! Gain maps in JPEGs: a second picture behind the first, which the first's index (MPF) and XMP tell of. Ultra HDR, in
+//! the words of Google and Adobe and in those of ISO 21496-1; Apple's, as far as its XMP says how it acts.
+
+use andon_pixels::{
+    Codec, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt, Metadata, Result,
+};
+
+use super::header::markers::Header;
+use super::header::mpf;
+use super::segments::{self, APP1, APP2};
+use super::{Jpeg, decode, turbo};
+use crate::gain_map;
+
+/// A gain map is one of the first.
+const MOST_LOOKED_AT: usize = 8;
+
+/// The gain map that a file's header tells of.
+pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
+    let (file, header) = find(bytes)?;
+    let at = |range: &Option<std::ops::Range<usize>>| file.get(range.clone()?);
+    Some(GainHeader {
+        params: gain_map::of_jpeg(at(&header.xmp), at(&header.gain_map))?,
+        info: Jpeg.probe(file).ok()?,
+        bytes: file.len() as u64,
+    })
+}
+
+/// The file inside the file that is the map.
+fn find(bytes: &[u8]) -> Option<(&[u8], Header)> {
+    let index = Header::read(bytes).ok()?.index?;
+    let images = mpf::images(bytes, index).into_iter().take(MOST_LOOKED_AT);
+    images
+        .filter_map(|image| bytes.get(image.start..image.end.min(bytes.len())))
+        .find_map(|file| {
+            let header = Header::read(file).ok()?;
+            let at = |range: &Option<std::ops::Range<usize>>| file.get(range.clone()?);
+            gain_map::of_jpeg(at(&header.xmp), at(&header.gain_map))?;
+            Some((file, header))
+        })
+}
+
+/// Decodes the gain map.
+pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+    let none = || Error::broken(super::NAME, "it has no gain map");
+    let (file, header) = find(bytes).ok_or_else(none)?;
+    let image = decode::decode(file, &header, how)?;
+    image.frames.into_iter().next().ok_or_else(none)
+}
+
+/// Writes a picture and its gain map.
+pub(super) fn encode(
+    image: &Image,
+    map: &GainMap,
+    how: &Encode,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    let map = encode_map(map, interrupt)?;
+    let own = Metadata {
+        icc: None,
+        ..image.metadata.clone()
+    };
+    let file = turbo::encode::encode(image, how, interrupt)?;
+    let file = segments::with_metadata(
+        file,
+        &Metadata {
+            xmp: Some(packet(own.xmp.as_deref(), map.len())),
+            ..own
+        },
+    );
+    Ok(joined(file, &map))
+}
+
+/// The map as a JPEG of its own.
+fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+    let how = Encode {
+        quality: map.quality,
+        ..Encode::default()
+    };
+    let file = turbo::encode::encode(&Image::still(map.frame.clone()), &how, interrupt)?;
+    let mut own = Vec::new();
+    if let Some(packet) = gain_map::jpeg_packet(&map.params) {
+        segments::push(&mut own, APP1, &[segments::XMP, &packet]);
+    }
+    if let Some(iso) = &map.params.iso {
+        segments::push(&mut own, APP2, &[segments::GAIN_MAP, iso]);
+    }
+    Ok(segments::with_segments(file, &own))
+}
+
+/// The picture's XMP packet, which lists both, with what it says of itself.
+fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
+    const END: &str = "</rdf:RDF>";
+    let item = |semantic: &str, length: &str| {
+        format!(
+            "<rdf:li rdf:parseType=\"Resource\"><Container:Item Item:Semantic=\"{semantic}\" \
+             Item:Mime=\"image/jpeg\"{length}/></rdf:li>"
+        )
+    };
+    let both = item("Primary", "") + &item("GainMap", &format!(" Item:Length=\"{length}\""));
+    let container = gain_map::CONTAINER;
+    let listed = gain_map::packet(
+        &format!(
+            "xmlns:Container=\"{container}\" xmlns:Item=\"{container}item/\" xmlns:hdrgm=\"{}\" hdrgm:Version=\"1.0\"",
+            gain_map::HDRGM
+        ),
+        &format!("<Container:Directory><rdf:Seq>{both}</rdf:Seq></Container:Directory>"),
+    );
+    let description = listed
+        .find("<rdf:Description")
+        .zip(listed.find(END))
+        .map_or("", |(from, to)| &listed[from..to]);
+    let own = own.and_then(|own| std::str::from_utf8(own).ok());
+    let joined = own.and_then(|own| {
+        let (before, after) = own.split_at(own.rfind(END)?);
+        Some([before, description, after].concat())
+    });
+    let fits = |packet: &String| packet.len() + segments::XMP.len() <= segments::MOST_BYTES;
+    joined.filter(fits).unwrap_or(listed).into_bytes()
+}
+
+/// One behind the other, with the index in the first.
+fn joined(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
+    let mut own = Vec::new();
+    // Of the picture itself it is only said that there is a map: minimum and writer's version.
+    segments::push(&mut own, APP2, &[segments::GAIN_MAP, &[0; 4]]);
+    let header = segments::first_segments(&file) + own.len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
+    let index = |size| mpf::index(size, header, map.len());
+    // Its length does not depend on what it says.
+    let length = index(0).len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
+    let size = file.len() + own.len() + length;
+    segments::push(&mut own, APP2, &[mpf::SIGNATURE, &index(size)]);
+    let mut file = segments::with_segments(file, &own);
+    file.extend_from_slice(map);
+    file
+}
+
+/// A marker and a length.
+const SEGMENT_HEAD: usize = 4;

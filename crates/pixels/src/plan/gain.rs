@@ -1,0 +1,139 @@
+//! The gain map of a picture, taken where the picture goes.
+
+use super::cost;
+use super::draft::{self, Draft, turn, turned_sub};
+use super::planner::Walk;
+use super::rules::shrink_on_load;
+use super::view::Stored;
+use super::{Frames, Step};
+use crate::codec::{Encode, Scales};
+use crate::error::Result;
+use crate::frame::{GainParams, Model, Subsampling, Traits};
+use crate::resize::{Resample, kernel, size_times};
+use crate::space::Space;
+use crate::stage::{OnGainMap, Stage};
+
+/// How a gain map is read, and what is done with it.
+pub(crate) struct Taken {
+    /// The scales at which it is decoded.
+    pub(crate) scales: Scales,
+    /// What it goes through.
+    pub(crate) stages: Vec<Box<dyn Stage>>,
+    /// The quality that it is written at.
+    pub(crate) quality: Option<u8>,
+    /// How it acts.
+    pub(crate) params: GainParams,
+}
+
+/// A gain map that is taken along, and what that costs.
+pub(super) struct Along {
+    pub(super) taken: Taken,
+    /// Reading it, and bringing it to its size.
+    pub(super) step: Step,
+    /// Bytes of it, and what writing it takes.
+    pub(super) frame: u64,
+    pub(super) encode: crate::Cost,
+}
+
+/// Plans the way of the source's gain map beside a picture that goes through the draft's stages; `Err`: why it is
+/// lost.
+pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
+    let header = draft.gain_map.as_ref()?;
+    let target = draft.target.name();
+    let lost = |why: &str| {
+        Some(Err(format!(
+            "the gain map for HDR screens is left out: {why}"
+        )))
+    };
+    if draft.recipe.output.drops_gain_map {
+        return None;
+    }
+    if !draft.target.holds_gain_map(&header.params) {
+        return lost(&format!("{target} does not hold it"));
+    }
+    let Some(from) = draft.stored.from else {
+        return lost("nothing of the picture is shown");
+    };
+    let several = header.info.model != Model::Gray;
+    let space = draft.full.space;
+    let moved = draft.leaves.is_some_and(|to| !to.space.is_as(space));
+    if moved && (several || space.is_hdr()) {
+        return lost("it does not fit colours in another space");
+    }
+    let limits = &draft.formats.limits;
+    if limits.check_source(&header.info).is_err() {
+        return lost("it is too large");
+    }
+
+    let info = &header.info;
+    let times = (
+        f64::from(info.width) / f64::from(draft.info.width),
+        f64::from(info.height) / f64::from(draft.info.height),
+    );
+    let stored = Stored {
+        from: Some(from.times(times)),
+        within: draft.stored.within.times(times),
+        to: size_times(draft.stored.to, times),
+    };
+    let headroom = draft.formats.headroom;
+    let scales = shrink_on_load::scales(draft.source, info, &stored, None, headroom);
+    let sub = match info.model {
+        Model::YCbCr { sub, .. } => sub,
+        _ => Subsampling::NONE,
+    };
+    let traits = Traits {
+        space: Space::UNSPECIFIED,
+        ..draft.source.decoded(info, scales)
+    };
+    let bytes = usize::try_from(header.bytes).unwrap_or(usize::MAX);
+    let mut walk = Walk::new(bytes, draft.source, info, scales, Frames::First, traits);
+    let resample = Resample {
+        source: (info.width, info.height),
+        from: stored.from.unwrap_or(stored.within),
+        within: stored.within,
+        scales,
+        stored: sub,
+        to: stored.to,
+        chroma: None,
+        kernel: kernel(false, stored.grows()),
+    };
+    if scales != Scales::FULL || stored != Stored::whole((info.width, info.height)) {
+        walk.extend([Box::new(resample) as Box<dyn Stage>]);
+    }
+    walk.extend(turn(draft.orientation()));
+    let mut size = draft.runs.first.size();
+    for stage in &draft.painted {
+        match stage.on_gain_map(size, walk.size) {
+            OnGainMap::Keeps => {}
+            OnGainMap::Follows(stage) => walk.extend([stage]),
+            OnGainMap::Voids => return lost(&format!("`{stage}` changes what it is about")),
+        }
+        size = stage.size_after(size.0, size.1);
+    }
+    let how = Encode {
+        quality: draft::inherited(info, draft.target),
+        chroma: (info.model != Model::Gray).then(|| turned_sub(sub, draft.orientation())),
+        ..Encode::default()
+    };
+    let accepted = match draft::accepted(draft.target, walk.traits, &how) {
+        Ok(accepted) => accepted,
+        Err(error) => return lost(&error.to_string()),
+    };
+    walk.convert(accepted);
+    let (width, height) = walk.size;
+    Some(Ok(Along {
+        step: Step {
+            text: format!("gain map {width}x{height}"),
+            cost: cost::total(&walk.steps),
+            holds: cost::peak(&walk.steps).saturating_sub(walk.file),
+        },
+        frame: walk.frame(),
+        encode: draft.target.encode_cost(width, height, walk.traits, &how),
+        taken: Taken {
+            scales,
+            stages: walk.stages,
+            quality: how.quality,
+            params: header.params.clone(),
+        },
+    }))
+}
