@@ -29,7 +29,9 @@ pub mod sequence;
 pub mod space;
 pub mod stage;
 
-pub use codec::{Codec, Decode, Encode, Format, GainHeader, Info, Orientation, Scale, Scales, Tags};
+pub use codec::{
+    Codec, Decode, Encode, Format, GainHeader, Info, Orientation, Scale, Scales, Tags,
+};
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, Task};
 pub use cost::Cost;

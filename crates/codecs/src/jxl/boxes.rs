@@ -15,6 +15,8 @@ pub(super) const SIGNATURE: &[u8] = b"\0\0\0\x0cJXL \r\n\x87\n";
 #[derive(Debug, Default)]
 pub(super) struct Container<'a> {
     exif: Option<Packed<'a>>,
+    /// What makes the picture brighter where that can be shown.
+    pub(super) gain_map: Option<&'a [u8]>,
     /// Is there what makes the JPEG of it again that it was made of?
     pub(super) jpeg: bool,
     /// Is there any metadata?
@@ -61,7 +63,11 @@ impl<'a> Container<'a> {
                 self.exif.get_or_insert(Packed { data, brotli });
                 self.metadata = true;
             }
-            b"xml " | b"jumb" | b"jhgm" => self.metadata = true,
+            b"jhgm" => {
+                self.gain_map = self.gain_map.or((!brotli).then_some(data));
+                self.metadata = true;
+            }
+            b"xml " | b"jumb" => self.metadata = true,
             b"jbrd" => self.jpeg = true,
             b"JXL " | b"ftyp" | b"jxll" | b"jxli" | b"jxlc" | b"jxlp" => {}
             _ => return,

@@ -5,8 +5,8 @@ use andon_pixels::{
     Result, Timed, Traits,
 };
 
-use super::NAME;
 use super::ffi::{self, Encoder, Samples};
+use super::{NAME, gain_map};
 use crate::animation::{Clock, Place, changed, cropped};
 use crate::guard;
 
@@ -24,7 +24,14 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         &image.metadata,
         how,
     );
-    let budget = memory(frame.width, frame.height, frame.traits(), how);
+    let mut budget = memory(frame.width, frame.height, frame.traits(), how);
+    if let Some(map) = &image.gain_map
+        && let Some(data) = gain_map::write(map, interrupt)?
+    {
+        // The encoder keeps a copy.
+        budget += data.len() as u64;
+        head.boxes.push((c"jhgm", data));
+    }
     let still = |head: &ffi::Head<'_>| {
         let mut encoder = Encoder::new(budget, head.effort, interrupt)?;
         encoder.begin(head)?;
@@ -67,7 +74,9 @@ fn head<'a>(
         space: traits.space,
         icc: metadata.icc.as_deref(),
         // First stands how far the block begins behind this number.
-        exif: (metadata.exif.as_ref()).map(|exif| [&[0; 4], &exif[..]].concat()),
+        boxes: (metadata.exif.iter())
+            .map(|exif| (c"Exif", [&[0; 4], &exif[..]].concat()))
+            .collect(),
         plays: None,
         distance: distance(how),
         effort: EFFORTS[level(how)],

@@ -6,7 +6,7 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, NonNull};
 
 use andon_pixels::{Error, Interrupt, Primaries, Result, Space, Transfer};
@@ -33,8 +33,8 @@ pub(super) struct Head<'a> {
     pub(super) space: Space,
     /// In place of the space.
     pub(super) icc: Option<&'a [u8]>,
-    /// The box's data.
-    pub(super) exif: Option<Vec<u8>>,
+    /// Boxes beside the codestream: an EXIF block, a gain map.
+    pub(super) boxes: Vec<(&'static CStr, Vec<u8>)>,
     /// Of a picture that moves: how often it is shown; 0 is forever.
     pub(super) plays: Option<u32>,
     /// 0: nothing may be lost.
@@ -149,21 +149,19 @@ impl<'a> Encoder<'a> {
             // SAFETY: as above; there is one extra channel.
             self.done(unsafe { jxl_sys::JxlEncoderSetExtraChannelDistance(settings, 0, 0.0) })?;
         }
-        if let Some(exif) = &head.exif {
-            // SAFETY: encoder and slice are alive; the name has four letters, and the call copies the data.
-            let status = unsafe {
-                jxl_sys::JxlEncoderUseBoxes(encoder);
-                let status = jxl_sys::JxlEncoderAddBox(
-                    encoder,
-                    c"Exif".as_ptr(),
-                    exif.as_ptr(),
-                    exif.len(),
-                    FALSE,
-                );
-                jxl_sys::JxlEncoderCloseBoxes(encoder);
-                status
-            };
-            self.done(status)?;
+        if !head.boxes.is_empty() {
+            // SAFETY: the encoder is alive.
+            self.done(unsafe { jxl_sys::JxlEncoderUseBoxes(encoder) })?;
+            for (name, data) in &head.boxes {
+                let (name, start, length) = (name.as_ptr(), data.as_ptr(), data.len());
+                // SAFETY: encoder and slice are alive; the name has four letters, and the call copies the data.
+                let status = unsafe {
+                    jxl_sys::JxlEncoderAddBox(encoder, name, start.cast(), length, FALSE)
+                };
+                self.done(status)?;
+            }
+            // SAFETY: the encoder is alive.
+            unsafe { jxl_sys::JxlEncoderCloseBoxes(encoder) };
         }
         Ok(())
     }

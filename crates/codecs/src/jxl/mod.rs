@@ -1,8 +1,8 @@
 //! JPEG XL: read by the decoder that browsers use, written by libjxl.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Error, Format, FrameReader, FrameWriter, Head, Image, Info,
-    Interrupt, Model, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Error, Format, Frame, FrameReader, FrameWriter, GainHeader,
+    GainParams, Head, Image, Info, Interrupt, Model, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -11,6 +11,7 @@ mod colour;
 mod decode;
 mod encode;
 mod ffi;
+mod gain_map;
 mod header;
 mod recode;
 
@@ -96,6 +97,18 @@ impl Codec for Jxl {
         interrupt: &'a dyn Interrupt,
     ) -> Result<Box<dyn FrameWriter + 'a>> {
         Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
+    fn gain_map(&self, bytes: &[u8], _info: &Info) -> Option<GainHeader> {
+        gain_map::read(bytes)
+    }
+
+    fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+        gain_map::decode(bytes, how)
+    }
+
+    fn holds_gain_map(&self, params: &GainParams) -> bool {
+        params.iso.is_some()
     }
 
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {

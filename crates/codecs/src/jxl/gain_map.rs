@@ -1,0 +1,66 @@
+//! Gain maps in JPEG XL: a codestream of its own, behind how it acts, in the box `jhgm`.
+
+use andon_pixels::{
+    Codec, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt, Result,
+};
+
+use super::boxes::Container;
+use super::{Jxl, NAME, encode};
+use crate::bytes::{u16_be, u32_be};
+use crate::gain_map;
+
+/// The gain map of a file.
+pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
+    let (iso, codestream) = parts(Container::read(bytes).ok()?.gain_map?)?;
+    Some(GainHeader {
+        params: gain_map::of_iso(iso)?,
+        info: Jxl.probe(codestream).ok()?,
+        bytes: codestream.len() as u64,
+    })
+}
+
+/// Decodes it.
+pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+    let none = || Error::broken(NAME, "it has no gain map");
+    let map = Container::read(bytes)?.gain_map.and_then(parts);
+    let (_, codestream) = map.ok_or_else(none)?;
+    let image = Jxl.decode(codestream, &Jxl.probe(codestream)?, how)?;
+    image.frames.into_iter().next().ok_or_else(none)
+}
+
+/// How the map acts, and its codestream, out of the box's data.
+fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
+    if *data.first()? != VERSION {
+        return None;
+    }
+    let iso = data.get(3..3 + usize::from(u16_be(data, 1)?))?;
+    let rest = data.get(3 + iso.len()..)?;
+    // What the other picture's colours are: an encoding as in a codestream, and a profile.
+    let encoding = usize::from(*rest.first()?);
+    let profile = u32_be(rest, 1 + encoding)? as usize;
+    let codestream = rest.get((5 + encoding).checked_add(profile)?..)?;
+    Some((iso, codestream))
+}
+
+/// The box's data; `None` for maps that it cannot describe.
+pub(super) fn write(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
+    let Some(iso) = &map.params.iso else {
+        return Ok(None);
+    };
+    let how = Encode {
+        quality: map.quality,
+        ..Encode::default()
+    };
+    let codestream = encode::encode(&Image::still(map.frame.clone()), &how, interrupt)?;
+    let length = u16::try_from(iso.len())
+        .map_err(|_| Error::Internal("a gain map with too many parameters".to_owned()))?;
+    let mut data = vec![VERSION];
+    data.extend(length.to_be_bytes());
+    data.extend_from_slice(iso);
+    // Neither encoding nor profile: the other picture is in the colours of this one.
+    data.extend([0; 5]);
+    data.extend(codestream);
+    Ok(Some(data))
+}
+
+const VERSION: u8 = 0;
