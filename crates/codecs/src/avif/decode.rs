@@ -23,20 +23,24 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     }
     let (width, height) = header.size();
     guard::probed(width, height, info, how.limits)?;
-    guard::size(header.colour.width, header.colour.height, how.limits)?;
     let metadata = if how.keep_metadata {
         header.metadata(how.limits.metadata_bytes)?
     } else {
         Metadata::default()
     };
+    Ok(Image::read(pixels(&header, how)?, metadata, header.space()))
+}
+
+/// Decodes a still picture.
+pub(super) fn pixels(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
+    guard::size(header.colour.width, header.colour.height, how.limits)?;
     let colour = Canvas::decode(&header.items, &header.colour, how.interrupt)?;
     let alpha = match &header.alpha {
         Some(coded) => Some(Canvas::decode(&header.items, coded, how.interrupt)?),
         None => None,
     };
     guard::wanted(how.interrupt)?;
-    let frame = frame(&header, colour, alpha)?;
-    Ok(Image::read(frame, metadata, header.space()))
+    frame(header, colour, alpha)
 }
 
 /// Where the picture ends: with the last of its boxes that belong to the format, and no sooner than its items.

@@ -8,6 +8,7 @@ use andon_pixels::{
 
 use super::aom::{Encoder, Planes, Samples, Settings};
 use super::dav1d::{Layout, Sequence};
+use super::gain_map::CodedMap;
 use super::header::depth;
 use super::tracks::{BYTES_PER_FRAME, Movie, Sample};
 use super::write::Still;
@@ -140,10 +141,9 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         .frames
         .first()
         .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
-    check(frame.width, frame.height)?;
     guard::wanted(interrupt)?;
     let mut settings = settings(frame, how)?;
-    let colour = one(&settings, &frame.planes, chroma_from(frame.model))?;
+    let colour = whole(frame, &settings)?;
     guard::wanted(interrupt)?;
     let (points, full_range) = (settings.points, settings.full_range);
     let alpha = match &frame.alpha {
@@ -151,6 +151,10 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
             settings = opacity(settings);
             Some(one(&settings, std::slice::from_ref(plane), 1)?)
         }
+        None => None,
+    };
+    let gain_map = match &image.gain_map {
+        Some(map) => CodedMap::of(map, interrupt)?,
         None => None,
     };
     let sequence = sequence(&colour)?;
@@ -166,6 +170,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         points,
         full_range,
         metadata: &image.metadata,
+        gain_map: gain_map.as_ref(),
     };
     Ok(still.file())
 }
@@ -231,6 +236,7 @@ impl<'a> Writer<'a> {
             points: settings.points,
             full_range: settings.full_range,
             metadata: &self.metadata,
+            gain_map: None,
         })
     }
 }
@@ -421,6 +427,12 @@ pub(super) fn chroma_from(model: Model) -> usize {
         Model::YCbCr { matrix, .. } if matrix != Matrix::Identity => 1,
         _ => 3,
     }
+}
+
+/// Its colours, coded.
+pub(super) fn whole(frame: &Frame, settings: &Settings) -> Result<Vec<u8>> {
+    check(frame.width, frame.height)?;
+    one(settings, &frame.planes, chroma_from(frame.model))
 }
 
 fn one(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<u8>> {

@@ -99,7 +99,8 @@ impl<'a> Header<'a> {
         }
     }
 
-    fn of_still(items: Items<'a>) -> Result<Self> {
+    /// Of the item that is called the primary one.
+    pub(super) fn of_still(items: Items<'a>) -> Result<Self> {
         let primary = items.primary;
         let primary = primary.ok_or_else(|| broken("it says no primary item"))?;
         let colour = Coded::read(&items, primary)?;

@@ -2,8 +2,8 @@
 //! container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Format, FrameReader, FrameWriter, Head, Image, Info, Interrupt,
-    Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Format, Frame, FrameReader, FrameWriter, GainHeader, GainParams,
+    Head, Image, Info, Interrupt, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -13,6 +13,7 @@ mod aom;
 mod dav1d;
 mod decode;
 mod encode;
+mod gain_map;
 mod header;
 mod movie;
 mod tracks;
@@ -113,6 +114,18 @@ impl Codec for Avif {
     /// Some browsers that accept AVIF show the first picture of a sequence only, and say nothing of it.
     fn moves_everywhere(&self) -> bool {
         false
+    }
+
+    fn gain_map(&self, bytes: &[u8], _info: &Info) -> Option<GainHeader> {
+        gain_map::read(bytes)
+    }
+
+    fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+        gain_map::decode(bytes, how)
+    }
+
+    fn holds_gain_map(&self, params: &GainParams) -> bool {
+        params.iso.is_some()
     }
 
     fn options(&self) -> &'static [&'static Word] {

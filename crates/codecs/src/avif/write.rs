@@ -3,6 +3,7 @@
 use andon_pixels::{Metadata, Orientation};
 
 use super::dav1d::{Layout, Sequence};
+use super::gain_map::{self, CodedMap};
 use super::header::ALPHA;
 use super::tracks::Movie;
 
@@ -18,6 +19,7 @@ pub(super) struct Still<'a> {
     pub(super) points: [u8; 3],
     pub(super) full_range: bool,
     pub(super) metadata: &'a Metadata,
+    pub(super) gain_map: Option<&'a CodedMap>,
 }
 
 /// The numbers of the items.
@@ -25,6 +27,11 @@ const COLOUR: u16 = 1;
 const OPACITY: u16 = 2;
 const EXIF: u16 = 3;
 const XMP: u16 = 4;
+/// What the gain map makes of the picture, and the map.
+const DERIVED: u16 = 5;
+const GAIN_MAP: u16 = 6;
+/// The first and what is shown in its place.
+const ALTERNATIVES: u16 = 7;
 
 /// An item: its number, its type, its bytes.
 type Item<'a> = (u16, [u8; 4], &'a [u8]);
@@ -67,6 +74,10 @@ impl Still<'_> {
         if let Some(xmp) = &self.metadata.xmp {
             items.push((XMP, *b"mime", xmp));
         }
+        if let Some(map) = self.gain_map {
+            items.push((DERIVED, *b"tmap", &map.acts));
+            items.push((GAIN_MAP, *b"av01", &map.data));
+        }
         items
     }
 
@@ -98,7 +109,9 @@ impl Still<'_> {
             full(out, b"iinf", 0, 0, |out| {
                 out.extend((items.len() as u16).to_be_bytes());
                 for (id, kind, _) in items {
-                    full(out, b"infe", 2, 0, |out| {
+                    // What is only there for others is hidden.
+                    let hidden = u32::from(*id == GAIN_MAP);
+                    full(out, b"infe", 2, hidden, |out| {
                         out.extend(id.to_be_bytes());
                         out.extend([0, 0]);
                         out.extend(kind);
@@ -112,9 +125,14 @@ impl Still<'_> {
             if items.len() > 1 {
                 full(out, b"iref", 0, 0, |out| {
                     for (id, ..) in &items[1..] {
-                        let kind = if *id == OPACITY { b"auxl" } else { b"cdsc" };
+                        let (kind, to) = match *id {
+                            GAIN_MAP => continue,
+                            OPACITY => (b"auxl", &[COLOUR][..]),
+                            DERIVED => (b"dimg", &[COLOUR, GAIN_MAP][..]),
+                            _ => (b"cdsc", &[COLOUR][..]),
+                        };
                         boxed(out, kind, |out| {
-                            for number in [*id, 1, COLOUR] {
+                            for number in [*id, to.len() as u16].iter().chain(to) {
                                 out.extend(number.to_be_bytes());
                             }
                         });
@@ -122,6 +140,9 @@ impl Still<'_> {
                 });
             }
             boxed(out, b"iprp", |out| self.properties(out));
+            if self.gain_map.is_some() {
+                gain_map::write_alternatives(out, ALTERNATIVES, [DERIVED, COLOUR]);
+            }
         });
         if let Some(movie) = movie {
             movie.write(&mut out, self, &mut places);
@@ -147,11 +168,15 @@ impl Still<'_> {
             (1, Layout::C444) => out.extend(b"MA1A"),
             _ => {}
         }
+        if self.gain_map.is_some() {
+            out.extend(b"tmap");
+        }
     }
 
     fn properties(&self, out: &mut Vec<u8>) {
         let mut colour = Vec::new();
         let mut alpha = Vec::new();
+        let (mut derived, mut map) = (Vec::new(), Vec::new());
         let mut count = 0_u8;
         const ESSENTIAL: u8 = 0x80;
         boxed(out, b"ipco", |out| {
@@ -183,11 +208,22 @@ impl Still<'_> {
                 });
                 alpha.push(next(0));
             }
+            if let Some(coded) = self.gain_map {
+                coded.write_derived(out, self, || derived.push(next(0)));
+                coded.write_map(out, self, |essential| {
+                    map.push(next(if essential { ESSENTIAL } else { 0 }));
+                });
+            }
         });
-        let items: Vec<_> = [(COLOUR, colour), (OPACITY, alpha)]
-            .into_iter()
-            .filter(|(_, own)| !own.is_empty())
-            .collect();
+        let items: Vec<_> = [
+            (COLOUR, colour),
+            (OPACITY, alpha),
+            (DERIVED, derived),
+            (GAIN_MAP, map),
+        ]
+        .into_iter()
+        .filter(|(_, own)| !own.is_empty())
+        .collect();
         full(out, b"ipma", 0, 0, |out| {
             out.extend((items.len() as u32).to_be_bytes());
             for (id, own) in items {
@@ -200,13 +236,7 @@ impl Still<'_> {
 
     /// What the colours mean, each box followed by `next`.
     pub(super) fn write_colour(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
-        boxed(out, b"colr", |out| {
-            out.extend(b"nclx");
-            for point in self.points {
-                out.extend(u16::from(point).to_be_bytes());
-            }
-            out.push(u8::from(self.full_range) << 7);
-        });
+        write_points(out, self.points, self.full_range);
         next();
         if let Some(icc) = &self.metadata.icc {
             boxed(out, b"colr", |out| {
@@ -217,10 +247,14 @@ impl Still<'_> {
         }
     }
 
+    pub(super) fn orientation(&self) -> Orientation {
+        let exif = self.metadata.exif.as_deref();
+        exif.map_or_else(Orientation::default, crate::exif::orientation)
+    }
+
     /// Which way is up, each box followed by `next`.
     pub(super) fn write_turns(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
-        let exif = self.metadata.exif.as_deref();
-        let orientation = exif.map_or_else(Orientation::default, crate::exif::orientation);
+        let orientation = self.orientation();
         // Turned first and mirrored then, where EXIF has it the other way round.
         let turns = match orientation.mirror {
             true => orientation.quarters,
@@ -237,7 +271,18 @@ impl Still<'_> {
     }
 }
 
-fn write_depth(out: &mut Vec<u8>, sequence: &Sequence) {
+/// Primaries, transfer and matrix.
+pub(super) fn write_points(out: &mut Vec<u8>, points: [u8; 3], full_range: bool) {
+    boxed(out, b"colr", |out| {
+        out.extend(b"nclx");
+        for point in points {
+            out.extend(u16::from(point).to_be_bytes());
+        }
+        out.push(u8::from(full_range) << 7);
+    });
+}
+
+pub(super) fn write_depth(out: &mut Vec<u8>, sequence: &Sequence) {
     full(out, b"pixi", 0, 0, |out| {
         let planes = sequence.layout.planes();
         out.push(planes as u8);

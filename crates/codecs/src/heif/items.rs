@@ -18,6 +18,8 @@ pub(crate) struct Items<'a> {
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
     references: Vec<Reference>,
+    /// Groups of items of which one is shown.
+    alternatives: Vec<Vec<u32>>,
     idat: &'a [u8],
 }
 
@@ -101,6 +103,7 @@ impl<'a> Items<'a> {
                 b"iloc" => items.read_places(data)?,
                 b"iref" => items.read_references(data)?,
                 b"iprp" => items.read_properties(data)?,
+                b"grpl" => items.read_groups(data)?,
                 _ => {}
             }
         }
@@ -182,6 +185,22 @@ impl<'a> Items<'a> {
                 from,
                 to: to?,
             });
+        }
+        Ok(())
+    }
+
+    fn read_groups(&mut self, data: &[u8]) -> Result<()> {
+        let mut all = 0;
+        for group in Boxes::of(data).filter(|group| &group.kind == b"altr") {
+            let (_, _, mut fields) = Fields::full(group.data, self.format)?;
+            fields.u32()?;
+            let count = fields.u32()? as usize;
+            all += count.min(MOST_ENTRIES) + 1;
+            if all > MOST_ENTRIES {
+                return Err(self.broken("its items have too many alternatives"));
+            }
+            let members: Result<_> = (0..count).map(|_| fields.u32()).collect();
+            self.alternatives.push(members?);
         }
         Ok(())
     }
@@ -276,6 +295,12 @@ impl<'a> Items<'a> {
         let all = all.filter(move |reference| reference.kind == *kind);
         let all = all.filter(move |reference| reference.to.contains(&to));
         all.map(|reference| reference.from)
+    }
+
+    /// May one item be shown in place of the other?
+    pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
+        let mut groups = self.alternatives.iter();
+        groups.any(|group| group.contains(&one) && group.contains(&other))
     }
 
     /// The bytes of an item; of one that is cut off what is there, if that may be.

@@ -1,0 +1,145 @@
+//! Gain maps in AVIF: a hidden picture and a derived one (`tmap`), which is the picture with its whole map, and its
+//! alternative (`altr`).
+
+use andon_pixels::{Decode, Encode, Error, Frame, GainHeader, GainMap, Interrupt, Result};
+
+use super::NAME;
+use super::dav1d::Sequence;
+use super::header::Header;
+use super::write::{Still, boxed, full, write_configuration, write_depth, write_points};
+use super::{decode, encode};
+use crate::gain_map;
+use crate::guard;
+use crate::heif::{Boxes, Items};
+
+/// The gain map of a file.
+pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
+    let (header, iso) = find(bytes)?;
+    let tiles = header.colour.tiles.iter();
+    let tiles = tiles.map(|tile| Some(header.items.data(tile.item, true).ok()?.len() as u64));
+    Some(GainHeader {
+        params: gain_map::of_iso(&iso)?,
+        info: header.info(),
+        bytes: tiles.sum::<Option<u64>>()?,
+    })
+}
+
+/// Decodes it.
+pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
+    let none = || Error::broken(NAME, "it has no gain map");
+    let (header, _) = find(bytes).ok_or_else(none)?;
+    decode::pixels(&header, how)
+}
+
+/// The map as a picture, and how it acts.
+fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
+    let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta")?;
+    let mut items = Items::read(bytes, meta.data, NAME).ok()?;
+    let base = items.primary?;
+    let derived = items
+        .referring(base, b"dimg")
+        .find(|item| items.kind(*item) == Some(*b"tmap") && items.are_alternatives(*item, base))?;
+    let parts: Vec<u32> = items.references(derived, b"dimg").collect();
+    let map = match parts[..] {
+        [first, map] if first == base => map,
+        _ => return None,
+    };
+    let data = items.data(derived, false).ok()?;
+    let (&version, iso) = data.split_first()?;
+    let iso = iso.to_vec();
+    drop(data);
+    items.primary = Some(map);
+    let header = Header::of_still(items).ok()?;
+    (version == VERSION).then_some((header, iso))
+}
+
+/// A coded gain map.
+pub(super) struct CodedMap {
+    pub(super) data: Vec<u8>,
+    /// The data of the derived picture.
+    pub(super) acts: Vec<u8>,
+    size: (u32, u32),
+    sequence: Sequence,
+    matrix: u8,
+    full_range: bool,
+}
+
+impl CodedMap {
+    /// `None` for maps that ISO 21496-1 does not describe.
+    pub(super) fn of(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<Self>> {
+        let Some(iso) = &map.params.iso else {
+            return Ok(None);
+        };
+        guard::wanted(interrupt)?;
+        let how = Encode {
+            quality: map.quality,
+            ..Encode::default()
+        };
+        let settings = encode::settings(&map.frame, &how)?;
+        let data = encode::whole(&map.frame, &settings)?;
+        Ok(Some(Self {
+            sequence: encode::sequence(&data)?,
+            data,
+            acts: [&[VERSION], &iso[..]].concat(),
+            size: (map.frame.width, map.frame.height),
+            matrix: settings.points[2],
+            full_range: settings.full_range,
+        }))
+    }
+
+    /// What is said of the map, each box followed by `next`, which is told whether a reader has to know it.
+    pub(super) fn write_map(
+        &self,
+        out: &mut Vec<u8>,
+        still: &Still<'_>,
+        mut next: impl FnMut(bool),
+    ) {
+        write_size(out, self.size);
+        next(false);
+        write_depth(out, &self.sequence);
+        next(false);
+        write_configuration(out, &self.sequence);
+        next(true);
+        write_points(out, [2, 2, self.matrix], self.full_range);
+        next(false);
+        still.write_turns(out, || next(true));
+    }
+
+    /// The same for the picture that the map makes: in the colours of the other one, by BT.2100's PQ. It is made of
+    /// pictures that are turned already.
+    pub(super) fn write_derived(
+        &self,
+        out: &mut Vec<u8>,
+        still: &Still<'_>,
+        mut next: impl FnMut(),
+    ) {
+        write_size(out, still.orientation().size(still.width, still.height));
+        next();
+        write_depth(out, &still.sequence);
+        next();
+        let [primaries, _, matrix] = still.points;
+        write_points(out, [primaries, PQ, matrix], still.full_range);
+        next();
+    }
+}
+
+fn write_size(out: &mut Vec<u8>, (width, height): (u32, u32)) {
+    full(out, b"ispe", 0, 0, |out| {
+        out.extend(width.to_be_bytes());
+        out.extend(height.to_be_bytes());
+    });
+}
+
+/// The group of those that say the same, the best first.
+pub(super) fn write_alternatives(out: &mut Vec<u8>, group: u16, items: [u16; 2]) {
+    boxed(out, b"grpl", |out| {
+        full(out, b"altr", 0, 0, |out| {
+            for number in [group, items.len() as u16, items[0], items[1]] {
+                out.extend(u32::from(number).to_be_bytes());
+            }
+        });
+    });
+}
+
+const VERSION: u8 = 0;
+const PQ: u8 = 16;
