@@ -213,6 +213,13 @@ impl Plan {
         self.steps.first().map_or(0, |decode| decode.cost.nanos)
     }
 
+    /// The part of its cost that is encoding, in nanoseconds.
+    #[must_use]
+    pub fn encode_nanos(&self) -> u64 {
+        let encode = self.steps.last().filter(|_| self.pipeline.is_some());
+        encode.map_or(0, |encode| encode.cost.nanos)
+    }
+
     /// May it begin with the same decode as `other`, a plan for the same bytes? See
     /// [`Engine::decode_at_once`](crate::Engine::decode_at_once).
     #[must_use]

@@ -23,6 +23,13 @@ pub struct Gauges {
     pub counters: Counters,
 }
 
+impl Gauges {
+    /// Does nobody wait, and a pixel thread have nothing to do?
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting == 0 && self.running < self.threads
+    }
+}
+
 /// Since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

@@ -18,6 +18,8 @@ pub struct NegotiationConfig {
     pub default: DefaultFormat,
     /// Formats to choose from, the best first; those that cannot be written are passed over.
     pub formats: Vec<String>,
+    /// How long writing may take. What takes longer is answered in the next best format, and made once nobody waits.
+    pub patience: Span,
 }
 
 /// What a picture is written as whose URL names no format.
@@ -56,6 +58,7 @@ impl Default for NegotiationConfig {
         Self {
             default: DefaultFormat::Source,
             formats: ["jxl", "avif", "webp"].map(str::to_owned).to_vec(),
+            patience: Span(Duration::from_millis(500)),
         }
     }
 }

@@ -58,6 +58,8 @@ pub enum Error {
     Refused(Rejection),
     #[error("the answer was not ready after {:?}; try again later", .0)]
     Late(Duration),
+    #[error("the format takes too long to write right now; try again")]
+    Postponed,
     #[error("internal error; see the server's log")]
     Panicked,
     #[error("method {0} not allowed (allowed: GET, HEAD)")]
@@ -215,6 +217,7 @@ impl Error {
                 rejection.cause.label(),
             ),
             Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "timeout"),
+            Self::Postponed => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "postponed"),
             Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Shared(shared) => shared.facts(),

@@ -15,7 +15,7 @@ use crate::request::negotiation::Negotiation;
 use crate::request::purge::Token;
 use crate::response::cors::Cors;
 use crate::results::caching::{Names, Results};
-use crate::results::making::{Looks, Maker};
+use crate::results::making::{Behind, Looks, Maker};
 use crate::results::variant::TargetCache;
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
@@ -121,6 +121,8 @@ impl App {
             ),
             looks: Looks::new(LOOKS),
             timeout,
+            patience: config.negotiation.patience.0,
+            behind: Behind::default(),
             plan_header: config.debug.plan_header,
         };
         Ok(Self {

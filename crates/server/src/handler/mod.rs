@@ -119,7 +119,7 @@ impl App {
         let (maker, negotiation) = (&self.maker, &self.negotiation);
         let known = self
             .targets
-            .understand(target, &head.headers, maker, negotiation)?;
+            .understand(target, &head.headers, &[], maker, negotiation)?;
         record.asks_for(&known.asked.request, known.recipe.as_ref());
 
         // With options in the query every path is an image's, and this one is nobody's.
@@ -133,12 +133,44 @@ impl App {
         }
         // Files in folders are the system's to keep in memory; everything else is ours.
         let mut reply = if !known.asked.request.is_file() || known.is_remote {
-            self.result(&known, &head.headers, deadline, record).await?
+            self.best(target, known, &head.headers, deadline, record)
+                .await?
         } else {
             self.file(&known, &head.headers, deadline, record).await?
         };
         ranges::apply(head, &mut reply);
         Ok(reply)
+    }
+
+    /// A result in the best format that does not take too long to write now.
+    async fn best(
+        &self,
+        target: &str,
+        mut known: Arc<RequestVariant>,
+        headers: &HeaderMap,
+        deadline: Instant,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let (maker, negotiation) = (&self.maker, &self.negotiation);
+        let mut without = Vec::new();
+        loop {
+            let result = self.result(&known, headers, deadline, record).await;
+            match (result, known.chosen()) {
+                (Err(error), Some(format)) if matches!(error.root(), Error::Postponed) => {
+                    without.push(format.clone());
+                }
+                (Ok(mut reply), _) => {
+                    if let Some(format) = without.first() {
+                        response::set_instead_of(&mut reply, format.as_str());
+                    }
+                    return Ok(reply);
+                }
+                (error, _) => return error,
+            }
+            let targets = &self.targets;
+            known = targets.understand(target, headers, &without, maker, negotiation)?;
+            record.asks_for(&known.asked.request, known.recipe.as_ref());
+        }
     }
 
     /// A result, from wherever it is quickest to get.
@@ -197,6 +229,7 @@ impl App {
                 asked,
                 deadline,
                 began,
+                patience: None,
             };
             let served = maker.serve(&task, found).await?;
             record.took("fetch", began.elapsed());

@@ -42,12 +42,13 @@ impl App {
         let (maker, began) = (&self.maker, Instant::now());
         let known = self
             .targets
-            .understand(target, headers, maker, &self.negotiation);
+            .understand(target, headers, &[], maker, &self.negotiation);
         let Ok(known) = known else { return false };
         let task = Task {
             asked: &known.asked,
             deadline,
             began,
+            patience: None,
         };
         match maker.open(&known.asked.request).await {
             Ok(found) => maker.serve(&task, found).await.is_ok(),

@@ -123,12 +123,14 @@ impl Negotiation {
         (self.offers.len() + 1).pow(2)
     }
 
-    /// Which of the choices a client gets: one of the offers, or 0 for none, and another for pictures that move.
-    pub(crate) fn choose(&self, headers: &HeaderMap) -> usize {
+    /// Which of the choices a client gets: one of the offers, or 0 for none, and another for pictures that move. None of
+    /// the formats in `without` is chosen.
+    pub(crate) fn choose(&self, headers: &HeaderMap, without: &[FormatName]) -> usize {
         let accept = Accept::read(headers);
         let number = |place: Option<usize>| place.map_or(0, |place| place + 1);
-        let still = number(self.best(&accept, |_| true));
-        let moving = number(self.best(&accept, |offer| offer.moves));
+        let stays = |offer: &Offer| !without.contains(&offer.name);
+        let still = number(self.best(&accept, stays));
+        let moving = number(self.best(&accept, |offer| offer.moves && stays(offer)));
         still + moving * (self.offers.len() + 1)
     }
 
@@ -289,7 +291,7 @@ mod tests {
         };
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_str(accept).unwrap());
-        let chosen = negotiation.chosen(negotiation.choose(&headers));
+        let chosen = negotiation.chosen(negotiation.choose(&headers, &[]));
         chosen.map(|offer| offer.map(|offer| offer.name.as_str().to_owned()))
     }
 

@@ -169,6 +169,21 @@ pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
     }
 }
 
+/// It is in another format than the one that the client likes best, which takes too long to write: good for a moment.
+pub(crate) fn set_instead_of(reply: &mut Reply, format: &str) {
+    let headers = reply.headers_mut();
+    set(headers, HeaderName::from_static("andon-instead-of"), format);
+    let private = (headers.get(header::CACHE_CONTROL))
+        .and_then(|said| said.to_str().ok())
+        .is_some_and(|said| ["no-", "private"].iter().any(|word| said.contains(word)));
+    if !private {
+        set_cache_control(reply, INSTEAD);
+    }
+}
+
+/// By then the better one is there, if nobody waits.
+const INSTEAD: &str = "max-age=30";
+
 /// `Cache-Status` (RFC 9211).
 pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
     let name = HeaderName::from_static("cache-status");

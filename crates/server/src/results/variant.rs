@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use andon_cache::{Entry, Key};
 use andon_dialects::ImageRequest;
+use andon_recipe::FormatName;
 use hyper::{HeaderMap, Uri};
 
 use super::caching::Resolved;
@@ -55,7 +56,7 @@ impl Default for TargetCache {
 }
 
 impl TargetCache {
-    /// What a target means for a client with these headers.
+    /// What a target means for a client with these headers, where none of the formats in `without` will do.
     ///
     /// # Errors
     /// `Target`.
@@ -63,6 +64,7 @@ impl TargetCache {
         &self,
         target: &str,
         headers: &HeaderMap,
+        without: &[FormatName],
         maker: &Maker,
         negotiation: &Negotiation,
     ) -> Result<Arc<RequestVariant>, Error> {
@@ -78,7 +80,7 @@ impl TargetCache {
             }
         };
         let choice = match meaning.is_open {
-            true => negotiation.choose(headers),
+            true => negotiation.choose(headers, without),
             false => 0,
         };
         let known = meaning.known[choice].get_or_init(|| {
@@ -98,7 +100,7 @@ impl TargetCache {
     ) -> Option<Arc<RequestVariant>> {
         let meaning = self.0.get(target)?;
         let choice = match meaning.is_open {
-            true => negotiation.choose(&headers()),
+            true => negotiation.choose(&headers(), &[]),
             false => 0,
         };
         meaning.known[choice].get().cloned()
@@ -130,6 +132,12 @@ impl RequestVariant {
             head: Mutex::default(),
             asked,
         }
+    }
+
+    /// The format that was chosen for the client; another will do as well.
+    pub(crate) fn chosen(&self) -> Option<&FormatName> {
+        let format = self.asked.request.rules.output().format.as_ref();
+        format.filter(|_| self.asked.negotiated)
     }
 
     /// What it came to last; not for longer than to the next purge, which goes by what is known of sources then.

@@ -59,6 +59,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) faults: Memo<SharedError>,
     /// Results that an origin failed to renew a moment ago: the stale one is served at once.
     pub(crate) troubles: Memo<()>,
+    /// Results that take too long to write: they are being made, or cannot be.
+    pub(crate) postponed: Memo<()>,
     /// Results being renewed behind a reply.
     pub(crate) renewing: Memo<()>,
     /// Purges so far: what is called the same before and after one is not the same.
@@ -96,6 +98,7 @@ where
             checked: Memo::default(),
             faults: Memo::default(),
             troubles: Memo::default(),
+            postponed: Memo::default(),
             renewing: Memo::default(),
             purges: AtomicU64::new(0),
             names,
@@ -144,6 +147,7 @@ where
         self.checked.clear();
         self.faults.clear();
         self.troubles.clear();
+        self.postponed.clear();
         self.cache.purge(selector).await
     }
 }

@@ -86,6 +86,7 @@ impl Maker {
                 asked: &asked,
                 deadline,
                 began,
+                patience: None,
             };
             let found = maker.open(&asked.request).await?;
             // It is another file by now: whoever asks next looks at that.

@@ -7,6 +7,7 @@ mod file;
 mod measured;
 mod obtained;
 mod picture;
+mod postponed;
 mod renewal;
 mod resolving;
 mod result;
@@ -21,6 +22,7 @@ use hyper::HeaderMap;
 pub(crate) use self::obtained::Answer;
 use self::obtained::Obtained;
 pub(crate) use self::picture::{RenderTask, Task};
+pub(crate) use self::postponed::Behind;
 use self::result::ResultJob;
 use super::recent::Recent;
 use super::variant::RequestVariant;
@@ -50,6 +52,10 @@ pub(crate) struct Maker {
     pub(crate) looks: Looks,
     /// For one answer, waiting included.
     pub(crate) timeout: Duration,
+    /// How long writing may take, where another format will do.
+    pub(crate) patience: Duration,
+    /// What takes longer.
+    pub(crate) behind: Behind,
     /// Tell plans?
     pub(crate) plan_header: bool,
 }
@@ -78,13 +84,38 @@ impl Maker {
         headers: &HeaderMap,
         deadline: Instant,
     ) -> Result<Answer, Error> {
+        let patience = self.patience(known);
+        let obtained = self.obtain_within(patience, known, headers, deadline).await;
+        match (patience, obtained) {
+            (Some(_), Err(error)) => Err(self.put_off(known, error).await),
+            (_, obtained) => obtained,
+        }
+    }
+
+    /// The same; of what takes longer to write there is nothing but what is in the cache.
+    async fn obtain_within(
+        self: &Arc<Self>,
+        patience: Option<Duration>,
+        known: &Arc<RequestVariant>,
+        headers: &HeaderMap,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
         let began = Instant::now();
         let resolved = self.resolve_known(known).await;
         let hit = match &resolved {
             Some(resolved) => self.results.cache.get(&resolved.key).await,
             None => None,
         };
-        let lookup = Lookup { resolved, hit };
+        if let (Some(_), Some(resolved), None) = (patience, &resolved, &hit)
+            && self.results.postponed.get(&resolved.key).is_some()
+        {
+            return Err(Error::Postponed);
+        }
+        let lookup = Lookup {
+            resolved,
+            hit,
+            patience,
+        };
         if known.is_remote {
             let obtained = self.remote(known, lookup, deadline, began).await?;
             return Ok(Answer::Result(obtained));
@@ -115,7 +146,12 @@ impl Maker {
         began: Instant,
     ) -> Result<Answer, Error> {
         let (results, asked) = (&self.results, &known.asked);
-        let Lookup { resolved, hit } = lookup;
+        let state = lookup.state();
+        let Lookup {
+            resolved,
+            hit,
+            patience,
+        } = lookup;
         if let (Some(hit), Some(resolved)) = (&hit, &resolved)
             && let Some((_, left)) = results.checked.get(&resolved.key)
         {
@@ -164,7 +200,7 @@ impl Maker {
             return Ok(Answer::Unchanged(validators));
         }
         // A changed file is another result, and so is its fault.
-        let flight = results.flight(&key, &validators.etag);
+        let flight = results.flight(&key, &[&validators.etag, state].concat());
         if let Some((fault, _)) = results.faults.get(&flight) {
             return Err(fault.into());
         }
@@ -177,6 +213,7 @@ impl Maker {
                     ticket,
                     deadline,
                     began,
+                    patience,
                 };
                 let look = (found.size(), found.source_key());
                 let made = maker.make(&job, &resolved, found, None, terms).await;
@@ -199,6 +236,8 @@ impl Maker {
 struct Lookup {
     resolved: Option<Arc<Resolved>>,
     hit: Option<Hit>,
+    /// How long writing may take, where another format will do.
+    patience: Option<Duration>,
 }
 
 /// For how much longer a result is good, whoever it came from.

@@ -23,6 +23,8 @@ pub(crate) struct Task<'a> {
     pub(crate) asked: &'a SettledRequest,
     pub(crate) deadline: Instant,
     pub(crate) began: Instant,
+    /// How long writing may take, where another format will do.
+    pub(crate) patience: Option<Duration>,
 }
 
 /// What is rendered once it is admitted and planned.
@@ -104,6 +106,10 @@ impl Maker {
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let source_bytes = found.size();
         let (planned, holds) = self.read_and_plan(task, found, stages).await?;
+        let writes = Duration::from_nanos(planned.plan().encode_nanos());
+        if task.patience.is_some_and(|patience| writes > patience) {
+            return Err(Error::Postponed);
+        }
         let order = RenderTask {
             admitted,
             planned,

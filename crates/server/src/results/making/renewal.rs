@@ -32,7 +32,7 @@ impl Maker {
             return Ok(Obtained::hit(hit, left, began));
         }
         let key = lookup.key(known);
-        if let Some((fault, _)) = results.faults.get(&results.flight(&key, "")) {
+        if let Some((fault, _)) = results.faults.get(&results.flight(&key, lookup.state())) {
             return Err(fault.into());
         }
         let (while_renewed, if_error) = match hit.as_ref().map(|hit| hit.freshness) {
@@ -94,7 +94,7 @@ impl Maker {
         began: Instant,
     ) -> Result<Obtained, Error> {
         let stale = lookup.hit.is_some();
-        let flight = self.results.flight(&lookup.key(known), "");
+        let flight = self.results.flight(&lookup.key(known), lookup.state());
         let work = {
             let (maker, known) = (self.clone(), known.clone());
             move |_: Cancellation| async move {
@@ -104,6 +104,7 @@ impl Maker {
                     ticket,
                     deadline,
                     began,
+                    patience: lookup.patience,
                 };
                 let made = maker.renewed(&job, lookup).await;
                 made.map_err(|error| maker.note_fault(flight, error))
@@ -122,6 +123,7 @@ impl Maker {
         };
         // An old result is only worth asking about if what it is composed with is the same too.
         let looked_up = lookup.resolved.as_ref().map(|resolved| resolved.key);
+        let state = lookup.state();
         let old = lookup.resolved.zip(lookup.hit);
         let old = old.and_then(|(resolved, hit)| {
             let source = Notes::of(&hit.entry).source?;
@@ -155,7 +157,7 @@ impl Maker {
         }
         // Under its true name: those who ask for the same in another spelling join here, and so do those who ask
         // once it is known what they ask for.
-        let flight = self.results.flight(&resolved.key, "");
+        let flight = self.results.flight(&resolved.key, state);
         let work = {
             let (maker, job) = (self.clone(), job.clone());
             move |_: Cancellation| async move {
@@ -221,6 +223,15 @@ impl Maker {
 }
 
 impl Lookup {
+    /// What sets computations apart that wait, and those that do not.
+    pub(super) fn state(&self) -> &'static str {
+        if self.patience.is_some() {
+            ""
+        } else {
+            "patient"
+        }
+    }
+
     /// What the result is called until more is known.
     fn key(&self, known: &RequestVariant) -> Key {
         let resolved = self.resolved.as_ref();

@@ -1,7 +1,7 @@
 //! One result, made and kept, or its fault remembered.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use andon_cache::{Entry, Key, Ticket};
 use andon_dialects::Ask;
@@ -24,6 +24,8 @@ pub(super) struct ResultJob {
     pub(super) ticket: Ticket,
     pub(super) deadline: Instant,
     pub(super) began: Instant,
+    /// How long writing may take, where another format will do.
+    pub(super) patience: Option<Duration>,
 }
 
 impl Maker {
@@ -42,6 +44,7 @@ impl Maker {
             asked: &job.known.asked,
             deadline: job.deadline,
             began: job.began,
+            patience: job.patience,
         };
         let stages_of = &mut stages;
         let picture = match job.known.asked.request.ask {
