@@ -2,6 +2,7 @@
 //! damage passes for a picture or brings the process down.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::{
@@ -303,6 +304,41 @@ fn the_quality_is_told_exactly() {
             );
             assert_eq!(probe(&file).quality, Some(quality), "{model:?}");
         }
+    }
+}
+
+/// A third decoder; the other two are compared in the encoder's own tests.
+#[test]
+fn pillow_reads_the_same_luma_out_of_our_files() {
+    const READ: &str = "import sys\n\
+        from PIL import Image\n\
+        for path in sys.argv[1:]:\n    \
+            image = Image.open(path)\n    \
+            if image.mode != 'L': image.draft('YCbCr', None)\n    \
+            open(path + '.luma', 'wb').write(image.split()[0].tobytes())\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let models = SUBSAMPLINGS.map(Model::ycbcr);
+    let mut paths = Vec::new();
+    for (n, &model) in models.iter().chain([&Model::Gray]).enumerate() {
+        for quality in [5, 60, 100] {
+            let how = Encode {
+                quality: Some(quality),
+                ..Encode::default()
+            };
+            let path = folder.path().join(format!("{n}-{quality}.jpg"));
+            std::fs::write(&path, encode(&picture(model, 101, 75), &how)).expect("a file");
+            paths.push(path);
+        }
+    }
+    let read = Command::new("/usr/bin/python3")
+        .args(["-W", "error", "-c", READ])
+        .args(&paths)
+        .status();
+    assert!(read.expect("python3 with Pillow").success());
+    for path in paths {
+        let ours = luma(&std::fs::read(&path).expect("a file"));
+        let theirs = std::fs::read(path.with_extension("jpg.luma")).expect("samples");
+        assert!(ours == theirs, "{}", path.display());
     }
 }
 

@@ -4,7 +4,7 @@
 //! With JPEG's scaling (T.81, A.3.3) the orthonormal N×N inverse transform times N/8 keeps the mean of
 //! a block. For N = 1 that is the DC coefficient / 8, for N = 2 sums and differences / 8.
 
-mod full;
+pub(crate) mod full;
 mod small;
 
 use crate::cpu::Level;

@@ -5,5 +5,6 @@
 //! bit for bit, and the twin to a float version (`./dev arm`: NEON, emulated). How the tricks work is in `notes/`.
 
 pub mod cpu;
+pub mod fdct;
 pub mod idct;
 pub mod resample;

@@ -48,13 +48,13 @@ pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Writing a frame of this size; all coefficients are held so that Huffman tables can be fitted to them.
+/// Writing a frame of this size; all levels are held so that Huffman tables can be fitted to them.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);
     let per_sample = if how.progressive { 6.0 } else { 2.5 };
     Cost {
         nanos: (samples as f64 * per_sample) as u64,
-        // Two bytes a coefficient, and libjpeg's copy of the file.
+        // Two bytes a level, ten a block, and the file as it grows.
         scratch: BASE_BYTES + 2 * samples + samples / 4,
     }
 }

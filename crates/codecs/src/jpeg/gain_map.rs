@@ -8,7 +8,7 @@ use andon_pixels::{
 use super::header::markers::Header;
 use super::header::mpf;
 use super::segments::{self, APP1, APP2};
-use super::{Jpeg, decode, turbo};
+use super::{Jpeg, decode};
 use crate::gain_map;
 
 /// A gain map is one of the first.
@@ -59,7 +59,7 @@ pub(super) fn encode(
         icc: None,
         ..image.metadata.clone()
     };
-    let file = turbo::encode::encode(image, how, interrupt)?;
+    let file = super::encode::encode(image, how, interrupt)?;
     let file = segments::with_metadata(
         file,
         &Metadata {
@@ -76,7 +76,7 @@ fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         quality: map.quality,
         ..Encode::default()
     };
-    let file = turbo::encode::encode(&Image::still(map.frame.clone()), &how, interrupt)?;
+    let file = super::encode::encode(&Image::still(map.frame.clone()), &how, interrupt)?;
     let mut own = Vec::new();
     if let Some(packet) = gain_map::jpeg_packet(&map.params) {
         segments::push(&mut own, APP1, &[segments::XMP, &packet]);

@@ -1,13 +1,15 @@
-//! JPEG: header walk and decoder of our own ([`native`]), what is rare and all encoding by
-//! libjpeg-turbo; planes kept as stored wherever they can be.
+//! JPEG: header walk, decoder ([`native`]) and encoder ([`mod@encode`]) of our own, what is rare by libjpeg-turbo; planes
+//! kept as stored wherever they can be.
 
 mod cost;
 mod decode;
+mod encode;
 mod extent;
 mod gain_map;
 mod header;
 mod native;
 mod segments;
+mod tables;
 mod turbo;
 
 use andon_pixels::{
@@ -32,7 +34,7 @@ impl Codec for Jpeg {
             name: NAME,
             aliases: &["jpg", "jpe", "jfif"],
             media_type: "image/jpeg",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -125,14 +127,14 @@ impl Codec for Jpeg {
     }
 
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        Some(turbo::encode::accepts(have, how))
+        Some(encode::accepts(have, how))
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         if let Some(map) = &image.gain_map {
             return gain_map::encode(image, map, how, interrupt);
         }
-        let file = turbo::encode::encode(image, how, interrupt)?;
+        let file = encode::encode(image, how, interrupt)?;
         Ok(segments::with_metadata(file, &image.metadata))
     }
 
@@ -145,7 +147,7 @@ impl Codec for Jpeg {
     }
 
     fn default_quality(&self) -> Option<u8> {
-        Some(turbo::encode::DEFAULT_QUALITY)
+        Some(encode::DEFAULT_QUALITY)
     }
 
     fn hands_on_subsampling(&self) -> bool {

@@ -5,14 +5,14 @@
 //! frequencies wrap at 16 bits, as they do in libjpeg-turbo's vectors: only corrupt files get so far.
 
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
 
 /// Fractional bits of the constants.
-const BITS: u32 = 13;
+pub(crate) const BITS: u32 = 13;
 /// What the columns' pass cuts off, and the rows' pass.
 const COLUMNS: u32 = BITS - 2;
 const ROWS: u32 = BITS + 2 + 3;
@@ -32,16 +32,16 @@ const F_2_562: i32 = 20995;
 const F_3_072: i32 = 25172;
 
 /// Of frequencies 2 and 6: what the outer and the inner even outputs get.
-const OUTER: [i32; 2] = [F_0_541 + F_0_765, F_0_541];
-const INNER: [i32; 2] = [F_0_541, F_0_541 - F_1_847];
+pub(crate) const OUTER: [i32; 2] = [F_0_541 + F_0_765, F_0_541];
+pub(crate) const INNER: [i32; 2] = [F_0_541, F_0_541 - F_1_847];
 /// Of the sums 3 + 7 and 1 + 5: what the odd parts 0 and 2, and the parts 1 and 3 get.
-const SUMS_02: [i32; 2] = [F_1_175 - F_1_961, F_1_175];
-const SUMS_13: [i32; 2] = [F_1_175, F_1_175 - F_0_390];
+pub(crate) const SUMS_02: [i32; 2] = [F_1_175 - F_1_961, F_1_175];
+pub(crate) const SUMS_13: [i32; 2] = [F_1_175, F_1_175 - F_0_390];
 /// Of frequencies 7 and 1: odd parts 0 and 3. Of frequencies 5 and 3: odd parts 1 and 2.
-const PART_0: [i32; 2] = [F_0_298 - F_0_899, -F_0_899];
-const PART_3: [i32; 2] = [-F_0_899, F_1_501 - F_0_899];
-const PART_1: [i32; 2] = [F_2_053 - F_2_562, -F_2_562];
-const PART_2: [i32; 2] = [-F_2_562, F_3_072 - F_2_562];
+pub(crate) const PART_0: [i32; 2] = [F_0_298 - F_0_899, -F_0_899];
+pub(crate) const PART_3: [i32; 2] = [-F_0_899, F_1_501 - F_0_899];
+pub(crate) const PART_1: [i32; 2] = [F_2_053 - F_2_562, -F_2_562];
+pub(crate) const PART_2: [i32; 2] = [-F_2_562, F_3_072 - F_2_562];
 
 pub(super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
     let line = rows.len() / 8;
@@ -99,6 +99,6 @@ fn idct8(rows: [[i32; 8]; 8], shift: u32) -> [[i32; 8]; 8] {
     out
 }
 
-fn transpose(m: [[i32; 8]; 8]) -> [[i32; 8]; 8] {
+pub(crate) fn transpose(m: [[i32; 8]; 8]) -> [[i32; 8]; 8] {
     std::array::from_fn(|i| std::array::from_fn(|j| m[j][i]))
 }

@@ -4,5 +4,5 @@
 pub(super) mod layout;
 pub(super) mod markers;
 pub(super) mod mpf;
-mod quality;
+pub(crate) mod quality;
 pub(super) mod walk;

@@ -1,8 +1,10 @@
 //! Which quality a JPEG was written with, read off its quantization tables.
 //!
-//! Nearly every writer scales the two example tables of ITU-T T.81 (Annex K) by the rule of the
+//! Our own tables are known ([`tables`]). Nearly every other writer scales the two example tables of ITU-T T.81 (Annex K) by the rule of the
 //! Independent JPEG Group, so a quality from 1 to 100 can be found again exactly. Tables of another make
 //! get the quality whose steps are as coarse in sum.
+
+use crate::jpeg::tables;
 
 /// One quantization table in the file's (zigzag) order.
 pub(crate) type Table = [u16; 64];
@@ -13,6 +15,9 @@ pub(crate) fn estimate(luma: &Table, chroma: Option<&Table>) -> u8 {
         matches(luma, &LUMA, quality) && chroma.is_none_or(|table| matches(table, &CHROMA, quality))
     };
     if let Some(quality) = (1..=100).rev().find(fits) {
+        return quality;
+    }
+    if let Some(quality) = tables::quality(luma) {
         return quality;
     }
     let coarseness =
@@ -55,7 +60,7 @@ const BYTE: u32 = 255;
 
 /// Where each coefficient of the zigzag order lies in a row-by-row block.
 #[rustfmt::skip]
-const ZIGZAG: [u8; 64] = [
+pub(crate) const ZIGZAG: [u8; 64] = [
      0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
     12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
     35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,

@@ -1,4 +1,3 @@
-//! libjpeg-turbo: all encoding, and the files that our own decoder does not take.
+//! libjpeg-turbo: the files that our own decoder does not take, and those that our own encoder does not write.
 
-pub(super) mod encode;
 pub(super) mod ffi;

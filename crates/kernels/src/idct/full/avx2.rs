@@ -196,7 +196,7 @@ fn half<const SHIFT: i32>(x: Frequencies) -> [__m256i; 8] {
 /// The transpose of the 8×8 words of each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose(m: [__m256i; 8]) -> [__m256i; 8] {
+pub(crate) fn transpose(m: [__m256i; 8]) -> [__m256i; 8] {
     let round = |m: [__m256i; 8]| {
         let mut out = [_mm256_setzero_si256(); 8];
         for (i, pair) in out.chunks_exact_mut(2).enumerate() {

@@ -1,0 +1,80 @@
+//! The segments of a file.
+
+use super::scan::{Part, Tables};
+use crate::jpeg::header::quality::Table as Steps;
+
+/// SOI, a JFIF header without a density, and the metadata.
+pub(super) fn begin(exif: &[u8], icc: &[u8]) -> Vec<u8> {
+    let mut file = vec![0xff, SOI];
+    segment(&mut file, APP0, &[b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0"]);
+    if !exif.is_empty() && exif.len() <= MOST_EXIF_BYTES {
+        segment(&mut file, APP1, &[b"Exif\0\0", exif]);
+    }
+    let count = icc.len().div_ceil(MOST_ICC_BYTES);
+    for (number, part) in (1u8..).zip(icc.chunks(MOST_ICC_BYTES)) {
+        segment(
+            &mut file,
+            APP2,
+            &[b"ICC_PROFILE\0", &[number, count as u8], part],
+        );
+    }
+    file
+}
+
+/// Everything else up to the entropy-coded data.
+pub(super) fn head(
+    file: &mut Vec<u8>,
+    (width, height): (u32, u32),
+    parts: &[Part<'_>],
+    steps: &[Steps],
+    tables: &[Tables],
+) {
+    for (number, steps) in (0u8..).zip(&steps[..tables.len()]) {
+        // All of them are bytes.
+        segment(file, DQT, &[&[number], &steps.map(|step| step as u8)]);
+    }
+    let [_, _, h0, h1] = height.to_be_bytes();
+    let [_, _, w0, w1] = width.to_be_bytes();
+    let mut frame = vec![8, h0, h1, w0, w1, parts.len() as u8];
+    let mut scan = vec![parts.len() as u8];
+    for (id, part) in (1u8..).zip(parts) {
+        let class = part.class as u8;
+        frame.extend([id, (part.h << 4 | part.v) as u8, class]);
+        scan.extend([id, class << 4 | class]);
+    }
+    segment(file, SOF0, &[&frame]);
+    for (number, tables) in (0u8..).zip(tables) {
+        for (kind, table) in [(0, &tables.flat), (0x10, &tables.rest)] {
+            segment(
+                file,
+                DHT,
+                &[&[kind | number], &table.lengths, &table.symbols],
+            );
+        }
+    }
+    // From the first coefficient to the last, in one go.
+    scan.extend([0, 63, 0]);
+    segment(file, SOS, &[&scan]);
+}
+
+fn segment(file: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
+    let length: usize = 2 + parts.iter().map(|part| part.len()).sum::<usize>();
+    file.extend([0xff, marker]);
+    file.extend((length as u16).to_be_bytes());
+    for part in parts {
+        file.extend_from_slice(part);
+    }
+}
+
+/// A segment's length, of 16 bits, counts itself and what the data are.
+const MOST_EXIF_BYTES: usize = 65_535 - 2 - 6;
+const MOST_ICC_BYTES: usize = 65_535 - 2 - 14;
+
+const SOF0: u8 = 0xc0;
+const DHT: u8 = 0xc4;
+const SOI: u8 = 0xd8;
+const SOS: u8 = 0xda;
+const DQT: u8 = 0xdb;
+const APP0: u8 = 0xe0;
+const APP1: u8 = 0xe1;
+const APP2: u8 = 0xe2;

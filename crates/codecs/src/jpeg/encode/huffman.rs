@@ -1,0 +1,157 @@
+//! Huffman tables that fit a picture's symbols.
+
+/// How often each symbol comes.
+#[derive(Clone)]
+pub(super) struct Counts([u32; 256]);
+
+/// Sixteen zeros, and the end of a block.
+pub(super) const ZEROS: u8 = 0xf0;
+pub(super) const END: u8 = 0;
+
+impl Counts {
+    pub(super) fn new() -> Self {
+        Self([0; 256])
+    }
+
+    /// A symbol so many times.
+    #[cfg(test)]
+    pub(super) fn add(&mut self, symbol: u8, times: u32) {
+        self.0[usize::from(symbol)] += times;
+    }
+
+    /// A level behind `run` zeros.
+    #[inline(always)]
+    pub(super) fn level(&mut self, run: u32, level: i16) {
+        self.0[usize::from(ZEROS)] += run / 16;
+        self.0[((run % 16) << 4 | size(level)) as usize & 255] += 1;
+    }
+
+    #[inline(always)]
+    pub(super) fn end_of_block(&mut self) {
+        self.0[usize::from(END)] += 1;
+    }
+
+    /// A difference between levels of frequency 0.
+    pub(super) fn difference(&mut self, difference: i16) {
+        self.0[size(difference) as usize] += 1;
+    }
+}
+
+/// How many bits a number takes without its sign, 0 to 15.
+#[inline(always)]
+pub(super) fn size(level: i16) -> u32 {
+    16 - level.unsigned_abs().leading_zeros()
+}
+
+/// A table as a file holds it, and ready for writing.
+pub(super) struct Table {
+    /// How many codes there are of 1 to 16 bits.
+    pub(super) lengths: [u8; 16],
+    /// Their symbols, the shortest codes first.
+    pub(super) symbols: Vec<u8>,
+    /// Of each symbol: the code's length in the lowest byte, the code above it.
+    pub(super) codes: [u32; 256],
+    /// What all symbols counted take with the bits that follow them.
+    pub(super) bits: u64,
+}
+
+impl Table {
+    /// The best one for these counts (T.81, K.2). Of all lengths the code of ones alone stays free.
+    pub(super) fn of(counts: &Counts) -> Self {
+        let mut used: Vec<(u32, u8)> = (0..=255u8)
+            .map(|symbol| (counts.0[usize::from(symbol)], symbol))
+            .filter(|&(count, _)| count > 0)
+            .collect();
+        if used.is_empty() {
+            used.push((1, 0));
+        }
+        // Among equals the largest symbol is the rarest, so that tables do not depend on the sort.
+        used.sort_unstable_by_key(|&(count, symbol)| (count, u8::MAX - symbol));
+        // The code of ones goes to a symbol that never comes, the rarest of all.
+        let weights: Vec<u64> = std::iter::once(0)
+            .chain(used.iter().map(|&(count, _)| count.into()))
+            .collect();
+        let mut numbers = code_lengths(&weights);
+        limit(&mut numbers);
+        // The reserved code is one of the longest.
+        if let Some(longest) = numbers.iter_mut().rev().find(|number| **number > 0) {
+            *longest -= 1;
+        }
+        let mut lengths = [0; 16];
+        for (length, &number) in lengths.iter_mut().zip(&numbers[1..]) {
+            *length = number as u8;
+        }
+        let symbols: Vec<u8> = used.iter().rev().map(|&(_, symbol)| symbol).collect();
+        let mut codes = [0; 256];
+        let mut bits = 0;
+        let (mut code, mut at) = (0, 0);
+        for (length, &number) in (1u32..).zip(&lengths) {
+            for &symbol in &symbols[at..at + usize::from(number)] {
+                codes[usize::from(symbol)] = code << 8 | length;
+                bits += u64::from(counts.0[usize::from(symbol)])
+                    * u64::from(length + u32::from(symbol & 15));
+                code += 1;
+            }
+            at += usize::from(number);
+            code <<= 1;
+        }
+        Self {
+            lengths,
+            symbols,
+            codes,
+            bits,
+        }
+    }
+}
+
+/// How many codes there are of each length, in a Huffman code for these weights, which grow.
+///
+/// Two queues: leaves, and sums in the order in which they are made, which is that of their size.
+fn code_lengths(weights: &[u64]) -> [u32; 258] {
+    let leaves = weights.len();
+    let mut sums: Vec<u64> = Vec::with_capacity(leaves);
+    // Whose child a node is; leaves first, then sums.
+    let mut parents = vec![0; 2 * leaves];
+    let (mut leaf, mut sum) = (0, 0);
+    for made in 0..leaves - 1 {
+        let mut weight = 0;
+        for _ in 0..2 {
+            let take_leaf = leaf < leaves && (sum >= made || weights[leaf] <= sums[sum]);
+            if take_leaf {
+                weight += weights[leaf];
+                parents[leaf] = leaves + made;
+                leaf += 1;
+            } else {
+                weight += sums[sum];
+                parents[leaves + sum] = leaves + made;
+                sum += 1;
+            }
+        }
+        sums.push(weight);
+    }
+    let mut numbers = [0; 258];
+    let mut depths = vec![0usize; 2 * leaves];
+    for node in (0..(2 * leaves - 2)).rev() {
+        depths[node] = depths[parents[node]] + 1;
+        if node < leaves {
+            numbers[depths[node]] += 1;
+        }
+    }
+    numbers
+}
+
+/// No code is longer than 16 bits (T.81, figure K.3).
+fn limit(numbers: &mut [u32; 258]) {
+    for length in (17..258).rev() {
+        while numbers[length] > 0 {
+            let mut shorter = length - 2;
+            while numbers[shorter] == 0 {
+                shorter -= 1;
+            }
+            numbers[length] -= 2;
+            numbers[length - 1] += 1;
+            numbers[shorter + 1] += 2;
+            numbers[shorter] -= 1;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Encoding, from planes as they are: gray and YCbCr in one scan by our own encoder, CMYK and progressive files by
+//! libjpeg-turbo.
+//!
+//! Ours is in the manner of jpegli (Google, 2024): what costs bits and is hardly seen is not written. Weak coefficients
+//! become nothing, the higher their frequency ([`steps`]) and the more goes on around them ([`activity`]). Two
+//! passes, so that Huffman tables fit ([`huffman`]).
+
+mod activity;
+mod bits;
+mod blocks;
+mod file;
+mod huffman;
+mod scan;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use andon_pixels::{
+    Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range, Result,
+    Subsampling, Traits,
+};
+
+use self::blocks::Blocks;
+use self::huffman::{Counts, Table};
+use self::scan::{Part, Tables};
+use super::header::layout::Colour;
+use super::header::quality::Table as Steps;
+use super::tables::tables;
+use super::turbo::ffi;
+use crate::guard;
+
+/// What a frame must be turned into: JPEG holds gray, YCbCr and CMYK, without alpha.
+pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
+    let model = match have.model {
+        Model::Gray => Model::Gray,
+        Model::Cmyk => Model::Cmyk,
+        Model::Rgb | Model::YCbCr { .. } => Model::ycbcr(subsampling(how)),
+    };
+    Traits::new(model, Depth::U8)
+}
+
+/// Writes the first frame.
+///
+/// # Errors
+/// `Limit` when a side is too long for the format, `Interrupted`, and `Internal` for frames that
+/// [`accepts`] would have changed.
+pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+    let frame = image
+        .frames
+        .first()
+        .ok_or_else(|| Error::Internal("an image without frames".into()))?;
+    guard::at_most("side", frame.width.max(frame.height).into(), LONGEST_SIDE)?;
+    let (colour, sub) = match frame.model {
+        Model::Gray => (Colour::Gray, Subsampling::NONE),
+        Model::YCbCr {
+            sub,
+            range: Range::Full,
+            matrix: Matrix::Bt601,
+        } if is_writable(sub) => (Colour::YCbCr, sub),
+        Model::Cmyk => (Colour::Cmyk, Subsampling::NONE),
+        _ => return Err(unfit(frame)),
+    };
+    if frame.alpha.is_some() {
+        return Err(unfit(frame));
+    }
+    let grids: Option<Vec<&Grid<u8>>> = frame.planes.iter().map(Plane::as_u8).collect();
+    let grids = grids.ok_or_else(|| unfit(frame))?;
+    let exif = image.metadata.exif.as_deref().unwrap_or_default();
+    let icc = image.metadata.icc.as_deref().unwrap_or_default();
+    let quality = quality(how);
+    if colour == Colour::Cmyk || how.progressive {
+        let sampling = |n: usize| if n == 0 { (sub.h, sub.v) } else { (1, 1) };
+        let planes: Vec<_> = (grids.iter().enumerate())
+            .map(|(n, &grid)| (grid, sampling(n).0, sampling(n).1))
+            .collect();
+        return ffi::write(&ffi::Writing {
+            width: frame.width,
+            height: frame.height,
+            colour,
+            planes: &planes,
+            quality,
+            progressive: how.progressive,
+            invert: colour == Colour::Cmyk,
+            exif,
+            icc,
+            interrupt,
+        });
+    }
+    let head = file::begin(exif, icc);
+    match &grids[..] {
+        [luma, chroma @ ..] if luma.width() > 0 && luma.height() > 0 => {
+            write(head, luma, chroma, sub, &tables(quality, sub), interrupt)
+        }
+        _ => Err(unfit(frame)),
+    }
+}
+
+/// Everything behind the metadata.
+fn write(
+    mut file: Vec<u8>,
+    luma: &Grid<u8>,
+    chroma: &[&Grid<u8>],
+    sub: Subsampling,
+    steps: &[Steps; 2],
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    // Luma has tables of its own, the others share theirs.
+    let class = |component: usize| component.min(1);
+    let strengths = activity::strengths(luma);
+    let mut rest = vec![Counts::new(); 1 + class(chroma.len())];
+    let mut components = Vec::new();
+    for (n, plane) in std::iter::once(&luma).chain(chroma).enumerate() {
+        let dead = [&steps::LUMA, &steps::CHROMA][class(n)];
+        let quantiser = steps::quantiser(&steps[class(n)], dead);
+        let strengths = (n == 0).then_some(&strengths[..]);
+        let counts = &mut rest[class(n)];
+        components.push(Blocks::of(plane, &quantiser, strengths, counts, interrupt)?);
+    }
+    let parts: Vec<_> = (components.iter().enumerate())
+        .map(|(n, blocks)| Part {
+            blocks,
+            h: if n == 0 { sub.h.into() } else { 1 },
+            v: if n == 0 { sub.v.into() } else { 1 },
+            class: class(n),
+        })
+        .collect();
+    let flat = scan::count_flat(&parts, &mut rest);
+    let tables: Vec<_> = (flat.iter().zip(&rest))
+        .map(|(flat, rest)| Tables {
+            flat: Table::of(flat),
+            rest: Table::of(rest),
+        })
+        .collect();
+    file::head(
+        &mut file,
+        (luma.width(), luma.height()),
+        &parts,
+        steps,
+        &tables,
+    );
+    scan::write(file, &parts, &tables, interrupt)
+}
+
+/// The quality that is written: 1 to 100.
+fn quality(how: &Encode) -> u8 {
+    how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100)
+}
+
+fn subsampling(how: &Encode) -> Subsampling {
+    match how.chroma {
+        Some(asked) if is_writable(asked) => asked,
+        Some(_) => Subsampling::C420,
+        None if quality(how) >= FINE_CHROMA_FROM => Subsampling::NONE,
+        None => Subsampling::C420,
+    }
+}
+
+/// T.81 allows ten blocks in an MCU, of which Cb and Cr take two.
+fn is_writable(sub: Subsampling) -> bool {
+    let possible = |factor| matches!(factor, 1 | 2 | 4);
+    possible(sub.h) && possible(sub.v) && sub.h * sub.v <= 8
+}
+
+fn unfit(frame: &Frame) -> Error {
+    Error::Internal(format!("a frame that JPEG cannot hold: {:?}", frame.model))
+}
+
+/// libjpeg's own ceiling, a little below the format's.
+const LONGEST_SIDE: u64 = 65_500;
+/// What the module writes when nothing else is known.
+pub(super) const DEFAULT_QUALITY: u8 = 92;
+/// Below it the eye does not miss half of the colour samples.
+const FINE_CHROMA_FROM: u8 = 90;

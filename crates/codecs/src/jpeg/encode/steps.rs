@@ -1,0 +1,53 @@
+//! What is rounded away.
+
+use andon_kernels::fdct::{Quantiser, Step};
+
+use super::blocks::PLACES;
+use crate::jpeg::header::quality::{Table, ZIGZAG};
+
+/// Quantises with a table's steps.
+pub(super) fn quantiser(table: &Table, dead: &Dead) -> Quantiser {
+    let flat = Step {
+        size: 1,
+        rounding: 0.5,
+        threshold: 0.0,
+        slope: 0.0,
+    };
+    let mut steps = [flat; 64];
+    for ((&place, &index), &size) in PLACES.iter().zip(&ZIGZAG).zip(table) {
+        let step = &mut steps[usize::from(place)];
+        step.size = size as u8;
+        // Where nothing is asked to be saved nothing is.
+        if index > 0 && size > 1 {
+            // From the lowest frequency to the highest one.
+            let radius = f32::from(index % 8).hypot(f32::from(index / 8));
+            let far = (radius - 1.0) / (7f32.hypot(7.0) - 1.0);
+            let between = |(near, high): (f32, f32)| near + (high - near) * far;
+            step.rounding = between(dead.rounding);
+            step.threshold = between(dead.threshold);
+            step.slope = between(dead.slope);
+        }
+    }
+    Quantiser::new(&steps)
+}
+
+/// Which coefficients become nothing: at the lowest frequency and at the highest one, in steps.
+pub(super) struct Dead {
+    /// See [`Step`].
+    rounding: (f32, f32),
+    threshold: (f32, f32),
+    slope: (f32, f32),
+}
+
+/// Found along with the weights of tables. Noise is dear, and hardly missed where much goes on.
+pub(super) const LUMA: Dead = Dead {
+    rounding: (0.5, 0.48),
+    threshold: (0.58, 0.74),
+    slope: (0.12, 0.33),
+};
+/// Colour hides less.
+pub(super) const CHROMA: Dead = Dead {
+    rounding: (0.5, 0.5),
+    threshold: (0.55, 0.59),
+    slope: (0.0, 0.0),
+};

@@ -1,0 +1,137 @@
+//! Whatever is written is what libjpeg-turbo and our own decoder read, to the bit.
+
+use andon_pixels::{Image, Limits, Never};
+use proptest::prelude::*;
+
+use super::*;
+use crate::jpeg::SCALES;
+use crate::jpeg::decode::compare::{Verdict, compare};
+
+/// Encodes planes of such a picture, and has both decoders read the file without a word.
+fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
+    let (width, height) = (planes[0].width(), planes[0].height());
+    let model = match planes.len() {
+        1 => Model::Gray,
+        _ => Model::ycbcr(sub),
+    };
+    let image = Image::still(Frame::new(model, width, height, planes, None));
+    let file = encode(&image, how, &Never).expect("a file");
+    let verdicts = compare(&file, &SCALES, &Limits::default()).expect("one picture");
+    assert_eq!(verdicts, [Verdict::Both; 4]);
+    file
+}
+
+fn quality(quality: u8) -> Encode {
+    Encode {
+        quality: Some(quality),
+        ..Encode::default()
+    }
+}
+
+/// Samples between flat and noise: the larger `rough`, the rougher.
+fn planes(model: Model, width: u32, height: u32, rough: u8, seed: u64) -> Vec<Plane> {
+    let mut state = seed | 1;
+    let mut plane = |index: usize| {
+        let (width, height) = model.plane_size(index, width, height);
+        let samples = (0..width * height).map(|at| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let noise = (state >> 33) as u32 % (u32::from(rough) + 1);
+            (at % width + at / width + noise) as u8
+        });
+        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+    };
+    (0..model.planes()).map(&mut plane).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn pictures_of_any_size_sampling_and_quality_are_read_alike_by_both_decoders(
+        (width, height) in (1u32..70, 1u32..70),
+        (h, v) in prop::sample::select(vec![(1u8, 1u8), (2, 1), (2, 2), (1, 2), (4, 1), (1, 4), (4, 2), (2, 4)]),
+        gray in any::<bool>(),
+        steps in 1u8..=100,
+        rough in any::<u8>(),
+        seed in any::<u64>(),
+    ) {
+        let sub = Subsampling { h, v };
+        let model = if gray { Model::Gray } else { Model::ycbcr(sub) };
+        hold(planes(model, width, height, rough, seed), sub, &quality(steps));
+    }
+}
+
+/// What takes the most bits: every symbol, codes of 16 bits, bytes of ones.
+#[test]
+fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
+    for seed in 0..4 {
+        let mut noise = planes(Model::ycbcr(Subsampling::C420), 200, 120, 255, seed);
+        if let Plane::U8(grid) = &mut noise[0] {
+            for (at, sample) in grid.samples_mut().iter_mut().enumerate() {
+                // Halves of the picture: black and white in turn, and noise of those.
+                let white = if at % 200 < 100 {
+                    (at ^ (at / 200)) & 1 == 1
+                } else {
+                    *sample > 127
+                };
+                *sample = 255 * u8::from(white);
+            }
+        }
+        hold(noise, Subsampling::C420, &quality(100));
+    }
+}
+
+#[test]
+fn a_picture_at_full_quality_differs_by_rounding_alone() {
+    let planes = planes(Model::Gray, 61, 47, 90, 5);
+    let file = hold(planes.clone(), Subsampling::NONE, &quality(100));
+    let image = crate::jpeg::decode::decode(
+        &file,
+        &crate::jpeg::header::markers::Header::read(&file).expect("a header"),
+        &andon_pixels::Decode {
+            scales: andon_pixels::Scales::FULL,
+            limits: &Limits::default(),
+            interrupt: &Never,
+            cores: &andon_pixels::Alone,
+            keep_metadata: false,
+        },
+    );
+    let read = image.expect("a picture");
+    let pairs = [&planes[0], &read.frames[0].planes[0]]
+        .map(|plane| plane.as_u8().expect("8 bits").samples());
+    for (a, b) in pairs[0].iter().zip(pairs[1]) {
+        assert!(a.abs_diff(*b) <= 3, "{a} became {b}");
+    }
+}
+
+/// T.81: no code is longer than 16 bits, and none is made of ones alone.
+#[test]
+fn codes_are_as_the_standard_wants_them_however_uneven_the_counts_are() {
+    let mut fibonacci = Counts::new();
+    let (mut a, mut b) = (1u32, 1);
+    for level in 0..40u8 {
+        fibonacci.add(level, a);
+        (a, b) = (b, a.saturating_add(b));
+    }
+    let mut even = Counts::new();
+    (0..=255).for_each(|symbol| even.add(symbol, 7));
+    let mut single = Counts::new();
+    single.add(3, 1);
+    for (counts, symbols) in [
+        (fibonacci, 40),
+        (even, 256),
+        (single, 1),
+        (Counts::new(), 1),
+    ] {
+        let table = Table::of(&counts);
+        assert_eq!(table.symbols.len(), symbols);
+        let total: u32 = table.lengths.iter().map(|&number| u32::from(number)).sum();
+        assert_eq!(total as usize, symbols);
+        // In units of the longest code's share of all codes: at least one is left.
+        let share = |(length, &number): (u32, &u8)| u32::from(number) << (16 - length);
+        let taken: u32 = (1u32..).zip(&table.lengths).map(share).sum();
+        assert!(taken < 1 << 16);
+    }
+}
