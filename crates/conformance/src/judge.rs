@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::alone::Verdict;
 use crate::rgba::{self, Rgba};
 use crate::rows::Row;
-use crate::{colours, frames, planes};
+use crate::{colours, frames, gain_maps, planes};
 
 /// A row that is missed, and why.
 pub(crate) type Judged<T = ()> = Result<T, String>;
@@ -173,7 +173,11 @@ fn shown(row: &Row, set: &Path, source: &Source) -> Result<Judged<Verdict>, Erro
         }
     }
     if row.expected.contains_key("gainmap") {
-        left.push("the gain map".to_owned());
+        match gain_maps::judge(source)? {
+            Ok(true) => {}
+            Ok(false) => left.push("the gain map".to_owned()),
+            Err(why) => return Ok(Err(why)),
+        }
     }
     Ok(Ok(Verdict::Passed { exact, left }))
 }

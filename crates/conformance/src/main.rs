@@ -3,10 +3,13 @@
 //! Each row is judged in a process of its own, with a deadline and a memory limit: a hang, a crash or a bomb is a missed
 //! row and not the end of the run.
 
+#[cfg(test)]
+mod against_lcms;
 mod alone;
 mod colours;
 mod delta;
 mod frames;
+mod gain_maps;
 mod judge;
 mod misses;
 mod page;

@@ -1,8 +1,8 @@
 //! From one space to another, by ICC profiles and code points.
 
 use moxcms::{
-    CicpProfile, ColorProfile, DataColorSpace, Layout, ToneReprCurve, TransformExecutor,
-    TransformOptions,
+    BarycentricWeightScale, CicpProfile, ColorProfile, DataColorSpace, InterpolationMethod, Layout,
+    RenderingIntent, ToneReprCurve, TransformExecutor, TransformOptions,
 };
 
 use crate::frame::Grid;
@@ -123,6 +123,16 @@ const WHITE_NITS: f64 = 203.0;
 const KNEE: f64 = 0.75;
 const HDR_STEPS: u16 = 4096;
 
+/// Relative colorimetry, as browsers show pictures: inks' black is as gray as it is on paper beside its white. A profile
+/// that has only one table has it for all intents.
+fn options(from: &ColorProfile) -> TransformOptions {
+    let mut options = TransformOptions::default();
+    if from.lut_a_to_b_colorimetric.is_some() {
+        options.rendering_intent = RenderingIntent::RelativeColorimetric;
+    }
+    options
+}
+
 /// Samples that `moxcms` can convert.
 pub(crate) trait Managed: Sample {
     fn transform(
@@ -138,7 +148,13 @@ impl Managed for u8 {
         layout: Layout,
         to: &ColorProfile,
     ) -> Option<std::sync::Arc<dyn TransformExecutor<Self> + Send + Sync>> {
-        let options = TransformOptions::default();
+        let mut options = options(from);
+        if layout == Layout::Rgba {
+            // Tables of inks are followed as Little CMS follows them. Of 16 bits this crate makes wrong colours so.
+            options.interpolation_method = InterpolationMethod::Tetrahedral;
+            options.barycentric_weight_scale = BarycentricWeightScale::High;
+            options.prefer_fixed_point = false;
+        }
         from.create_transform_8bit(layout, to, Layout::Rgb, options)
             .ok()
     }
@@ -150,8 +166,7 @@ impl Managed for u16 {
         layout: Layout,
         to: &ColorProfile,
     ) -> Option<std::sync::Arc<dyn TransformExecutor<Self> + Send + Sync>> {
-        let options = TransformOptions::default();
-        from.create_transform_16bit(layout, to, Layout::Rgb, options)
+        from.create_transform_16bit(layout, to, Layout::Rgb, options(from))
             .ok()
     }
 }
