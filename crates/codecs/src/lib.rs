@@ -19,6 +19,7 @@ mod exif;
 mod gain_map;
 mod gif;
 mod guard;
+mod heic;
 mod heif;
 mod ico;
 mod jpeg;
@@ -39,6 +40,7 @@ pub static ALL: &[&dyn Codec] = &[
     &webp::Webp,
     &gif::Gif,
     &avif::Avif,
+    &heic::Heic,
     &jxl::Jxl,
     &bmp::Bmp,
     &ico::Ico,

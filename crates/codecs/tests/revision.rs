@@ -22,12 +22,12 @@ use support::{decode_at, encode, picture};
 
 #[test]
 fn changed_samples_and_files_have_a_new_revision() {
-    for codec in ALL {
+    for codec in usual() {
         let name = codec.name();
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/revision/{name}.txt"));
-        let rows = results(*codec);
+        let rows = results(codec);
         assert!(!rows.is_empty(), "{name} has no results");
-        let plain = limited_to(Level::Baseline, || results(*codec));
+        let plain = limited_to(Level::Baseline, || results(codec));
         assert!(plain == rows, "{name} depends on the instruction set");
         let place = format!("`revision` of the {name} codec");
         blessed::compare(&file, codec.format().revision, &place, &rows);
@@ -36,8 +36,13 @@ fn changed_samples_and_files_have_a_new_revision() {
 
 #[test]
 fn most_formats_have_samples() {
-    let read: usize = ALL.iter().map(|codec| read(*codec).len()).sum();
+    let read: usize = usual().map(|codec| read(codec).len()).sum();
     assert!(read > 50, "only {read} samples were read");
+}
+
+/// The codecs of usual builds: what reads HEIC is a feature.
+fn usual() -> impl Iterator<Item = &'static dyn Codec> {
+    ALL.iter().copied().filter(|codec| codec.name() != "heic")
 }
 
 fn results(codec: &dyn Codec) -> BTreeMap<String, u64> {

@@ -1,0 +1,295 @@
+//! HEVC by hpvcd, which reads the container, too: planes as they are stored, before orientation.
+
+use andon_pixels::{
+    Decode, Depth, Error, Frame, Grid, Image, Info, Matrix, Metadata, Model, Orientation, Plane,
+    Primaries, Range, Result, Space, Subsampling, Transfer, color::levels,
+};
+use hpvcd::{
+    BitDepth, ChromaFormat, CleanAperture, ColorMetadata, DecodeError, Decoder, HeicSettings,
+    ImageInfo, ParseLimits, PlaneBuffer, SamplePlane, YuvBuffer,
+};
+
+use super::NAME;
+use crate::guard;
+
+/// From the boxes and the sequence's header alone.
+pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
+    let any_size = ParseLimits {
+        max_dimension: u32::MAX,
+        max_pixels: u64::MAX,
+        ..ParseLimits::new()
+    };
+    let found = hpvcd::read_heic_info_with_limits(bytes, &any_size).map_err(error)?;
+    let model = model(&found)?;
+    let window = Window::of(
+        &found.clean_aperture,
+        (found.coded_width, found.coded_height),
+        model,
+    )?;
+    Ok(Info {
+        depth: depth(found.bit_depth),
+        alpha: found.has_alpha,
+        space: space(&found.color, model),
+        orientation: orientation(found.orientation),
+        metadata: found.has_exif,
+        ..Info::new(NAME, window.width, window.height, model)
+    })
+}
+
+pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let limits = ParseLimits {
+        max_dimension: how.limits.side,
+        max_pixels: how.limits.pixels,
+        max_exif_size: usize::try_from(how.limits.metadata_bytes).unwrap_or(usize::MAX),
+        ..ParseLimits::new()
+    };
+    guard::size(info.width, info.height, how.limits)?;
+    let settings = HeicSettings::new()
+        .with_threads(1)
+        .with_limits(limits)
+        .with_decode_gain_map(false)
+        .with_decode_alpha(info.alpha);
+    guard::wanted(how.interrupt)?;
+    let picture = Decoder::from_settings(settings)
+        .decode_yuv(bytes)
+        .map_err(error)?;
+    guard::wanted(how.interrupt)?;
+    let coded = (picture.width() as u32, picture.height() as u32);
+    let window = Window::of(&picture.clean_aperture, coded, info.model)?;
+    if (window.width, window.height) != (info.width, info.height)
+        || depth(picture.bit_depth) != info.depth
+    {
+        return Err(Error::broken(
+            NAME,
+            "its bitstream is not what its header says",
+        ));
+    }
+    let range = match info.model {
+        Model::YCbCr { range, .. } => range,
+        _ => Range::Full,
+    };
+    let planes = match &picture.planes {
+        YuvBuffer::U8(planes) => [Some(&planes.y), planes.cb.as_ref(), planes.cr.as_ref()]
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(index, plane)| Plane::U8(window.cut(plane, info.model, index, u8::clone)))
+            .collect::<Vec<_>>(),
+        YuvBuffer::U16(planes) => [Some(&planes.y), planes.cb.as_ref(), planes.cr.as_ref()]
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(index, plane)| {
+                let level = |code: &u16| levels::from_code(*code, info.depth, range, index > 0);
+                Plane::U16(window.cut(plane, info.model, index, level))
+            })
+            .collect(),
+    };
+    let opacity = picture.alpha.filter(|_| info.alpha);
+    let size = |plane: &SamplePlane| (plane.width() as u32, plane.height() as u32);
+    if opacity.as_ref().is_some_and(|plane| size(plane) != coded) {
+        return Err(Error::broken(
+            NAME,
+            "its opacity has another size than its colours",
+        ));
+    }
+    let alpha = match opacity {
+        Some(SamplePlane::U8(plane)) if info.depth == Depth::U8 => {
+            Some(Plane::U8(window.cut(&plane, Model::Gray, 0, u8::clone)))
+        }
+        Some(SamplePlane::U16(plane)) if info.depth != Depth::U8 => {
+            let level = |code: &u16| levels::from_code(*code, info.depth, Range::Full, false);
+            Some(Plane::U16(window.cut(&plane, Model::Gray, 0, level)))
+        }
+        Some(_) => {
+            return Err(Error::Unsupported {
+                format: NAME,
+                what: "opacity of another depth than its colours".to_owned(),
+            });
+        }
+        None if info.alpha => return Err(Error::broken(NAME, "its opacity is missing")),
+        None => None,
+    };
+    let same_size = |plane: &Plane| (plane.width(), plane.height()) == (info.width, info.height);
+    if !alpha.as_ref().is_none_or(same_size) {
+        return Err(Error::broken(
+            NAME,
+            "its opacity has another size than its colours",
+        ));
+    }
+    let mut metadata = Metadata::default();
+    if how.keep_metadata {
+        metadata.icc = picture.color.icc.map(Into::into);
+        metadata.exif = picture.exif.map(Into::into);
+    }
+    let frame = Frame::new(info.model, info.width, info.height, planes, alpha);
+    Ok(Image::read(
+        frame.with_depth(info.depth),
+        metadata,
+        info.space,
+    ))
+}
+
+/// The part of the coded picture that is shown, in pixels.
+struct Window {
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+}
+
+impl Window {
+    /// By the clean aperture, whose offset is that of its centre from the picture's (ISO 14496-12, 12.1.4).
+    fn of(
+        aperture: &Option<CleanAperture>,
+        (width, height): (u32, u32),
+        model: Model,
+    ) -> Result<Self> {
+        let unsupported = || Error::Unsupported {
+            format: NAME,
+            what: "a clean aperture between samples".to_owned(),
+        };
+        let Some(found) = aperture else {
+            return Ok(Self {
+                x: 0,
+                y: 0,
+                width,
+                height,
+            });
+        };
+        let side = |coded: u32, (n, d): (u32, u32), (off, off_d): (i32, u32), step: u32| {
+            let shown = (d != 0 && n % d == 0).then(|| n / d)?;
+            let spare = i64::from(coded.checked_sub(shown)?);
+            let doubled = 2 * i64::from(off);
+            let exact = off_d != 0 && doubled % i64::from(off_d) == 0;
+            let begin = exact.then(|| spare + doubled / i64::from(off_d))?;
+            let begin = u32::try_from(begin / 2).ok().filter(|_| begin % 2 == 0)?;
+            let fits = shown > 0 && begin % step == 0 && begin.checked_add(shown)? <= coded;
+            fits.then_some((begin, shown))
+        };
+        let (across, down) = spans(model, 1);
+        let (x, width) = side(
+            width,
+            (found.width_n, found.width_d),
+            (found.horiz_off_n, found.horiz_off_d),
+            across,
+        )
+        .ok_or_else(unsupported)?;
+        let (y, height) = side(
+            height,
+            (found.height_n, found.height_d),
+            (found.vert_off_n, found.vert_off_d),
+            down,
+        )
+        .ok_or_else(unsupported)?;
+        Ok(Self {
+            x,
+            y,
+            width,
+            height,
+        })
+    }
+
+    /// A plane's part of it.
+    fn cut<T: Copy, S: Copy>(
+        &self,
+        plane: &PlaneBuffer<T>,
+        model: Model,
+        index: usize,
+        level: impl Fn(&T) -> S + Copy,
+    ) -> Grid<S> {
+        let (across, down) = spans(model, index);
+        let (width, height) = (self.width.div_ceil(across), self.height.div_ceil(down));
+        let (x, y) = ((self.x / across) as usize, (self.y / down) as usize);
+        let rows = plane.rows().skip(y).take(height as usize);
+        let samples = rows.flat_map(|row| row.iter().skip(x).take(width as usize).map(level));
+        Grid::from_samples(width, height, samples.collect())
+    }
+}
+
+/// Pixels that a sample of a plane spans, across and down.
+fn spans(model: Model, index: usize) -> (u32, u32) {
+    match model {
+        Model::YCbCr { sub, .. } if index > 0 => (sub.h.into(), sub.v.into()),
+        _ => (1, 1),
+    }
+}
+
+/// Which planes there are, and what they mean.
+fn model(found: &ImageInfo) -> Result<Model> {
+    let points = found.color.color_encoding();
+    let sub = match found.chroma {
+        ChromaFormat::Monochrome => return Ok(Model::Gray),
+        chroma => Subsampling {
+            h: chroma.sub_w() as u8,
+            v: chroma.sub_h() as u8,
+        },
+    };
+    let matrix =
+        Matrix::from_code(points.matrix as u8).filter(|matrix| *matrix != Matrix::Identity);
+    let matrix = matrix.ok_or_else(|| Error::Unsupported {
+        format: NAME,
+        what: format!("the matrix {:?}", points.matrix),
+    })?;
+    let range = match points.full_range {
+        true => Range::Full,
+        false => Range::Limited,
+    };
+    Ok(Model::YCbCr { sub, range, matrix })
+}
+
+/// A profile counts before code points.
+fn space(color: &ColorMetadata, model: Model) -> Space {
+    match &color.icc {
+        Some(icc) => Space::of_profile(
+            icc,
+            if model == Model::Gray {
+                model
+            } else {
+                Model::Rgb
+            },
+        ),
+        None => Space {
+            primaries: Primaries::from_code(color.color_encoding().primaries as u8),
+            transfer: Transfer::from_code(color.color_encoding().transfer as u8),
+            profiled: false,
+        },
+    }
+}
+
+fn depth(bits: BitDepth) -> Depth {
+    match bits {
+        BitDepth::Eight => Depth::U8,
+        BitDepth::Ten => Depth::U10,
+        BitDepth::Twelve => Depth::U12,
+    }
+}
+
+fn orientation(found: hpvcd::Orientation) -> Orientation {
+    let all = 1..=8;
+    let exif = all
+        .into_iter()
+        .find(|exif| hpvcd::Orientation::from_exif(*exif) == found);
+    Orientation::from_exif(exif.unwrap_or(1))
+}
+
+fn error(error: DecodeError) -> Error {
+    match error {
+        DecodeError::LimitExceeded { what, value, limit } => Error::Limit {
+            name: what,
+            value,
+            limit,
+        },
+        DecodeError::BadDimensions { .. }
+        | DecodeError::NotHeif
+        | DecodeError::TruncatedBox(_)
+        | DecodeError::MissingBox(_)
+        | DecodeError::Bitstream(_)
+        | DecodeError::CabacDesync
+        | DecodeError::ParamSet(_) => Error::broken(NAME, error.to_string()),
+        other => Error::Unsupported {
+            format: NAME,
+            what: other.to_string(),
+        },
+    }
+}

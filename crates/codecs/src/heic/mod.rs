@@ -1,0 +1,66 @@
+//! HEIC: HEVC in the container of HEIF, as telephones write it. Only read, and only by builds with the feature `heic`:
+//! the decoder's licence is free, but HEVC is patented, so the published binaries refuse it by name.
+
+use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Result, Scales};
+
+use crate::heif::Boxes;
+
+#[cfg(feature = "heic")]
+mod decode;
+#[cfg(not(feature = "heic"))]
+#[path = "refused.rs"]
+mod decode;
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "heic";
+
+/// The HEIC codec.
+#[derive(Debug)]
+pub(crate) struct Heic;
+
+impl Codec for Heic {
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["heif", "hif"],
+            media_type: "image/heic",
+            revision: 1,
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        Boxes::of(head).next().is_some_and(|first| {
+            let mut brands = first.data.chunks_exact(4);
+            &first.kind == b"ftyp" && brands.any(|brand| BRANDS.iter().any(|own| *own == brand))
+        })
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        decode::probe(bytes)
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        decode::decode(bytes, info, how)
+    }
+
+    fn decode_cost(&self, _bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        let samples = info.pixels() * (info.model.planes() as u64 + u64::from(info.alpha));
+        Cost {
+            nanos: info.pixels() * NANOS_PER_PIXEL,
+            // The decoder's planes, and a tile of its own while a grid is put together.
+            scratch: samples * info.depth.bytes() as u64 + TILE_BYTES,
+        }
+    }
+
+    fn instead(&self, info: &Info) -> Option<&'static str> {
+        Some(if info.alpha { "png" } else { "jpeg" })
+    }
+}
+
+/// Coded as HEVC: stills and what moves.
+const BRANDS: [&[u8]; 6] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"];
+
+/// A guess: photographs of telephones take half a second for 12 megapixels.
+const NANOS_PER_PIXEL: u64 = 40;
+
+const TILE_BYTES: u64 = 4 << 20;

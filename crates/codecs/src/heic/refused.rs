@@ -1,0 +1,19 @@
+//! What builds without HEVC say.
+
+use andon_pixels::{Decode, Error, Image, Info, Result};
+
+use super::NAME;
+
+pub(super) fn probe(_bytes: &[u8]) -> Result<Info> {
+    Err(Error::Unsupported {
+        format: NAME,
+        what: "HEVC (builds with the cargo feature `heic` read it)".to_owned(),
+    })
+}
+
+pub(super) fn decode(bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<Image> {
+    Err(match probe(bytes) {
+        Err(error) => error,
+        Ok(_) => Error::broken(NAME, "it was not probed"),
+    })
+}

@@ -1,0 +1,4 @@
+#![no_main]
+//! Any bytes as a PSD picture.
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("psd", bytes));

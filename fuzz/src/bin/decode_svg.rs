@@ -1,0 +1,4 @@
+#![no_main]
+//! Any bytes as an SVG picture.
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("svg", bytes));
