@@ -87,6 +87,27 @@ static int magick_failed(MagickWand *wand) {
     return -1;
 }
 
+int peer_vips_encode(const uint8_t *rgb, int width, int height, const char *suffix, int quality,
+                     struct peer_bytes *out) {
+    VipsImage *image = vips_image_new_from_memory(rgb, (size_t)width * height * 3, width, height, 3,
+                                                  VIPS_FORMAT_UCHAR);
+    VipsImage *tagged = NULL;
+    if (!image || vips_copy(image, &tagged, "interpretation", VIPS_INTERPRETATION_sRGB, NULL)) {
+        if (image) g_object_unref(image);
+        return vips_failed();
+    }
+    void *buffer = NULL;
+    size_t length = 0;
+    int failed =
+        vips_image_write_to_buffer(tagged, suffix, &buffer, &length, "Q", quality, NULL);
+    g_object_unref(tagged);
+    g_object_unref(image);
+    if (failed) return vips_failed();
+    failed = give("libvips", buffer, length, out);
+    g_free(buffer);
+    return failed;
+}
+
 int peer_magick(const uint8_t *data, size_t size, int width, int height, int threads, int webp,
                 struct peer_bytes *out) {
     MagickSetResourceLimit(ThreadResource, threads ? (MagickSizeType)threads : magick_default_threads);

@@ -21,6 +21,10 @@ const char *peer_version(int index);
 // The longest side becomes `side`; JPEG or WebP at q 80, metadata stripped.
 int peer_vips(const uint8_t *data, size_t size, int side, int webp, struct peer_bytes *out);
 
+// Interleaved 8-bit RGB into the format of a suffix (".jpg", with options in brackets) at a quality.
+int peer_vips_encode(const uint8_t *rgb, int width, int height, const char *suffix, int quality,
+                     struct peer_bytes *out);
+
 // jpeg:size is twice the target; threads 0: as many as it likes. JPEG or WebP at q 80, 4:2:0, stripped.
 int peer_magick(const uint8_t *data, size_t size, int width, int height, int threads, int webp,
                 struct peer_bytes *out);

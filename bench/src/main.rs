@@ -2,6 +2,7 @@
 
 mod compare;
 mod corpus;
+mod encode;
 mod engines;
 mod goals;
 mod http;
@@ -72,6 +73,8 @@ enum Task {
     Http(http::HttpArgs),
     /// Our JPEG decoder against libjpeg-turbo's planes: time, memory, instructions.
     Jpeg(jpeg::JpegArgs),
+    /// Our encoders and libvips': time, and bytes at equal quality.
+    Encode(encode::EncodeArgs),
     /// Our resampling kernels against `fast_image_resize`: time and error.
     Resize(resize::ResizeArgs),
     /// Clients that wait for their replies, on many distinct photographs: is any of them rejected?
@@ -144,6 +147,11 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Corpus(args)) => {
             let run = corpus::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-corpus", &run)?;
+            args.strictness.judge(&run.goals)
+        }
+        Some(Task::Encode(args)) => {
+            let run = encode::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-encode", &run)?;
             args.strictness.judge(&run.goals)
         }
         Some(Task::Resize(args)) => {

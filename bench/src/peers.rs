@@ -42,6 +42,23 @@ pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
     Ok(out.take())
 }
 
+/// libvips' encoder for the format of a suffix such as `.jpg[optimize-coding]`.
+pub(crate) fn vips_encode(picture: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec<u8>> {
+    let mut out = PeerBytes::default();
+    // SAFETY: the samples are as many as the sides say, and outlive the call; `out` is the shim's to fill.
+    check(unsafe {
+        peer_vips_encode(
+            picture.samples.as_ptr(),
+            picture.width as c_int,
+            picture.height as c_int,
+            suffix.as_ptr(),
+            quality.into(),
+            &raw mut out,
+        )
+    })?;
+    Ok(out.take())
+}
+
 /// ImageMagick with `jpeg:size`; 0 threads: as many as it likes.
 pub(crate) fn magick(
     photo: &[u8],
@@ -150,6 +167,14 @@ unsafe extern "C" {
         size: usize,
         side: c_int,
         webp: c_int,
+        out: *mut PeerBytes,
+    ) -> c_int;
+    fn peer_vips_encode(
+        rgb: *const u8,
+        width: c_int,
+        height: c_int,
+        suffix: *const c_char,
+        quality: c_int,
         out: *mut PeerBytes,
     ) -> c_int;
     fn peer_magick(

@@ -1,0 +1,492 @@
+//! Encoders on the same small pictures: time, and bytes at equal quality. `./dev bench encode`.
+//!
+//! Every encoder writes a ladder of qualities. Between two rungs the logarithm of the bytes lies on a straight line over
+//! the score, so that bytes can be read off at any score. JPEG's 4:2:0 is everybody's, but JPEG XL's.
+
+mod turbo;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use andon_pixels::color::Convert;
+use andon_pixels::{
+    Alone, Codec, Context, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Never,
+    Plane, Scales, Stage, Subsampling, Traits,
+};
+use andon_recipe::Recipe;
+use anyhow::{Context as _, Result};
+use clap::Args;
+use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
+use serde::Serialize;
+
+use crate::engines::engine;
+use crate::goals::{self, Goal, Strictness};
+use crate::photos::Folder;
+use crate::quality::{self, Rgb, RgbF};
+use crate::stats::{geometric_mean, mean};
+use crate::{peers, raw};
+
+/// Options of `./dev bench encode`.
+#[derive(Args)]
+pub(crate) struct EncodeArgs {
+    /// Three photographs at 400 px: a first look, not a result to publish.
+    #[arg(long)]
+    quick: bool,
+    /// Only encoders whose names contain this.
+    #[arg(long, default_value = "")]
+    encoder: String,
+    /// Folders with more photographs, passed over where they are absent.
+    #[arg(long, value_delimiter = ',', default_value = "../shared/photos")]
+    more: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
+}
+
+/// All that was measured, as it is saved.
+#[derive(Serialize)]
+pub(crate) struct Run {
+    machine: raw::Machine,
+    results: Vec<Measured>,
+    pub(crate) goals: Vec<Goal>,
+}
+
+/// One encoder, one photograph, one size.
+#[derive(Serialize)]
+struct Measured {
+    photograph: String,
+    side: u32,
+    encoder: &'static str,
+    rungs: Vec<Rung>,
+}
+
+#[derive(Clone, Serialize)]
+struct Rung {
+    quality: u8,
+    bytes: usize,
+    seconds: f64,
+    ssimulacra2: f64,
+    /// Of luma.
+    ssim: f64,
+    /// Of R, G and B, in dB.
+    psnr: f64,
+}
+
+/// Who encodes.
+struct Encoder {
+    name: &'static str,
+    how: How,
+    ladder: [u8; 6],
+}
+
+enum How {
+    /// A format of ours, as it is written by default.
+    Ours(&'static str),
+    /// libjpeg-turbo with fitted Huffman tables, from planes.
+    Turbo,
+    /// libvips, by suffix, with its own defaults, as sharp has them too.
+    Vips(&'static std::ffi::CStr),
+}
+
+const YARDSTICK: &str = "libjpeg-turbo";
+const OURS: &str = "Andon JPEG";
+const LADDER: [u8; 6] = [30, 45, 60, 75, 86, 93];
+const ENCODERS: [Encoder; 9] = [
+    Encoder {
+        name: YARDSTICK,
+        how: How::Turbo,
+        ladder: LADDER,
+    },
+    Encoder {
+        name: OURS,
+        how: How::Ours("jpeg"),
+        ladder: LADDER,
+    },
+    Encoder {
+        name: "Andon WebP",
+        how: How::Ours("webp"),
+        ladder: LADDER,
+    },
+    Encoder {
+        name: "Andon AVIF",
+        how: How::Ours("avif"),
+        ladder: LADDER,
+    },
+    Encoder {
+        name: "Andon JPEG XL",
+        how: How::Ours("jxl"),
+        ladder: LADDER,
+    },
+    Encoder {
+        name: "libvips JPEG",
+        how: How::Vips(c".jpg[strip]"),
+        ladder: LADDER,
+    },
+    Encoder {
+        name: "libvips WebP",
+        how: How::Vips(c".webp[strip]"),
+        ladder: LADDER,
+    },
+    Encoder {
+        name: "libvips AVIF",
+        how: How::Vips(c".avif[strip,subsample-mode=on]"),
+        ladder: [25, 35, 45, 55, 68, 80],
+    },
+    Encoder {
+        name: "libvips JPEG XL",
+        how: How::Vips(c".jxl[strip]"),
+        ladder: LADDER,
+    },
+];
+
+const SCORES: [f64; 4] = [60.0, 70.0, 75.0, 85.0];
+
+const LEGEND: &str = "\
+ms      to write one picture at about SSIMULACRA2 70: geometric mean over photographs, best of three
+bytes   of libjpeg-turbo's (optimised Huffman tables) at equal SSIMULACRA2: geometric mean
+SSIM    the same at the SSIM of luma, and PSNR of RGB, that libjpeg-turbo has at SSIMULACRA2 70";
+
+/// Measures, prints, hands the numbers back.
+pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
+    let machine = raw::Machine::here()?;
+    println!("{LEGEND}");
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let more = args
+        .more
+        .iter()
+        .filter_map(|folder| Folder::open(folder).ok());
+    for folder in std::iter::once(Folder::open(&photos.path)?).chain(more) {
+        for name in &folder.names {
+            // Some folders share photographs.
+            if !paths.iter().any(|path| path.ends_with(name)) {
+                paths.push(folder.path.join(name));
+            }
+        }
+    }
+    let sides: &[u32] = if args.quick { &[400] } else { &[400, 1200] };
+    paths.truncate(if args.quick { 3 } else { paths.len() });
+    let mut results = Vec::new();
+    for &side in sides {
+        for path in &paths {
+            let picture = Picture::of(path, side)?;
+            for encoder in &ENCODERS {
+                if encoder.name == YARDSTICK || encoder.name.contains(&args.encoder) {
+                    results.push(picture.measure(encoder)?);
+                }
+            }
+        }
+        print(&results, side);
+    }
+    let goals = goals(&results, sides);
+    goals::print(&goals);
+    Ok(Run {
+        machine,
+        results,
+        goals,
+    })
+}
+
+/// A small picture, and what others are compared with.
+struct Picture {
+    name: String,
+    side: u32,
+    frame: Frame,
+    rgb: Rgb,
+    exact: RgbF,
+    reference: Ssimulacra2Reference,
+}
+
+impl Picture {
+    fn of(path: &std::path::Path, side: u32) -> Result<Self> {
+        let photo = std::fs::read(path).with_context(|| path.display().to_string())?;
+        let recipe: Recipe =
+            format!("orient,fit:{side}x{side},profile:drop,metadata:none,as:png").parse()?;
+        let plan = engine().plan(&recipe, &photo)?;
+        let png = engine()
+            .run(&plan, &photo, &andon_pixels::NoMaterials, &Never)?
+            .body;
+        let frame = decode("png", &png.context("it was passed through")?)?;
+        let frame = even(&frame)?;
+        let rgb = rgb(&frame)?;
+        Ok(Self {
+            name: path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            side,
+            exact: RgbF {
+                width: rgb.width,
+                height: rgb.height,
+                samples: rgb.samples.iter().map(|&sample| sample.into()).collect(),
+            },
+            reference: Ssimulacra2Reference::new(&slice(&rgb)?).context("a reference")?,
+            frame,
+            rgb,
+        })
+    }
+
+    fn measure(&self, encoder: &Encoder) -> Result<Measured> {
+        let rungs = encoder.ladder.iter().map(|&quality| {
+            let rounds = if quality == encoder.ladder[2] { 3 } else { 1 };
+            let (file, seconds) = self.encode(encoder, quality, rounds)?;
+            let name = match encoder.how {
+                How::Ours(name) => name,
+                How::Turbo => "jpeg",
+                How::Vips(suffix) => match &suffix.to_bytes()[..4] {
+                    b".jpg" => "jpeg",
+                    b".web" => "webp",
+                    b".avi" => "avif",
+                    _ => "jxl",
+                },
+            };
+            let read = rgb(&decode(name, &file)?)?;
+            Ok(Rung {
+                quality,
+                bytes: file.len(),
+                seconds,
+                ssimulacra2: self.reference.compare(&slice(&read)?).context("a score")?,
+                ssim: quality::ssim(&self.exact, &read),
+                psnr: quality::psnr(&self.exact, &read),
+            })
+        });
+        Ok(Measured {
+            photograph: self.name.clone(),
+            side: self.side,
+            encoder: encoder.name,
+            rungs: rungs.collect::<Result<_>>().with_context(|| encoder.name)?,
+        })
+    }
+
+    /// A file, and how long it took, without the preparation of planes; the best of some rounds.
+    fn encode(&self, encoder: &Encoder, quality: u8, rounds: u32) -> Result<(Vec<u8>, f64)> {
+        let mut best = f64::INFINITY;
+        let mut file = Vec::new();
+        let thinned = convert(self.frame.clone(), Model::ycbcr(Subsampling::C420))?;
+        for _ in 0..rounds {
+            let (made, seconds) = match encoder.how {
+                How::Turbo => timed(|| turbo::encode(&thinned, quality))?,
+                How::Vips(suffix) => timed(|| peers::vips_encode(&self.rgb, suffix, quality))?,
+                How::Ours(name) => {
+                    let codec = codec(name)?;
+                    let how = Encode {
+                        quality: Some(quality),
+                        chroma: (name != "jxl").then_some(Subsampling::C420),
+                        ..Encode::default()
+                    };
+                    let wanted = codec
+                        .accepts(thinned.traits(), &how)
+                        .context("it is not written")?;
+                    let frame = match wanted.model {
+                        Model::Rgb => convert(self.frame.clone(), Model::Rgb)?,
+                        model => convert(thinned.clone(), model)?,
+                    };
+                    let image = Image::still(frame);
+                    timed(|| Ok(codec.encode(&image, &how, &Never)?))?
+                }
+            };
+            best = best.min(seconds);
+            file = made;
+        }
+        Ok((file, best))
+    }
+}
+
+fn timed(work: impl FnOnce() -> Result<Vec<u8>>) -> Result<(Vec<u8>, f64)> {
+    let start = Instant::now();
+    let file = work()?;
+    Ok((file, start.elapsed().as_secs_f64()))
+}
+
+fn codec(name: &str) -> Result<&'static dyn Codec> {
+    let codec = andon_codecs::ALL.iter().find(|codec| codec.name() == name);
+    codec.copied().context("no such format")
+}
+
+fn decode(name: &str, file: &[u8]) -> Result<Frame> {
+    let limits = Limits::default();
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let codec = codec(name)?;
+    let image = codec.decode(file, &codec.probe(file)?, &how)?;
+    image
+        .frames
+        .into_iter()
+        .next()
+        .context("a picture without a frame")
+}
+
+fn convert(frame: Frame, model: Model) -> Result<Frame> {
+    let none = |_: &str| Err(Error::Internal("no materials".into()));
+    let context = Context {
+        materials: &none,
+        interrupt: &Never,
+        cores: &Alone,
+    };
+    let to = Traits {
+        model,
+        depth: Depth::U8,
+        ..frame.traits()
+    };
+    let from = frame.colour.space;
+    Ok(Convert { to, from }.apply(frame, &context)?)
+}
+
+fn rgb(frame: &Frame) -> Result<Rgb> {
+    let frame = convert(frame.clone(), Model::Rgb)?;
+    let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
+    let planes = planes.context("a picture of 8 bits")?;
+    let [r, g, b] = planes[..] else {
+        anyhow::bail!("a picture of three colours");
+    };
+    let pixels = r.samples().iter().zip(g.samples()).zip(b.samples());
+    Ok(Rgb {
+        width: frame.width as usize,
+        height: frame.height as usize,
+        samples: pixels.flat_map(|((&r, &g), &b)| [r, g, b]).collect(),
+    })
+}
+
+/// Without a last odd row and column: libjpeg-turbo's planes API reads whole 4:2:0 samples of luma.
+fn even(frame: &Frame) -> Result<Frame> {
+    let (width, height) = (frame.width & !1, frame.height & !1);
+    let planes = frame.planes.iter().map(|plane| {
+        let grid = plane.as_u8().context("a picture of 8 bits")?;
+        let rows = (0..height).flat_map(|y| &grid.row(y)[..width as usize]);
+        Ok(Plane::U8(Grid::from_samples(
+            width,
+            height,
+            rows.copied().collect(),
+        )))
+    });
+    let planes = planes.collect::<Result<_>>()?;
+    let cut = Frame::new(frame.model, width, height, planes, None);
+    Ok(cut.with_colour(frame.colour.clone()))
+}
+
+fn slice(rgb: &Rgb) -> Result<PixelSlice<'_>> {
+    let (width, height) = (rgb.width as u32, rgb.height as u32);
+    let slice = PixelSlice::new(
+        &rgb.samples,
+        width,
+        height,
+        3 * rgb.width,
+        PixelDescriptor::RGB8_SRGB,
+    );
+    Ok(slice
+        .map(PixelSlice::erase)
+        .ok()
+        .context("pixels to score")?)
+}
+
+impl Measured {
+    /// The logarithm of the bytes where `of` rungs is this much; and `of` where they score this much.
+    fn bytes_at(&self, of: fn(&Rung) -> f64, value: f64) -> f64 {
+        along(&self.rungs, of, |rung| (rung.bytes as f64).ln(), value)
+    }
+}
+
+/// On the line through the two rungs around the place, or nearest to it.
+fn along(rungs: &[Rung], x: fn(&Rung) -> f64, y: fn(&Rung) -> f64, at: f64) -> f64 {
+    let after = rungs
+        .partition_point(|rung| x(rung) < at)
+        .clamp(1, rungs.len() - 1);
+    let (a, b) = (&rungs[after - 1], &rungs[after]);
+    y(a) + (at - x(a)) * (y(b) - y(a)) / (x(b) - x(a))
+}
+
+const SCORE: fn(&Rung) -> f64 = |rung| rung.ssimulacra2;
+/// In decibels, which grow along with the logarithm of bytes.
+const SIMILARITY: fn(&Rung) -> f64 = |rung| -10.0 * (1.0 - rung.ssim).log10();
+const PSNR: fn(&Rung) -> f64 = |rung| rung.psnr;
+
+/// Of an encoder's photographs, each beside libjpeg-turbo's.
+fn pairs<'a>(
+    results: &'a [Measured],
+    encoder: &'a str,
+    side: u32,
+) -> impl Iterator<Item = (&'a Measured, &'a Measured)> + Clone {
+    let of = move |name: &'a str| {
+        let named = move |one: &&Measured| one.encoder == name && one.side == side;
+        results.iter().filter(named)
+    };
+    of(encoder).zip(of(YARDSTICK))
+}
+
+/// Bytes at equal scores, and at the SSIM and PSNR that libjpeg-turbo has at a score.
+fn ratio(results: &[Measured], encoder: &str, side: u32, score: f64, of: fn(&Rung) -> f64) -> f64 {
+    geometric_mean(pairs(results, encoder, side).map(|(one, turbo)| {
+        let value = along(&turbo.rungs, SCORE, of, score);
+        (one.bytes_at(of, value) - turbo.bytes_at(SCORE, score)).exp()
+    }))
+}
+
+fn milliseconds(results: &[Measured], encoder: &str, side: u32) -> f64 {
+    geometric_mean(pairs(results, encoder, side).map(|(one, _)| 1e3 * one.rungs[2].seconds))
+}
+
+fn print(results: &[Measured], side: u32) {
+    let count = pairs(results, YARDSTICK, side).count();
+    println!("\nlongest side {side} px, {count} photographs");
+    println!(
+        "{:18}{:>8}{:>32}{:>8}{:>8}   score at q 45, 60, 75, 86",
+        "", "ms", "bytes at 60     70     75     85", "SSIM", "PSNR"
+    );
+    for encoder in &ENCODERS {
+        if pairs(results, encoder.name, side).next().is_none() {
+            continue;
+        }
+        print!(
+            "{:18}{:>8.2}   ",
+            encoder.name,
+            milliseconds(results, encoder.name, side)
+        );
+        for score in SCORES {
+            print!("{:>7.3}", ratio(results, encoder.name, side, score, SCORE));
+        }
+        for of in [SIMILARITY, PSNR] {
+            print!("{:>8.3}", ratio(results, encoder.name, side, 70.0, of));
+        }
+        print!("   ");
+        for rung in 1..5 {
+            let scores = pairs(results, encoder.name, side).map(|(one, _)| SCORE(&one.rungs[rung]));
+            print!("{:>6.1}", mean(scores));
+        }
+        println!();
+    }
+}
+
+fn goals(results: &[Measured], sides: &[u32]) -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for &side in sides {
+        let mut at_most = |what: String, figure: f64, limit: f64| {
+            goals.push(Goal::at_most(
+                format!("{what}, {side} px"),
+                figure,
+                limit,
+                "",
+            ));
+        };
+        for (encoder, limit) in [(OURS, 0.9), ("Andon JPEG XL", 0.78)] {
+            if pairs(results, encoder, side).next().is_some() {
+                let bytes = ratio(results, encoder, side, 70.0, SCORE);
+                at_most(
+                    format!("{encoder}: bytes of libjpeg-turbo's at SSIMULACRA2 70"),
+                    bytes,
+                    limit,
+                );
+            }
+        }
+        if pairs(results, OURS, side).next().is_some() {
+            let bytes = ratio(results, OURS, side, 70.0, SIMILARITY);
+            at_most(format!("{OURS}: at equal SSIM"), bytes, 1.0);
+            let time = milliseconds(results, OURS, side) / milliseconds(results, YARDSTICK, side);
+            at_most(format!("{OURS}: time of libjpeg-turbo's"), time, 1.5);
+        }
+    }
+    goals
+}

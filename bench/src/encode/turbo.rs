@@ -1,0 +1,58 @@
+//! libjpeg-turbo's encoder, from planes: accurate DCT, fitted Huffman tables.
+
+use andon_pixels::{Frame, Plane};
+use anyhow::{Context, Result, ensure};
+use turbojpeg_sys as tj;
+
+/// Writes three planes of 4:2:0.
+pub(super) fn encode(frame: &Frame, quality: u8) -> Result<Vec<u8>> {
+    // SAFETY: takes a constant and gives a handle or null.
+    let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_COMPRESS as i32) };
+    ensure!(!handle.is_null(), "libjpeg-turbo gives no encoder");
+    let encoder = Encoder(handle);
+    for (what, value) in [
+        (tj::TJPARAM_TJPARAM_QUALITY, i32::from(quality)),
+        (tj::TJPARAM_TJPARAM_SUBSAMP, tj::TJSAMP_TJSAMP_420 as i32),
+        (tj::TJPARAM_TJPARAM_OPTIMIZE, 1),
+    ] {
+        // SAFETY: the handle is alive.
+        let set = unsafe { tj::tj3Set(encoder.0, what as i32, value) };
+        ensure!(set == 0, "libjpeg-turbo refuses a parameter");
+    }
+    let grids: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
+    let grids = grids.filter(|grids| grids.len() == 3);
+    let grids = grids.context("three planes of 8 bits")?;
+    let planes: Vec<*const u8> = grids.iter().map(|grid| grid.samples().as_ptr()).collect();
+    let strides: Vec<i32> = grids.iter().map(|grid| grid.width() as i32).collect();
+    let (mut bytes, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: the handle is alive; the planes have the sizes of 4:2:0 and their strides, and are only read; the
+    // library allocates the file itself.
+    let done = unsafe {
+        tj::tj3CompressFromYUVPlanes8(
+            encoder.0,
+            planes.as_ptr(),
+            frame.width as i32,
+            strides.as_ptr(),
+            frame.height as i32,
+            &raw mut bytes,
+            &raw mut size,
+        )
+    };
+    ensure!(done == 0, "libjpeg-turbo refuses the picture");
+    // SAFETY: the library has just written so many bytes, which are given back once.
+    let file = unsafe {
+        let file = std::slice::from_raw_parts(bytes, size as usize).to_vec();
+        tj::tj3Free(bytes.cast());
+        file
+    };
+    Ok(file)
+}
+
+struct Encoder(tj::tjhandle);
+
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        // SAFETY: the handle is given back once, after its last use.
+        unsafe { tj::tj3Destroy(self.0) };
+    }
+}
