@@ -31,7 +31,7 @@ impl Codec for Heic {
     fn sniff(&self, head: &[u8]) -> bool {
         Boxes::of(head).next().is_some_and(|first| {
             let mut brands = first.data.chunks_exact(4);
-            &first.kind == b"ftyp" && brands.any(|brand| BRANDS.iter().any(|own| *own == brand))
+            &first.kind == b"ftyp" && brands.any(|brand| BRANDS.contains(&brand))
         })
     }
 
