@@ -304,5 +304,10 @@ impl Drop for Picture {
     fn drop(&mut self) {
         // SAFETY: empty, or from `dav1d_get_picture`; unreferenced once.
         unsafe { dav1d::dav1d_picture_unref(Some(NonNull::from(&mut self.0))) };
+        // The call leaves an empty list of metadata behind, which is on the heap (re_rav1d 0.1.3).
+        if let Some(list) = self.0.itut_t35_ref.take() {
+            // SAFETY: the call above made it from an `Arc`; nothing else refers to it, and it is taken once.
+            drop(unsafe { list.into_arc() });
+        }
     }
 }
