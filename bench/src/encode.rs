@@ -79,7 +79,7 @@ struct Encoder {
 }
 
 enum How {
-    /// A format of ours, as it is written by default.
+    /// A format that Andon writes, with its default options.
     Ours(&'static str),
     /// libjpeg-turbo with fitted Huffman tables, from planes.
     Turbo,
@@ -150,11 +150,7 @@ pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     println!("{LEGEND}");
     let mut paths: Vec<PathBuf> = Vec::new();
-    let more = args
-        .more
-        .iter()
-        .filter_map(|folder| Folder::open(folder).ok());
-    for folder in std::iter::once(Folder::open(&photos.path)?).chain(more) {
+    for folder in photos.with(&args.more)? {
         for name in &folder.names {
             // Some folders share photographs.
             if !paths.iter().any(|path| path.ends_with(name)) {
@@ -377,10 +373,7 @@ fn slice(rgb: &Rgb) -> Result<PixelSlice<'_>> {
         3 * rgb.width,
         PixelDescriptor::RGB8_SRGB,
     );
-    Ok(slice
-        .map(PixelSlice::erase)
-        .ok()
-        .context("pixels to score")?)
+    slice.map(PixelSlice::erase).ok().context("pixels to score")
 }
 
 impl Measured {

@@ -85,11 +85,7 @@ pub(crate) fn run(args: &JpegArgs, photos: &Folder) -> Result<Run> {
     }
     println!("{}", closeness::LEGEND);
     let mut photographs = Vec::new();
-    let more = args
-        .more
-        .iter()
-        .filter_map(|folder| Folder::open(folder).ok());
-    for folder in std::iter::once(Folder::open(&photos.path)?).chain(more) {
+    for folder in photos.with(&args.more)? {
         for name in &folder.names {
             let Some(photograph) = Photograph::measure(&folder.path.join(name), args)? else {
                 println!("{name:36} is not for planes");

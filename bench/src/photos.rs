@@ -38,6 +38,18 @@ impl Folder {
         })
     }
 
+    /// This folder and those of `more` that are here; one that is missing is named and passed over.
+    pub(crate) fn with(&self, more: &[PathBuf]) -> Result<Vec<Self>> {
+        let mut folders = vec![Self::open(&self.path)?];
+        for path in more {
+            match Self::open(path) {
+                Ok(folder) => folders.push(folder),
+                Err(error) => eprintln!("passed over: {error}"),
+            }
+        }
+        Ok(folders)
+    }
+
     /// One photograph's bytes.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         fs::read(self.path.join(name)).with_context(|| name.to_owned())

@@ -12,7 +12,7 @@ pub(super) fn encode(frame: &Frame, quality: u8) -> Result<Vec<u8>> {
     let encoder = Encoder(handle);
     for (what, value) in [
         (tj::TJPARAM_TJPARAM_QUALITY, i32::from(quality)),
-        (tj::TJPARAM_TJPARAM_SUBSAMP, tj::TJSAMP_TJSAMP_420 as i32),
+        (tj::TJPARAM_TJPARAM_SUBSAMP, tj::TJSAMP_TJSAMP_420),
         (tj::TJPARAM_TJPARAM_OPTIMIZE, 1),
     ] {
         // SAFETY: the handle is alive.
@@ -39,7 +39,7 @@ pub(super) fn encode(frame: &Frame, quality: u8) -> Result<Vec<u8>> {
         )
     };
     ensure!(done == 0, "libjpeg-turbo refuses the picture");
-    // SAFETY: the library has just written so many bytes, which are given back once.
+    // SAFETY: the library has just written `size` bytes there, and they are freed once.
     let file = unsafe {
         let file = std::slice::from_raw_parts(bytes, size as usize).to_vec();
         tj::tj3Free(bytes.cast());

@@ -1,8 +1,8 @@
 //! Forward DCT of 8×8 blocks with quantisation, as an encoder needs them.
 //!
 //! The transform is libjpeg's accurate integer one (`islow`), whose coefficients are eight times those of T.81. A
-//! coefficient becomes a level by a division that rounds as it is told to, and nothing if it is weaker than a threshold
-//! that may differ from block to block.
+//! coefficient is divided by its step and rounded with a given offset; below a threshold, which may differ from block to
+//! block, it becomes zero.
 //!
 //! Levels stand column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`.
 

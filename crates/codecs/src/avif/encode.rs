@@ -88,7 +88,7 @@ fn quantizer(how: &Encode) -> Option<u8> {
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
 /// Nanoseconds per px by speed: means over six photographs of 8 bits in 4:2:0, at 400 and 1200 px and quality 60 and
-/// 85, one core of a Zen 5 that did nothing else, libaom as it is shipped. 43 to 67 at speed 9, 180 to 300 at 8; from 7
+/// 85, an otherwise idle core of a Zen 5, libaom built for release. 43 to 67 at speed 9, 180 to 300 at 8; from 7
 /// on at 400 px, larger ones take half of it. The busiest photograph took twice the mean. 3 and 4 are drawn on from
 /// there.
 const NANOS: [u64; 10] = [0, 0, 0, 18_000, 8000, 3600, 1150, 600, 280, 65];

@@ -10,7 +10,7 @@ use andon_pixels::GainParams;
 /// What both forms say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
-    /// Of the picture as it is, in stops above white.
+    /// Of the base picture, without the map; in stops above white.
     base_headroom: Fraction,
     /// Of the one that the whole map makes of it.
     alternate_headroom: Fraction,

@@ -278,7 +278,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// How long samples stay: so many of them so many ticks.
+/// Durations of samples, stored as runs: a number of samples, and the ticks that each of them stays.
 struct Stays<'a> {
     runs: Fields<'a>,
     left: u32,

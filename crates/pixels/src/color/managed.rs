@@ -123,8 +123,8 @@ const WHITE_NITS: f64 = 203.0;
 const KNEE: f64 = 0.75;
 const HDR_STEPS: u16 = 4096;
 
-/// Relative colorimetry, as browsers show pictures: inks' black is as gray as it is on paper beside its white. A profile
-/// that has only one table has it for all intents.
+/// Relative colorimetry, as browsers use it: the black of inks stays the dark gray that it is on paper. A profile with
+/// only one table uses it for all intents.
 fn options(from: &ColorProfile) -> TransformOptions {
     let mut options = TransformOptions::default();
     if from.lut_a_to_b_colorimetric.is_some() {

@@ -45,7 +45,7 @@ impl Stage for Filter {
         })
     }
 
-    /// Sharpening leaves the light of every place as it is; blurring spreads it.
+    /// Sharpening moves no light from one place to another; blurring does.
     fn on_gain_map(&self, _: (u32, u32), _: (u32, u32)) -> OnGainMap {
         if self.gain > 0.0 {
             OnGainMap::Keeps

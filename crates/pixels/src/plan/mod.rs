@@ -140,7 +140,7 @@ impl Plan {
         self.pipeline.is_none()
     }
 
-    /// Is the picture shown as it is, with its own colours and metadata, and only written in another way?
+    /// Does the result show the source unchanged, with its colours and metadata, in another encoding?
     #[must_use]
     pub fn encodes_only(&self) -> bool {
         self.encodes_only

@@ -42,7 +42,7 @@ pub struct RegionF {
 }
 
 impl RegionF {
-    /// The same on a picture with so many times the px across and down.
+    /// The same on a picture whose width and height are multiplied by `across` and `down`.
     pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
         Self {
             x: self.x * across,
@@ -376,7 +376,7 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
-    /// The same for a picture of the same view in another size: that part of it, in so many times the px.
+    /// The same part of a picture that shows the same view in another size, its result scaled alike.
     fn on(&self, size: (u32, u32)) -> Option<Self> {
         let times = (
             f64::from(size.0) / f64::from(self.size.0),

@@ -25,7 +25,7 @@ impl BitWriter {
         }
     }
 
-    /// Makes room for so many writes.
+    /// Makes room for `writes` more writes.
     #[inline(always)]
     pub(super) fn reserve(&mut self, writes: usize) {
         // Of at most 27 bits, and of bytes that may all be doubled.

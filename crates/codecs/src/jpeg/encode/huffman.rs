@@ -13,7 +13,7 @@ impl Counts {
         Self([0; 256])
     }
 
-    /// A symbol so many times.
+    /// Counts a symbol `times` times.
     #[cfg(test)]
     pub(super) fn add(&mut self, symbol: u8, times: u32) {
         self.0[usize::from(symbol)] += times;
