@@ -20,6 +20,7 @@ pub mod native;
 mod percent;
 mod request;
 mod rewrite;
+pub mod signature;
 pub mod small_light;
 
 pub use andon_settings::Error as ConfigError;

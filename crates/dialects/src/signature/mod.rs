@@ -1,0 +1,29 @@
+//! What the signatures of all dialects are made of: keyed digests, their texts, and keys that are not weak.
+//!
+//! A dialect says what is signed and where the signature stands; it never compares by itself:
+//! [`same`] takes as long for a wrong signature as for one that is wrong in its last byte.
+//!
+//! ```
+//! use andon_dialects::signature::{Digest, base64, same};
+//! let right = Digest::Sha1.sign(b"my-security-key", &[b"300x200/my.server.com/some/path/to/image.jpg"]);
+//! assert_eq!(base64::padded(&right), "8ammJH8D-7tXy6kU3lTvoXlhu4o=");
+//! assert!(same(b"8ammJH8D-7tXy6kU3lTvoXlhu4o=", base64::padded(&right).as_bytes()));
+//! ```
+
+pub mod base64;
+mod digest;
+mod key;
+
+pub use digest::{Digest, md5};
+pub use key::{Key, unhex};
+
+use subtle::ConstantTimeEq;
+
+/// Are both the same, in a time that tells nothing but whether their lengths are?
+#[must_use]
+pub fn same(given: &[u8], right: &[u8]) -> bool {
+    given.ct_eq(right).into()
+}
+
+#[cfg(test)]
+mod tests;
