@@ -57,11 +57,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             source: read.source,
             materials: read.materials,
         };
-        let describe = ingredients.request.ask == Ask::Describe;
+        let ask = ingredients.request.ask.clone();
         let planned = Planned::new(&engine, ingredients, None)?;
-        match describe {
-            true => return write(&args.output, planned.facts().to_string().as_bytes()),
-            false => {
+        match ask {
+            Ask::Describe(document) => {
+                let text = document.write(&planned.about());
+                return write(&args.output, text.as_bytes());
+            }
+            _ => {
                 let made = planned.render(&engine, None, &Alone, &Never)?;
                 for note in &made.notes {
                     eprintln!("note: {note}");

@@ -1,17 +1,19 @@
 //! What a dialect is, and what it reads.
 
+use std::cell::RefCell;
 use std::fmt;
 
-use crate::request::{ErrorStyle, ImageRequest};
+use crate::errors::{ErrorStyle, Fault, OWN_ERRORS};
+use crate::request::ImageRequest;
 
 /// One URL language: one folder, one line in [`crate::ALL`].
 pub trait Dialect: fmt::Debug + Send + Sync {
     /// A target in its language, with [`crate::EXAMPLE_SOURCE`] as its file.
     fn example(&self) -> String;
 
-    /// The status of its errors.
+    /// How its errors are answered.
     fn errors(&self) -> ErrorStyle {
-        ErrorStyle::Own
+        OWN_ERRORS
     }
 
     /// What the target asks for; `None` when it is not in this language.
@@ -25,8 +27,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     fn write(&self, request: &ImageRequest) -> Option<String>;
 }
 
+/// The headers of a request.
+pub trait Headers {
+    /// The first value of a header; its name in lower case.
+    fn get(&self, name: &str) -> Option<&str>;
+}
+
 /// The target of a request, as received: nothing is decoded yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// Path and query.
     pub whole: &'a str,
@@ -34,24 +42,63 @@ pub struct Target<'a> {
     pub path: &'a str,
     /// The query after it.
     pub query: Option<&'a str>,
+    headers: Option<&'a HeadersRead<'a>>,
+}
+
+/// Headers, and which of them were looked at.
+pub(crate) struct HeadersRead<'a> {
+    headers: &'a dyn Headers,
+    names: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> HeadersRead<'a> {
+    pub(crate) fn new(headers: &'a dyn Headers) -> Self {
+        Self {
+            headers,
+            names: RefCell::default(),
+        }
+    }
+
+    /// The names of those that were looked at, sorted.
+    pub(crate) fn names(self) -> Vec<&'static str> {
+        let mut names = self.names.into_inner();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
 }
 
 impl<'a> Target<'a> {
-    /// Splits a target.
+    /// Splits a target that came without headers.
     #[must_use]
     pub fn new(whole: &'a str) -> Self {
-        match whole.split_once('?') {
-            Some((path, query)) => Self {
-                whole,
-                path,
-                query: Some(query),
-            },
-            None => Self {
-                whole,
-                path: whole,
-                query: None,
-            },
+        let (path, query) = match whole.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (whole, None),
+        };
+        Self {
+            whole,
+            path,
+            query,
+            headers: None,
         }
+    }
+
+    /// The same target, with the headers that came with it.
+    pub(crate) fn with_headers(self, headers: &'a HeadersRead<'a>) -> Self {
+        Self {
+            headers: Some(headers),
+            ..self
+        }
+    }
+
+    /// The first value of a header that came with it; its name in lower case. What is read here decides about the
+    /// request, so that clients that send another value are answered anew.
+    #[must_use]
+    pub fn header(&self, name: &'static str) -> Option<&'a str> {
+        let read = self.headers?;
+        read.names.borrow_mut().push(name);
+        read.headers.get(name)
     }
 
     /// The raw path below a dialect's prefix, without the slash between them.
@@ -69,17 +116,35 @@ pub struct Refusal {
     pub value: String,
     /// What is wrong and what would do.
     pub why: String,
+    /// What kind of fault it is.
+    pub fault: Fault,
     /// How it is answered.
     pub errors: ErrorStyle,
 }
 
 impl Refusal {
-    pub(crate) fn new(value: &str, why: impl Into<String>) -> Self {
+    /// A refusal of a target that asks for what may not be.
+    #[must_use]
+    pub fn new(value: &str, why: impl Into<String>) -> Self {
+        Self::of(Fault::Url, value, why)
+    }
+
+    /// A refusal for another fault.
+    #[must_use]
+    pub fn of(fault: Fault, value: &str, why: impl Into<String>) -> Self {
         Self {
             value: shorten(value),
             why: why.into(),
-            errors: ErrorStyle::Own,
+            fault,
+            errors: OWN_ERRORS,
         }
+    }
+}
+
+/// The headers are left out.
+impl fmt::Debug for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Target").field(&self.whole).finish()
     }
 }
 

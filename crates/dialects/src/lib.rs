@@ -16,6 +16,8 @@
 
 mod config;
 mod dialect;
+mod document;
+mod errors;
 pub mod native;
 mod percent;
 mod request;
@@ -25,12 +27,15 @@ pub mod small_light;
 
 pub use andon_settings::Error as ConfigError;
 pub use config::Settings;
-pub use dialect::{Dialect, Refusal, Target};
+pub use dialect::{Dialect, Headers, Refusal, Target};
+pub use document::{About, Document, ResultAbout, SourceAbout};
+pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
 pub use native::{Canonical, NativeConfig};
-pub use request::{AnswerStyle, Ask, ErrorStyle, ImageRequest, Redirect, Source};
+pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
 
+use dialect::HeadersRead;
 use rewrite::Rewriter;
 
 config::dialects! {
@@ -79,16 +84,34 @@ impl Dialects {
     /// # Errors
     /// A target that is broken, or asks for what may not be: the client's fault.
     pub fn parse(&self, raw_target: &str) -> Result<ImageRequest, Refusal> {
+        self.parse_with(raw_target, &NoHeaders)
+    }
+
+    /// The same for a target that came with headers.
+    ///
+    /// # Errors
+    /// As [`Dialects::parse`].
+    pub fn parse_with(
+        &self,
+        raw_target: &str,
+        headers: &dyn Headers,
+    ) -> Result<ImageRequest, Refusal> {
         let rewritten = self.rewriter.apply(raw_target);
-        let target = Target::new(&rewritten);
+        let headers = HeadersRead::new(headers);
+        let mut request = self.read(&Target::new(&rewritten).with_headers(&headers))?;
+        request.style.reads = headers.names();
+        Ok(request)
+    }
+
+    fn read(&self, target: &Target<'_>) -> Result<ImageRequest, Refusal> {
         for (_, dialect) in &self.dialects {
-            let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
+            let parsed = dialect.parse(target).map_err(|refusal| Refusal {
                 errors: dialect.errors(),
                 ..refusal
             })?;
             if let Some(mut request) = parsed {
                 request.style.errors = match request.ask {
-                    Ask::File => ErrorStyle::Own,
+                    Ask::File => OWN_ERRORS,
                     _ => dialect.errors(),
                 };
                 return Ok(request);
@@ -111,6 +134,15 @@ impl Dialects {
                 && again.rules.text() == request.rules.text();
             same.then_some((*name, target))
         })
+    }
+}
+
+/// Of requests that came without any.
+struct NoHeaders;
+
+impl Headers for NoHeaders {
+    fn get(&self, _: &str) -> Option<&str> {
+        None
     }
 }
 

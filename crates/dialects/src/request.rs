@@ -5,6 +5,8 @@ use std::sync::Arc;
 use andon_recipe::{Output, Recipe, Rules};
 
 use crate::dialect::Refusal;
+use crate::document::Document;
+use crate::errors::{ErrorStyle, OWN_ERRORS};
 use crate::percent;
 
 /// A target, read.
@@ -29,8 +31,8 @@ pub enum Ask {
     File,
     /// An image made of the source by the rules.
     Picture,
-    /// Facts about the source and about the image that the rules would make of it, as JSON.
-    Describe,
+    /// Facts about the source and about the image that the rules would make of it.
+    Describe(Arc<dyn Document>),
     /// Another URL.
     Redirect(Redirect),
 }
@@ -55,9 +57,9 @@ pub enum Source {
 }
 
 /// How a dialect wants a request answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerStyle {
-    /// The status of errors.
+    /// How errors are answered.
     pub errors: ErrorStyle,
     /// Send exactly what the rules make: no format chosen by `Accept` unless the URL asks for that, and never
     /// the source in place of a result that is larger.
@@ -66,16 +68,29 @@ pub struct AnswerStyle {
     pub type_by_name: bool,
     /// The canonical target, if this one is another.
     pub canonical: Option<String>,
+    /// Headers of replies with the result, and of 304: name in lower case, and value.
+    pub headers: Vec<(&'static str, String)>,
+    /// When the URL ends to be good, in seconds since 1970.
+    pub expires: Option<u64>,
+    /// For how many seconds clients may keep the result, where neither the operator nor the origin says that.
+    pub max_age: Option<u64>,
+    /// The request headers that decided about the request, in lower case.
+    pub reads: Vec<&'static str>,
 }
 
-/// The status of errors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ErrorStyle {
-    /// Each its own.
-    #[default]
-    Own,
-    /// The same for all but overload.
-    Every(u16),
+impl Default for AnswerStyle {
+    fn default() -> Self {
+        Self {
+            errors: OWN_ERRORS,
+            exact: false,
+            type_by_name: false,
+            canonical: None,
+            headers: Vec::new(),
+            expires: None,
+            max_age: None,
+            reads: Vec::new(),
+        }
+    }
 }
 
 impl ImageRequest {

@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
+use crate::dialect::HeadersRead;
 use crate::{
-    ALL, AnswerStyle, Ask, Config, Dialects, EXAMPLE_SOURCE, Rewrite, SmallLightConfig, Target,
+    ALL, AnswerStyle, Ask, Config, Dialects, EXAMPLE_SOURCE, Headers, Rewrite, SmallLightConfig,
+    Target,
 };
 
 fn dialects(config: &Config) -> Dialects {
@@ -123,4 +125,20 @@ proptest! {
     fn whatever_is_written_reads_back(target in "/(small_light\\((dw|dh|q|p|of|cw|da|pt)=[a-z0-9]{1,4}(,(dh|ch|cc|blur|q|embedicon)=[a-z0-9x%]{1,6})?\\)/)?[a-z%0-9 /.]{0,9}") {
         let _ = assert_written_targets_read_back(&Config::default(), &target);
     }
+}
+
+#[test]
+fn headers_that_a_dialect_looks_at_are_recorded() {
+    struct One;
+    impl Headers for One {
+        fn get(&self, name: &str) -> Option<&str> {
+            (name == "host").then_some("a.example")
+        }
+    }
+    let read = HeadersRead::new(&One);
+    let target = Target::new("/a.jpg").with_headers(&read);
+    assert_eq!(target.header("host"), Some("a.example"));
+    assert_eq!(target.header("dpr"), None);
+    assert_eq!(target.header("host"), Some("a.example"));
+    assert_eq!(read.names(), ["dpr", "host"]);
 }

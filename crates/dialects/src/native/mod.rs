@@ -5,6 +5,9 @@
 //! spelling is served with a `Link` to the canonical one, or redirected to it. `as:json` asks for the facts.
 
 mod config;
+mod facts;
+
+use std::sync::Arc;
 
 use andon_recipe::Recipe;
 
@@ -14,6 +17,7 @@ use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Refusal, Target};
 use crate::percent;
 use crate::request::{Ask, ImageRequest, Redirect, Source};
+use facts::Facts;
 
 #[derive(Debug)]
 struct Native {
@@ -47,12 +51,12 @@ impl Dialect for Native {
         })?;
         let format = recipe.output.format.as_ref();
         let ask = match format.is_some_and(|format| format.as_str() == FACTS) {
-            true => Ask::Describe,
+            true => {
+                recipe.output.format = None;
+                Ask::Describe(Arc::new(Facts))
+            }
             false => Ask::Picture,
         };
-        if ask == Ask::Describe {
-            recipe.output.format = None;
-        }
         let mut request = ImageRequest {
             ask,
             ..ImageRequest::picture(source, recipe)
@@ -69,9 +73,9 @@ impl Dialect for Native {
 
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let mut recipe = request.rules.text();
-        match request.ask {
+        match &request.ask {
             Ask::Picture => {}
-            Ask::Describe => {
+            Ask::Describe(_) => {
                 let mut facts: Recipe = recipe.parse().ok()?;
                 facts.output.format = andon_recipe::FormatName::new(FACTS).ok();
                 recipe = facts.to_string();

@@ -88,7 +88,7 @@ fn another_spelling_is_told_its_canonical_one() {
 #[test]
 fn json_asks_for_the_facts_of_what_the_rest_would_make() {
     let request = ask("/r/fit:9x9,as:json/a.jpg").unwrap();
-    assert_eq!(request.ask, Ask::Describe);
+    assert!(matches!(&request.ask, Ask::Describe(facts) if facts.name() == "facts"));
     assert_eq!(request.rules.text(), "fit:9x9");
 }
 

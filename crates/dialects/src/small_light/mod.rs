@@ -18,8 +18,9 @@ pub use config::{Compat, Mistakes, SmallLightConfig};
 pub use params::PARAMETERS;
 
 use crate::dialect::{Dialect, Refusal, Target, shorten_to};
+use crate::errors::{ErrorStyle, Every, OWN_ERRORS};
 use crate::percent;
-use crate::request::{AnswerStyle, Ask, ErrorStyle, ImageRequest, Source};
+use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use options::Options;
 
 #[derive(Debug)]
@@ -38,8 +39,8 @@ impl Dialect for SmallLight {
 
     fn errors(&self) -> ErrorStyle {
         match self.config.compat {
-            Compat::Sane => ErrorStyle::Own,
-            Compat::Strict => ErrorStyle::Every(415),
+            Compat::Sane => OWN_ERRORS,
+            Compat::Strict => ErrorStyle(&Every(415)),
         }
     }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use andon_dialects::Refusal;
+use andon_dialects::{Fault as Kind, Refusal};
 use hyper::{Method, StatusCode};
 
 pub use self::connections::ConnectionLimit;
@@ -168,7 +168,10 @@ impl Error {
     fn facts(&self) -> (StatusCode, Fault, &'static str) {
         use andon_pixels::Error as P;
         match self {
-            Self::Target(_) => (StatusCode::BAD_REQUEST, Fault::Client, "bad_request"),
+            Self::Target(refusal) => {
+                let (status, label) = refused(refusal.fault);
+                (status, Fault::Client, label)
+            }
             Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "not_found"),
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
             Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
@@ -267,6 +270,33 @@ impl Error {
         self.facts().2
     }
 
+    /// What is wrong, in the terms of URL languages.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        use andon_pixels::Error as P;
+        match self.root() {
+            Self::Target(refusal) => refusal.fault,
+            Self::Missing { .. } | Self::Withheld { .. } => Kind::Missing,
+            Self::Forbidden { .. } => Kind::Source,
+            Self::Pixels(P::Recipe { .. }) => Kind::Url,
+            Self::Pixels(P::UnknownFormat) => Kind::NotImage,
+            Self::Pixels(P::Broken { .. }) => Kind::Damaged,
+            Self::Pixels(P::Unsupported { .. }) => Kind::Unsupported,
+            Self::Pixels(P::Limit { .. }) => Kind::Limit,
+            Self::Method(_) => Kind::Method,
+            Self::TargetTooLong { .. } | Self::Host => Kind::Url,
+            Self::Busy | Self::Refused(_) | Self::ConnectionLimit(_) => Kind::Busy,
+            Self::Late(_) => Kind::Late,
+            Self::Io(_) => Kind::Origin,
+            Self::Origin(trouble) => match trouble.status() {
+                StatusCode::NOT_FOUND => Kind::Missing,
+                StatusCode::GATEWAY_TIMEOUT => Kind::Late,
+                _ => Kind::Origin,
+            },
+            _ => Kind::Internal,
+        }
+    }
+
     /// The sentence for the public: our own insides stay in the log.
     #[must_use]
     pub fn public(&self) -> String {
@@ -284,6 +314,18 @@ impl Error {
             Self::Refused(rejection) => Some(rejection.retry_after),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }
+    }
+}
+
+/// Status and label of a target that is refused.
+fn refused(fault: Kind) -> (StatusCode, &'static str) {
+    match fault {
+        Kind::Signature => (StatusCode::FORBIDDEN, "signature"),
+        Kind::Expired => (StatusCode::GONE, "expired"),
+        Kind::Missing => (StatusCode::NOT_FOUND, "not_found"),
+        Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "not_implemented"),
+        Kind::Limit => (StatusCode::UNPROCESSABLE_ENTITY, "limit"),
+        _ => (StatusCode::BAD_REQUEST, "bad_request"),
     }
 }
 

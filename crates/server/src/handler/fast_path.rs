@@ -55,7 +55,7 @@ impl App {
             head,
             "cache-status: {status}\r\nserver-timing: {timing}\r\n"
         );
-        if let Some(text) = kept.client.text(&entry.life, obtained.age) {
+        if let Some(text) = kept.client.text(&entry.life, obtained.age, &request.style) {
             let _ = write!(head, "cache-control: {text}\r\n");
         }
         let _ = write!(

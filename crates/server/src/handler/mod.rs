@@ -194,11 +194,12 @@ impl App {
         };
         record.took_all(obtained.stages);
         let entry = &obtained.entry;
+        let style = &known.asked.request.style;
         let kept = known.head(entry);
         let mut reply = kept.reply(headers, &entry.body);
         response::set_cache_status(&mut reply, obtained.status);
         response::set_timing(&mut reply, record.stages());
-        if let Some(text) = kept.client.text(&entry.life, obtained.age) {
+        if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
             response::set_cache_control(&mut reply, &text);
         }
         Ok(reply)
@@ -238,7 +239,10 @@ impl App {
             reply
         };
         response::add_remarks(reply.headers_mut(), &asked.request);
-        if let Some(text) = terms.client.text(&terms.life, Duration::ZERO) {
+        if let Some(text) = terms
+            .client
+            .text(&terms.life, Duration::ZERO, &asked.request.style)
+        {
             response::set_cache_control(&mut reply, &text);
         }
         Ok(reply)

@@ -1,5 +1,6 @@
 //! `/metrics`, at the addresses and for the clients that the configuration allows.
 
+use andon_dialects::OWN_ERRORS;
 use bytes::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Request, Response, StatusCode};
@@ -16,14 +17,14 @@ impl App {
     /// Answers what asks for metrics, and everything at an address of their own.
     pub(crate) fn monitoring<B>(&self, route: Route, request: &Request<B>) -> Reply {
         if let Err(error) = check_method(request.method()) {
-            return response::error(&error, error.status());
+            return response::error(&error, error.status(), OWN_ERRORS);
         }
         match route {
             Route::Metrics => self.exposition(),
             Route::Health => response::healthy(),
             _ => {
                 let path = request.uri().path().trim_start_matches('/').to_owned();
-                response::error(&Error::Missing { path }, StatusCode::NOT_FOUND)
+                response::error(&Error::Missing { path }, StatusCode::NOT_FOUND, OWN_ERRORS)
             }
         }
     }

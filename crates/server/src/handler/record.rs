@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use andon_dialects::{ErrorStyle, ImageRequest};
+use andon_dialects::{ErrorStyle, ImageRequest, OWN_ERRORS};
 use hyper::{Method, Request, StatusCode, Uri};
 
 use crate::error::{Error, Fault};
@@ -17,7 +17,7 @@ pub(super) struct RequestRecord<'a> {
     log: &'a AccessLog,
     began: Instant,
     entry: Entry,
-    /// The status of errors.
+    /// How errors are answered.
     errors: ErrorStyle,
     /// The image came with the request: what is wrong with it is the client's fault.
     is_upload: bool,
@@ -53,7 +53,7 @@ impl<'a> RequestRecord<'a> {
                 request: None,
                 error: None,
             },
-            errors: ErrorStyle::Own,
+            errors: OWN_ERRORS,
             is_upload: false,
         }
     }
@@ -96,13 +96,14 @@ impl<'a> RequestRecord<'a> {
             Error::Target(refusal) => refusal.errors,
             _ => self.errors,
         };
-        let status = match (error.status(), errors) {
+        let own = error.status();
+        let status = match error.root() {
             // Overload is our own, whatever the dialect says of the rest.
-            (own, _) if own == StatusCode::SERVICE_UNAVAILABLE => own,
-            (own, ErrorStyle::Own) => own,
-            (own, ErrorStyle::Every(status)) => StatusCode::from_u16(status).unwrap_or(own),
+            _ if own == StatusCode::SERVICE_UNAVAILABLE => own,
+            Error::Moved { .. } => own,
+            _ => StatusCode::from_u16(errors.0.status(error.kind(), own.as_u16())).unwrap_or(own),
         };
-        response::error(error, status)
+        response::error(error, status, errors)
     }
 
     /// The reply is ready.

@@ -1,7 +1,7 @@
 //! What an operator sees: the access log, the process's own lines, and metrics.
 
 pub(crate) mod access_log;
-mod clock;
+pub(crate) mod clock;
 pub(crate) mod entry;
 pub(crate) mod logging;
 pub(crate) mod metrics;

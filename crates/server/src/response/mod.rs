@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use andon_cache::Purged;
-use andon_dialects::ImageRequest;
+use andon_dialects::{ErrorStyle, Fault, ImageRequest};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -37,17 +37,27 @@ pub(crate) fn not_modified(validators: &Validators) -> Reply {
     reply
 }
 
-/// An error as one plain sentence.
-pub(crate) fn error(error: &Error, status: StatusCode) -> Reply {
-    let sentence = format!("{}\n", error.public());
-    let mut reply = with_type(status, Bytes::from(sentence), "text/plain; charset=utf-8");
+/// An error as one plain sentence, or as its URL language has it.
+pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Reply {
+    let (media_type, text) = (style.0)
+        .body(status.as_u16(), &error.public())
+        .unwrap_or_else(|| {
+            let sentence = format!("{}\n", error.public());
+            ("text/plain; charset=utf-8", sentence)
+        });
+    let mut reply = with_type(status, Bytes::from(text), media_type);
     let headers = reply.headers_mut();
+    for (name, value) in style.0.headers() {
+        let name = HeaderName::from_static(name);
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     // A fault may be mended at any moment: nobody should keep it for long. What counts is the fault, not
     // the 415 that the module's strict mode calls it.
-    let cache = if error.status().is_server_error() {
-        "no-store"
-    } else {
-        "max-age=60"
+    // Another URL, signed anew, may be good at once.
+    let passing = matches!(error.kind(), Fault::Signature | Fault::Expired);
+    let cache = match passing || error.status().is_server_error() {
+        true => "no-store",
+        false => "max-age=60",
     };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
     if let Some(seconds) = error.retry_after() {
@@ -145,12 +155,17 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
-/// What a dialect has to say of a request: `Andon-Note` for each note, what was ignored of the URL, and `Link` to
-/// the canonical one. Text from the URL is in notes, so that everything but printable ASCII is escaped.
+/// What a dialect has to say of a request: `Andon-Note` for each note, what was ignored of the URL, `Link` to
+/// the canonical one, and headers of its own. Text from the URL is in notes, so that everything but printable ASCII is escaped.
 pub(crate) fn add_remarks(headers: &mut HeaderMap, request: &ImageRequest) {
     if let Some(canonical) = &request.style.canonical {
         let link = format!("<{canonical}>; rel=\"canonical\"");
         set(headers, header::LINK, &link);
+    }
+    for (name, value) in &request.style.headers {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.append(HeaderName::from_static(name), value);
+        }
     }
     add_notes(headers, &request.notes);
 }

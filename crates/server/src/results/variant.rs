@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use andon_cache::{Entry, Key};
-use andon_dialects::ImageRequest;
+use andon_dialects::{Fault, ImageRequest, Refusal};
 use andon_recipe::FormatName;
 use hyper::{HeaderMap, Uri};
 
@@ -16,6 +16,7 @@ use super::head::Head;
 use super::making::Maker;
 use super::recent::Recent;
 use crate::error::Error;
+use crate::operations::clock;
 use crate::request::negotiation::{Negotiation, SettledRequest};
 
 /// One result's name and all that is told about it beside the result itself.
@@ -39,7 +40,16 @@ pub(crate) struct RequestVariant {
 
 /// The targets that were asked for most recently.
 #[derive(Debug)]
-pub(crate) struct TargetCache(Recent<Arc<ParsedTarget>>);
+pub(crate) struct TargetCache(Recent<Remembered>);
+
+/// What is remembered under a target.
+#[derive(Clone, Debug)]
+enum Remembered {
+    /// What it means.
+    Meaning(Arc<ParsedTarget>),
+    /// What it means depends on these headers: it is remembered under their values, too.
+    DependsOn(Arc<[&'static str]>),
+}
 
 /// A target's meaning for every choice of a format: a single one, if the target settles it.
 #[derive(Debug)]
@@ -68,17 +78,16 @@ impl TargetCache {
         maker: &Maker,
         negotiation: &Negotiation,
     ) -> Result<Arc<RequestVariant>, Error> {
-        let meaning = match self.0.get(target) {
+        let meaning = match self.meaning(target, headers) {
             Some(meaning) => meaning,
             None => {
-                let meaning = ParsedTarget::new(maker.resolver.parse(target)?, negotiation);
-                let meaning = Arc::new(meaning);
-                if target.len() <= LONGEST {
-                    self.0.remember(target, meaning.clone());
-                }
+                let request = maker.resolver.parse_with(target, headers)?;
+                let meaning = Arc::new(ParsedTarget::new(request, negotiation));
+                self.remember(target, headers, &meaning);
                 meaning
             }
         };
+        meaning.check_expiry(target)?;
         let choice = match meaning.is_open {
             true => negotiation.choose(headers, without),
             false => 0,
@@ -91,14 +100,42 @@ impl TargetCache {
         Ok(known.clone())
     }
 
-    /// The same for what was understood before. The headers are not looked at where they do not matter.
+    fn meaning(&self, target: &str, headers: &HeaderMap) -> Option<Arc<ParsedTarget>> {
+        let remembered = match self.0.get(target)? {
+            Remembered::DependsOn(names) => self.0.get(&with_values(target, &names, headers))?,
+            meaning => meaning,
+        };
+        match remembered {
+            Remembered::Meaning(meaning) => Some(meaning),
+            Remembered::DependsOn(_) => None,
+        }
+    }
+
+    fn remember(&self, target: &str, headers: &HeaderMap, meaning: &Arc<ParsedTarget>) {
+        let names = &meaning.request.style.reads;
+        let full = with_values(target, names, headers);
+        if full.len() > LONGEST {
+            return;
+        }
+        self.0.remember(&full, Remembered::Meaning(meaning.clone()));
+        if !names.is_empty() {
+            let depends = Remembered::DependsOn(names.as_slice().into());
+            self.0.remember(target, depends);
+        }
+    }
+
+    /// The same for what was understood before, by the target alone. `Accept` is not looked at where it does not
+    /// matter.
     pub(crate) fn understood(
         &self,
         target: &str,
         headers: impl FnOnce() -> HeaderMap,
         negotiation: &Negotiation,
     ) -> Option<Arc<RequestVariant>> {
-        let meaning = self.0.get(target)?;
+        let Remembered::Meaning(meaning) = self.0.get(target)? else {
+            return None;
+        };
+        meaning.check_expiry(target).ok()?;
         let choice = match meaning.is_open {
             true => negotiation.choose(&headers(), &[]),
             false => 0,
@@ -117,6 +154,31 @@ impl ParsedTarget {
             known: (0..choices).map(|_| OnceLock::new()).collect(),
         }
     }
+}
+
+impl ParsedTarget {
+    /// A URL that was good for some time is checked whenever it is used.
+    fn check_expiry(&self, target: &str) -> Result<(), Error> {
+        let style = &self.request.style;
+        match style.expires {
+            Some(moment) if moment <= clock::now() => Err(Error::Target(Refusal {
+                errors: style.errors,
+                ..Refusal::of(Fault::Expired, target, "the URL has expired")
+            })),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A target and the values of these headers: no value contains a line break.
+fn with_values(target: &str, names: &[&'static str], headers: &HeaderMap) -> String {
+    let mut text = target.to_owned();
+    for name in names {
+        text.push('\n');
+        let value = headers.get(*name).and_then(|value| value.to_str().ok());
+        text.push_str(value.unwrap_or_default());
+    }
+    text
 }
 
 impl RequestVariant {

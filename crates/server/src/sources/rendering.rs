@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use andon_dialects::ImageRequest;
+use andon_dialects::{About, ImageRequest, ResultAbout, SourceAbout};
 use andon_pixels::{Cores, Decoded, Engine, Interrupt, Measurement, Model, Plan, Timings};
 use andon_recipe::Measured;
 use bytes::Bytes;
-use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::sources::materials::LoadedMaterials;
@@ -115,7 +114,7 @@ impl Planned {
 
     /// What the header says of the source, and what is made of it.
     #[must_use]
-    pub fn facts(&self) -> Value {
+    pub fn about(&self) -> About<'_> {
         let (info, plan) = (self.plan.info(), &self.plan);
         let colour = match info.model {
             Model::Gray => "gray",
@@ -124,24 +123,28 @@ impl Planned {
             Model::Cmyk => "cmyk",
         };
         let (width, height) = plan.size();
-        json!({
-            "source": {
-                "format": info.format,
-                "width": info.width,
-                "height": info.height,
-                "orientation": info.orientation.exif(),
-                "frames": info.frames,
-                "alpha": info.alpha,
-                "depth": info.depth.bits(),
-                "colour": colour,
-                "profile": info.space.profiled,
-                "metadata": info.metadata,
-                "progressive": info.progressive,
-                "bytes": self.source.len(),
+        About {
+            source: SourceAbout {
+                format: info.format,
+                width: info.width,
+                height: info.height,
+                orientation: info.orientation,
+                frames: info.frames,
+                alpha: info.alpha,
+                depth: info.depth.bits().into(),
+                colour,
+                profiled: info.space.profiled,
+                metadata: info.metadata,
+                progressive: info.progressive,
+                bytes: self.source.len() as u64,
             },
-            "recipe": plan.recipe().to_string(),
-            "result": { "format": plan.format(), "width": width, "height": height },
-        })
+            recipe: plan.recipe(),
+            result: ResultAbout {
+                format: plan.format(),
+                width,
+                height,
+            },
+        }
     }
 
     /// Renders, from what was decoded before if something was.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::{Ask, Dialects, ImageRequest, Redirect, Refusal, Source as Location};
+use andon_dialects::{Ask, Dialects, Headers, ImageRequest, Redirect, Refusal, Source as Location};
 use andon_pixels::Codec;
 use andon_recipe::{Orientation, Recipe};
 use bytes::Bytes;
+use hyper::HeaderMap;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::admission::{Admitted, Shares};
@@ -78,6 +79,15 @@ pub struct Read {
     pub materials: LoadedMaterials,
     /// Counts the source's bytes while they are held, if they were in memory before.
     pub hold: Option<Arc<Reservation>>,
+}
+
+/// Headers as they came.
+struct Received<'a>(&'a HeaderMap);
+
+impl Headers for Received<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.to_str().ok()
+    }
 }
 
 /// Codecs have no text of their own.
@@ -162,18 +172,30 @@ impl Resolver {
     /// # Errors
     /// `Target`; `Moved` for a redirect.
     pub fn parse(&self, target: &str) -> Result<ImageRequest, Error> {
-        let mut request = self.dialects.parse(target).map_err(Error::Target)?;
+        self.parse_with(target, &HeaderMap::new())
+    }
+
+    /// The same for a target that came with headers.
+    ///
+    /// # Errors
+    /// As [`Resolver::parse`].
+    pub(crate) fn parse_with(
+        &self,
+        target: &str,
+        headers: &HeaderMap,
+    ) -> Result<ImageRequest, Error> {
+        let parsed = self.dialects.parse_with(target, &Received(headers));
+        let mut request = parsed.map_err(Error::Target)?;
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;
             return Err(Error::Moved { to, status });
         }
         if let Location::Url(url) = &request.source {
             let path = self.origins.path_of(url).ok_or_else(|| {
+                let why = "no origin has it; `http.base` of an origin says which URLs are served";
                 Error::Target(Refusal {
-                    value: url.clone(),
-                    why: "no origin has it; `http.base` of an origin says which URLs are served"
-                        .to_owned(),
                     errors: request.style.errors,
+                    ..Refusal::of(andon_dialects::Fault::Source, url, why)
                 })
             })?;
             request.source = Location::from_path(&path);

@@ -19,7 +19,7 @@ impl Revision {
         match ask {
             Ask::File | Ask::Redirect(_) => String::new(),
             Ask::Picture => format!("{} {recipe}", self.0),
-            Ask::Describe => format!("{} facts {recipe}", self.0),
+            Ask::Describe(document) => format!("{} {} {recipe}", self.0, document.name()),
         }
     }
 

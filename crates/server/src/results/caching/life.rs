@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use andon_cache::Life;
+use andon_dialects::AnswerStyle;
 use serde::{Deserialize, Serialize};
 
 use crate::config::CacheConfig;
+use crate::operations::clock;
 use crate::origins::Freshness;
 
 /// The terms a result is kept on.
@@ -71,17 +73,54 @@ impl Terms {
 }
 
 impl ClientSide {
-    /// The `Cache-Control` of a result of this age.
-    pub(crate) fn text(&self, life: &Life, age: Duration) -> Option<String> {
-        match self {
-            Self::Silence => None,
+    /// The `Cache-Control` of a result of this age, for a URL that is answered in this style.
+    pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
+        let text = match self {
+            Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
             Self::Words(words) => Some(words.clone()),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),
                 left => format!("max-age={left}"),
             }),
+        };
+        match style.expires {
+            None => text,
+            Some(moment) => {
+                let left = moment.saturating_sub(clock::now());
+                Some(at_most(left, &text.unwrap_or_default()))
+            }
         }
     }
+}
+
+/// A `Cache-Control` that allows no cache to keep a reply for longer than `left` seconds.
+fn at_most(left: u64, text: &str) -> String {
+    let mut limited = false;
+    let mut directives: Vec<String> = Vec::new();
+    for directive in text
+        .split(',')
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+    {
+        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+        let seconds = value.parse::<u64>();
+        directives.push(match (name, seconds) {
+            ("max-age" | "s-maxage", Ok(seconds)) => {
+                limited |= name == "max-age";
+                format!("{name}={}", seconds.min(left))
+            }
+            // A reply may be used after its time, which an expired one must not.
+            ("stale-while-revalidate" | "stale-if-error" | "immutable", _) => continue,
+            _ => {
+                limited |= ["no-store", "no-cache"].contains(&name);
+                directive.to_owned()
+            }
+        });
+    }
+    if !limited {
+        directives.push(format!("max-age={left}"));
+    }
+    directives.join(", ")
 }
 
 /// Ten years: the cache's size ends its entries, not a date.
@@ -96,7 +135,11 @@ mod tests {
 
     fn told(config: &CacheConfig, said: Freshness) -> (Duration, Option<String>, bool) {
         let terms = Terms::of_origin(config, "shop/a.jpg", said);
-        let text = terms.client.text(&terms.life, Duration::from_secs(10));
+        let text = terms.client.text(
+            &terms.life,
+            Duration::from_secs(10),
+            &AnswerStyle::default(),
+        );
         (terms.life.fresh_for, text, terms.shared)
     }
 
@@ -131,5 +174,18 @@ mod tests {
         let words = text("public, max-age=5");
         assert_eq!(told(&ruled, minute), (2 * MINUTE, words.clone(), true));
         assert_eq!(told(&ruled, private), (2 * MINUTE, words, true));
+    }
+
+    #[test]
+    fn nothing_is_kept_for_longer_than_its_url_is_good() {
+        for (usual, told) in [
+            ("", "max-age=50"),
+            ("public, max-age=20", "public, max-age=20"),
+            ("max-age=90, s-maxage=80", "max-age=50, s-maxage=50"),
+            ("public, stale-while-revalidate=90", "public, max-age=50"),
+            ("no-store", "no-store"),
+        ] {
+            assert_eq!(at_most(50, usual), told);
+        }
     }
 }

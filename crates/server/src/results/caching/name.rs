@@ -72,9 +72,9 @@ impl Names {
 
     /// What is made for a request before anybody knows what it comes to.
     pub(crate) fn unresolved(&self, asked: &SettledRequest) -> Key {
-        let ask = match asked.request.ask {
-            Ask::Describe => "facts",
-            _ => "",
+        let ask = match &asked.request.ask {
+            Ask::Describe(document) => document.name(),
+            _ => String::new(),
         };
         let text = format!("unresolved {ask} {}", asked.request.rules.text());
         Key::of(&self.parts(asked, text))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::ImageRequest;
+use andon_dialects::{Document, ImageRequest};
 use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
@@ -77,18 +77,19 @@ impl Maker {
         })
     }
 
-    /// Facts about a source and about what a recipe makes of it: from its header, and decoded only where the
+    /// A document about a source and about what a recipe makes of it: from its header, and decoded only where the
     /// recipe asks for something that has to be measured.
     pub(super) async fn describe(
         &self,
+        document: &dyn Document,
         task: &Task<'_>,
         found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let (planned, _holds) = self.read_and_plan(task, found, stages).await?;
         Ok(Picture {
-            body: planned.facts().to_string().into(),
-            media_type: "application/json",
+            body: document.write(&planned.about()).into(),
+            media_type: document.media_type(),
             notes: Vec::new(),
             plan: None,
         })

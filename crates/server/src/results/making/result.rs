@@ -47,10 +47,10 @@ impl Maker {
             patience: job.patience,
         };
         let stages_of = &mut stages;
-        let picture = match job.known.asked.request.ask {
+        let picture = match &job.known.asked.request.ask {
             Ask::File | Ask::Redirect(_) => self.file(&task, found, stages_of).await?,
             Ask::Picture => self.picture(&task, found, stages_of).await?,
-            Ask::Describe => self.describe(&task, found, stages_of).await?,
+            Ask::Describe(document) => self.describe(&**document, &task, found, stages_of).await?,
         };
         let request = &job.known.asked.request;
         let mut tags = vec![resolved.tag.clone(), format!("type:{}", picture.media_type)];

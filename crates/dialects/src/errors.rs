@@ -1,0 +1,86 @@
+//! How errors are answered: each URL language has its own habits.
+
+use std::fmt;
+
+/// What is wrong with a request, as far as URL languages answer it differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The URL asks for what may not be.
+    Url,
+    /// The URL is not signed, or not by anybody who may.
+    Signature,
+    /// The URL was good until a moment that is past.
+    Expired,
+    /// The source may not be used.
+    Source,
+    /// There is no such source.
+    Missing,
+    /// The source is no image.
+    NotImage,
+    /// The source is damaged.
+    Damaged,
+    /// What is asked for, or the source's format, is known but not done here.
+    Unsupported,
+    /// Source or result is over a limit.
+    Limit,
+    /// The origin of the source failed.
+    Origin,
+    /// It took too long.
+    Late,
+    /// There is more work than can be done.
+    Busy,
+    /// The method is not allowed.
+    Method,
+    /// A fault of this program.
+    Internal,
+}
+
+/// How one URL language answers errors.
+pub trait Errors: fmt::Debug + Sync {
+    /// The status, where the server's own is `own`.
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        let _ = fault;
+        own
+    }
+
+    /// Media type and text of the body with this status, from the sentence for the public; `None`: the sentence.
+    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+        let _ = (status, sentence);
+        None
+    }
+
+    /// Further headers: name in lower case, and value.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+}
+
+/// How errors are answered. Two are equal when they are the same one.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorStyle(pub &'static dyn Errors);
+
+impl PartialEq for ErrorStyle {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for ErrorStyle {}
+
+/// Each with its own status, as one sentence.
+pub const OWN_ERRORS: ErrorStyle = ErrorStyle(&Own);
+
+#[derive(Debug)]
+struct Own;
+
+impl Errors for Own {}
+
+/// The same status for everything.
+#[derive(Debug)]
+pub(crate) struct Every(pub(crate) u16);
+
+impl Errors for Every {
+    fn status(&self, _: Fault, _: u16) -> u16 {
+        self.0
+    }
+}
