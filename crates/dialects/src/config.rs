@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use andon_settings::check;
+
 use crate::ConfigError;
 use crate::dialect::Dialect;
 
@@ -15,6 +17,23 @@ pub trait Settings {
 
     /// Makes relative paths relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
+}
+
+/// Where a dialect that is off by default is mounted, without its last slash: `"/"` is the root. `None` for an empty
+/// prefix, which switches it off.
+///
+/// # Errors
+/// A prefix that is no path.
+pub(crate) fn mount(key: &str, prefix: &str) -> Result<Option<String>, ConfigError> {
+    if prefix.is_empty() {
+        return Ok(None);
+    }
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let sound = prefix.starts_with('/') && prefix.bytes().all(plain);
+    check(sound, key, || {
+        format!("`{prefix}` must be a path of letters, digits and `-._~`, such as \"/images\"")
+    })?;
+    Ok(Some(prefix.trim_end_matches('/').to_owned()))
 }
 
 /// Lists the dialects: the name of the table in the configuration, and the type of its keys.

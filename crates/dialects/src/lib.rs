@@ -18,6 +18,7 @@ mod config;
 mod dialect;
 mod document;
 mod errors;
+pub mod image_filter;
 pub mod native;
 mod percent;
 mod request;
@@ -30,6 +31,7 @@ pub use config::Settings;
 pub use dialect::{Dialect, Headers, Refusal, Target};
 pub use document::{About, Document, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
+pub use image_filter::ImageFilterConfig;
 pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
@@ -43,6 +45,8 @@ config::dialects! {
     native: NativeConfig,
     /// ngx_small_light's URLs.
     small_light: SmallLightConfig,
+    /// The URLs that rewrite rules make of nginx's image_filter locations.
+    image_filter: ImageFilterConfig,
 }
 
 /// The file of all [`Dialects::examples`], with its slash.
@@ -148,3 +152,5 @@ impl Headers for NoHeaders {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vectors;

@@ -10,10 +10,18 @@ fn dialects(config: &Config) -> Dialects {
     Dialects::new(config).expect("a configuration")
 }
 
+/// Every dialect, each below a prefix of its own.
+fn all() -> Config {
+    let mut config = Config::default();
+    config.image_filter.prefix = "/nginx".to_owned();
+    config
+}
+
 #[test]
 fn every_dialect_reads_its_own_example() {
+    let config = all();
     for (name, make) in ALL {
-        let dialect = make(&Config::default()).unwrap().expect("on by default");
+        let dialect = make(&config).unwrap().expect("switched on");
         let example = dialect.example();
         let request = dialect.parse(&Target::new(&example)).unwrap().expect(name);
         assert_eq!(format!("/{}", request.source.as_str()), EXAMPLE_SOURCE);
@@ -118,6 +126,8 @@ fn a_written_request_is_canonical_and_reads_back() {
         config.small_light.material_dir = Some("icons".into());
         assert_eq!(assert_written_targets_read_back(&config, target), 1);
     }
+    let target = "/nginx/image_filter(crop,-,0150,q=90,rotate=90)/a%20b.jpg";
+    assert_eq!(assert_written_targets_read_back(&all(), target), 1);
 }
 
 proptest! {

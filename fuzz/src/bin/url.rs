@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use andon_dialects::{Compat, Config, Dialects, Rewrite, SmallLightConfig};
+use andon_dialects::{Compat, Config, Dialects, ImageFilterConfig, Rewrite, SmallLightConfig};
 use andon_recipe::{Facts, Recipe};
 
 static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
@@ -22,6 +22,9 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                     compat,
                     patterns: [("msize".to_owned(), "dw=500,dh=500,da=l,q=95".to_owned())].into(),
                     ..SmallLightConfig::default()
+                },
+                image_filter: ImageFilterConfig {
+                    prefix: "/".to_owned(),
                 },
                 ..Config::default()
             };

@@ -1,0 +1,23 @@
+//! The dialect's keys.
+
+use serde::Deserialize;
+
+use super::ImageFilter;
+use crate::ConfigError;
+use crate::config::{Settings, mount};
+use crate::dialect::Dialect;
+
+/// `[image_filter]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImageFilterConfig {
+    /// What targets begin with; empty: none are read.
+    pub prefix: String,
+}
+
+impl Settings for ImageFilterConfig {
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+        let prefix = mount("image_filter.prefix", &self.prefix)?;
+        Ok(prefix.map(|prefix| Box::new(ImageFilter { prefix }) as Box<dyn Dialect>))
+    }
+}

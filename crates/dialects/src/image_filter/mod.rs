@@ -1,0 +1,80 @@
+//! nginx's `ngx_http_image_filter_module`: `/image_filter(resize,150,-,rotate=90,q=75)/trip/a.jpg`.
+//!
+//! The module has no URLs of its own: a location says what its pictures become. A `[[rewrite]]` rule brings the
+//! location's URLs into this shape, whose words and values are the directives'.
+
+mod config;
+mod options;
+mod rules;
+mod size;
+
+use std::sync::Arc;
+
+pub use config::ImageFilterConfig;
+
+use crate::EXAMPLE_SOURCE;
+use crate::dialect::{Dialect, Refusal, Target};
+use crate::errors::{ErrorStyle, Every};
+use crate::percent;
+use crate::request::{Ask, ImageRequest, Source};
+use options::Options;
+use rules::ImageFilterRules;
+
+#[derive(Debug)]
+struct ImageFilter {
+    /// Without its last slash.
+    prefix: String,
+}
+
+/// What options follow.
+const OPEN: &str = "image_filter(";
+
+impl Dialect for ImageFilter {
+    fn example(&self) -> String {
+        format!("{}/{OPEN}resize,250,250){EXAMPLE_SOURCE}", self.prefix)
+    }
+
+    /// The module knows one failure.
+    fn errors(&self) -> ErrorStyle {
+        ErrorStyle(&Every(415))
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        let below = target.below(&self.prefix);
+        let Some(rest) = below.and_then(|rest| rest.strip_prefix(OPEN)) else {
+            return Ok(None);
+        };
+        let (options, source) = rest.split_once(")/").ok_or_else(|| {
+            Refusal::new(
+                target.path,
+                "no file follows the options: it must be `/image_filter(…)/file`",
+            )
+        })?;
+        let source = Source::from_raw(source)?;
+        let options = percent::decode(options)?;
+        if options == "off" {
+            return Ok(Some(ImageRequest::file(source)));
+        }
+        let (ask, options) = match options.as_str() {
+            "size" => (Ask::Describe(Arc::new(size::Size)), Options::default()),
+            options => (Ask::Picture, Options::read(options)?),
+        };
+        Ok(Some(ImageRequest {
+            ask,
+            ..ImageRequest::picture(source, ImageFilterRules::new(options))
+        }))
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let (options, _) = text.strip_prefix(OPEN)?.split_once(')')?;
+        let (Ask::Picture, Source::Path(source)) = (&request.ask, &request.source) else {
+            return None;
+        };
+        let source = percent::encode(source, "/");
+        Some(format!("{}/{OPEN}{options})/{source}", self.prefix))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! The directives' values, read as the module reads variables.
+
+use std::fmt;
+
+use crate::dialect::Refusal;
+
+/// What a location's directives say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) filter: Filter,
+    /// `rotate`, in degrees counter-clockwise; 0: none. What is no multiple of 90 turns nothing, but has the picture
+    /// written anew.
+    pub(super) rotate: u64,
+    /// `image_filter_jpeg_quality`, 1 to 100.
+    pub(super) jpeg_quality: u8,
+    /// `image_filter_webp_quality`, 1 to 100.
+    pub(super) webp_quality: u8,
+    /// `image_filter_sharpen`, per cent.
+    pub(super) sharpen: u64,
+    /// `image_filter_interlace`.
+    pub(super) interlace: bool,
+}
+
+/// `image_filter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    /// The file, if it is a picture.
+    Test,
+    /// Only the turn.
+    Rotate,
+    /// Inside a box.
+    Resize(Bound, Bound),
+    /// Over a box, and what hangs over is cut off.
+    Crop(Bound, Bound),
+}
+
+/// The most px that a side may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bound(pub(super) u64);
+
+impl Bound {
+    /// `-`. The module's own number for it, which takes part in its arithmetic.
+    const NONE: Self = Self(u64::MAX);
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            filter: Filter::Test,
+            rotate: 0,
+            jpeg_quality: 75,
+            webp_quality: 80,
+            sharpen: 0,
+            interlace: false,
+        }
+    }
+}
+
+impl Options {
+    /// Reads `resize,150,-,rotate=90,q=75,webp_q=80,sharpen=10,interlace=on`: the words of `image_filter`, then the
+    /// other directives in any order.
+    ///
+    /// # Errors
+    /// What the module answers with 415.
+    pub(super) fn read(text: &str) -> Result<Self, Refusal> {
+        let mut words = text.split(',');
+        let mut options = Self::default();
+        let mut next = || words.next().unwrap_or_default();
+        options.filter = match next() {
+            "test" => Filter::Test,
+            "rotate" => {
+                options.rotate = angle(next())?;
+                Filter::Rotate
+            }
+            "resize" => Filter::Resize(bound(next())?, bound(next())?),
+            "crop" => Filter::Crop(bound(next())?, bound(next())?),
+            other => {
+                let why = "expected off, test, size, rotate, resize or crop";
+                return Err(Refusal::new(other, why));
+            }
+        };
+        for word in words {
+            options.directive(word)?;
+        }
+        Ok(options)
+    }
+
+    fn directive(&mut self, word: &str) -> Result<(), Refusal> {
+        match word.split_once('=').unwrap_or((word, "")) {
+            ("rotate", value) if self.filter != Filter::Rotate => {
+                self.rotate = number(value).unwrap_or_default();
+            }
+            ("q", value) => {
+                self.jpeg_quality = quality(value)?;
+                self.webp_quality = self.jpeg_quality;
+            }
+            ("webp_q", value) => self.webp_quality = quality(value)?,
+            ("sharpen", value) => self.sharpen = number(value).unwrap_or_default().min(1000),
+            ("interlace", "on") => self.interlace = true,
+            ("interlace", "off") => self.interlace = false,
+            _ => {
+                let why = "expected rotate=, q=, webp_q=, sharpen= or interlace=on";
+                return Err(Refusal::new(word, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The quality for a format that has one.
+    pub(super) fn quality(&self, format: &str) -> Option<u8> {
+        match format {
+            "jpeg" => Some(self.jpeg_quality),
+            "webp" => Some(self.webp_quality),
+            _ => None,
+        }
+    }
+}
+
+/// nginx's `ngx_http_image_filter_value`: digits only, and `-` for the largest number there is; 0 is no value.
+fn number(text: &str) -> Option<u64> {
+    match text {
+        "-" => Some(Bound::NONE.0),
+        text if !text.bytes().all(|byte| byte.is_ascii_digit()) => None,
+        // What does not fit into nginx's signed number is an error there.
+        text => text
+            .parse()
+            .ok()
+            .filter(|number| (1..=i64::MAX as u64).contains(number)),
+    }
+}
+
+fn bound(text: &str) -> Result<Bound, Refusal> {
+    let why = "a side is a whole number of px, at least 1, or `-` for no bound";
+    number(text)
+        .map(Bound)
+        .ok_or_else(|| Refusal::new(text, why))
+}
+
+fn angle(text: &str) -> Result<u64, Refusal> {
+    let turns = number(text).filter(|angle| matches!(angle, 90 | 180 | 270));
+    turns.ok_or_else(|| Refusal::new(text, "alone, rotate takes 90, 180 or 270"))
+}
+
+/// GD takes more than 100 for 100.
+fn quality(text: &str) -> Result<u8, Refusal> {
+    let why = "a quality is a whole number from 1 to 100";
+    let number = number(text).ok_or_else(|| Refusal::new(text, why))?;
+    Ok(number.min(100) as u8)
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NONE => f.write_str("-"),
+            Self(px) => px.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.filter {
+            Filter::Test => f.write_str("test")?,
+            Filter::Rotate => write!(f, "rotate,{}", self.rotate)?,
+            Filter::Resize(w, h) => write!(f, "resize,{w},{h}")?,
+            Filter::Crop(w, h) => write!(f, "crop,{w},{h}")?,
+        }
+        let usual = Self::default();
+        if self.rotate != 0 && self.filter != Filter::Rotate {
+            write!(f, ",rotate={}", Bound(self.rotate))?;
+        }
+        if self.jpeg_quality != usual.jpeg_quality {
+            write!(f, ",q={}", self.jpeg_quality)?;
+        }
+        let follows = match self.jpeg_quality == usual.jpeg_quality {
+            true => usual.webp_quality,
+            false => self.jpeg_quality,
+        };
+        if self.webp_quality != follows {
+            write!(f, ",webp_q={}", self.webp_quality)?;
+        }
+        if self.sharpen != 0 {
+            write!(f, ",sharpen={}", self.sharpen)?;
+        }
+        if self.interlace {
+            f.write_str(",interlace=on")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! The module's arithmetic, in its order of whole-number operations.
+
+use std::sync::Arc;
+
+use andon_recipe::{
+    Colour, Effect, Facts, Goal, Kept, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+};
+
+use super::OPEN;
+use super::options::{Bound, Filter, Options};
+
+/// What a location's directives make of a picture.
+#[derive(Clone, Debug)]
+pub(super) struct ImageFilterRules {
+    options: Options,
+    output: Output,
+}
+
+impl ImageFilterRules {
+    pub(super) fn new(options: Options) -> Self {
+        let output = Output {
+            metadata: Kept::None,
+            profile: Profile::Drop,
+            progressive: options.interlace,
+            ..Output::default()
+        };
+        Self { options, output }
+    }
+
+    /// Is the file sent as it is? Only what is too large or to be turned is touched.
+    fn passes(&self, width: u64, height: u64) -> bool {
+        match self.options.filter {
+            Filter::Test => true,
+            Filter::Rotate => false,
+            Filter::Resize(w, h) | Filter::Crop(w, h) => {
+                width <= w.0 && height <= h.0 && self.options.rotate == 0
+            }
+        }
+    }
+
+    fn steps(&self, (width, height): (u64, u64)) -> Vec<Step> {
+        let (mut w, mut h) = (width, height);
+        match self.options.filter {
+            Filter::Test | Filter::Rotate => {}
+            Filter::Resize(most_w, most_h) => {
+                if w > most_w.0 {
+                    (w, h) = (most_w.0, scaled(h, most_w, w));
+                }
+                if h > most_h.0 {
+                    (w, h) = (scaled(w, most_h, h), most_h.0);
+                }
+            }
+            Filter::Crop(most_w, most_h) => {
+                let taller = (w as f64 / h as f64) < (most_w.0 as f64 / most_h.0 as f64);
+                if taller && w > most_w.0 {
+                    (w, h) = (most_w.0, scaled(h, most_w, w));
+                } else if !taller && h > most_h.0 {
+                    (w, h) = (scaled(w, most_h, h), most_h.0);
+                }
+            }
+        }
+        // No side is longer than the source's, a u32.
+        let px = |side: u64| side as u32;
+        let mut steps = vec![Step::exact(px(w), px(h))];
+        // Counter-clockwise.
+        let turn = match self.options.rotate {
+            90 => Some(Turn::R270),
+            180 => Some(Turn::R180),
+            270 => Some(Turn::R90),
+            _ => None,
+        };
+        if let Some(turn) = turn {
+            steps.push(Step::Turn(turn));
+            // GD turns onto a black ground without alpha.
+            let black = Colour {
+                a: u8::MAX,
+                ..Colour::CLEAR
+            };
+            steps.push(Step::Flatten(black));
+            if turn != Turn::R180 {
+                (w, h) = (h, w);
+            }
+        }
+        if let Filter::Crop(most_w, most_h) = self.options.filter {
+            let (cut_w, cut_h) = (w.min(most_w.0), h.min(most_h.0));
+            let (x, y) = ((w - cut_w) / 2, (h - cut_h) / 2);
+            steps.push(Step::crop(px(x), px(y), px(cut_w), px(cut_h)));
+        }
+        steps.extend(sharpened(self.options.sharpen));
+        steps
+    }
+}
+
+impl Rules for ImageFilterRules {
+    fn text(&self) -> String {
+        let output = Recipe {
+            steps: Vec::new(),
+            output: self.output.clone(),
+        };
+        format!("{OPEN}{}) {output}", self.options)
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let format = facts.format.as_str();
+        if !["jpeg", "gif", "png", "webp"].contains(&format) {
+            let why = "image_filter reads JPEG, GIF, PNG and WebP only";
+            return Err(ResolveError::new(format, why));
+        }
+        let (width, height) = (facts.width.into(), facts.height.into());
+        if self.passes(width, height) {
+            return Ok(Recipe::original());
+        }
+        let mut output = self.output.clone();
+        let written = output.format.as_ref().map_or(format, |name| name.as_str());
+        output.goal = self.options.quality(written).map(Goal::Quality);
+        output.progressive &= matches!(written, "jpeg" | "png" | "gif");
+        if facts.cmyk {
+            output.profile = Profile::Ignore;
+        }
+        // GD reads one frame.
+        output.frame = (format != "jpeg").then_some(1);
+        let steps = self.steps((width, height));
+        Recipe { steps, output }.resolve(facts)
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self {
+            output,
+            ..self.clone()
+        })
+    }
+
+    fn materials(&self) -> Vec<&str> {
+        Vec::new()
+    }
+}
+
+/// A side that shrinks as the other does from `from` to `to`.
+fn scaled(side: u64, to: Bound, from: u64) -> u64 {
+    // Both are sides of pictures here: `to` is less than `from`.
+    (side * to.0 / from.max(1)).max(1)
+}
+
+/// `gdImageSharpen` weighs a pixel's neighbours -percent/400 in both directions. An unsharp mask over one pixel with
+/// sigma 0.5 weighs them -amount × 0.1065.
+fn sharpened(percent: u64) -> Option<Step> {
+    const NEIGHBOUR: f64 = 0.106_507;
+    if percent == 0 {
+        return None;
+    }
+    let amount = (percent as f64 / 400.0 / NEIGHBOUR * 1e4).round() / 1e4;
+    let args = vec![format!("1x0.5+{amount}+0")];
+    Effect::new("unsharp", args).ok().map(Step::Effect)
+}

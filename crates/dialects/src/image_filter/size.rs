@@ -1,0 +1,25 @@
+//! The document of `image_filter size`.
+
+use crate::document::{About, Document};
+
+/// Size and format of the source as it is stored.
+#[derive(Debug)]
+pub(super) struct Size;
+
+impl Document for Size {
+    fn name(&self) -> String {
+        "image_filter size".to_owned()
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/json"
+    }
+
+    fn write(&self, about: &About<'_>) -> String {
+        let (width, height, format) =
+            (about.source.width, about.source.height, about.source.format);
+        format!(
+            "{{ \"img\" : {{ \"width\": {width}, \"height\": {height}, \"type\": \"{format}\" }} }}\r\n"
+        )
+    }
+}

@@ -1,0 +1,105 @@
+//! Known answers of the programs whose languages are read here, and what a request comes to beside them.
+
+use std::fs;
+use std::path::Path;
+
+use andon_recipe::{Canvas, Crop, Facts, Length, Recipe, Step, Turn, rotated_size};
+use serde::Deserialize;
+
+use crate::{Dialects, Fault, ImageRequest, Refusal};
+
+/// A row of `../shared/dialects/vectors.jsonl`, as far as dialects are concerned.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Vector {
+    dialect: String,
+    pub(crate) url: String,
+    pub(crate) expect: Answer,
+    source_size: Option<(u32, u32)>,
+    source: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    width: Option<u32>,
+    height: Option<u32>,
+}
+
+/// The rows of one dialect; none, and a message, where the file is missing.
+pub(crate) fn of(dialect: &str) -> Vec<Vector> {
+    let file = "../../../shared/dialects/vectors.jsonl";
+    let Ok(text) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)) else {
+        eprintln!("skipped: there is no {file}");
+        return Vec::new();
+    };
+    let rows = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line));
+    let rows: Vec<Vector> = rows.filter(|row: &Vector| row.dialect == dialect).collect();
+    assert!(!rows.is_empty(), "{dialect}");
+    rows
+}
+
+impl Vector {
+    /// Holds the answer against it.
+    pub(crate) fn check(&self, dialects: &Dialects) {
+        let name = self.source.as_deref().unwrap_or(&self.url);
+        let format = match name.rsplit('.').next() {
+            Some("png") => "png",
+            Some("gif") => "gif",
+            Some("webp") => "webp",
+            _ => "jpeg",
+        };
+        let (width, height) = self.source_size.unwrap_or((400, 300));
+        let answer = answer(
+            dialects.parse(&self.url),
+            &Facts::new(format, width, height),
+        );
+        match (
+            self.expect.status,
+            self.expect.width.zip(self.expect.height),
+        ) {
+            (200, Some(size)) => assert_eq!(answer, Ok(size), "{self:?}"),
+            (200, None) => assert!(answer.is_ok(), "{self:?} {answer:?}"),
+            // Whether a file is there is seen elsewhere.
+            (404, _) => assert!(answer.is_ok() || answer == Err(404), "{self:?} {answer:?}"),
+            (status, _) => assert_eq!(answer, Err(status), "{self:?}"),
+        }
+    }
+}
+
+/// The size of the answer to a request, or its status.
+pub(crate) fn answer(
+    parsed: Result<ImageRequest, Refusal>,
+    facts: &Facts,
+) -> Result<(u32, u32), u16> {
+    let request = parsed.map_err(|refusal| {
+        let own = match refusal.fault {
+            Fault::Signature => 403,
+            Fault::Expired => 410,
+            _ => 400,
+        };
+        refusal.errors.0.status(refusal.fault, own)
+    })?;
+    let recipe = request.rules.resolve(facts).map_err(|_| 422_u16)?;
+    Ok(size(&recipe, facts))
+}
+
+/// The size of what a resolved recipe makes.
+pub(crate) fn size(recipe: &Recipe, facts: &Facts) -> (u32, u32) {
+    let turned = |(w, h): (u32, u32), turn: Turn| match turn {
+        Turn::R180 => (w, h),
+        Turn::R90 | Turn::R270 => (h, w),
+    };
+    let px = |length: Length| length.of(0.0) as u32;
+    let stored = (facts.width, facts.height);
+    recipe.steps.iter().fold(stored, |size, step| match step {
+        Step::Orient => facts.orientation.size(size.0, size.1),
+        Step::Turn(turn) => turned(size, *turn),
+        Step::Crop(Crop::At { w, h, .. }) | Step::Exact { w, h } => (px(*w), px(*h)),
+        Step::Canvas(Canvas { w, h, .. }) => (*w, *h),
+        Step::Rotate { degrees, .. } => rotated_size(size.0, size.1, *degrees),
+        Step::Original | Step::Flip(_) | Step::Flatten(_) | Step::Effect(_) => size,
+        other => panic!("{other} is not resolved"),
+    })
+}
