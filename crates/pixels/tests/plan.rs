@@ -348,7 +348,7 @@ fn an_unknown_word_names_the_nearest_or_all() {
         ("fitt:100x100", "fitt", "did you mean `fit`?"),
         ("ass:png", "ass", "did you mean `as`?"),
         ("as:pgn", "pgn", "did you mean `png`?"),
-        ("as:avif", "avif", "known are jpeg, "),
+        ("as:jp2", "jp2", "known are jpeg, "),
         ("frobnicate", "frobnicate", "fit, cover"),
     ] {
         let Error::Recipe { piece, why } = refusal("jpeg 400x300 ycbcr420", recipe) else {

@@ -58,12 +58,25 @@ const PICTURES: &[(&str, &str, Model, Depth, bool)] = &[
     ("png", "", Model::Gray, Depth::U16, false),
     ("png", "palette", Model::Rgb, Depth::U8, false),
     ("webp", "", YCBCR_LIMITED, Depth::U8, true),
+    ("avif", "", GREEN_BLUE_RED, Depth::U8, false),
+    ("avif", "", BT2020_LIMITED, Depth::U10, true),
 ];
 
 const YCBCR_420: Model = ycbcr(Subsampling::C420, Range::Full);
 const YCBCR_422: Model = ycbcr(Subsampling { h: 2, v: 1 }, Range::Full);
 const YCBCR_444: Model = ycbcr(Subsampling::NONE, Range::Full);
 const YCBCR_LIMITED: Model = ycbcr(Subsampling::C420, Range::Limited);
+
+const GREEN_BLUE_RED: Model = Model::YCbCr {
+    sub: Subsampling::NONE,
+    range: Range::Full,
+    matrix: Matrix::Identity,
+};
+const BT2020_LIMITED: Model = Model::YCbCr {
+    sub: Subsampling::C420,
+    range: Range::Limited,
+    matrix: Matrix::Bt2020,
+};
 
 const fn ycbcr(sub: Subsampling, range: Range) -> Model {
     Model::YCbCr {
@@ -150,5 +163,5 @@ fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32))
         .map(|index| plane(index, model.plane_size(index, width, height)))
         .collect();
     let alpha = alpha.then(|| plane(4, (width, height)));
-    Frame::new(model, width, height, planes, alpha)
+    Frame::new(model, width, height, planes, alpha).with_depth(depth)
 }

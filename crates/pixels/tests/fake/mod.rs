@@ -11,7 +11,7 @@ use andon_pixels::{Codec, Cost, Error, Format, Metadata, Result, Tags, color};
 use andon_pixels::{Matrix, Range, Space};
 
 /// All of them.
-pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &GIF];
+pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &AVIF, &GIF];
 
 static JPEG: Fake = Fake {
     name: "jpeg",
@@ -45,6 +45,13 @@ static WEBP: Fake = Fake {
     name: "webp",
     aliases: &[],
     scales: &[Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL],
+};
+
+/// Holds gray and YCbCr of any matrix, range, depth and subsampling.
+static AVIF: Fake = Fake {
+    name: "avif",
+    aliases: &[],
+    scales: &[Scale::FULL],
 };
 
 /// Can be read but not written.
@@ -111,6 +118,7 @@ impl Codec for Fake {
             media_type: match self.name {
                 "png" => "image/png",
                 "webp" => "image/webp",
+                "avif" => "image/avif",
                 "gif" => "image/gif",
                 _ => "image/jpeg",
             },
@@ -226,6 +234,18 @@ impl Codec for Fake {
                 depth: how.depth.unwrap_or(have.depth),
                 ..have
             },
+            "avif" => Traits {
+                model: match have.model {
+                    Model::Rgb | Model::Cmyk => Model::YCbCr {
+                        sub: how.chroma.unwrap_or(Subsampling::NONE),
+                        range: Range::Limited,
+                        matrix: Matrix::Bt709,
+                    },
+                    model => model,
+                },
+                depth: how.depth.unwrap_or(have.depth),
+                ..have
+            },
             "webp" => Traits {
                 model: if how.lossless {
                     Model::Rgb
@@ -275,6 +295,7 @@ impl Codec for Fake {
                 &options::EFFORT,
             ],
             "webp" => &[&options::QUALITY, &options::LOSSLESS, &options::EFFORT],
+            "avif" => &[&options::QUALITY, &options::DEPTH, &options::CHROMA],
             "png" => &[&options::LOSSLESS, &DEPTH, &options::PROGRESSIVE, &LEVEL],
             _ => &[],
         }

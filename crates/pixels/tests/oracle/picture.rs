@@ -1,7 +1,8 @@
 //! A picture as the oracle sees it: red, green, blue and opacity as numbers, one pixel after the other.
 
-use andon_pixels::Range;
+use andon_pixels::color::levels;
 use andon_pixels::frame::{Depth, Frame, Model, Plane, Subsampling};
+use andon_pixels::{Matrix, Range};
 
 /// Straight colours from 0 to 255, opacity from 0 to 1.
 #[derive(Clone)]
@@ -39,11 +40,11 @@ impl Picture {
                     let ink = |plane: usize| full(&frame.planes[plane], x, y) / 255.0;
                     [0, 1, 2].map(|plane| 255.0 * (1.0 - ink(plane)) * (1.0 - ink(3)))
                 }
-                Model::YCbCr { sub, range, .. } => {
-                    let luma = full(&frame.planes[0], x, y);
-                    let cb = thinned(&frame.planes[1], sub, x, y) - 128.0;
-                    let cr = thinned(&frame.planes[2], sub, x, y) - 128.0;
-                    from_ycbcr(luma, cb, cr, range)
+                Model::YCbCr { sub, range, matrix } => {
+                    let first = full(&frame.planes[0], x, y);
+                    let [second, third] =
+                        [1, 2].map(|plane| thinned(&frame.planes[plane], sub, x, y));
+                    from_ycbcr([first, second, third], range, matrix)
                 }
             };
             let alpha = frame
@@ -65,22 +66,54 @@ impl Picture {
     }
 }
 
-/// BT.601, chroma centred on 0.
-fn from_ycbcr(y: f64, cb: f64, cr: f64, range: Range) -> [f64; 3] {
-    let (y, cb, cr) = match range {
-        Range::Full => (y, cb, cr),
-        Range::Limited => (
-            (y - 16.0) * 255.0 / 219.0,
-            cb * 255.0 / 224.0,
-            cr * 255.0 / 224.0,
-        ),
+/// The shares of red and blue in luma, by the tables of H.273; `None`: the planes are green, blue and red.
+fn shares(matrix: Matrix) -> Option<(f64, f64)> {
+    match matrix {
+        Matrix::Identity => None,
+        Matrix::Bt601 => Some((0.299, 0.114)),
+        Matrix::Bt709 => Some((0.2126, 0.0722)),
+        Matrix::Bt2020 => Some((0.2627, 0.0593)),
+    }
+}
+
+/// Levels of black and white, and half the span of chroma.
+fn levels_of(range: Range) -> (f64, f64, f64) {
+    match range {
+        Range::Full => (0.0, 255.0, 127.5),
+        Range::Limited => (16.0, 235.0, 112.0),
+    }
+}
+
+/// By the definition in H.273, from levels of 255.
+fn from_ycbcr(planes: [f64; 3], range: Range, matrix: Matrix) -> [f64; 3] {
+    let (black, white, span) = levels_of(range);
+    let light = |level: f64| (level - black) / (white - black);
+    let [r, g, b] = match shares(matrix) {
+        None => [planes[2], planes[0], planes[1]].map(light),
+        Some((red, blue)) => {
+            let y = light(planes[0]);
+            let [pb, pr] = [planes[1], planes[2]].map(|level| (level - 128.0) / (2.0 * span));
+            let r = y + 2.0 * (1.0 - red) * pr;
+            let b = y + 2.0 * (1.0 - blue) * pb;
+            [r, (y - red * r - blue * b) / (1.0 - red - blue), b]
+        }
     };
-    [
-        y + 1.402 * cr,
-        y - 0.344_136 * cb - 0.714_136 * cr,
-        y + 1.772 * cb,
-    ]
-    .map(|value| value.clamp(0.0, 255.0))
+    [r, g, b].map(|value| (value * 255.0).clamp(0.0, 255.0))
+}
+
+/// The other way.
+fn to_ycbcr([r, g, b]: [f64; 3], range: Range, matrix: Matrix) -> [f64; 3] {
+    let (black, white, span) = levels_of(range);
+    let level = |light: f64| black + light / 255.0 * (white - black);
+    match shares(matrix) {
+        None => [g, b, r].map(level),
+        Some((red, blue)) => {
+            let y = red * r + (1.0 - red - blue) * g + blue * b;
+            let chroma =
+                |difference: f64, share: f64| 128.0 + difference / 255.0 / (1.0 - share) * span;
+            [level(y), chroma(b - y, blue), chroma(r - y, red)]
+        }
+    }
 }
 
 /// A sample in 8-bit units.
@@ -113,7 +146,8 @@ fn thinned(plane: &Plane, sub: Subsampling, x: usize, y: usize) -> f64 {
     )
 }
 
-/// A frame of this model that shows `picture`: chroma is the mean of what it spans.
+/// A frame of this model that shows `picture`: chroma is the mean of what it spans. Samples are those that a file of
+/// this depth could hold.
 pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) -> Frame {
     let (width, height) = (picture.width as u32, picture.height as u32);
     let planes = (0..model.planes())
@@ -123,7 +157,8 @@ pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) 
                 Model::YCbCr { sub, .. } if index > 0 => sub,
                 _ => Subsampling::NONE,
             };
-            plane(depth, size, |x, y| {
+            let levels = coded(model, depth, index);
+            plane(depth, size, levels, |x, y| {
                 let mut values = Vec::new();
                 for row in y * usize::from(sub.v)..picture.height.min((y + 1) * usize::from(sub.v))
                 {
@@ -137,8 +172,13 @@ pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) 
             })
         })
         .collect();
-    let alpha = alpha.then(|| plane(depth, (width, height), |x, y| picture.at(x, y)[3] * 255.0));
-    Frame::new(model, width, height, planes, alpha)
+    let alpha = alpha.then(|| {
+        let levels = coded(Model::Gray, depth, 0);
+        plane(depth, (width, height), levels, |x, y| {
+            picture.at(x, y)[3] * 255.0
+        })
+    });
+    Frame::new(model, width, height, planes, alpha).with_depth(depth)
 }
 
 /// One component of a colour in a model, in 8-bit units.
@@ -152,21 +192,31 @@ fn component([r, g, b, _]: [f64; 4], model: Model, index: usize) -> f64 {
             let most = r.max(g).max(b).max(1.0);
             255.0 * (1.0 - [r, g, b][index] / most)
         }
-        (Model::YCbCr { range, .. }, _) => {
-            let (scale_y, scale_c, black) = match range {
-                Range::Full => (1.0, 1.0, 0.0),
-                Range::Limited => (219.0 / 255.0, 224.0 / 255.0, 16.0),
-            };
-            match index {
-                0 => luma * scale_y + black,
-                1 => (b - luma) / 1.772 * scale_c + 128.0,
-                _ => (r - luma) / 1.402 * scale_c + 128.0,
-            }
+        (Model::YCbCr { range, matrix, .. }, _) => to_ycbcr([r, g, b], range, matrix)[index],
+    }
+}
+
+/// The nearest wide sample of a plane that a file of this depth could hold.
+fn coded(model: Model, depth: Depth, index: usize) -> impl Fn(u16) -> u16 {
+    let (range, chroma) = match model {
+        Model::YCbCr { range, matrix, .. } => (range, index > 0 && matrix != Matrix::Identity),
+        _ => (Range::Full, false),
+    };
+    move |sample| match depth {
+        Depth::U8 | Depth::U16 => sample,
+        depth => {
+            let code = levels::to_code(sample, depth, range, chroma);
+            levels::from_code(code, depth, range, chroma)
         }
     }
 }
 
-fn plane(depth: Depth, (width, height): (u32, u32), value: impl Fn(usize, usize) -> f64) -> Plane {
+fn plane(
+    depth: Depth,
+    (width, height): (u32, u32),
+    coded: impl Fn(u16) -> u16,
+    value: impl Fn(usize, usize) -> f64,
+) -> Plane {
     let mut plane = Plane::filled(depth, width, height, 0);
     let places = (0..height as usize).flat_map(|y| (0..width as usize).map(move |x| (x, y)));
     match &mut plane {
@@ -177,7 +227,7 @@ fn plane(depth: Depth, (width, height): (u32, u32), value: impl Fn(usize, usize)
         }
         Plane::U16(grid) => {
             for (sample, (x, y)) in grid.samples_mut().iter_mut().zip(places) {
-                *sample = (value(x, y) * 257.0).round().clamp(0.0, 65535.0) as u16;
+                *sample = coded((value(x, y) * 257.0).round().clamp(0.0, 65535.0) as u16);
             }
         }
     }

@@ -109,44 +109,89 @@ fn pattern(width: usize, height: usize, phase: f64, alpha: bool) -> Picture {
     })
 }
 
+/// A format, and what a file of it holds.
+type Kind = (&'static str, Model, Depth, bool);
+
+/// What JPEG, PNG and WebP hold.
+fn common() -> impl Strategy<Value = Kind> {
+    let ycbcr = |h, v| Model::ycbcr(Subsampling { h, v });
+    let jpegs = select(vec![
+        Model::Gray,
+        ycbcr(1, 1),
+        ycbcr(2, 1),
+        ycbcr(1, 2),
+        ycbcr(4, 1),
+        ycbcr(2, 2),
+        ycbcr(2, 2),
+        Model::Cmyk,
+    ]);
+    let pngs = (
+        select(vec![Model::Gray, Model::Rgb]),
+        select(vec![Depth::U8, Depth::U16]),
+        any::<bool>(),
+    );
+    prop_oneof![
+        7 => jpegs.prop_map(|model| ("jpeg", model, Depth::U8, false)),
+        4 => pngs.prop_map(|(model, depth, alpha)| ("png", model, depth, alpha)),
+        2 => any::<bool>().prop_map(|alpha| ("webp", LIMITED, Depth::U8, alpha)),
+    ]
+}
+
+/// Every matrix, range, depth and subsampling of luma and chroma, with and without alpha.
+fn ycbcr_kinds() -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for matrix in Matrix::ALL {
+        for (h, v) in [(1, 1), (2, 1), (2, 2), (1, 2), (4, 1)] {
+            // Green, blue and red are never subsampled.
+            if matrix == Matrix::Identity && (h, v) != (1, 1) {
+                continue;
+            }
+            for range in Range::ALL {
+                for depth in Depth::ALL {
+                    let sub = Subsampling { h, v };
+                    let model = Model::YCbCr { sub, range, matrix };
+                    kinds.extend([false, true].map(|alpha| ("avif", model, depth, alpha)));
+                }
+            }
+        }
+    }
+    kinds
+}
+
+/// One picture of each.
+pub(crate) fn every_ycbcr() -> impl Iterator<Item = Source> {
+    ycbcr_kinds()
+        .into_iter()
+        .map(|(format, model, depth, alpha)| Source {
+            model,
+            depth,
+            alpha,
+            ..Source::plain(format, "")
+        })
+}
+
 /// Pictures of every model, in formats that can hold it, with odd sides and every orientation.
 pub(crate) fn source() -> impl Strategy<Value = Source> {
-    let kinds = [
-        ("jpeg", Model::Gray, false),
-        ("jpeg", Model::ycbcr(Subsampling::NONE), false),
-        ("jpeg", Model::ycbcr(Subsampling { h: 2, v: 1 }), false),
-        ("jpeg", Model::ycbcr(Subsampling { h: 1, v: 2 }), false),
-        ("jpeg", Model::ycbcr(Subsampling::C420), false),
-        ("jpeg", Model::ycbcr(Subsampling::C420), false),
-        ("jpeg", Model::Cmyk, false),
-        ("png", Model::Gray, false),
-        ("png", Model::Gray, true),
-        ("png", Model::Rgb, false),
-        ("png", Model::Rgb, true),
-        ("webp", LIMITED, false),
-        ("webp", LIMITED, true),
-    ];
+    of(prop_oneof![common(), select(ycbcr_kinds())])
+}
+
+fn of(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Source> {
     (
-        select(kinds.to_vec()),
+        kind,
         (17..150_u32, 17..150_u32),
         1..=8_u16,
         select(vec![80_u8, 95]),
-        any::<(bool, bool)>(),
+        any::<bool>(),
         0.0..6.0,
     )
         .prop_map(
-            |(kind, (width, height), exif, quality, (deep, palette), phase)| {
-                let (format, model, alpha) = kind;
+            |((format, model, depth, alpha), (width, height), exif, quality, palette, phase)| {
                 Source {
                     format,
                     model,
-                    depth: if deep && format == "png" {
-                        Depth::U16
-                    } else {
-                        Depth::U8
-                    },
+                    depth,
                     alpha,
-                    palette: palette && format == "png" && !deep,
+                    palette: palette && format == "png" && depth == Depth::U8,
                     width,
                     height,
                     exif,
@@ -176,6 +221,9 @@ pub(crate) fn recipe() -> impl Strategy<Value = String> {
         "as:png",
         "as:webp,q:80",
         "as:webp,lossless",
+        "as:avif,q:80",
+        "as:avif,q:80,depth:10",
+        "as:avif,q:80,depth:8,chroma:420",
     ]);
     (upright, steps, output).prop_map(|(upright, steps, output)| {
         let steps = steps.join(",");

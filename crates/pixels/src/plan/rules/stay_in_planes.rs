@@ -4,6 +4,7 @@ use super::{Example, Rule};
 use crate::codec::Orientation;
 use crate::frame::{Model, Subsampling, Traits};
 use crate::plan::draft::{Draft, turned_sub};
+use crate::space::Matrix;
 
 pub(crate) static RULE: Rule = Rule {
     name: "stay_in_planes",
@@ -18,23 +19,26 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// The subsampling that resampling should end in, before any turn: what the encoder needs, or none
-/// where it needs RGB, so that chroma is resampled once and not thinned in between. `None`: the picture
-/// has no chroma planes.
+/// where it needs RGB, so that chroma is resampled once and not thinned in between. Planes that are green, blue
+/// and red by the identity matrix are no chroma: each holds a part of luma. `None`: there are no three such planes.
 fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subsampling> {
-    let Model::YCbCr { .. } = have.model else {
+    let Model::YCbCr { matrix, .. } = have.model else {
         return None;
     };
     Some(match needed.model {
-        Model::YCbCr { sub, .. } => turned_sub(sub, orientation),
+        Model::YCbCr { sub, .. } if matrix != Matrix::Identity => turned_sub(sub, orientation),
         _ => Subsampling::NONE,
     })
 }
 
-/// Decides the subsampling that resampling ends in. Does the picture go from chroma planes to chroma planes?
+/// Decides the subsampling that resampling ends in. Does the picture go from chroma planes to chroma planes
+/// of one matrix?
 fn act(draft: &mut Draft<'_>) -> bool {
     draft.chroma = chroma(draft.full, draft.needed, draft.orientation());
-    matches!(
-        (draft.full.model, draft.needed.model),
-        (Model::YCbCr { .. }, Model::YCbCr { .. })
-    )
+    let matrix = |model| match model {
+        Model::YCbCr { matrix, .. } => Some(matrix),
+        _ => None,
+    };
+    let have = matrix(draft.full.model);
+    have.is_some() && have == matrix(draft.needed.model)
 }
