@@ -4,6 +4,7 @@
 //! YCbCr by adding two flat planes; only what cannot be said otherwise goes through RGB. Spaces change there, too.
 
 mod cmyk;
+pub(crate) mod lab;
 pub mod levels;
 mod managed;
 mod recognised;

@@ -17,6 +17,17 @@ pub(crate) const SAMPLES: &[&str] = &[
     "border:3x3:104080:40x60",
     "over:icon:10:-4",
     "over:icon:3:7",
+    "gray",
+    "invert",
+    "brightness:25",
+    "contrast:1.2",
+    "gamma:1.4",
+    "rgb:20:-10:5",
+    "saturation:0.5",
+    "saturation:1.5",
+    "sepia:80",
+    "duotone:102040:ffe0a0",
+    "colorize:40:3060a0",
 ];
 
 /// One effect on a picture.
@@ -34,8 +45,51 @@ pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
         "sharpen" => sharpened(picture, &args[0]),
         "border" => bordered(picture, args),
         "over" => overlaid(picture, number(&args[1]) as i64, number(&args[2]) as i64),
+        tone => {
+            let numbers: Vec<f64> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
+            let colours: Vec<[f64; 3]> = args.iter().filter_map(|arg| colour(arg)).collect();
+            Picture::new(picture.width, picture.height, |x, y| {
+                let [r, g, b, a] = picture.at(x, y);
+                let [r, g, b] =
+                    toned(tone, &numbers, &colours, [r, g, b]).map(|v| v.clamp(0.0, 255.0));
+                [r, g, b, a]
+            })
+        }
+    }
+}
+
+/// What becomes of one pixel's red, green and blue.
+fn toned(effect: &str, numbers: &[f64], colours: &[[f64; 3]], rgb: [f64; 3]) -> [f64; 3] {
+    let [r, g, b] = rgb;
+    let luma = 0.299 * r + 0.587 * g + 0.114 * b;
+    match effect {
+        "gray" => [luma; 3],
+        "invert" => rgb.map(|v| 255.0 - v),
+        "brightness" => rgb.map(|v| v + numbers[0]),
+        "contrast" => rgb.map(|v| numbers[0] * (v - 128.0) + 128.0),
+        "gamma" => rgb.map(|v| 255.0 * (v / 255.0).powf(1.0 / numbers[0])),
+        "rgb" => [r + numbers[0], g + numbers[1], b + numbers[2]],
+        "saturation" => rgb.map(|v| luma + numbers[0] * (v - luma)),
+        "sepia" => {
+            let brown = [
+                0.393 * r + 0.769 * g + 0.189 * b,
+                0.349 * r + 0.686 * g + 0.168 * b,
+                0.272 * r + 0.534 * g + 0.131 * b,
+            ];
+            [0, 1, 2].map(|c| rgb[c] + (brown[c] - rgb[c]) * numbers[0] / 100.0)
+        }
+        "duotone" => [0, 1, 2].map(|c| {
+            let (dark, light) = (colours[0][c], colours[1][c]);
+            dark + (light - dark) * luma / 255.0
+        }),
+        "colorize" => [0, 1, 2].map(|c| rgb[c] + (colours[0][c] - rgb[c]) * numbers[0] / 100.0),
         other => panic!("the oracle does not know {other}"),
     }
+}
+
+fn colour(text: &str) -> Option<[f64; 3]> {
+    let Colour { r, g, b, .. } = text.parse().ok()?;
+    Some([r, g, b].map(f64::from))
 }
 
 /// Each colour plus `gain` times its difference from the mean; opacity stays.

@@ -6,4 +6,5 @@ mod lay;
 mod levels;
 mod resize;
 mod support;
+mod tone;
 mod turn;

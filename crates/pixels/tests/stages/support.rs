@@ -1,9 +1,10 @@
 //! Pictures to work on, and the surroundings a stage expects.
 
+use andon_pixels::color::Convert;
 use andon_pixels::ops;
 use andon_pixels::{
-    Context, Depth, Error, Frame, Grid, Image, Interrupt, Model, Never, Plane, Result, Stage,
-    Subsampling,
+    Context, Depth, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Never, Plane, Range,
+    Result, Stage, Subsampling, Traits,
 };
 use andon_recipe::{Colour, Effect};
 
@@ -150,6 +151,25 @@ pub(crate) fn frames_differ(a: &Frame, b: &Frame) -> f64 {
 
 pub(crate) fn c420() -> Model {
     Model::ycbcr(Subsampling::C420)
+}
+
+/// 4:2:0 as WebP has it.
+pub(crate) fn limited() -> Model {
+    Model::YCbCr {
+        sub: Subsampling::C420,
+        range: Range::Limited,
+        matrix: Matrix::Bt601,
+    }
+}
+
+/// Brought to red, green and blue.
+pub(crate) fn as_rgb(frame: &Frame) -> Frame {
+    let to = Traits {
+        model: Model::Rgb,
+        ..frame.traits()
+    };
+    let from = frame.colour.space;
+    run(&Convert { to, from }, frame.clone())
 }
 
 /// A frame of one colour.

@@ -1,0 +1,16 @@
+//! `invert`: the negative.
+
+use andon_recipe::Word;
+
+use super::{Affine, Map, Tone};
+
+/// Turns light to dark.
+pub(in crate::ops) const INVERT: Tone = Tone {
+    word: &Word {
+        name: "invert",
+        args: &[],
+        help: "makes the negative of the image; opacity stays",
+        example: "invert",
+    },
+    map: |_| Ok(Map::affine(Affine::scaled(-1.0, [1.0; 3]))),
+};

@@ -1,0 +1,27 @@
+//! `tint:COLOUR`: the picture's lightness in one colour, measured in CIELAB.
+
+use andon_recipe::{Arg, Word};
+
+use super::{Map, Tone};
+use crate::color::lab;
+
+/// Gives a picture one hue.
+pub(in crate::ops) const TINT: Tone = Tone {
+    word: &Word {
+        name: "tint",
+        args: &[Arg::colour("colour").help("the hue and chroma that everything takes")],
+        help: "gives everything one hue and chroma (a and b of CIELAB); lightness stays",
+        example: "tint:b06010",
+    },
+    map: |args| {
+        let [_, a, b] = lab::of_rgb(args.colour(0)?);
+        let map = move |pixel| {
+            let [lightness, ..] = lab::of_rgb(pixel);
+            lab::to_rgb([lightness, a, b])
+        };
+        Ok(Some(Map::Pixel {
+            colours: a.abs().max(b.abs()) > 0.01,
+            map: Box::new(map),
+        }))
+    },
+};
