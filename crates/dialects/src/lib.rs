@@ -18,6 +18,7 @@ mod config;
 mod dialect;
 mod document;
 mod errors;
+pub mod iiif;
 pub mod image_filter;
 pub mod native;
 mod percent;
@@ -31,6 +32,7 @@ pub use config::Settings;
 pub use dialect::{Dialect, Headers, Refusal, Target};
 pub use document::{About, Document, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
+pub use iiif::{IiifConfig, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
@@ -47,6 +49,8 @@ config::dialects! {
     small_light: SmallLightConfig,
     /// The URLs that rewrite rules make of nginx's image_filter locations.
     image_filter: ImageFilterConfig,
+    /// The IIIF Image API's URLs.
+    iiif: IiifConfig,
 }
 
 /// The file of all [`Dialects::examples`], with its slash.

@@ -14,6 +14,7 @@ fn dialects(config: &Config) -> Dialects {
 fn all() -> Config {
     let mut config = Config::default();
     config.image_filter.prefix = "/nginx".to_owned();
+    config.iiif.prefix = "/iiif/3".to_owned();
     config
 }
 

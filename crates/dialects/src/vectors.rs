@@ -16,6 +16,8 @@ pub(crate) struct Vector {
     pub(crate) expect: Answer,
     source_size: Option<(u32, u32)>,
     source: Option<String>,
+    /// What the identifier of an IIIF URL decodes to.
+    pub(crate) identifier: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

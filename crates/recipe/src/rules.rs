@@ -28,6 +28,12 @@ pub trait Rules: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The canonical target of the same request for this source, where that depends on the source.
+    fn canonical(&self, facts: &Facts) -> Option<String> {
+        let _ = facts;
+        None
+    }
+
     /// How the result is written.
     fn output(&self) -> &Output;
 

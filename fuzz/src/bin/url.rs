@@ -4,7 +4,9 @@
 
 use std::sync::LazyLock;
 
-use andon_dialects::{Compat, Config, Dialects, ImageFilterConfig, Rewrite, SmallLightConfig};
+use andon_dialects::{
+    Compat, Config, Dialects, IiifConfig, ImageFilterConfig, Rewrite, SmallLightConfig,
+};
 use andon_recipe::{Facts, Recipe};
 
 static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
@@ -25,6 +27,11 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                 },
                 image_filter: ImageFilterConfig {
                     prefix: "/".to_owned(),
+                },
+                iiif: IiifConfig {
+                    prefix: "/iiif/3".to_owned(),
+                    prefix2: "/iiif/2".to_owned(),
+                    ..IiifConfig::default()
                 },
                 ..Config::default()
             };

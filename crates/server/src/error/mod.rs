@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use andon_dialects::{Fault as Kind, Refusal};
+use andon_dialects::{ErrorStyle, Fault as Kind, Refusal};
 use hyper::{Method, StatusCode};
 
 pub use self::connections::ConnectionLimit;
@@ -43,7 +43,11 @@ pub enum Error {
     #[error("{error} ({place})")]
     At { error: Box<Self>, place: String },
     #[error("see {to}")]
-    Moved { to: String, status: u16 },
+    Moved {
+        to: String,
+        status: u16,
+        errors: ErrorStyle,
+    },
     #[error("{}{}", .0, remedy(.0))]
     Pixels(andon_pixels::Error),
     #[error("the file is being changed right now; try again")]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Selector;
+use andon_dialects::OWN_ERRORS;
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
@@ -96,9 +97,12 @@ impl App {
         if route == Route::Purge {
             return self.purge(head, body).await;
         }
-        check_method(&head.method)?;
         if route == Route::Health {
+            check_method(&head.method)?;
             return Ok(response::healthy());
+        }
+        if let Err(error) = check_method(&head.method) {
+            return self.other_method(target, head, error, record);
         }
         let deadline = Instant::now() + self.timeout;
         let answer = self.look_up(target, head, deadline, record);
@@ -107,6 +111,29 @@ impl App {
             Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
         }
+    }
+
+    /// A request that is no GET. Where a dialect is open to the pages of all sites, browsers may ask whether it is.
+    fn other_method(
+        &self,
+        target: &str,
+        head: &Parts,
+        error: Error,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let errors = match self.maker.resolver.parse_with(target, &head.headers) {
+            Ok(request) => request.style.errors,
+            Err(Error::Target(refusal)) => refusal.errors,
+            Err(Error::Moved { errors, .. }) => errors,
+            Err(_) => OWN_ERRORS,
+        };
+        if head.method == Method::OPTIONS
+            && let Some(reply) = self.cors.preflight_of(errors)
+        {
+            return Ok(reply);
+        }
+        record.answers_in(errors);
+        Err(error)
     }
 
     async fn look_up(
@@ -185,7 +212,9 @@ impl App {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);
-                response::add_remarks(reply.headers_mut(), &known.asked.request);
+                let canonical = known.canonical();
+                let request = &known.asked.request;
+                response::add_remarks(reply.headers_mut(), request, canonical.as_deref());
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
@@ -238,7 +267,7 @@ impl App {
             response::set_timing(&mut reply, record.stages());
             reply
         };
-        response::add_remarks(reply.headers_mut(), &asked.request);
+        response::add_remarks(reply.headers_mut(), &asked.request, None);
         if let Some(text) = terms
             .client
             .text(&terms.life, Duration::ZERO, &asked.request.style)

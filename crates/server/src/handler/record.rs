@@ -70,6 +70,11 @@ impl<'a> RequestRecord<'a> {
         self.errors = request.style.errors;
     }
 
+    /// Errors are answered in this way.
+    pub(super) fn answers_in(&mut self, errors: ErrorStyle) {
+        self.errors = errors;
+    }
+
     /// A stage is over.
     pub(super) fn took(&mut self, stage: &'static str, time: Duration) {
         self.entry.stages.push((stage, time));
@@ -94,6 +99,7 @@ impl<'a> RequestRecord<'a> {
         self.entry.error = Some((error.label(), fault.label(), error.to_string()));
         let errors = match error {
             Error::Target(refusal) => refusal.errors,
+            Error::Moved { errors, .. } => *errors,
             _ => self.errors,
         };
         let own = error.status();

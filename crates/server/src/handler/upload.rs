@@ -269,7 +269,8 @@ impl App {
         if let Some(plan) = picture.plan {
             response::set_plan(&mut reply, &plan);
         }
-        response::add_remarks(reply.headers_mut(), &image_request);
+        let canonical = image_request.style.canonical.as_deref();
+        response::add_remarks(reply.headers_mut(), &image_request, canonical);
         response::add_notes(reply.headers_mut(), &picture.notes);
         Ok(reply)
     }

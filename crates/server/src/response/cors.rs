@@ -1,5 +1,6 @@
 //! Whose pages may read replies in a browser (CORS).
 
+use andon_dialects::ErrorStyle;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 
@@ -32,18 +33,33 @@ impl Cors {
         if !asks || self.origins.is_empty() {
             return None;
         }
+        Some(self.permission(self.allowed(headers).is_some()))
+    }
+
+    /// The same for a dialect whose errors any page may read: so it may the rest.
+    pub(crate) fn preflight_of(&self, errors: ErrorStyle) -> Option<Reply> {
+        let name = header::ACCESS_CONTROL_ALLOW_ORIGIN;
+        let mut told = errors.0.headers().iter();
+        let (_, origins) = told.find(|(told, _)| *told == name.as_str())?;
+        let mut reply = self.permission(true);
+        let origins = HeaderValue::from_static(origins);
+        reply.headers_mut().insert(name, origins);
+        Some(reply)
+    }
+
+    fn permission(&self, granted: bool) -> Reply {
         let mut reply = Response::new(Body::default());
         *reply.status_mut() = StatusCode::NO_CONTENT;
-        if self.allowed(headers).is_some() {
+        if granted {
             let out = reply.headers_mut();
             let mut tell = |name: HeaderName, value| out.insert(name, value);
-            let methods = HeaderValue::from_static("GET, HEAD");
+            let methods = HeaderValue::from_static("GET, HEAD, OPTIONS");
             tell(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
             let names = HeaderValue::from_static("Range, If-Range, If-None-Match");
             tell(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
             tell(header::ACCESS_CONTROL_MAX_AGE, self.max_age.into());
         }
-        Some(reply)
+        reply
     }
 
     /// Tells the browser whether the page may read this reply.

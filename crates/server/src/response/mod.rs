@@ -156,16 +156,30 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
 }
 
 /// What a dialect has to say of a request: `Andon-Note` for each note, what was ignored of the URL, `Link` to
-/// the canonical one, and headers of its own. Text from the URL is in notes, so that everything but printable ASCII is escaped.
-pub(crate) fn add_remarks(headers: &mut HeaderMap, request: &ImageRequest) {
-    if let Some(canonical) = &request.style.canonical {
-        let link = format!("<{canonical}>; rel=\"canonical\"");
-        set(headers, header::LINK, &link);
-    }
+/// the `canonical` one, headers of its own, and in `Vary` the request's headers that it went by. Text from the URL is in
+/// notes, so that everything but printable ASCII is escaped.
+pub(crate) fn add_remarks(
+    headers: &mut HeaderMap,
+    request: &ImageRequest,
+    canonical: Option<&str>,
+) {
+    let mut links = Vec::new();
+    links.extend(canonical.map(|target| format!("<{target}>; rel=\"canonical\"")));
     for (name, value) in &request.style.headers {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            headers.append(HeaderName::from_static(name), value);
+        match (*name, HeaderValue::from_str(value)) {
+            ("link", _) => links.push(value.clone()),
+            (name, Ok(value)) => {
+                headers.append(HeaderName::from_static(name), value);
+            }
+            (_, Err(_)) => {}
         }
+    }
+    if !links.is_empty() {
+        set(headers, header::LINK, &links.join(", "));
+    }
+    // The host is part of the URL.
+    for name in request.style.reads.iter().filter(|name| **name != "host") {
+        headers.append(header::VARY, HeaderValue::from_static(name));
     }
     add_notes(headers, &request.notes);
 }

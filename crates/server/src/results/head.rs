@@ -26,12 +26,12 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The head of what answers `asked`.
-    pub(crate) fn of(entry: &Arc<Entry>, asked: &SettledRequest) -> Self {
+    /// The head of what answers `asked`, whose canonical target is another.
+    pub(crate) fn of(entry: &Arc<Entry>, asked: &SettledRequest, canonical: Option<&str>) -> Self {
         let validators = caching::validators(entry);
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
-            response::add_remarks(reply.headers_mut(), &asked.request);
+            response::add_remarks(reply.headers_mut(), &asked.request, canonical);
             response::add_notes(reply.headers_mut(), &notes.picture);
             if let Some(plan) = &notes.plan {
                 response::set_plan(&mut reply, plan);

@@ -217,6 +217,15 @@ impl RequestVariant {
         *last.unwrap_or_else(PoisonError::into_inner) = Some((purges, Arc::clone(resolved)));
     }
 
+    /// Its canonical target, where it is another or depends on the source.
+    pub(crate) fn canonical(&self) -> Option<String> {
+        // No code panics while it holds the lock.
+        let last = self.resolved.lock();
+        let last = last.unwrap_or_else(PoisonError::into_inner);
+        let of_source = last.as_ref().and_then(|(_, last)| last.canonical.clone());
+        of_source.or_else(|| self.asked.request.style.canonical.clone())
+    }
+
     /// The head of replies with an entry; the same one for as long as the entry is the same.
     pub(crate) fn head(&self, entry: &Arc<Entry>) -> Arc<Head> {
         // No code panics while it holds the lock.
@@ -224,7 +233,8 @@ impl RequestVariant {
         match &*last {
             Some(head) if head.is_of(entry) => head.clone(),
             _ => {
-                let head = Arc::new(Head::of(entry, &self.asked));
+                let head = Head::of(entry, &self.asked, self.canonical().as_deref());
+                let head = Arc::new(head);
                 *last = Some(head.clone());
                 head
             }

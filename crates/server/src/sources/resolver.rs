@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::{Ask, Dialects, Headers, ImageRequest, Redirect, Refusal, Source as Location};
+use andon_dialects::{
+    Ask, Dialects, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal, Source as Location,
+};
 use andon_pixels::Codec;
 use andon_recipe::{Orientation, Recipe};
 use bytes::Bytes;
@@ -188,7 +190,8 @@ impl Resolver {
         let mut request = parsed.map_err(Error::Target)?;
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;
-            return Err(Error::Moved { to, status });
+            let errors = request.style.errors;
+            return Err(Error::Moved { to, status, errors });
         }
         if let Location::Url(url) = &request.source {
             let path = self.origins.path_of(url).ok_or_else(|| {
@@ -337,6 +340,7 @@ impl Resolver {
             Some(last) if !last.is_empty() => Err(Error::Moved {
                 to: format!("./{}/", utf8_percent_encode(last, NON_ALPHANUMERIC)),
                 status: 301,
+                errors: OWN_ERRORS,
             }),
             _ => Ok((path, file)),
         }

@@ -23,6 +23,8 @@ pub(crate) struct Resolved {
     pub(crate) text: String,
     /// What its results have in common in all formats: purging by URL means each of them.
     pub(crate) tag: String,
+    /// Its canonical target, if that depends on the source.
+    pub(crate) canonical: Option<String>,
 }
 
 /// The parts of keys that do not come from the request.
@@ -61,7 +63,11 @@ impl Names {
         if !rules.measures(facts.orientation).is_empty() {
             return Ok(self.resolved(asked, &rules.text(), &any_format.text()));
         }
-        Ok(self.resolved(asked, &rules.resolve(facts)?, &any_format.resolve(facts)?))
+        let resolved = self.resolved(asked, &rules.resolve(facts)?, &any_format.resolve(facts)?);
+        Ok(Resolved {
+            canonical: rules.canonical(facts),
+            ..resolved
+        })
     }
 
     /// The same for a file as it is, whatever its facts are.
@@ -99,6 +105,7 @@ impl Names {
             key: Key::of(&self.parts(asked, text.clone())),
             tag: format!("url:{}", Key::of(&[source_path(request), of_url])),
             text,
+            canonical: None,
         }
     }
 

@@ -1,0 +1,145 @@
+//! `info.json`: what viewers ask before they ask for tiles.
+
+use serde_json::{Value, json};
+
+use super::parse::{FORMATS, Quality};
+use super::rules::Limits;
+use super::{IiifConfig, Version};
+use crate::document::{About, Document};
+
+/// What is said of a picture besides its size.
+#[derive(Clone, Debug)]
+pub(super) struct Information {
+    pub(super) version: Version,
+    /// The URI without `/info.json`, as the client wrote it.
+    pub(super) id: String,
+    /// Is the media type that of linked data?
+    pub(super) linked: bool,
+    pub(super) limits: Limits,
+    pub(super) config: IiifConfig,
+}
+
+const PROTOCOL: &str = "http://iiif.io/api/image";
+
+/// The shortest longer side of the halvings that are named, px.
+const SMALLEST: u32 = 100;
+
+/// How many of the formats level 2 needs.
+const NEEDED: usize = 2;
+
+impl Document for Information {
+    fn name(&self) -> String {
+        let media_type = self.media_type();
+        format!("iiif {media_type} {}", self.document(0, 0))
+    }
+
+    fn media_type(&self) -> &'static str {
+        match (self.linked, self.version) {
+            (false, _) => "application/json",
+            (true, Version::V3) => {
+                "application/ld+json;profile=\"http://iiif.io/api/image/3/context.json\""
+            }
+            (true, Version::V2) => "application/ld+json",
+        }
+    }
+
+    fn write(&self, about: &About<'_>) -> String {
+        let (width, height) = about.source.upright();
+        format!("{}\n", self.document(width, height))
+    }
+}
+
+impl Information {
+    /// The document of a picture of this size, upright.
+    pub(super) fn document(&self, width: u32, height: u32) -> Value {
+        let (config, limits) = (&self.config, self.limits);
+        let factors = scale_factors(config.tile, width.max(height));
+        let mut document = json!({
+            "@context": self.version.context(),
+            "protocol": PROTOCOL,
+            "width": width,
+            "height": height,
+            "sizes": self.sizes(width, height),
+            "tiles": [{ "width": config.tile, "scaleFactors": factors }],
+        });
+        let extensions = FORMATS.iter().map(|(extension, _)| *extension);
+        let limits = [
+            ("maxWidth", json!(limits.width)),
+            ("maxHeight", json!(limits.height)),
+            ("maxArea", json!(limits.area)),
+        ];
+        match self.version {
+            Version::V3 => {
+                document["id"] = json!(self.id);
+                document["type"] = json!("ImageService3");
+                document["profile"] = json!("level2");
+                document["extraFormats"] = extensions.skip(NEEDED).collect();
+                document["extraQualities"] = json!(["bitonal"]);
+                document["extraFeatures"] = json!([
+                    "canonicalLinkHeader",
+                    "mirroring",
+                    "profileLinkHeader",
+                    "rotationArbitrary",
+                    "sizeUpscaling",
+                ]);
+                for (name, limit) in limits {
+                    document[name] = limit;
+                }
+            }
+            Version::V2 => {
+                let mut profile = json!({
+                    "formats": extensions.collect::<Value>(),
+                    "qualities": Quality::ALL.iter().map(|(name, _)| *name).collect::<Value>(),
+                    "supports": [
+                        "canonicalLinkHeader",
+                        "mirroring",
+                        "profileLinkHeader",
+                        "regionSquare",
+                        "rotationArbitrary",
+                        "sizeAboveFull",
+                    ],
+                });
+                for (name, limit) in limits {
+                    profile[name] = limit;
+                }
+                document["@id"] = json!(self.id);
+                document["profile"] = json!([self.version.profile(), profile]);
+            }
+        }
+        for (name, text) in match self.version {
+            Version::V3 => [("rights", &config.rights), ("", &config.attribution)],
+            Version::V2 => [
+                ("license", &config.rights),
+                ("attribution", &config.attribution),
+            ],
+        } {
+            if !name.is_empty() && !text.is_empty() {
+                document[name] = json!(text);
+            }
+        }
+        document
+    }
+
+    /// Halvings of the picture, as far as they are within the limits.
+    fn sizes(&self, width: u32, height: u32) -> Value {
+        let halved = |times: u32| {
+            let side = |side: u32| u64::from(side).div_ceil(1 << times) as u32;
+            (side(width), side(height))
+        };
+        (0..32)
+            .map(halved)
+            .take_while(|(w, h)| *w.max(h) >= SMALLEST)
+            .filter(|size| self.limits.allow(*size))
+            .map(|(w, h)| json!({ "width": w, "height": h }))
+            .collect()
+    }
+}
+
+/// Powers of two, until one tile holds the longest side.
+fn scale_factors(tile: u32, longest: u32) -> Value {
+    let holds = |factor: u32| u64::from(tile) << factor >= u64::from(longest);
+    (0..32)
+        .take_while(|factor| *factor == 0 || !holds(factor - 1))
+        .map(|factor| 1_u64 << factor)
+        .collect()
+}

@@ -1,0 +1,248 @@
+//! The IIIF Image API, 3.0 and 2.1, level 2: `/iiif/3/trip%2Fa.jpg/full/250,/0/default.jpg`.
+//!
+//! A target is read from its end: four parameters after the identifier, `info.json`, or nothing, which is
+//! redirected to the information. Regions and sizes meet the picture in `rules`.
+
+mod config;
+mod info;
+mod parse;
+mod rules;
+
+use std::sync::Arc;
+
+use andon_recipe::{FormatName, Output, Recipe, Step};
+
+pub use config::{IiifConfig, Slashes};
+
+use self::info::Information;
+use self::parse::FORMATS;
+use self::rules::{IiifRules, Limits};
+use crate::dialect::{Dialect, Refusal, Target};
+use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::percent;
+use crate::request::{Ask, ImageRequest, Redirect, Source};
+
+#[derive(Debug)]
+struct Iiif {
+    /// Prefixes without their last slash.
+    mounts: Vec<(String, Version)>,
+    limits: Limits,
+    config: IiifConfig,
+}
+
+/// Which version of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    V3,
+    V2,
+}
+
+impl Version {
+    fn number(self) -> u8 {
+        match self {
+            Self::V3 => 3,
+            Self::V2 => 2,
+        }
+    }
+
+    fn context(self) -> &'static str {
+        match self {
+            Self::V3 => "http://iiif.io/api/image/3/context.json",
+            Self::V2 => "http://iiif.io/api/image/2/context.json",
+        }
+    }
+
+    fn profile(self) -> &'static str {
+        match self {
+            Self::V3 => "http://iiif.io/api/image/3/level2.json",
+            Self::V2 => "http://iiif.io/api/image/2/level2.json",
+        }
+    }
+}
+
+/// What is known to the specification, but not done here.
+fn not_done(refusal: Refusal) -> Refusal {
+    Refusal {
+        fault: Fault::Unsupported,
+        ..refusal
+    }
+}
+
+impl Dialect for Iiif {
+    fn example(&self) -> String {
+        let prefix = self.mounts.first().map_or("", |(prefix, _)| prefix);
+        format!("{prefix}/trip%2Fa.jpg/full/!250,250/0/default.jpg")
+    }
+
+    fn errors(&self) -> ErrorStyle {
+        ErrorStyle(&IiifErrors)
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        let mut mounts = self.mounts.iter();
+        let found = mounts.find_map(|(prefix, version)| {
+            let rest = target.below(prefix)?;
+            Some((prefix, *version, rest))
+        });
+        let Some((prefix, version, rest)) = found else {
+            return Ok(None);
+        };
+        let segments: Vec<&str> = rest.split('/').collect();
+        let (identifier, parameters) = match &segments[..] {
+            [identifier @ .., "info.json"] if !identifier.is_empty() => (identifier, None),
+            [identifier @ .., region, size, rotation, last] if !identifier.is_empty() => {
+                (identifier, Some([*region, *size, *rotation, *last]))
+            }
+            segments => {
+                let identifier = self.identifier(target, segments)?;
+                let to = format!("{prefix}/{identifier}/info.json");
+                let source = read_source(&identifier)?;
+                return Ok(Some(ImageRequest {
+                    ask: Ask::Redirect(Redirect { to, status: 303 }),
+                    ..ImageRequest::picture(source, upright())
+                }));
+            }
+        };
+        let identifier = self.identifier(target, identifier)?;
+        let source = read_source(&identifier)?;
+        let base = format!("{prefix}/{identifier}");
+        let mut request = match parameters {
+            None => self.information(target, version, source, &base),
+            Some(parameters) => self.picture(version, source, base, parameters)?,
+        };
+        let anybody = ("access-control-allow-origin", "*".to_owned());
+        request.style.headers.push(anybody);
+        Ok(Some(request))
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let (version, rest) = text.strip_prefix("iiif")?.split_once('(')?;
+        let (parameters, _) = rest.split_once(';')?;
+        let mount = |(_, known): &&(String, Version)| known.number().to_string() == version;
+        let (prefix, _) = self.mounts.iter().find(mount)?;
+        let format = request.rules.output().format.as_ref()?;
+        let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
+        let (extension, _) = known?;
+        let identifier = percent::encode(request.source.as_str(), "");
+        let written = matches!(request.ask, Ask::Picture);
+        written.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
+    }
+}
+
+impl Iiif {
+    /// The raw identifier that these segments are.
+    fn identifier(&self, target: &Target<'_>, segments: &[&str]) -> Result<String, Refusal> {
+        let raw = segments.join("/");
+        let raw = raw.trim_end_matches('/');
+        let why = match self.config.slashes {
+            _ if raw.is_empty() => "an identifier must follow the prefix",
+            Slashes::Encoded if raw.contains('/') => {
+                "a slash in an identifier must be written as %2F"
+            }
+            _ => return Ok(raw.to_owned()),
+        };
+        Err(Refusal::of(Fault::Missing, target.path, why))
+    }
+
+    fn picture(
+        &self,
+        version: Version,
+        source: Source,
+        base: String,
+        [region, size, rotation, last]: [&str; 4],
+    ) -> Result<ImageRequest, Refusal> {
+        let (quality, format) = parse::quality_and_format(&percent::decode(last)?)?;
+        let rules = IiifRules {
+            version,
+            region: parse::region(&percent::decode(region)?)?,
+            size: parse::size(&percent::decode(size)?, version)?,
+            rotation: parse::rotation(&percent::decode(rotation)?)?,
+            quality,
+            output: Output {
+                format: FormatName::new(format).ok(),
+                ..Output::default()
+            },
+            limits: self.limits,
+            base: base.into(),
+        };
+        let mut request = ImageRequest::picture(source, rules);
+        let profile = format!("<{}>; rel=\"profile\"", version.profile());
+        request.style.headers.push(("link", profile));
+        Ok(request)
+    }
+
+    fn information(
+        &self,
+        target: &Target<'_>,
+        version: Version,
+        source: Source,
+        base: &str,
+    ) -> ImageRequest {
+        let asks = target.header("accept").unwrap_or_default();
+        let information = Information {
+            version,
+            id: format!("{}{base}", self.site(target)),
+            linked: version == Version::V3 || asks.contains("application/ld+json"),
+            limits: self.limits,
+            config: self.config.clone(),
+        };
+        ImageRequest {
+            ask: Ask::Describe(Arc::new(information)),
+            ..ImageRequest::picture(source, upright())
+        }
+    }
+
+    /// Scheme and authority by which the client knows this server.
+    fn site(&self, target: &Target<'_>) -> String {
+        if !self.config.site.is_empty() {
+            return self.config.site.trim_end_matches('/').to_owned();
+        }
+        let forwarded = |name| match self.config.forwarded {
+            true => target.header(name),
+            false => None,
+        };
+        let first = |list: &str| list.split(',').next().unwrap_or_default().trim().to_owned();
+        let scheme = forwarded("x-forwarded-proto").map_or_else(|| "http".to_owned(), first);
+        let host = forwarded("x-forwarded-host").or_else(|| target.header("host"));
+        format!("{scheme}://{}", host.map(first).unwrap_or_default())
+    }
+}
+
+/// What an identifier names: a path, or an absolute URL.
+fn read_source(identifier: &str) -> Result<Source, Refusal> {
+    let decoded = percent::decode(identifier)?;
+    match decoded.starts_with("http://") || decoded.starts_with("https://") {
+        true => Ok(Source::Url(decoded)),
+        false => Ok(Source::from_path(&decoded)),
+    }
+}
+
+fn upright() -> Recipe {
+    Recipe {
+        steps: vec![Step::Orient],
+        ..Recipe::default()
+    }
+}
+
+/// Pages of every site may read errors, too.
+#[derive(Debug)]
+struct IiifErrors;
+
+impl Errors for IiifErrors {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match fault {
+            Fault::Unsupported => 501,
+            // A size that the information excludes.
+            Fault::Limit => 400,
+            _ => own,
+        }
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("access-control-allow-origin", "*")]
+    }
+}
+
+#[cfg(test)]
+mod tests;
