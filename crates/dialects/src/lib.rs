@@ -14,30 +14,38 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cloudflare;
+mod colours;
 mod config;
 mod dialect;
 mod document;
 mod errors;
+mod geometry;
 pub mod iiif;
 pub mod image_filter;
+pub mod imgix;
 pub mod native;
 mod percent;
 mod request;
 mod rewrite;
 pub mod signature;
 pub mod small_light;
+pub mod weserv;
 
 pub use andon_settings::Error as ConfigError;
+pub use cloudflare::CloudflareConfig;
 pub use config::Settings;
 pub use dialect::{Dialect, Headers, Refusal, Target};
 pub use document::{About, Document, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
 pub use iiif::{IiifConfig, Slashes};
 pub use image_filter::ImageFilterConfig;
+pub use imgix::ImgixConfig;
 pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
+pub use weserv::WeservConfig;
 
 use dialect::HeadersRead;
 use rewrite::Rewriter;
@@ -51,6 +59,12 @@ config::dialects! {
     image_filter: ImageFilterConfig,
     /// The IIIF Image API's URLs.
     iiif: IiifConfig,
+    /// Cloudflare's URLs.
+    cloudflare: CloudflareConfig,
+    /// weserv's URLs.
+    weserv: WeservConfig,
+    /// imgix's URLs, which may be those of files.
+    imgix: ImgixConfig,
 }
 
 /// The file of all [`Dialects::examples`], with its slash.

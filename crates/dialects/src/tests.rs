@@ -15,6 +15,9 @@ fn all() -> Config {
     let mut config = Config::default();
     config.image_filter.prefix = "/nginx".to_owned();
     config.iiif.prefix = "/iiif/3".to_owned();
+    config.cloudflare.prefix = "/cdn-cgi/image".to_owned();
+    config.weserv.prefix = "/weserv".to_owned();
+    config.imgix.prefix = "/imgix".to_owned();
     config
 }
 

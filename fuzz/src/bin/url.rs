@@ -5,7 +5,8 @@
 use std::sync::LazyLock;
 
 use andon_dialects::{
-    Compat, Config, Dialects, IiifConfig, ImageFilterConfig, Rewrite, SmallLightConfig,
+    CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig, ImgixConfig, Rewrite,
+    SmallLightConfig, WeservConfig,
 };
 use andon_recipe::{Facts, Recipe};
 
@@ -27,6 +28,16 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                 },
                 image_filter: ImageFilterConfig {
                     prefix: "/".to_owned(),
+                },
+                cloudflare: CloudflareConfig {
+                    prefix: "/cdn-cgi/image".to_owned(),
+                },
+                weserv: WeservConfig {
+                    prefix: "/weserv".to_owned(),
+                },
+                imgix: ImgixConfig {
+                    prefix: "/imgix".to_owned(),
+                    ..ImgixConfig::default()
                 },
                 iiif: IiifConfig {
                     prefix: "/iiif/3".to_owned(),

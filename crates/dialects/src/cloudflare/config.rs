@@ -1,0 +1,23 @@
+//! The dialect's keys.
+
+use serde::Deserialize;
+
+use super::Cloudflare;
+use crate::ConfigError;
+use crate::config::{Settings, mount};
+use crate::dialect::Dialect;
+
+/// `[cloudflare]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CloudflareConfig {
+    /// What targets begin with, such as `/cdn-cgi/image`; empty: none are read.
+    pub prefix: String,
+}
+
+impl Settings for CloudflareConfig {
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+        let prefix = mount("cloudflare.prefix", &self.prefix)?;
+        Ok(prefix.map(|prefix| Box::new(Cloudflare { prefix }) as Box<dyn Dialect>))
+    }
+}

@@ -1,0 +1,185 @@
+//! Cloudflare's URLs: `/cdn-cgi/image/width=250,height=250/trip/a.jpg`.
+//!
+//! The service is closed: sizes and defaults are as its documentation says. Options are read strictly, as there.
+
+mod config;
+mod options;
+mod rules;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+pub use config::CloudflareConfig;
+
+use self::options::Options;
+use self::rules::CloudflareRules;
+use crate::dialect::{Dialect, Refusal, Target};
+use crate::document::{About, Document};
+use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::percent;
+use crate::request::{Ask, ImageRequest, Source};
+
+#[derive(Debug)]
+struct Cloudflare {
+    /// Without its last slash.
+    prefix: String,
+}
+
+impl Dialect for Cloudflare {
+    fn example(&self) -> String {
+        format!(
+            "{}/width=250,height=250{}",
+            self.prefix,
+            crate::EXAMPLE_SOURCE
+        )
+    }
+
+    fn errors(&self) -> ErrorStyle {
+        ErrorStyle(&CloudflareErrors)
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        let Some(rest) = target.below(&self.prefix) else {
+            return Ok(None);
+        };
+        if target
+            .header("via")
+            .is_some_and(|via| via.contains("image-resizing"))
+        {
+            let why = "it came from a resizer already, which asks for its own result";
+            return Err(Refusal::new(target.path, why));
+        }
+        let (segment, source) = rest.split_once('/').unwrap_or((rest, ""));
+        let options = Options::read(segment)?;
+        let source = read_source(source, target.query)?;
+        if source.as_str().is_empty() {
+            let why = format!(
+                "no source follows the options: it must be `{}/OPTIONS/SOURCE`",
+                self.prefix
+            );
+            return Err(Refusal::new(target.path, why));
+        }
+        let ask = match options.text("format") {
+            Some("json") => Ask::Describe(Arc::new(Json)),
+            _ => Ask::Picture,
+        };
+        let notes = left_out(&options);
+        Ok(Some(ImageRequest {
+            ask,
+            notes,
+            ..ImageRequest::picture(source, CloudflareRules::new(options))
+        }))
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let (options, _) = text.strip_prefix("cloudflare(")?.rsplit_once(';')?;
+        let source = match &request.source {
+            Source::Path(path) => percent::encode(path, "/"),
+            Source::Url(url) => percent::encode(url, "/?"),
+        };
+        let written = matches!(request.ask, Ask::Picture | Ask::Describe(_));
+        written.then(|| format!("{}/{options}/{source}", self.prefix))
+    }
+}
+
+/// A path, or an absolute URL, whose query is its own; proxies that merge slashes leave one of its two.
+fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
+    let decoded = percent::decode(raw)?;
+    for scheme in ["http:/", "https:/"] {
+        if let Some(rest) = decoded.strip_prefix(scheme) {
+            let rest = rest.trim_start_matches('/');
+            let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+            return Ok(Source::Url(format!("{scheme}/{rest}{query}")));
+        }
+    }
+    Ok(Source::from_path(&decoded))
+}
+
+/// Values that are known, but not done.
+fn left_out(options: &Options) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (key, word) in [
+        ("width", "auto"),
+        ("height", "auto"),
+        ("gravity", "auto"),
+        ("gravity", "face"),
+        ("upscale", "generate"),
+        ("onerror", "redirect"),
+        ("segment", "foreground"),
+    ] {
+        if options.text(key) == Some(word) {
+            notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
+        }
+    }
+    notes
+}
+
+/// Sizes of the result and of the source.
+#[derive(Debug)]
+struct Json;
+
+impl Document for Json {
+    fn name(&self) -> String {
+        "cloudflare".to_owned()
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/json"
+    }
+
+    fn write(&self, about: &About<'_>) -> String {
+        let (source, result) = (&about.source, &about.result);
+        json!({
+            "width": result.width,
+            "height": result.height,
+            "original": {
+                "file_size": source.bytes,
+                "width": source.width,
+                "height": source.height,
+                "format": format!("image/{}", source.format),
+            },
+        })
+        .to_string()
+    }
+}
+
+/// The service's numbers stand in the text, because all errors share their headers.
+#[derive(Debug)]
+struct CloudflareErrors;
+
+impl Errors for CloudflareErrors {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match fault {
+            Fault::Url => 400,
+            Fault::Missing => 404,
+            Fault::NotImage | Fault::Unsupported => 415,
+            Fault::Limit => 413,
+            Fault::Damaged => 422,
+            Fault::Origin => 502,
+            _ => own,
+        }
+    }
+
+    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+        let text = format!("ERROR {}: {sentence}\n", number(status));
+        Some(("text/plain; charset=utf-8", text))
+    }
+}
+
+/// The service's number for what has this status.
+fn number(status: u16) -> u16 {
+    match status {
+        400 => 9401,
+        404 => 9404,
+        413 => 9402,
+        415 => 9412,
+        422 => 9523,
+        502 => 9504,
+        _ => 9522,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! The service's documented sizes.
+
+use andon_recipe::{Facts, Orientation, Recipe};
+use proptest::prelude::*;
+
+use super::CloudflareConfig;
+use crate::vectors;
+use crate::{Ask, Config, Dialects, Headers, ImageRequest, Refusal, Source};
+
+fn dialects() -> Dialects {
+    let config = Config {
+        cloudflare: CloudflareConfig {
+            prefix: "/cdn-cgi/image".to_owned(),
+        },
+        ..Config::default()
+    };
+    Dialects::new(&config).expect("a configuration")
+}
+
+fn ask(options: &str) -> Result<ImageRequest, Refusal> {
+    dialects().parse(&format!("/cdn-cgi/image/{options}/a.jpg"))
+}
+
+fn made(options: &str, facts: &Facts) -> String {
+    let request = ask(options).expect(options);
+    request.rules.resolve(facts).expect(options).to_string()
+}
+
+#[test]
+fn sizes_are_the_services() {
+    let size = |options: &str, facts: &Facts| {
+        let request = ask(options).expect(options);
+        let recipe = request.rules.resolve(facts).expect(options);
+        vectors::size(&recipe, facts)
+    };
+    let facts = Facts::new("jpeg", 1080, 720);
+    for (options, expected) in [
+        ("width=500,height=500", (500, 333)),
+        ("w=500,h=500,fit=scale-down", (500, 333)),
+        ("fit=scale-down,width=2000,height=2000", (1080, 720)),
+        ("fit=cover,width=500,height=500", (500, 500)),
+        ("fit=cover,width=2000,height=2000", (2000, 2000)),
+        ("fit=crop,width=1296,height=1296", (1080, 720)),
+        ("fit=crop,width=1296,height=500", (1080, 500)),
+        ("fit=crop,width=500,height=500", (500, 500)),
+        ("fit=pad,width=1080,height=1080", (1080, 1080)),
+        ("fit=squeeze,width=500,height=500", (500, 500)),
+        ("fit=contain,width=2160", (2160, 1440)),
+        ("fit=cover,width=540", (540, 360)),
+        ("width=540,dpr=2", (1080, 720)),
+        ("width=5,width=540", (540, 360)),
+        ("rotate=90,width=360", (360, 540)),
+        ("trim=20;30;20;0", (1050, 680)),
+        ("trim.left=80,trim.height=120", (1000, 120)),
+        ("trim=10;10;10;10,dpr=2", (1040, 680)),
+        ("width=auto", (1080, 720)),
+    ] {
+        assert_eq!(size(options, &facts), expected, "{options}");
+    }
+    let other = Facts::new("jpeg", 612, 613);
+    assert_eq!(
+        size("fit=aspect-crop,width=1920,height=1120", &other),
+        (612, 357)
+    );
+    assert_eq!(size("width=1920,height=1120", &other), (612, 613));
+    assert_eq!(size("width=150", &Facts::new("jpeg", 400, 300)), (150, 113));
+}
+
+#[test]
+fn the_vectors_that_implementations_share() {
+    for row in vectors::of("cloudflare") {
+        row.check(&dialects());
+    }
+}
+
+#[test]
+fn options_act_in_the_services_order() {
+    let facts = Facts {
+        orientation: Orientation::from_exif(6),
+        ..Facts::new("jpeg", 720, 1080)
+    };
+    for (options, recipe) in [
+        (
+            "rotate=90,flip=h,trim=0;80;0;0,w=72,q=50",
+            "orient,crop:0:0:1000x720,flip:h,turn:90,exact:72x100,q:50",
+        ),
+        (
+            "fit=cover,w=100,h=100,g=0x1",
+            "orient,exact:150x100,crop:0:0:100x100,q:85",
+        ),
+        (
+            "fit=cover,w=100,h=100,g=right",
+            "orient,exact:150x100,crop:50:0:100x100,q:85",
+        ),
+        (
+            "brightness=0,contrast=1.5,gamma=1,saturation=0",
+            "orient,contrast:1.5,saturation:0,q:85",
+        ),
+        (
+            "q=medium-low,f=jpeg,blur=4",
+            "orient,blur:0x2,q:70,progressive",
+        ),
+        ("f=auto,q=high", "orient,as:auto"),
+        ("f=png,metadata=keep", "orient,as:png"),
+        (
+            "fit=pad,w=720,h=720,background=rgb%28240%2C40%2C145%29",
+            "orient,exact:720x480,canvas:720x720:f02891:0:120,q:85",
+        ),
+    ] {
+        let made = made(options, &facts);
+        assert_eq!(made, recipe, "{options}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_refused_with_the_services_number() {
+    for (target, part) in [
+        ("nope=1/a.jpg", "nope"),
+        ("widht=1/a.jpg", "did you mean `width`"),
+        ("width=0/a.jpg", "width must be"),
+        ("width=12001/a.jpg", "12000"),
+        ("width=1.5/a.jpg", "width must be"),
+        ("fit=fill/a.jpg", "scale-down"),
+        ("background=redd/a.jpg", "CSS"),
+        ("background=rgb(1,2,3)/a.jpg", "rgb(1"),
+        ("gravity=2x0/a.jpg", "gravity must be"),
+        ("trim=1;2;3/a.jpg", "trim must be"),
+        ("blur=251/a.jpg", "250"),
+        ("quality=best/a.jpg", "high"),
+        ("width/a.jpg", "key=value"),
+        ("/a.jpg", "at least one option"),
+        ("width=9", "no source"),
+        ("width=9/", "no source"),
+    ] {
+        let refusal = dialects()
+            .parse(&format!("/cdn-cgi/image/{target}"))
+            .expect_err(target);
+        assert!(refusal.to_string().contains(part), "{refusal}");
+        let (_, body) = refusal.errors.0.body(400, "why").expect("a body");
+        assert_eq!(body, "ERROR 9401: why\n");
+    }
+}
+
+#[test]
+fn a_query_belongs_to_the_source_and_a_loop_is_refused() {
+    for (target, right) in [
+        ("w=9/x/../a%20b.jpg?v=2", Source::Path("a b.jpg".to_owned())),
+        (
+            "w=9/https://o.test/a.jpg?v=2",
+            Source::Url("https://o.test/a.jpg?v=2".to_owned()),
+        ),
+        (
+            "w=9/https:/o.test/a.jpg",
+            Source::Url("https://o.test/a.jpg".to_owned()),
+        ),
+    ] {
+        let request = dialects()
+            .parse(&format!("/cdn-cgi/image/{target}"))
+            .unwrap();
+        assert_eq!(request.source, right, "{target}");
+    }
+    struct Resized;
+    impl Headers for Resized {
+        fn get(&self, name: &str) -> Option<&str> {
+            (name == "via").then_some("1.1 image-resizing")
+        }
+    }
+    assert!(
+        dialects()
+            .parse_with("/cdn-cgi/image/w=9/a.jpg", &Resized)
+            .is_err()
+    );
+    assert!(matches!(ask("format=json").unwrap().ask, Ask::Describe(_)));
+    assert_eq!(
+        ask("width=auto,onerror=redirect,gravity=face")
+            .unwrap()
+            .notes
+            .len(),
+        3
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_options_panic_and_every_recipe_is_its_text(
+        options in "((w|h|dpr|g|trim|rotate|background|blur|q|f|trim.left|border.width)=[a-z0-9.;x%-]{0,7},){0,4}(fit=(crop|cover|pad|squeeze|contain|aspect-crop))?",
+        any in any::<String>(),
+    ) {
+        for options in [&options, &any] {
+            if let Ok(request) = ask(options) {
+                for facts in [Facts::new("jpeg", 400, 300), Facts::new("gif", 1, 70_000)] {
+                    if let Ok(recipe) = request.rules.resolve(&facts) {
+                        let text = recipe.to_string();
+                        prop_assert_eq!(text.parse::<Recipe>(), Ok(recipe.clone()), "{}", text);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! imgix's URLs: `/trip/a.jpg?w=250&h=250&fit=crop`.
+//!
+//! The service is closed: sizes and defaults are as its pages say, what those leave open is told in notes. A path without
+//! a parameter of the language is a plain file, unless URLs are signed: then all of them are.
+
+mod config;
+mod query;
+mod rules;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+pub use config::ImgixConfig;
+
+use self::query::Query;
+use self::rules::ImgixRules;
+use crate::dialect::{Dialect, Refusal, Target};
+use crate::document::{About, Document};
+use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::percent;
+use crate::request::{Ask, ImageRequest, Source};
+use crate::signature::{Key, md5, same};
+
+#[derive(Debug)]
+struct Imgix {
+    /// Without its last slash.
+    prefix: String,
+    /// Who may sign; empty: nothing is signed.
+    tokens: Vec<Key>,
+}
+
+impl Dialect for Imgix {
+    fn example(&self) -> String {
+        let path = crate::EXAMPLE_SOURCE;
+        let query = "w=250&h=250";
+        let signed = self.tokens.first().map(|token| {
+            let signature = hex(&sign(token, path, query));
+            format!("&s={signature}")
+        });
+        format!(
+            "{}{path}?{query}{}",
+            self.prefix,
+            signed.unwrap_or_default()
+        )
+    }
+
+    fn errors(&self) -> ErrorStyle {
+        ErrorStyle(&ImgixErrors)
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        let Some(rest) = target.below(&self.prefix) else {
+            return Ok(None);
+        };
+        let query = target.query.unwrap_or_default();
+        if !self.tokens.is_empty() {
+            self.verify(target, &format!("/{rest}"), query)?;
+        }
+        let mut notes = Vec::new();
+        let Some(read) = Query::read(query, &mut notes)? else {
+            return match self.tokens.is_empty() {
+                true => Ok(None),
+                false => Ok(Some(ImageRequest::file(read_source(rest)?))),
+            };
+        };
+        if read.is_empty() {
+            return Ok(Some(ImageRequest {
+                notes,
+                ..ImageRequest::file(read_source(rest)?)
+            }));
+        }
+        notes.extend(left_out(&read));
+        let ask = match read.text("fm") {
+            Some("json") => Ask::Describe(Arc::new(Json)),
+            _ => Ask::Picture,
+        };
+        let expires = read.text("expires").and_then(|moment| moment.parse().ok());
+        let attachment = read.text("dl").map(attachment);
+        let mut request = ImageRequest {
+            ask,
+            notes,
+            ..ImageRequest::picture(read_source(rest)?, ImgixRules::new(read))
+        };
+        request.style.expires = expires;
+        request.style.headers.extend(attachment);
+        Ok(Some(request))
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let (query, _) = text.strip_prefix("imgix(")?.rsplit_once(';')?;
+        let path = match &request.source {
+            Source::Path(path) => percent::encode(path, "/"),
+            Source::Url(url) => percent::encode(url, ""),
+        };
+        let signed = match (&request.ask, self.tokens.first()) {
+            (Ask::Picture | Ask::Describe(_), None) => String::new(),
+            (Ask::Picture | Ask::Describe(_), Some(token)) => {
+                format!("&s={}", hex(&sign(token, &format!("/{path}"), query)))
+            }
+            _ => return None,
+        };
+        Some(format!("{}/{path}?{query}{signed}", self.prefix))
+    }
+}
+
+impl Imgix {
+    /// The signature is the last parameter: over the token, the path and the rest of the query, as they were sent.
+    fn verify(&self, target: &Target<'_>, path: &str, query: &str) -> Result<(), Refusal> {
+        let (rest, given) = match (query.rsplit_once("&s="), query.strip_prefix("s=")) {
+            (Some(parts), _) => parts,
+            (None, Some(given)) => ("", given),
+            (None, None) => ("", ""),
+        };
+        let is_right =
+            |token: &Key| same(given.as_bytes(), hex(&sign(token, path, rest)).as_bytes());
+        // No token is left out, so that nothing tells which one it was.
+        match self
+            .tokens
+            .iter()
+            .fold(false, |right, token| right | is_right(token))
+        {
+            true => Ok(()),
+            false => {
+                let why =
+                    "its signature (`s`, the last parameter) is missing or not that of any token";
+                Err(Refusal::of(Fault::Signature, target.path, why))
+            }
+        }
+    }
+}
+
+fn sign(token: &Key, path: &str, query: &str) -> [u8; 16] {
+    let separator: &[u8] = if query.is_empty() { b"" } else { b"?" };
+    md5(&[token.bytes(), path.as_bytes(), separator, query.as_bytes()])
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A path below the origins, or an absolute URL in one segment.
+fn read_source(raw: &str) -> Result<Source, Refusal> {
+    let decoded = percent::decode(raw)?;
+    match decoded.starts_with("http://") || decoded.starts_with("https://") {
+        true => Ok(Source::Url(decoded)),
+        false => Ok(Source::from_path(&decoded)),
+    }
+}
+
+/// The file name that a browser is to keep the result under; without one its own.
+fn attachment(name: &str) -> (&'static str, String) {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-._ ".contains(letter);
+    let name: String = name
+        .chars()
+        .filter(|letter| plain(*letter))
+        .take(100)
+        .collect();
+    let disposition = match name.is_empty() {
+        true => "attachment".to_owned(),
+        false => format!("attachment; filename=\"{name}\""),
+    };
+    ("content-disposition", disposition)
+}
+
+/// Values that are known, but not done.
+fn left_out(query: &Query) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (key, words) in [
+        ("fit", &["clamp", "facearea"][..]),
+        ("crop", &["faces", "entropy", "edges"][..]),
+        ("fm", &["blurhash", "mp4", "webm", "jp2", "jxr"][..]),
+        ("auto", &["enhance", "redeye", "compress", "true"][..]),
+        ("fill", &["blur", "generative", "gradient"][..]),
+    ] {
+        for word in words.iter().filter(|word| query.lists(key, word)) {
+            notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
+        }
+    }
+    notes
+}
+
+/// What the header of a source says, in the service's words.
+#[derive(Debug)]
+struct Json;
+
+impl Document for Json {
+    fn name(&self) -> String {
+        "imgix".to_owned()
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/json"
+    }
+
+    fn write(&self, about: &About<'_>) -> String {
+        let source = &about.source;
+        json!({
+            "Content-Type": format!("image/{}", source.format),
+            "Content-Length": source.bytes.to_string(),
+            "PixelWidth": source.width,
+            "PixelHeight": source.height,
+            "Orientation": source.orientation.exif(),
+            "Depth": source.depth,
+            "ColorModel": if source.colour == "gray" { "Gray" } else { "RGB" },
+            "HasAlpha": source.alpha,
+        })
+        .to_string()
+    }
+}
+
+/// What has expired is not there any more.
+#[derive(Debug)]
+struct ImgixErrors;
+
+impl Errors for ImgixErrors {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match fault {
+            Fault::Expired => 404,
+            _ => own,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! The parameters of a query: decoded, the first of each key.
+
+use std::collections::BTreeMap;
+
+use andon_recipe::Colour;
+
+use crate::colours;
+use crate::dialect::Refusal;
+use crate::percent;
+use crate::signature::base64;
+
+/// Known keys and their values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Query(BTreeMap<&'static str, String>);
+
+/// Every key that means something here.
+const KEYS: &[&str] = &[
+    "ar",
+    "auto",
+    "bg",
+    "blur",
+    "border",
+    "border-radius",
+    "bri",
+    "chromasub",
+    "con",
+    "corner-radius",
+    "crop",
+    "cs",
+    "dl",
+    "dpr",
+    "duotone",
+    "duotone-alpha",
+    "exp",
+    "expires",
+    "fill",
+    "fill-color",
+    "fit",
+    "flip",
+    "fm",
+    "fp-x",
+    "fp-y",
+    "fp-z",
+    "frame",
+    "gam",
+    "h",
+    "hue",
+    "invert",
+    "jpg-progressive",
+    "lossless",
+    "mask",
+    "max-h",
+    "max-w",
+    "min-h",
+    "min-w",
+    "monochrome",
+    "orient",
+    "pad",
+    "pad-bottom",
+    "pad-left",
+    "pad-right",
+    "pad-top",
+    "page",
+    "px",
+    "q",
+    "rect",
+    "rot",
+    "sat",
+    "sepia",
+    "sharp",
+    "trim",
+    "trim-color",
+    "trim-tol",
+    "usm",
+    "usmrad",
+    "vib",
+    "w",
+];
+
+/// Known to the service, but not done here.
+const NOT_DONE: &[&str] = &[
+    "mark",
+    "mark-align",
+    "mark-alpha",
+    "mark-fit",
+    "mark-h",
+    "mark-pad",
+    "mark-scale",
+    "mark-tile",
+    "mark-w",
+    "mark-x",
+    "mark-y",
+    "blend",
+    "blend-mode",
+    "txt",
+    "htn",
+    "nr",
+    "nrs",
+    "high",
+    "shad",
+    "palette",
+    "colors",
+    "colorquant",
+    "dpi",
+    "iptc",
+    "faces",
+    "facepad",
+    "ch",
+    "trim-pad",
+    "trim-md",
+    "trim-sd",
+    "bg-remove",
+    "upscale",
+];
+
+const ALIASES: &[(&str, &str)] = &[
+    ("width", "w"),
+    ("height", "h"),
+    ("f", "fit"),
+    ("or", "orient"),
+];
+
+impl Query {
+    /// Reads a query; what is not known, or not done, is noted. `None`: it has no parameter of the language.
+    pub(super) fn read(query: &str, notes: &mut Vec<String>) -> Result<Option<Self>, Refusal> {
+        let mut read = Self::default();
+        let mut unknown = Vec::new();
+        let mut is_own = false;
+        for piece in query.split('&').filter(|piece| !piece.is_empty()) {
+            let (key, value) = piece.split_once('=').unwrap_or((piece, ""));
+            let decoded = percent::decode(&value.replace('+', " "))?;
+            let (key, value) = match key
+                .strip_suffix("64")
+                .and_then(|key| Some((key, base64::read(&decoded)?)))
+            {
+                Some((key, bytes)) => (key, String::from_utf8_lossy(&bytes).into_owned()),
+                None => (key, decoded),
+            };
+            let alias = ALIASES.iter().find(|(alias, _)| *alias == key);
+            let key = alias.map_or(key, |(_, key)| key);
+            match KEYS.iter().find(|known| **known == key) {
+                Some(key) => {
+                    is_own = true;
+                    read.0.entry(key).or_insert(value);
+                }
+                None if key == "s" || key == "ixlib" || key == "ixid" => is_own = true,
+                None => {
+                    let is_known = NOT_DONE.iter().any(|known| *known == key);
+                    is_own |= is_known;
+                    let why = if is_known {
+                        "it is not supported"
+                    } else {
+                        "there is no such parameter"
+                    };
+                    unknown.push(format!(
+                        "{}: {why}; it is ignored",
+                        crate::dialect::shorten(key)
+                    ));
+                }
+            }
+        }
+        unknown.truncate(MOST_NOTES);
+        notes.extend(unknown);
+        Ok(is_own.then_some(read))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// Does a list of words hold this one?
+    pub(super) fn lists(&self, key: &str, word: &str) -> bool {
+        self.text(key)
+            .is_some_and(|list| list.split(',').any(|item| item == word))
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
+        match self.text(key)? {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A number of this range; what lies outside is ignored.
+    pub(super) fn number(&self, key: &str, least: f64, most: f64) -> Option<f64> {
+        let number = self.text(key)?.parse::<f64>().ok()?;
+        (least..=most).contains(&number).then_some(number)
+    }
+
+    /// RGB, ARGB, RRGGBB, AARRGGBB or a name.
+    pub(super) fn colour(&self, key: &str) -> Option<Colour> {
+        colour(self.text(key)?)
+    }
+
+    /// `key=value` with `&` between them, sorted and encoded.
+    pub(super) fn canonical(&self) -> String {
+        let encoded = |value: &str| {
+            let encoded = percent::encode(value, "/");
+            encoded
+                .replace('&', "%26")
+                .replace('+', "%2B")
+                .replace(';', "%3B")
+        };
+        let pairs = self
+            .0
+            .iter()
+            .map(|(key, value)| format!("{key}={}", encoded(value)));
+        pairs.collect::<Vec<_>>().join("&")
+    }
+}
+
+const MOST_NOTES: usize = 8;
+
+pub(super) fn colour(text: &str) -> Option<Colour> {
+    let channels = colours::channels(text.strip_prefix('#').unwrap_or(text));
+    let hex = channels.and_then(|channels| match channels[..] {
+        [a, r, g, b] => Some(Colour { r, g, b, a }),
+        ref opaque => colours::rgba(opaque),
+    });
+    hex.or_else(|| colours::named(text))
+}

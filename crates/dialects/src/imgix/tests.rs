@@ -1,0 +1,214 @@
+//! The service's documented sizes, and its signatures.
+
+use andon_recipe::{Facts, Orientation, Recipe};
+use proptest::prelude::*;
+
+use super::ImgixConfig;
+use crate::vectors;
+use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
+
+fn dialects(tokens: &[&str]) -> Dialects {
+    let config = Config {
+        imgix: ImgixConfig {
+            prefix: "/".to_owned(),
+            tokens: tokens.iter().map(|token| (*token).to_owned()).collect(),
+            weak_keys: true,
+        },
+        ..Config::default()
+    };
+    Dialects::new(&config).expect("a configuration")
+}
+
+fn ask(query: &str) -> Result<ImageRequest, Refusal> {
+    dialects(&[]).parse(&format!("/a.jpg?{query}"))
+}
+
+fn made(query: &str, facts: &Facts) -> String {
+    let request = ask(query).expect(query);
+    request.rules.resolve(facts).expect(query).to_string()
+}
+
+#[test]
+fn sizes_are_the_services() {
+    let facts = Facts::new("jpeg", 300, 200);
+    for (query, expected) in [
+        ("w=100&h=100", (100, 67)),
+        ("w=250&h=250", (250, 167)),
+        ("w=200&h=200&fit=crop", (200, 200)),
+        ("w=0.5", (150, 100)),
+        ("w=1", (300, 200)),
+        ("w=1&h=0.25&fit=scale", (300, 50)),
+        ("w=600", (600, 400)),
+        ("width=600&w=9", (600, 400)),
+        ("w=600&fit=max", (300, 200)),
+        ("w=600&h=150&fit=max", (225, 150)),
+        ("w=250&h=250&fit=scale", (250, 250)),
+        ("w=600&h=600&fit=fill", (600, 600)),
+        ("w=600&h=600&fit=fillmax", (600, 600)),
+        ("w=600&h=300&fit=min", (300, 150)),
+        ("w=100&h=100&fit=min", (100, 100)),
+        ("w=100&ar=1:1&fit=crop", (100, 100)),
+        ("h=100&ar=3:1&fit=crop", (300, 100)),
+        ("ar=1:1&fit=crop", (200, 200)),
+        ("ar=1:1", (300, 200)),
+        ("max-w=100&fit=crop", (100, 67)),
+        ("w=100&dpr=2", (200, 133)),
+        ("dpr=2&bri=1", (300, 200)),
+        ("w=9000", (300, 200)),
+        ("w=abc", (300, 200)),
+        ("rect=10,20,100,50", (100, 50)),
+        ("rect=right,middle,0.5,0.5&w=75", (75, 50)),
+        ("rot=90&w=100", (100, 150)),
+        ("orient=6", (200, 300)),
+        ("pad=10&w=100", (120, 87)),
+        ("pad-left=10&w=100&dpr=2", (220, 133)),
+    ] {
+        let request = ask(query).expect(query);
+        let recipe = request.rules.resolve(&facts).expect(query);
+        assert_eq!(vectors::size(&recipe, &facts), expected, "{query}");
+    }
+    let wide = Facts::new("png", 900, 270);
+    assert!(made("ar=9:1&fit=crop", &wide).starts_with("crop:0:85:900x100"));
+}
+
+#[test]
+fn the_vectors_that_implementations_share() {
+    for row in vectors::of("imgix") {
+        row.check(&dialects(if row.url.contains("s=") {
+            &["MYT0KEN"]
+        } else {
+            &[]
+        }));
+    }
+}
+
+#[test]
+fn parts_and_effects_stand_in_their_order() {
+    let facts = Facts {
+        orientation: Orientation::from_exif(6),
+        ..Facts::new("jpeg", 200, 300)
+    };
+    for (query, recipe) in [
+        (
+            "w=100&h=100&fit=crop&crop=faces,top,left&q=90",
+            "orient,exact:150x100,crop:0:0:100x100,q:90",
+        ),
+        (
+            "w=100&h=100&fit=crop&crop=focalpoint&fp-x=1&q=90",
+            "orient,exact:150x100,crop:50:0:100x100,q:90",
+        ),
+        (
+            "bri=10&con=-50&sat=-100&invert=true",
+            "orient,brightness:25.5,contrast:0.5,saturation:0,invert,q:75",
+        ),
+        (
+            "px=8&blur=100&sepia=80",
+            "orient,sepia:80,blur:0x5,pixelate:8,q:75",
+        ),
+        (
+            "monochrome=f00&flip=h",
+            "orient,flip:h,gray,tint:ff0000,q:75",
+        ),
+        (
+            "duotone=000080,FA8072&orient=1",
+            "duotone:000080:fa8072,q:75",
+        ),
+        (
+            "fm=pjpg&chromasub=444",
+            "orient,q:75,progressive,chroma:444",
+        ),
+        ("fm=webp&lossless=true&cs=strip", "orient,as:webp,lossless"),
+        ("auto=format,compress", "orient,as:auto"),
+        (
+            "mask=corners&corner-radius=20&border=3,ff0000",
+            "orient,round:20,border:3x3:ff0000,q:75",
+        ),
+    ] {
+        assert_eq!(made(query, &facts), recipe, "{query}");
+    }
+}
+
+#[test]
+fn signed_sources_are_read_with_their_signature_only() {
+    let dialects = dialects(&["another token", "MYT0KEN"]);
+    for good in [
+        "/image/file.png?w=400&s=2071b7fc73b91649c73d4e8444f8dc5f",
+        "/image/file.png?s=f74bb1f684f45f232b145f4acb86579f",
+    ] {
+        let request = dialects.parse(good).expect(good);
+        assert_eq!(request.source, Source::Path("image/file.png".to_owned()));
+        assert_eq!(request.is_file(), !good.contains("w="));
+    }
+    for bad in [
+        "/image/file.png?w=401&s=2071b7fc73b91649c73d4e8444f8dc5f",
+        "/image/file.png?w=400&s=2071B7FC73B91649C73D4E8444F8DC5F",
+        "/image/file.png?w=400&s=2071b7fc73b91649c73d4e8444f8dc5f&h=1",
+        "/image/file.png?s=2071b7fc73b91649c73d4e8444f8dc5f&w=400",
+        "/image/./file.png?w=400&s=2071b7fc73b91649c73d4e8444f8dc5f",
+        "/image/file.png?w=400&s=",
+        "/image/file.png?w=400",
+        "/image/file.png",
+    ] {
+        let refusal = dialects.parse(bad).expect_err(bad);
+        assert_eq!(refusal.fault, Fault::Signature, "{bad}");
+    }
+    let request = dialects
+        .parse(&dialects.examples().last().expect("an example"))
+        .unwrap();
+    assert_eq!(request.source.as_str(), "trip/a.jpg");
+}
+
+#[test]
+fn a_path_without_a_parameter_of_the_language_is_a_plain_file() {
+    for plain in ["/a.jpg", "/a.jpg?v=3", "/a.jpg?"] {
+        assert!(dialects(&[]).parse(plain).unwrap().is_file(), "{plain}");
+    }
+    let request = ask("w=9&v=3&txt=hello").unwrap();
+    assert_eq!(request.notes.len(), 2);
+}
+
+#[test]
+fn values_are_decoded_and_may_be_base64() {
+    for query in ["duotone=000080%2CFA8072", "duotone64=MDAwMDgwLEZBODA3Mg"] {
+        assert!(made(query, &Facts::new("jpeg", 30, 20)).starts_with("duotone:000080:fa8072"));
+    }
+    let proxy = dialects(&[])
+        .parse("/https%3A%2F%2Fo.test%2Fa%2520b.jpg?w=9")
+        .unwrap();
+    assert_eq!(
+        proxy.source,
+        Source::Url("https://o.test/a%20b.jpg".to_owned())
+    );
+}
+
+#[test]
+fn answers_can_be_kept_under_a_name_and_end() {
+    let request = ask("w=9&dl=my%20%22file%22.jpg&expires=1700000000").unwrap();
+    assert_eq!(request.style.expires, Some(1_700_000_000));
+    assert_eq!(request.style.errors.0.status(Fault::Expired, 410), 404);
+    let named = (
+        "content-disposition",
+        "attachment; filename=\"my file.jpg\"".to_owned(),
+    );
+    assert_eq!(request.style.headers, [named]);
+    assert!(matches!(ask("fm=json").unwrap().ask, Ask::Describe(_)));
+}
+
+proptest! {
+    #[test]
+    fn no_query_panics_and_every_recipe_is_its_text(
+        query in "((w|h|dpr|ar|rect|rot|crop|fp-x|pad|blur|q|trim|orient|min-w|max-h|bg|border|bri)=[a-z0-9.,:-]{0,7}&){0,5}(fit=(crop|fill|fillmax|min|max|scale|clip))?",
+        any in any::<String>(),
+    ) {
+        for query in [&query, &any] {
+            if let Ok(request) = ask(query) {
+                for facts in [Facts::new("jpeg", 400, 300), Facts::new("gif", 1, 70_000)] {
+                    if let Ok(recipe) = request.rules.resolve(&facts) {
+                        let text = recipe.to_string();
+                        prop_assert_eq!(text.parse::<Recipe>(), Ok(recipe.clone()), "{}", text);
+                    }
+                }
+            }
+        }
+    }
+}

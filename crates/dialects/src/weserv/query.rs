@@ -1,0 +1,209 @@
+//! The query, as the service reads it: by hand, without decoding, the first of each key.
+
+use std::collections::BTreeMap;
+
+use andon_recipe::Colour;
+
+use crate::colours;
+
+/// Known keys and their values as they came; what a deprecated spelling means stands under the key of today.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Query(BTreeMap<&'static str, String>);
+
+/// A length: pixels, or a share of a side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Coordinate {
+    Px(i32),
+    Share(f32),
+}
+
+/// Every key that makes something of the picture.
+const KEYS: &[&str] = &[
+    "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy",
+    "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam",
+    "sharp", "sharpf", "sharpj", "trim", "blur", "filt", "start", "stop", "bg", "cbg", "rbg",
+    "tint", "q", "l", "output", "il", "ll", "af", "page", "n", "loop", "delay", "fsol",
+];
+
+/// Keys that are about the answer, not the picture.
+const ABOUT_ANSWERS: &[&str] = &["url", "default", "filename", "encoding", "maxage"];
+
+const SYNONYMS: &[(&str, &str)] = &[
+    ("shape", "mask"),
+    ("strim", "mtrim"),
+    ("or", "ro"),
+    ("t", "fit"),
+    ("pages", "n"),
+    ("width", "w"),
+    ("height", "h"),
+    ("align", "a"),
+    ("level", "l"),
+    ("quality", "q"),
+    ("lossless", "ll"),
+];
+
+/// What a key without `=`, and whatever is no number, is.
+const NONE: &str = "-1";
+
+/// Numbers beyond it are none.
+const MOST: f64 = 1e7;
+
+impl Query {
+    /// Reads a query; `ignored` is told the keys that nothing is known of.
+    pub(super) fn read(query: &str, mut ignored: impl FnMut(&str)) -> Self {
+        let mut read = Self::default();
+        for piece in query.split('&') {
+            let (key, value) = piece.split_once('=').unwrap_or((piece, NONE));
+            let synonym = SYNONYMS.iter().find(|(old, _)| *old == key);
+            let key = synonym.map_or(key, |(_, key)| key);
+            match KEYS.iter().find(|known| **known == key) {
+                Some(key) => read.add(key, value),
+                None if key.is_empty() || ABOUT_ANSWERS.contains(&key) => {}
+                None => ignored(key),
+            }
+        }
+        read
+    }
+
+    fn add(&mut self, key: &'static str, value: &str) {
+        let tokens = || value.split([',']).filter(|token| !token.is_empty());
+        match key {
+            "fit" if ["fit", "squaredown"].contains(&value) => self.put("we", "true"),
+            "a" if ["focal-", "crop-"].iter().any(|old| value.starts_with(old)) => {
+                let percents = value.split('-').skip(1).filter(|token| !token.is_empty());
+                for (key, percent) in ["fpx", "fpy"].into_iter().zip(percents) {
+                    let percent = int(percent);
+                    let share = if (0..=100).contains(&percent) {
+                        percent
+                    } else {
+                        50
+                    };
+                    self.put(key, &(f64::from(share) / 100.0).to_string());
+                }
+            }
+            "sharp" if tokens().nth(1).is_some() => {
+                for (key, token) in ["sharpf", "sharpj", "sharp"].into_iter().zip(tokens()) {
+                    self.put(key, token);
+                }
+                return;
+            }
+            "mod" => {
+                for (key, token) in ["mod", "sat", "hue"].into_iter().zip(tokens()) {
+                    self.put(key, token);
+                }
+                return;
+            }
+            "crop" => {
+                let numbers: Vec<&str> = tokens().collect();
+                if let [w, h, x, y, ..] = numbers[..] {
+                    for (key, token) in [("cw", w), ("ch", h), ("cx", x), ("cy", y)] {
+                        self.put(key, token);
+                    }
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.put(key, value);
+    }
+
+    /// The first holds.
+    fn put(&mut self, key: &'static str, value: &str) {
+        self.0.entry(key).or_insert_with(|| value.to_owned());
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    pub(super) fn flag(&self, key: &str) -> bool {
+        self.text(key)
+            .is_some_and(|text| text != "false" && text != "0")
+    }
+
+    pub(super) fn int(&self, key: &str) -> Option<i32> {
+        self.text(key).map(int)
+    }
+
+    pub(super) fn float(&self, key: &str) -> Option<f64> {
+        self.text(key).map(float)
+    }
+
+    /// In px along a side; -1 for what is none.
+    pub(super) fn px(&self, key: &str, side: u32) -> Option<i32> {
+        let coordinate = coordinate(self.text(key)?);
+        Some(match coordinate {
+            Coordinate::Px(px) => px,
+            // The service computes in single precision.
+            Coordinate::Share(share) => (share * side as f32).round() as i32,
+        })
+    }
+
+    pub(super) fn colour(&self, key: &str) -> Option<Colour> {
+        self.text(key).map(colour)
+    }
+
+    /// `key=value` with `&` between them, sorted.
+    pub(super) fn canonical(&self) -> String {
+        let pairs = self.0.iter().map(|(key, value)| format!("{key}={value}"));
+        pairs.collect::<Vec<_>>().join("&")
+    }
+}
+
+pub(super) fn coordinate(text: &str) -> Coordinate {
+    let percent = text.strip_suffix('%').or_else(|| text.strip_suffix("%25"));
+    match percent {
+        Some(percent) => match leading(percent) {
+            Some(percent) if (0.0..=100.0).contains(&percent) => {
+                Coordinate::Share(percent as f32 / 100.0)
+            }
+            _ => Coordinate::Px(-1),
+        },
+        None => Coordinate::Px(int(text)),
+    }
+}
+
+/// The whole number that a text begins with, or -1.
+fn int(text: &str) -> i32 {
+    let digits = text.find(['.', 'e', 'E']).map_or(text, |end| &text[..end]);
+    leading(digits).map_or(-1, |number| number as i32)
+}
+
+/// The number that a text begins with, or -1.
+fn float(text: &str) -> f64 {
+    leading(text).unwrap_or(-1.0)
+}
+
+/// A sign, digits and a point, as far as they go.
+fn leading(text: &str) -> Option<f64> {
+    let text = text.trim_start_matches(|letter: char| letter.is_ascii_whitespace());
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let whole = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &unsigned[whole..];
+    let fraction = match rest.strip_prefix('.') {
+        Some(rest) => 1 + rest.bytes().take_while(u8::is_ascii_digit).count(),
+        None => 0,
+    };
+    let sign = text.len() - unsigned.len();
+    let number: f64 = text[..sign + whole + fraction].parse().ok()?;
+    (number.abs() <= MOST).then_some(number)
+}
+
+/// A name, or RGB, ARGB, RRGGBB, AARRGGBB and what lacks digits in front of that; transparent otherwise.
+pub(super) fn colour(text: &str) -> Colour {
+    let text = text.strip_prefix("%23").unwrap_or(text);
+    let padded = match text.len() {
+        // Its front is filled with f.
+        7 => format!("f{text}"),
+        _ => text.to_owned(),
+    };
+    let hex = colours::channels(&padded).and_then(|channels| match channels[..] {
+        [a, r, g, b] => Some(Colour { r, g, b, a }),
+        ref opaque => colours::rgba(opaque),
+    });
+    colours::named(text).or(hex).unwrap_or(Colour::CLEAR)
+}

@@ -1,0 +1,533 @@
+//! What a query comes to for a picture: sizes are the service's, to the pixel.
+
+use std::sync::Arc;
+
+use andon_recipe::{
+    Background, Canvas, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Length, Measure,
+    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+};
+
+use super::query::Query;
+use crate::geometry::size_after;
+
+/// What a query asks for.
+#[derive(Clone, Debug)]
+pub(super) struct WeservRules {
+    pub(super) query: Query,
+    pub(super) output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Inside,
+    Outside,
+    Cover,
+    Fill,
+    Contain,
+}
+
+/// What does not fit in libvips is clamped.
+const MOST_PX: i32 = 10_000_000;
+
+/// Without a tolerance that can be used.
+const TOLERANCE: u8 = 10;
+
+/// The quality where none is given.
+const QUALITY: u8 = 80;
+
+impl WeservRules {
+    pub(super) fn new(query: Query) -> Self {
+        let format = match query.text("output") {
+            Some("jpg") => "jpeg",
+            Some("tif" | "tiff") => "tiff",
+            Some("avif" | "av1") => "avif",
+            Some(format @ ("png" | "gif" | "webp")) => format,
+            _ => "",
+        };
+        let output = Output {
+            format: FormatName::new(format).ok(),
+            profile: Profile::Srgb,
+            metadata: Kept::None,
+            progressive: query.flag("il"),
+            ..Output::default()
+        };
+        Self { query, output }
+    }
+
+    fn fit(&self) -> Fit {
+        match self.query.text("fit").unwrap_or_default() {
+            "contain" | "letterbox" => Fit::Contain,
+            "cover" | "square" | "squaredown" => Fit::Cover,
+            "fill" | "absolute" => Fit::Fill,
+            "outside" => Fit::Outside,
+            old if old.starts_with("crop") => Fit::Cover,
+            _ => Fit::Inside,
+        }
+    }
+
+    /// Turns that are no multiple of a quarter come at the end.
+    fn degrees(&self) -> i32 {
+        self.query.int("ro").unwrap_or_default()
+    }
+
+    fn quarters(&self) -> Option<Turn> {
+        match self.degrees().rem_euclid(360) {
+            90 => Some(Turn::R90),
+            180 => Some(Turn::R180),
+            270 => Some(Turn::R270),
+            _ => None,
+        }
+    }
+
+    fn flips(&self) -> Option<Flip> {
+        match (self.query.flag("flip"), self.query.flag("flop")) {
+            (false, false) => None,
+            (true, false) => Some(Flip::Vertical),
+            (false, true) => Some(Flip::Horizontal),
+            (true, true) => Some(Flip::Both),
+        }
+    }
+
+    fn trim(&self) -> Option<Step> {
+        let tolerance = self.query.int("trim")?;
+        let sound = (1..=254).contains(&tolerance);
+        Some(Step::Trim(if sound { tolerance as u8 } else { TOLERANCE }))
+    }
+
+    /// Width and height of the picture as stored, without its border.
+    fn trimmed(&self, facts: &Facts) -> Result<(u32, u32), ResolveError> {
+        let Some(trim) = self
+            .trim()
+            .filter(|_| facts.width >= 3 && facts.height >= 3)
+        else {
+            return Ok((facts.width, facts.height));
+        };
+        size_after(&[trim], facts)
+    }
+
+    /// The box in px; 0 for a side that is not given.
+    fn bounds(&self, facts: &Facts) -> (i32, i32) {
+        let ratio = self
+            .query
+            .float("dpr")
+            .filter(|ratio| (0.0..=8.0).contains(ratio));
+        let side = |key, whole| {
+            let px = self.query.px(key, whole).unwrap_or_default();
+            let px = match ratio {
+                Some(ratio) => (f64::from(px) * ratio).round() as i32,
+                None => px,
+            };
+            px.clamp(0, MOST_PX)
+        };
+        (side("w", facts.width), side("h", facts.height))
+    }
+
+    /// The size that a picture is scaled to; `swapped`: it was stored on its side.
+    fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32), swapped: bool) -> (u32, u32) {
+        let (wide, high) = (f64::from(width), f64::from(height));
+        let (across, down) = (wide / f64::from(w), high / f64::from(h));
+        let fit = self.fit();
+        let mut shrink = match (w > 0, h > 0, fit) {
+            (false, false, _) => (1.0, 1.0),
+            (true, true, Fit::Fill) => (across, down),
+            (true, true, Fit::Cover | Fit::Outside) => (across.min(down), across.min(down)),
+            (true, true, Fit::Inside | Fit::Contain) => (across.max(down), across.max(down)),
+            // The service forgets here that the picture is turned.
+            (true, false, Fit::Fill) if swapped => (1.0, across),
+            (false, true, Fit::Fill) if swapped => (down, 1.0),
+            (true, false, Fit::Fill) => (across, 1.0),
+            (false, true, Fit::Fill) => (1.0, down),
+            (true, false, _) => (across, across),
+            (false, true, _) => (down, down),
+        };
+        if self.query.flag("we") {
+            shrink = (shrink.0.max(1.0), shrink.1.max(1.0));
+        }
+        // `as` saturates, for a limit to refuse.
+        let side = |whole: f64, shrink: f64| ((whole / shrink).round_ties_even() as u32).max(1);
+        (side(wide, shrink.0), side(high, shrink.1))
+    }
+
+    /// Where `inner` lies in `outer`.
+    fn place(&self, inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
+        let room = (
+            outer.0.saturating_sub(inner.0),
+            outer.1.saturating_sub(inner.1),
+        );
+        let name = self.query.text("a").unwrap_or_default();
+        if name.starts_with("focal") || name.starts_with("crop-") {
+            let share = |key| {
+                let share = self
+                    .query
+                    .float(key)
+                    .filter(|share| (0.0..=1.0).contains(share));
+                share.unwrap_or(0.5)
+            };
+            let around = |share: f64, outer: u32, inner: u32, room: u32| {
+                // `as` saturates below 0.
+                let start = (share * f64::from(outer) - f64::from(inner) / 2.0).round() as u32;
+                start.min(room)
+            };
+            return (
+                around(share("fpx"), outer.0, inner.0, room.0),
+                around(share("fpy"), outer.1, inner.1, room.1),
+            );
+        }
+        let x = match name {
+            "left" | "l" | "top-left" | "bottom-left" => 0,
+            "right" | "r" | "top-right" | "bottom-right" => room.0,
+            _ => room.0 / 2,
+        };
+        let y = match name {
+            "top" | "t" | "top-left" | "top-right" => 0,
+            "bottom" | "b" | "bottom-left" | "bottom-right" => room.1,
+            _ => room.1 / 2,
+        };
+        (x, y)
+    }
+
+    /// `cx`, `cy`, `cw`, `ch` on a picture of this size.
+    fn crop(&self, (width, height): (u32, u32)) -> Option<(u32, u32, u32, u32)> {
+        if !["cx", "cy", "cw", "ch"]
+            .iter()
+            .any(|key| self.query.has(key))
+        {
+            return None;
+        }
+        let within = |key, whole: u32, most: u32| {
+            let px = u32::try_from(self.query.px(key, whole)?).ok()?;
+            (px > 0 && px < most).then_some(px)
+        };
+        let x = within("cx", width, width).unwrap_or(0);
+        let y = within("cy", height, height).unwrap_or(0);
+        let w = within("cw", width, width - x).unwrap_or(width - x);
+        let h = within("ch", height, height - y).unwrap_or(height - y);
+        Some((x, y, w, h))
+    }
+
+    /// Cuts a scaled picture to the box that it covers.
+    fn align(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), (w, h): (i32, i32)) {
+        if self.fit() != Fit::Cover {
+            return;
+        }
+        let within = |side: i32, whole: u32| match u32::try_from(side) {
+            Ok(side) if side > 0 => side.min(whole),
+            _ => whole,
+        };
+        let part = (within(w, size.0), within(h, size.1));
+        let (x, y) = self.place(part, *size);
+        steps.push(Step::crop(x, y, part.0, part.1));
+        *size = part;
+    }
+
+    fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+        let stored = self.trimmed(facts)?;
+        let mut steps = Vec::new();
+        if facts.width >= 3 && facts.height >= 3 {
+            steps.extend(self.trim());
+        }
+        steps.push(Step::Orient);
+        steps.extend(self.quarters().map(Step::Turn));
+        steps.extend(self.flips().map(Step::Flip));
+        let turned = self
+            .quarters()
+            .map_or(facts.orientation, |turn| facts.orientation.then(turn));
+        let mut size = turned.size(stored.0, stored.1);
+        let bounds = self.bounds(facts);
+        let precrop = self.query.flag("precrop");
+        let cut = |steps: &mut Vec<Step>, size: &mut (u32, u32)| {
+            if let Some((x, y, w, h)) = self.crop(*size) {
+                steps.push(Step::crop(x, y, w, h));
+                *size = (w, h);
+            }
+        };
+        if precrop {
+            cut(&mut steps, &mut size);
+        }
+        let swapped = !precrop && turned.quarters % 2 == 1;
+        size = self.scaled(size, bounds, swapped);
+        steps.push(Step::exact(size.0, size.1));
+        self.align(&mut steps, &mut size, bounds);
+        if !precrop {
+            cut(&mut steps, &mut size);
+        }
+        if self.fit() == Fit::Contain {
+            let side = |side: i32, own: u32| {
+                u32::try_from(side)
+                    .ok()
+                    .filter(|side| *side > 0)
+                    .unwrap_or(own)
+            };
+            let ground = (side(bounds.0, size.0), side(bounds.1, size.1));
+            let (x, y) = self.place(size, ground);
+            steps.push(Step::Canvas(Canvas {
+                w: ground.0,
+                h: ground.1,
+                colour: self.query.colour("cbg").unwrap_or(Colour::CLEAR),
+                at: Some((place(x), place(y))),
+            }));
+            size = ground;
+        }
+        if self.degrees() % 90 != 0 {
+            steps.push(Step::Rotate {
+                degrees: self.degrees().rem_euclid(360).into(),
+                colour: self.query.colour("rbg").unwrap_or(Colour::CLEAR),
+            });
+        }
+        Ok((steps, size))
+    }
+
+    /// Effects in their order; what has no use is left out.
+    fn effects(&self) -> Vec<Step> {
+        let query = &self.query;
+        let mut effects = Vec::new();
+        let mut add = |name: &str, args: &[String]| {
+            effects.extend(Effect::new(name, args.to_vec()).ok().map(Step::Effect));
+        };
+        let level = |key| {
+            query
+                .int(key)
+                .filter(|level| (-100..=100).contains(level) && *level != 0)
+        };
+        if let Some(level) = level("bri") {
+            add("brightness", &[number(f64::from(level) * 2.55)]);
+        }
+        if ["mod", "sat", "hue"].iter().any(|key| query.has(key)) {
+            let factor = |key| {
+                let factor = query
+                    .float(key)
+                    .filter(|factor| (0.0..=10_000.0).contains(factor));
+                number(factor.unwrap_or(1.0))
+            };
+            let hue = query.int("hue").unwrap_or_default().rem_euclid(360);
+            let args = [factor("mod"), factor("sat"), hue.to_string()];
+            if args != ["1", "1", "0"] {
+                add("modulate", &args);
+            }
+        }
+        if let Some(level) = level("con") {
+            add("contrast", &[number(slope(f64::from(level) * 0.3))]);
+        }
+        if let Some(gamma) = query.float("gam") {
+            let gamma = if (1.0..=3.0).contains(&gamma) {
+                gamma
+            } else {
+                2.2
+            };
+            add("gamma", &[number(1.0 / gamma)]);
+        }
+        if let Some(sigma) = query.float("sharp") {
+            let of = |key, usual| {
+                query
+                    .float(key)
+                    .filter(|value| (0.0..=10_000.0).contains(value))
+                    .unwrap_or(usual)
+            };
+            match (1e-6..=10.0).contains(&sigma) {
+                true => add(
+                    "sharpen-l",
+                    &[
+                        number(sigma),
+                        number(of("sharpf", 1.0)),
+                        number(of("sharpj", 2.0)),
+                    ],
+                ),
+                false => add("sharpen-l", &[number(MILD)]),
+            }
+        }
+        match query.text("filt").unwrap_or_default() {
+            "greyscale" => add("gray", &[]),
+            "sepia" => add("sepia", &[]),
+            "negate" => add("invert", &[]),
+            "duotone" => {
+                let tone = |key, usual| rgb(query.colour(key).unwrap_or(usual));
+                add("duotone", &[tone("start", START), tone("stop", STOP)]);
+            }
+            _ => {}
+        }
+        if let Some(sigma) = query.float("blur") {
+            let sigma = if (0.3..=1000.0).contains(&sigma) {
+                sigma
+            } else {
+                MILD
+            };
+            add("blur", &[format!("0x{}", number(sigma))]);
+        }
+        if let Some(colour) = query.colour("tint").filter(|colour| colour.a > 0) {
+            add("tint", &[rgb(colour)]);
+        }
+        effects
+    }
+
+    fn mask(&self) -> Option<Effect> {
+        let shape = self.query.text("mask")?;
+        MASKS
+            .contains(&shape)
+            .then(|| Effect::new("mask", vec![shape.to_owned()]).ok())?
+    }
+}
+
+const MASKS: &[&str] = &[
+    "circle",
+    "ellipse",
+    "triangle",
+    "triangle-180",
+    "pentagon",
+    "pentagon-180",
+    "hexagon",
+    "square",
+    "star",
+    "heart",
+];
+
+/// The sigma of what the service does with a 3x3 matrix where it is told no strength.
+const MILD: f64 = 0.8;
+
+const START: Colour = Colour {
+    r: 0xc8,
+    g: 0x36,
+    b: 0x58,
+    a: 255,
+};
+
+const STOP: Colour = Colour {
+    r: 0xd8,
+    g: 0xe7,
+    b: 0x4f,
+    a: 255,
+};
+
+/// The slope in the middle of the service's curve, a logistic function of this steepness or its inverse.
+fn slope(steepness: f64) -> f64 {
+    let beta = steepness.abs();
+    let logistic = beta / 4.0 / (beta / 4.0).tanh();
+    if steepness > 0.0 {
+        logistic
+    } else {
+        1.0 / logistic
+    }
+}
+
+fn number(value: f64) -> String {
+    ((value * 1e4).round() / 1e4).to_string()
+}
+
+fn rgb(Colour { r, g, b, .. }: Colour) -> String {
+    format!("{r:02x}{g:02x}{b:02x}")
+}
+
+fn place(px: u32) -> i32 {
+    px.min(Length::MAX_PX as u32) as i32
+}
+
+impl Rules for WeservRules {
+    fn text(&self) -> String {
+        let output = Recipe {
+            output: self.output.clone(),
+            ..Recipe::default()
+        };
+        format!("weserv({};{output})", self.query.canonical())
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let (mut steps, size) = self.geometry(facts)?;
+        let mut alpha = facts.alpha;
+        for step in &steps {
+            alpha |= match step {
+                Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
+                Step::Rotate { colour, .. } => colour.a < u8::MAX,
+                _ => false,
+            };
+        }
+        steps.extend(self.effects());
+        if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a > 0) {
+            steps.push(Step::Flatten(ground));
+            alpha &= ground.a < u8::MAX;
+        }
+        if let Some(mask) = self.mask() {
+            let circle = mask.args == ["circle"];
+            steps.push(Step::Effect(mask));
+            alpha = true;
+            if circle && self.query.flag("mtrim") {
+                let side = size.0.min(size.1);
+                steps.push(Step::crop(
+                    (size.0 - side) / 2,
+                    (size.1 - side) / 2,
+                    side,
+                    side,
+                ));
+            }
+            if let Some(ground) = self.query.colour("mbg").filter(|ground| ground.a > 0) {
+                steps.push(Step::Flatten(ground));
+                alpha = ground.a < u8::MAX;
+            }
+        }
+        let mut output = self.output.clone();
+        if output.format.is_none() && alpha && facts.format == "jpeg" {
+            output.format = FormatName::new("png").ok();
+        }
+        let format = output
+            .format
+            .as_ref()
+            .map_or(&*facts.format, |format| format.as_str());
+        if format == "jpeg" && alpha {
+            output.background = Background::Colour(Colour {
+                a: 255,
+                ..Colour::CLEAR
+            });
+        }
+        match format {
+            "webp" if self.query.flag("ll") => output.lossless = true,
+            "jpeg" | "webp" | "avif" | "jxl" => {
+                let quality = self
+                    .query
+                    .int("q")
+                    .filter(|quality| (1..=100).contains(quality));
+                output.goal = Some(Goal::Quality(
+                    quality.map_or(QUALITY, |quality| quality as u8),
+                ));
+            }
+            "png" => {
+                let level = self.query.int("l").filter(|level| (1..=9).contains(level));
+                let level = level.map(|level| ("level".to_owned(), level.to_string()));
+                output.options.extend(level);
+            }
+            _ => {}
+        }
+        output.progressive &= ["jpeg", "png"].contains(&format);
+        // Of a picture that moves one page is shown, unless all are asked for.
+        if ["gif", "webp"].contains(&&*facts.format)
+            && self.query.int("n").is_none_or(|n| n == 1 || n < -1)
+        {
+            let page = self
+                .query
+                .int("page")
+                .filter(|page| (0..=100_000).contains(page));
+            output.frame = Some(page.unwrap_or_default() as u32 + 1);
+        }
+        Recipe { steps, output }.resolve(facts)
+    }
+
+    fn measures(&self, stored: Orientation) -> Vec<Measure> {
+        let recipe = Recipe {
+            steps: self.trim().into_iter().collect(),
+            ..Recipe::default()
+        };
+        recipe.measures(stored)
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self {
+            output,
+            ..self.clone()
+        })
+    }
+
+    fn materials(&self) -> Vec<&str> {
+        Vec::new()
+    }
+}

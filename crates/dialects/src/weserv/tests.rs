@@ -1,0 +1,357 @@
+//! The service's arithmetic and its habits.
+
+use andon_recipe::{Colour, Facts, Orientation, Recipe};
+use proptest::prelude::*;
+
+use super::query::{Coordinate, colour, coordinate};
+use super::{WeservConfig, max_age};
+use crate::vectors;
+use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
+
+fn dialects() -> Dialects {
+    let config = Config {
+        weserv: WeservConfig {
+            prefix: "/".to_owned(),
+        },
+        ..Config::default()
+    };
+    Dialects::new(&config).expect("a configuration")
+}
+
+fn ask(query: &str) -> Result<ImageRequest, Refusal> {
+    dialects().parse(&format!("/?url=a.jpg&{query}"))
+}
+
+fn resolved(query: &str, facts: &Facts) -> Recipe {
+    let request = ask(query).expect(query);
+    request.rules.resolve(facts).expect(query)
+}
+
+fn made(query: &str) -> String {
+    resolved(query, &Facts::new("jpeg", 400, 300)).to_string()
+}
+
+fn size_of(query: &str, facts: &Facts) -> (u32, u32) {
+    vectors::size(&resolved(query, facts), facts)
+}
+
+#[test]
+fn sizes_are_the_services() {
+    for (query, expected) in [
+        ("w=150", (150, 112)),
+        ("h=133", (177, 133)),
+        ("w=150&h=150&fit=outside", (200, 150)),
+        ("w=150&h=150&fit=cover", (150, 150)),
+        ("w=150&h=150&t=square", (150, 150)),
+        ("w=500", (500, 375)),
+        ("w=500&we", (400, 300)),
+        ("w=500&we=", (400, 300)),
+        ("w=500&we=0", (500, 375)),
+        ("w=500&fit=fit", (400, 300)),
+        ("w=500&h=200&fit=cover&we", (400, 200)),
+        ("w=500&h=200&t=squaredown", (400, 200)),
+        ("w=50%", (200, 150)),
+        ("w=50%25", (200, 150)),
+        ("w=101%", (400, 300)),
+        ("w=100&dpr=2", (200, 150)),
+        ("w=50%&dpr=0.5", (100, 75)),
+        ("w=100&dpr=9", (100, 75)),
+        ("w=200&cx=50%&cw=80", (80, 150)),
+        ("crop=100,50,10,20", (100, 50)),
+        ("cx=400&cw=10", (10, 300)),
+        ("cx=390&cw=20", (10, 300)),
+        ("w=100&cw=50&precrop", (100, 600)),
+        ("w=150&w=300", (150, 112)),
+        ("width=150&w=300", (150, 112)),
+        ("w=abc", (400, 300)),
+        ("w=0", (400, 300)),
+        ("w=-5", (400, 300)),
+        ("w=150px", (150, 112)),
+        ("w=99999999999", (400, 300)),
+        ("w=150&h=150&fit=contain", (150, 150)),
+        ("w=500&h=500&fit=contain&we", (500, 500)),
+        ("w=150&fit=contain", (150, 112)),
+        ("w=150&h=150&fit=fill", (150, 150)),
+        ("w=150&fit=fill", (150, 300)),
+        ("w=1&h=1", (1, 1)),
+        ("w=150&ro=90", (150, 200)),
+        ("w=150&ro=-90", (150, 200)),
+        ("w=150&h=100&fit=fill&ro=90", (150, 100)),
+        ("w=150&fit=fill&ro=90", (300, 200)),
+        ("h=100&ro=45", (165, 165)),
+    ] {
+        assert_eq!(
+            size_of(query, &Facts::new("jpeg", 400, 300)),
+            expected,
+            "{query}"
+        );
+    }
+    let turned = Facts {
+        orientation: Orientation::from_exif(6),
+        ..Facts::new("jpeg", 400, 300)
+    };
+    assert_eq!(size_of("w=150", &turned), (150, 200));
+    // Shares are of the picture as it is stored.
+    assert_eq!(size_of("w=50%", &turned), (200, 267));
+}
+
+#[test]
+fn the_vectors_that_implementations_share() {
+    for row in vectors::of("weserv") {
+        row.check(&dialects());
+    }
+}
+
+#[test]
+fn parts_are_kept_where_they_are_said_to_be() {
+    for (position, crop) in [
+        ("", "crop:25:0:150x150"),
+        ("center", "crop:25:0:150x150"),
+        ("left", "crop:0:0:150x150"),
+        ("l", "crop:0:0:150x150"),
+        ("top-right", "crop:50:0:150x150"),
+        ("focal", "crop:25:0:150x150"),
+        ("focal&fpx=0.4", "crop:5:0:150x150"),
+        ("focal&fpx=1", "crop:50:0:150x150"),
+        ("crop-40-100", "crop:5:0:150x150"),
+        ("focal-140", "crop:25:0:150x150"),
+    ] {
+        let query = format!("w=150&h=150&fit=cover&q=90&a={position}");
+        let right = format!("exact:200x150,{crop},metadata:none,q:90");
+        let facts = Facts {
+            metadata: true,
+            ..Facts::new("jpeg", 400, 300)
+        };
+        assert_eq!(resolved(&query, &facts).to_string(), right, "{position}");
+    }
+    assert_eq!(
+        made("w=150&h=151&fit=contain&a=bottom&cbg=red"),
+        "exact:150x112,canvas:150x151:ff0000:0:39,q:80"
+    );
+}
+
+#[test]
+fn effects_stand_in_the_services_order() {
+    for (query, recipe) in [
+        (
+            "blur&filt=greyscale&bri=10",
+            "brightness:25.5,gray,blur:0x0.8,q:80",
+        ),
+        ("blur=5&gam=9&con=0", "gamma:0.4545,blur:0x5,q:80"),
+        ("sharp=3", "sharpen-l:3:1:2,q:80"),
+        ("sharp=5,6,7", "sharpen-l:7:5:6,q:80"),
+        ("mod=1.2,0.5,-30", "modulate:1.2:0.5:330,q:80"),
+        ("sat=0", "modulate:1:0:0,q:80"),
+        ("filt=duotone", "duotone:c83658:d8e74f,q:80"),
+        ("filt=negate&tint=%23F00", "invert,tint:ff0000,q:80"),
+        ("flip&flop", "turn:180,q:80"),
+        ("q=0&il&output=webp", "as:webp,q:80"),
+        ("il&q=101", "q:80,progressive"),
+        ("output=webp&ll", "as:webp,lossless"),
+        ("output=png&l=9&q=3", "as:png,with:level:9"),
+        ("mask=circle", "mask:circle,as:png"),
+        (
+            "mask=circle&mtrim&mbg=fff",
+            "mask:circle,crop:50:0:300x300,canvas:300x300:ffffff:0:0,q:80",
+        ),
+        ("mask=none&tint=what", "q:80"),
+    ] {
+        let facts = Facts::new("jpeg", 400, 300);
+        let request = ask(query).expect(query);
+        let made = request.rules.resolve(&facts).expect(query).to_string();
+        // The engine says whether a mask makes a picture transparent.
+        if !query.contains("mbg") {
+            assert_eq!(made, recipe, "{query}");
+        } else {
+            assert!(made.starts_with("mask:circle,crop:50:0:300x300"), "{made}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_opaque_becomes_png_or_stands_on_black() {
+    assert!(made("w=150&h=150&fit=contain").ends_with(",as:png"));
+    assert!(made("ro=45").ends_with(",as:png"));
+    assert!(made("ro=45&rbg=fff").ends_with(",q:80"));
+    assert!(made("ro=45&output=jpg").contains("background:000000"));
+    let clear = Facts {
+        alpha: true,
+        ..Facts::new("png", 40, 30)
+    };
+    assert_eq!(
+        resolved("bg=8f00", &clear).to_string(),
+        "canvas:40x30:ff000088:0:0"
+    );
+    assert_eq!(
+        resolved("bg=f00&output=jpg", &clear).to_string(),
+        "canvas:40x30:ff0000:0:0,as:jpeg,q:80"
+    );
+}
+
+#[test]
+fn a_picture_that_moves_is_shown_by_one_page_unless_all_are_asked_for() {
+    let gif = Facts::new("gif", 40, 30);
+    for (query, recipe) in [
+        ("", "frame:1"),
+        ("page=2", "frame:3"),
+        ("n=-1", "same"),
+        ("pages=5", "same"),
+        ("page=what", "frame:1"),
+    ] {
+        assert_eq!(resolved(query, &gif).to_string(), recipe, "{query}");
+    }
+}
+
+#[test]
+fn colours_begin_with_alpha() {
+    let rgba = |r, g, b, a| Colour { r, g, b, a };
+    for (text, right) in [
+        ("red", rgba(255, 0, 0, 255)),
+        ("f80", rgba(255, 136, 0, 255)),
+        ("8f80", rgba(255, 136, 0, 136)),
+        ("FF8800", rgba(255, 136, 0, 255)),
+        ("80ff8800", rgba(255, 136, 0, 128)),
+        ("8ff8800", rgba(255, 136, 0, 248)),
+        ("%23f80", rgba(255, 136, 0, 255)),
+    ] {
+        assert_eq!(colour(text), right, "{text}");
+    }
+    for none in ["", "ff", "fffff", "ggg", "rgb(1,2,3)", "é", "123456789"] {
+        assert_eq!(colour(none), Colour::CLEAR, "{none}");
+    }
+}
+
+#[test]
+fn numbers_are_what_a_text_begins_with() {
+    for (text, right) in [
+        ("12px", Coordinate::Px(12)),
+        ("12.9", Coordinate::Px(12)),
+        ("x", Coordinate::Px(-1)),
+        ("", Coordinate::Px(-1)),
+        ("10000001", Coordinate::Px(-1)),
+        ("-3", Coordinate::Px(-3)),
+        ("50%", Coordinate::Share(0.5)),
+        ("12.5%25", Coordinate::Share(0.125)),
+        ("-1%", Coordinate::Px(-1)),
+        ("x%", Coordinate::Px(-1)),
+    ] {
+        assert_eq!(coordinate(text), right, "{text}");
+    }
+    for (text, right) in [
+        ("31d", Some(2_678_400)),
+        ("1w", Some(604_800)),
+        ("86400", Some(86_400)),
+        ("5", None),
+        ("d", None),
+        ("1é", None),
+    ] {
+        assert_eq!(max_age(text), right, "{text}");
+    }
+}
+
+#[test]
+fn sources_are_urls_or_paths() {
+    let source = |url: &str| {
+        dialects()
+            .parse(&format!("/?w=1&url={url}"))
+            .map(|request| request.source)
+    };
+    for (url, right) in [
+        ("a.jpg", Source::Path("a.jpg".to_owned())),
+        ("/x.y/a.jpg", Source::Path("x.y/a.jpg".to_owned())),
+        ("trip%2Fa%20b.jpg", Source::Path("trip/a b.jpg".to_owned())),
+        (
+            "o.test/a.jpg",
+            Source::Url("http://o.test/a.jpg".to_owned()),
+        ),
+        (
+            "//o.test/a.jpg",
+            Source::Url("http://o.test/a.jpg".to_owned()),
+        ),
+        (
+            "ssl:o.test/a.jpg",
+            Source::Url("https://o.test/a.jpg".to_owned()),
+        ),
+        (
+            "https://o.test/a.jpg%3Fx=1",
+            Source::Url("https://o.test/a.jpg?x=1".to_owned()),
+        ),
+    ] {
+        assert_eq!(source(url), Ok(right), "{url}");
+    }
+    for wrong in [
+        "",
+        "ftp://o.test/a.jpg",
+        "http://",
+        "http:///a.jpg",
+        "%zz",
+        "a%0Ab",
+    ] {
+        let refusal = source(wrong).expect_err(wrong);
+        assert_eq!(refusal.fault, Fault::Url);
+        let (media_type, body) = refusal
+            .errors
+            .0
+            .body(400, "Unable to parse URI")
+            .expect("a body");
+        assert_eq!(media_type, "application/json");
+        assert_eq!(
+            body,
+            "{\"code\":400,\"message\":\"Unable to parse URI\",\"status\":\"error\"}"
+        );
+    }
+    assert!(dialects().parse("/?w=100").unwrap().is_file());
+    assert!(dialects().parse("/a.jpg").unwrap().is_file());
+}
+
+#[test]
+fn answers_are_named_and_kept_for_a_year() {
+    let request = ask("w=9&output=webp&filename=me2&maxage=31d").unwrap();
+    assert_eq!(request.style.max_age, Some(2_678_400));
+    let named = (
+        "content-disposition",
+        "inline; filename=me2.webp".to_owned(),
+    );
+    assert_eq!(request.style.headers, [named]);
+    let request = ask("filename=no-way").unwrap();
+    assert_eq!(request.style.max_age, Some(31_536_000));
+    let named = (
+        "content-disposition",
+        "inline; filename=image.jpg".to_owned(),
+    );
+    assert_eq!(request.style.headers, [named]);
+    assert!(matches!(ask("output=json").unwrap().ask, Ask::Describe(_)));
+}
+
+#[test]
+fn what_is_not_known_is_told() {
+    let notes = ask("w=9&nope=1&longer-than-any-key=2&a=entropy&default=x")
+        .unwrap()
+        .notes;
+    for (note, part) in notes
+        .iter()
+        .zip(["nope", "longer-than", "default", "entropy"])
+    {
+        assert!(note.contains(part), "{notes:?}");
+    }
+    assert_eq!(notes.len(), 4);
+}
+
+proptest! {
+    #[test]
+    fn no_query_panics_and_every_recipe_is_its_text(
+        query in "(&(w|h|dpr|fit|cx|cw|ch|a|fpx|ro|bg|trim|sharp|mod|con|blur|page|crop|we|mask|q)(=[a-z0-9.%,-]{0,9}|=cover|=contain|=fill)?){0,6}",
+        any in any::<String>(),
+    ) {
+        for query in [&query, &any] {
+            if let Ok(request) = ask(query) {
+                for facts in [Facts::new("jpeg", 400, 300), Facts::new("gif", 1, 70_000)] {
+                    if let Ok(recipe) = request.rules.resolve(&facts) {
+                        let text = recipe.to_string();
+                        prop_assert_eq!(text.parse::<Recipe>(), Ok(recipe.clone()), "{}", text);
+                    }
+                }
+            }
+        }
+    }
+}
