@@ -144,6 +144,32 @@ fn regions_sizes_rotations_and_formats_show_the_squares_that_they_should() {
 }
 
 #[test]
+fn gray_has_no_colour_and_bitonal_two_levels() {
+    let house = house();
+    let script = "import sys; from PIL import Image\n\
+        image = Image.open(sys.argv[1]); mode = image.mode; image = image.convert('RGB')\n\
+        colours = image.getcolors(1 << 20)\n\
+        gray = sum(n for n, (r, g, b) in colours if max(r, g, b) - min(r, g, b) <= 2)\n\
+        two = sum(n for n, c in colours if sum(c) < 15 or sum(c) > 750)\n\
+        print(gray * 100 // 1000000, two * 100 // 1000000)";
+    for (last, two) in [
+        ("gray.jpg", false),
+        ("gray.png", false),
+        ("bitonal.jpg", true),
+        ("bitonal.png", true),
+    ] {
+        let reply = three(&house, &format!("full/max/0/{last}"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let path = house.put("result", &reply.body);
+        let told = python(script, &[path.to_str().expect("UTF-8")], "");
+        let (gray, extremes) = told.trim().split_once(' ').expect("two numbers");
+        assert_eq!(gray, "100", "{last}");
+        let extremes: u32 = extremes.parse().expect("a number");
+        assert_eq!(extremes > 95, two, "{last}: {extremes} %");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_a_400_and_what_is_not_there_a_404() {
     let house = house();
     for parameters in [

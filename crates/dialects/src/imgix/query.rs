@@ -145,7 +145,7 @@ impl Query {
                 }
                 None if key == "s" || key == "ixlib" || key == "ixid" => is_own = true,
                 None => {
-                    let is_known = NOT_DONE.iter().any(|known| *known == key);
+                    let is_known = NOT_DONE.contains(&key);
                     is_own |= is_known;
                     let why = if is_known {
                         "it is not supported"
