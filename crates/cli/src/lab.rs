@@ -14,7 +14,7 @@ mod quick;
 mod replay;
 mod report;
 mod run;
-mod running;
+pub(crate) mod running;
 mod syscalls;
 pub(crate) mod whole;
 

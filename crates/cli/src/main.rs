@@ -6,6 +6,7 @@ mod completions;
 mod config_check;
 mod convert;
 mod explain;
+mod import;
 mod lab;
 mod place;
 mod print;
@@ -13,6 +14,7 @@ mod purge;
 mod reference;
 mod render;
 mod serve;
+mod shadow;
 mod tune;
 
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ enum Command {
     Explain(explain::Args),
     Convert(Box<convert::Args>),
     Purge(purge::Args),
+    Import(import::Args),
+    Shadow(shadow::Args),
     Lab(Box<lab::Args>),
     Tune(tune::Args),
     Config(config_check::Args),
@@ -49,6 +53,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
         Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
         Command::Config(args) => config_check::run(&args),

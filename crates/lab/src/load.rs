@@ -10,6 +10,7 @@
 
 mod connection;
 mod course;
+mod fetch;
 pub mod null;
 mod pacer;
 mod recorder;
@@ -31,6 +32,7 @@ pub use crate::launch::Endpoint;
 use crate::record::{ClientCost, LoadResult, Warmup};
 use crate::sample::ClientThreads;
 use crate::scenario::{Check, Load, Mode, WarmupRule, cpus};
+pub use fetch::{Fetched, Fetcher};
 
 use course::Course;
 use pacer::{Closed, Open, Pacing};

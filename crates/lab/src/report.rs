@@ -31,6 +31,7 @@ mod text;
 mod trust;
 mod units;
 
+pub use html::escape;
 pub use material::Material;
 pub use table::{Align, Table};
 

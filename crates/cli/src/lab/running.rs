@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 
 /// What is asked of it, beside the URL itself.
 #[derive(clap::Args)]
-pub(super) struct Asking {
+pub(crate) struct Asking {
     /// File with URLs or paths, one a line; hosts in it are ignored
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
@@ -42,7 +42,7 @@ impl Asking {
     }
 
     /// Headers as pairs.
-    pub(super) fn pairs(headers: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+    pub(crate) fn pairs(headers: &[String]) -> anyhow::Result<Vec<(String, String)>> {
         let pairs = headers.iter().map(|header| {
             let pair = header.split_once(':');
             let pair =
@@ -54,7 +54,7 @@ impl Asking {
 }
 
 /// Whom a URL means, and which path of theirs.
-pub(super) fn endpoint(url: &str) -> anyhow::Result<(Endpoint, String)> {
+pub(crate) fn endpoint(url: &str) -> anyhow::Result<(Endpoint, String)> {
     if let Some(path) = url.strip_prefix("unix:") {
         return Ok((Endpoint::Unix(path.into()), "/".to_owned()));
     }

@@ -13,6 +13,8 @@ pub struct Picture {
     pub width: u32,
     /// Height in px.
     pub height: u32,
+    /// How many frames the file has; the samples are the first one's.
+    pub frames: u32,
     /// Samples, 3 × width × height.
     pub rgb: Vec<u8>,
 }
@@ -28,7 +30,7 @@ impl Picture {
         let recipe: Recipe = "as:png"
             .parse()
             .map_err(|_| "as:png is no recipe".to_owned())?;
-        let format = engine.probe(body).map_err(in_words)?.format;
+        let info = engine.probe(body).map_err(in_words)?;
         let plan = engine.plan(&recipe, body).map_err(in_words)?;
         let frame = engine
             .render_frame(&plan, body, &NoMaterials, &Never)
@@ -36,9 +38,10 @@ impl Picture {
         let rgb = interleave(&frame)
             .ok_or_else(|| format!("{} cannot be shown as RGB", color::name(frame.traits())))?;
         Ok(Self {
-            format,
+            format: info.format,
             width: frame.width,
             height: frame.height,
+            frames: info.frames,
             rgb,
         })
     }

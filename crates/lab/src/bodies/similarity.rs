@@ -81,6 +81,7 @@ mod tests {
             format: "png",
             width: 64,
             height: 48,
+            frames: 1,
             rgb: rgb.collect(),
         }
     }

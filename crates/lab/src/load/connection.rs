@@ -87,6 +87,7 @@ fn prepare_one(asked: &Asked, host: &str, load: &Load) -> Result<Prepared, Error
 }
 
 /// An open connection.
+#[derive(Debug)]
 pub(super) enum Connection {
     One(http1::SendRequest<Full<Bytes>>),
     Two(http2::SendRequest<Full<Bytes>>),
@@ -145,6 +146,17 @@ impl Connection {
         }
     }
 
+    /// Sends a request, and waits for the head of its reply.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> hyper::Result<Response<Incoming>> {
+        match self {
+            Self::One(sender) => sender.send_request(request).await,
+            Self::Two(sender) => sender.send_request(request).await,
+        }
+    }
+
     /// Asks, and reads the whole body into `body`.
     pub(super) async fn ask(
         &mut self,
@@ -152,11 +164,7 @@ impl Connection {
         body: &mut Vec<u8>,
     ) -> hyper::Result<Head> {
         body.clear();
-        let request = prepared.request();
-        let reply = match self {
-            Self::One(sender) => sender.send_request(request).await?,
-            Self::Two(sender) => sender.send_request(request).await?,
-        };
+        let reply = self.send(prepared.request()).await?;
         let head = head(&reply);
         let mut incoming = reply.into_body();
         while let Some(frame) = incoming.frame().await {

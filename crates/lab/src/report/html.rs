@@ -18,7 +18,7 @@ mod timeline;
 
 use super::Format;
 
-pub(super) use page::escape;
+pub use page::escape;
 
 pub(super) const FORMAT: Format = Format {
     name: "html",

@@ -182,7 +182,8 @@ fn prefixed(prefix: &str, text: &str) -> String {
 }
 
 /// Text that is no markup, in content and in quoted attributes.
-pub(in crate::report) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,0 +1,50 @@
+//! `andon import`: another server's configuration as ours.
+
+mod filter;
+mod pattern;
+mod reasons;
+mod site;
+mod syntax;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use andon_server::Config;
+use anyhow::Context;
+
+use crate::print::print;
+
+/// Write the andon.toml of an nginx that makes pictures
+///
+/// Locations with image_filter and ngx_small_light become rewrites; roots, aliases and proxy_pass become origins;
+/// caches, limits and addresses become their keys. Every directive that has no equivalent stands in a comment, with its
+/// line and why.
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// nginx's main file, or one of a site
+    #[arg(value_name = "NGINX_CONF")]
+    file: PathBuf,
+    /// The server block with this server_name [default: the first that makes pictures]
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon import /etc/nginx/nginx.conf > andon.toml && andon config check andon.toml
+  andon import /etc/nginx/sites-enabled/images --server images.example
+
+Included files are read too. `andon shadow` then compares both servers.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let directives = syntax::read(&args.file)?;
+    let name = args.file.display().to_string();
+    let site = site::read(&directives, args.server.as_deref()).with_context(|| name.clone())?;
+    let text = write::text(&site, &name);
+    // What nginx takes and Andon does not should be said here, not when it is started.
+    if let Err(error) = Config::parse(&text, Path::new("")) {
+        eprintln!("andon: what was written needs a change: {error:#}");
+    }
+    print(text.as_bytes())
+}

@@ -1,0 +1,238 @@
+//! Where a location holds, as a regular expression for `[[rewrite]]`, and nginx's variables as its groups.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+/// What a location matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// Over the raw path.
+    pub(super) from: String,
+    /// What nginx calls `$uri`, said with groups of `from`.
+    pub(super) uri: String,
+    /// The groups that nginx's `$1` and `$name` mean, as they are numbered in `from`.
+    groups: Groups,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Groups {
+    /// How much larger numbers are in `from`.
+    shift: usize,
+    count: usize,
+    names: BTreeMap<String, usize>,
+}
+
+impl Groups {
+    fn of(regex: &Regex, shift: usize) -> Self {
+        let names = regex.capture_names().enumerate();
+        Self {
+            shift,
+            count: regex.captures_len() - 1,
+            names: names
+                .filter_map(|(at, name)| Some((name?.to_owned(), at)))
+                .collect(),
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        let number = match name.parse() {
+            Ok(number) => number,
+            Err(_) => *self.names.get(name)?,
+        };
+        (1..=self.count)
+            .contains(&number)
+            .then_some(number + self.shift)
+    }
+}
+
+impl Pattern {
+    /// `location /x/` and `location ^~ /x/`.
+    pub(super) fn prefix(path: &str) -> Self {
+        Self {
+            from: format!("^{}(.*)$", regex::escape(path)),
+            uri: format!("{path}$1"),
+            groups: Groups::default(),
+        }
+    }
+
+    /// `location = /x`.
+    pub(super) fn exact(path: &str) -> Self {
+        Self {
+            from: format!("^{}$", regex::escape(path)),
+            uri: path.to_owned(),
+            groups: Groups::default(),
+        }
+    }
+
+    /// `location ~ …`, and `~*` for any case: with one more group around everything, so that the whole path can be
+    /// named.
+    ///
+    /// # Errors
+    /// What PCRE knows and Andon's expressions do not.
+    pub(super) fn regex(text: &str, any_case: bool) -> Result<Self, String> {
+        let groups = Groups::of(&compiled(text)?, 1);
+        let flag = if any_case { "(?i)" } else { "" };
+        let inner = text
+            .strip_prefix('^')
+            .and_then(|text| text.strip_suffix('$'));
+        let from = match inner.filter(|inner| !inner.contains('|') && !inner.ends_with('\\')) {
+            Some(inner) => format!("{flag}^({inner})$"),
+            None => format!("{flag}^(.*?(?:{text}).*)$"),
+        };
+        Ok(Self {
+            from,
+            uri: "$1".to_owned(),
+            groups,
+        })
+    }
+
+    /// A rewrite's own expression, whose groups are its own.
+    ///
+    /// # Errors
+    /// As [`Pattern::regex`].
+    pub(super) fn rewrite(text: &str) -> Result<Self, String> {
+        Ok(Self {
+            from: text.to_owned(),
+            uri: String::new(),
+            groups: Groups::of(&compiled(text)?, 0),
+        })
+    }
+
+    /// A text with nginx's variables, said with groups.
+    ///
+    /// # Errors
+    /// A variable that Andon does not know.
+    pub(super) fn say(
+        &self,
+        text: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<String, String> {
+        let mut said = String::new();
+        for piece in pieces(text) {
+            let name = match piece {
+                Piece::Text(text) => {
+                    said += text;
+                    continue;
+                }
+                Piece::Variable(name) => name,
+            };
+            if let Some(number) = self.groups.number(name) {
+                if number > 9 {
+                    return Err(format!("${name}: a rewrite has nine groups"));
+                }
+                said += &format!("${number}");
+            } else if let Some(value) = variables.get(name) {
+                // Said when it was set.
+                said += value;
+            } else if matches!(name, "uri" | "document_uri" | "request_uri") {
+                said += &self.uri;
+            } else {
+                return Err(format!("the variable ${name} has no equivalent"));
+            }
+        }
+        Ok(said)
+    }
+
+    /// The simplest text for the same: without the outer group where nothing names it.
+    pub(super) fn without_unused_group(&self, to: &mut String) -> String {
+        let inner = self
+            .from
+            .strip_prefix("^(")
+            .and_then(|from| from.strip_suffix(")$"));
+        let unused = self.groups.shift == 1 && !to.contains("$1") && self.groups.count < 9;
+        match inner.filter(|inner| unused && !inner.starts_with(".*?(?:")) {
+            Some(inner) => {
+                for number in 1..=self.groups.count {
+                    *to = to.replace(&format!("${}", number + 1), &format!("${number}"));
+                }
+                format!("^{inner}$")
+            }
+            None => self.from.clone(),
+        }
+    }
+}
+
+fn compiled(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|_| format!("the expression `{text}` uses what only PCRE knows"))
+}
+
+enum Piece<'a> {
+    Text(&'a str),
+    Variable(&'a str),
+}
+
+/// Splits at `$1`, `$name` and `${name}`.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        pieces.push(Piece::Text(before));
+        let (name, after) = match after
+            .strip_prefix('{')
+            .and_then(|after| after.split_once('}'))
+        {
+            Some(braced) => braced,
+            None => {
+                let digit = after.starts_with(|c: char| c.is_ascii_digit());
+                let end = after
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                    .unwrap_or(after.len());
+                after.split_at(if digit { 1 } else { end })
+            }
+        };
+        pieces.push(match name {
+            "" => Piece::Text("$"),
+            name => Piece::Variable(name),
+        });
+        rest = after;
+    }
+    pieces.push(Piece::Text(rest));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_become_groups_of_an_expression_that_has_the_whole_path_too() {
+        let pattern = Pattern::regex(r"^/(\d+)x(?<height>\d+)/(.+)$", false).unwrap();
+        assert_eq!(pattern.from, r"^(/(\d+)x(?<height>\d+)/(.+))$");
+        let none = BTreeMap::new();
+        assert_eq!(
+            pattern.say("$1,${height}/$3$uri", &none).unwrap(),
+            "$2,$3/$4$1"
+        );
+        let mut to = pattern.say("/a/$1/$height", &none).unwrap();
+        assert_eq!(
+            pattern.without_unused_group(&mut to),
+            r"^/(\d+)x(?<height>\d+)/(.+)$"
+        );
+        assert_eq!(to, "/a/$1/$2");
+        let set = [("file".to_owned(), "$4".to_owned())].into();
+        assert_eq!(pattern.say("/$file", &set).unwrap(), "/$4");
+        let why = pattern.say("$arg_w", &none).unwrap_err();
+        assert_eq!(why, "the variable $arg_w has no equivalent");
+    }
+
+    #[test]
+    fn an_expression_that_is_not_anchored_matches_anywhere() {
+        let pattern = Pattern::regex(r"\.(jpg|png)$", true).unwrap();
+        let regex = Regex::new(&pattern.from).unwrap();
+        let found = regex.captures("/a/b.JPG").unwrap();
+        assert_eq!((&found[1], &found[2]), ("/a/b.JPG", "JPG"));
+        assert!(!regex.is_match("/a.jpg.txt"));
+        assert!(
+            Pattern::regex("^/(?!x)", false)
+                .unwrap_err()
+                .contains("PCRE")
+        );
+    }
+
+    #[test]
+    fn prefixes_are_taken_as_they_are_written() {
+        assert_eq!(Pattern::prefix("/a.b/").from, r"^/a\.b/(.*)$");
+        assert_eq!(Pattern::exact("/a.b").from, r"^/a\.b$");
+    }
+}

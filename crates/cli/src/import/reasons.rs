@@ -1,0 +1,113 @@
+//! Why a directive of nginx's has no key here.
+
+pub(super) const TLS: &str = "Andon speaks no TLS: put a proxy in front of it";
+
+const ACCESS: &str = "has no equivalent: keep a proxy in front of Andon that does it";
+const SENDING: &str = "is not needed: Andon decides by itself how it reads and sends files";
+const CACHE: &str = "is not needed: equal requests share one transform and one entry of the cache";
+
+/// The beginnings of names, and why. The first that fits holds.
+const REASONS: &[(&str, &str)] = &[
+    ("ssl", TLS),
+    ("http2", TLS),
+    ("http3", TLS),
+    ("gzip", "has no equivalent: pictures are compressed already"),
+    (
+        "brotli",
+        "has no equivalent: pictures are compressed already",
+    ),
+    ("types", "is not needed: the content tells the media type"),
+    (
+        "default_type",
+        "is not needed: the content tells the media type",
+    ),
+    ("charset", "is not needed: pictures have none"),
+    (
+        "user",
+        "belongs into the unit of systemd: contrib/systemd/andon.service",
+    ),
+    (
+        "pid",
+        "belongs into the unit of systemd: contrib/systemd/andon.service",
+    ),
+    (
+        "daemon",
+        "belongs into the unit of systemd: contrib/systemd/andon.service",
+    ),
+    ("worker_", "is not needed: Andon has one thread per core"),
+    ("load_module", "is not needed: everything is in one binary"),
+    ("multi_accept", SENDING),
+    ("use", SENDING),
+    ("sendfile", SENDING),
+    ("tcp_no", SENDING),
+    ("aio", SENDING),
+    ("directio", SENDING),
+    ("output_buffers", SENDING),
+    ("open_file_cache", SENDING),
+    ("proxy_buffer", SENDING),
+    ("proxy_cache", CACHE),
+    ("proxy_store", "is not needed: [cache] keeps results"),
+    ("proxy_temp", "is not needed: nothing is buffered on disk"),
+    (
+        "proxy_http_version",
+        "is not needed: origins are asked by HTTP/1.1",
+    ),
+    (
+        "proxy_set_header",
+        "may be a line of http.headers of the [[origin]]",
+    ),
+    ("proxy_connect_timeout", "is connect in [origin.timeouts]"),
+    (
+        "proxy_read_timeout",
+        "is idle and total in [origin.timeouts]",
+    ),
+    ("proxy_ssl", "is http.ca of the [[origin]]"),
+    ("resolver", "is not needed: the system's resolver is asked"),
+    ("client_header_timeout", "is header in [timeouts]"),
+    ("client_body_timeout", "is body in [timeouts]"),
+    (
+        "client_max_body_size",
+        "is source_bytes in [limits], for uploads",
+    ),
+    ("send_timeout", "is write in [timeouts]"),
+    ("access_log", "is [log]: lines go to standard error"),
+    ("error_log", "is [log]: lines go to standard error"),
+    ("log_format", "is format in [log]"),
+    (
+        "error_page",
+        "has no equivalent: a fault is answered with its status and one line of text",
+    ),
+    ("return", "has no equivalent: Andon redirects nobody"),
+    (
+        "server_tokens",
+        "is not needed: replies do not name the server",
+    ),
+    ("etag", "is not needed: results have strong tags"),
+    (
+        "if_modified_since",
+        "is not needed: conditions are answered",
+    ),
+    (
+        "small_light_imlib2_temp_dir",
+        "is not needed: nothing is written to files",
+    ),
+    (
+        "image_filter_transparency",
+        "has no equivalent: transparency is always kept",
+    ),
+    ("try_files", "has no equivalent: a missing file is 404"),
+    ("limit_except", ACCESS),
+    ("limit_", ACCESS),
+    ("allow", ACCESS),
+    ("deny", ACCESS),
+    ("auth_", ACCESS),
+    ("satisfy", ACCESS),
+    ("valid_referers", ACCESS),
+    ("if", "has no equivalent: what is in it was not looked at"),
+    ("map", "has no equivalent: what is in it was not looked at"),
+];
+
+pub(super) fn why(name: &str) -> &'static str {
+    let found = REASONS.iter().find(|(start, _)| name.starts_with(start));
+    found.map_or("has no equivalent", |(_, why)| why)
+}

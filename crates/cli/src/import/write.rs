@@ -1,0 +1,219 @@
+//! The site as the text of `andon.toml`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use andon_dialects::{Compat, Config, Dialects};
+
+use super::site::{Base, Cache, INTERNAL, Site, SmallLight, seconds};
+use super::syntax::Place;
+
+pub(super) fn text(site: &Site, file: &str) -> String {
+    let mut out = format!("# Imported from {file} by `andon import`.\n");
+    let mut notes = site.notes.clone();
+    let small_light = small_light(&site.small_light, &mut notes);
+    if !notes.is_empty() {
+        out += "#\n# What was not taken over:\n";
+    }
+    for (Place { file, line }, why) in &notes {
+        let why = why.replace(['\n', '\r'], " ");
+        let _ = writeln!(out, "# {file}:{line}: {why}");
+    }
+    out.push('\n');
+    if !site.listen.is_empty() {
+        let all: Vec<String> = site.listen.iter().map(|it| quoted(it)).collect();
+        let _ = writeln!(out, "listen = [{}]", all.join(", "));
+    }
+    number(&mut out, "workers", site.workers.as_deref());
+    for origin in &site.origins {
+        let prefix = if origin.prefix.is_empty() {
+            "/"
+        } else {
+            &origin.prefix
+        };
+        let _ = writeln!(out, "\n[[origin]]\nprefix = {}", quoted(prefix));
+        match &origin.base {
+            Base::Folder(root) => {
+                let root = if root.is_empty() { "/" } else { root };
+                let _ = writeln!(out, "fs.root = {}", quoted(root));
+            }
+            Base::Server(url) => {
+                let _ = writeln!(out, "http.base = {}", quoted(url));
+                let _ = writeln!(out, "{}", allowed(url));
+            }
+        }
+    }
+    for rewrite in &site.rewrites {
+        let Place { file, line } = &rewrite.place;
+        let _ = writeln!(
+            out,
+            "\n[[rewrite]]  # {file}:{line}\nfrom = {}\nto = {}",
+            quoted(&rewrite.from),
+            quoted(&rewrite.to)
+        );
+    }
+    out += "\n[native]\nenabled = false  # true: Andon's own URLs, /r/fit:250x250/a.jpg\n";
+    out += &small_light;
+    if site.rewrites.iter().any(|it| it.to.starts_with(INTERNAL)) {
+        let _ = writeln!(out, "\n[image_filter]\nprefix = {}", quoted(INTERNAL));
+    }
+    cache(&mut out, site);
+    limits(&mut out, site);
+    out
+}
+
+fn small_light(settings: &SmallLight, notes: &mut Vec<(Place, String)>) -> String {
+    let mut out = "\n[small_light]\n".to_owned();
+    if !settings.on && !settings.getparam_mode {
+        out += "enabled = false\n";
+        return out;
+    }
+    if settings.getparam_mode {
+        out += "getparam_mode = true  # for every path\n";
+    }
+    if let Some(folder) = &settings.material_dir {
+        let _ = writeln!(out, "material_dir = {}", quoted(folder));
+    }
+    number(&mut out, "radius_max", settings.radius_max.as_deref());
+    number(&mut out, "sigma_max", settings.sigma_max.as_deref());
+    out += "compat = \"sane\"  # \"strict\": the module's quirks too, every error a 415\n";
+    if !settings.patterns.is_empty() {
+        out += "\n[small_light.patterns]\n";
+    }
+    for (place, name, options) in &settings.patterns {
+        let mut config = Config::default();
+        config.small_light.patterns = BTreeMap::from([(name.clone(), options.clone())]);
+        config.small_light.compat = Compat::Sane;
+        match Dialects::new(&config) {
+            Ok(_) => _ = writeln!(out, "{} = {}", key(name), quoted(options)),
+            Err(why) => notes.push((
+                place.clone(),
+                format!("small_light_pattern_define {name} {options}: {why}"),
+            )),
+        }
+    }
+    out
+}
+
+fn cache(out: &mut String, site: &Site) {
+    let Cache {
+        disk,
+        ttl,
+        negative,
+    } = &site.cache;
+    let controlled = || {
+        site.origins
+            .iter()
+            .filter_map(|it| Some((it, it.cache_control.as_ref()?)))
+    };
+    if disk.is_some() || ttl.is_some() || negative.is_some() || controlled().next().is_some() {
+        out.push_str("\n[cache]\n");
+    }
+    if let Some((path, size)) = disk {
+        let size = size.map_or_else(
+            || "10GiB".to_owned(),
+            |bytes| format!("{}MiB", (bytes >> 20).max(1)),
+        );
+        let _ = writeln!(
+            out,
+            "disk = {{ path = {}, size = \"{size}\" }}",
+            quoted(path)
+        );
+    }
+    if let Some(seconds) = ttl.as_deref().and_then(seconds) {
+        let _ = writeln!(out, "ttl = \"{seconds}s\"");
+    }
+    if let Some(seconds) = negative.as_deref().and_then(seconds) {
+        let _ = writeln!(
+            out,
+            "negative = \"{}s\"  # a minute at most",
+            seconds.min(60)
+        );
+    }
+    for (origin, value) in controlled() {
+        let prefix = format!("{}/", origin.prefix);
+        let _ = writeln!(
+            out,
+            "\n[[cache.rule]]\nprefix = {}\ncache_control = {}",
+            quoted(&prefix),
+            quoted(value)
+        );
+    }
+}
+
+fn limits(out: &mut String, site: &Site) {
+    if site.source_bytes.is_some() || site.connections.is_some() {
+        out.push_str("\n[limits]\n");
+    }
+    if let Some(bytes) = site.source_bytes {
+        let _ = writeln!(
+            out,
+            "source_bytes = \"{}KiB\"  # the largest buffer; 64MiB is the default",
+            (bytes >> 10).max(1)
+        );
+    }
+    number(out, "connections", site.connections.as_deref());
+    if let Some(seconds) = site
+        .keep_alive
+        .as_deref()
+        .and_then(seconds)
+        .filter(|seconds| *seconds > 0)
+    {
+        let _ = writeln!(out, "\n[timeouts]\nkeep_alive = \"{seconds}s\"");
+    }
+}
+
+/// Addresses beside the public ones must be allowed.
+fn allowed(url: &str) -> String {
+    let host = url::host(url);
+    let address = match host {
+        "localhost" => Some(IpAddr::from([127, 0, 0, 1])),
+        host => host.parse().ok(),
+    };
+    match address {
+        Some(IpAddr::V4(address)) => format!("allow = [\"{address}/32\"]"),
+        Some(IpAddr::V6(address)) => format!("allow = [\"{address}/128\"]"),
+        None => "# allow = [\"10.0.0.0/8\"]  # if that name is not of a public address".to_owned(),
+    }
+}
+
+mod url {
+    /// Without port and brackets.
+    pub(super) fn host(url: &str) -> &str {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.split('/').next().unwrap_or_default();
+        match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+            Some((host, _)) => host,
+            None => host.split(':').next().unwrap_or_default(),
+        }
+    }
+}
+
+fn number(out: &mut String, key: &str, value: Option<&str>) {
+    if let Some(value) = value.filter(|value| value.parse::<f64>().is_ok()) {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+}
+
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match !name.is_empty() && name.chars().all(bare) {
+        true => name.to_owned(),
+        false => quoted(name),
+    }
+}
+
+/// A string; literally where that can be.
+fn quoted(text: &str) -> String {
+    let plain = text
+        .chars()
+        .all(|c| !c.is_control() && !matches!(c, '"' | '\\' | '\''));
+    if plain {
+        format!("\"{text}\"")
+    } else if text.contains(['\'', '\n', '\r']) {
+        toml::Value::String(text.to_owned()).to_string()
+    } else {
+        format!("'{text}'")
+    }
+}

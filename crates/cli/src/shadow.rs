@@ -1,0 +1,169 @@
+//! `andon shadow`: what clients would notice if another server answered them.
+
+mod ask;
+mod compare;
+mod page;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use andon_lab::past::Past;
+use anyhow::{Context, bail};
+
+use crate::lab::interrupt;
+use crate::lab::running::Asking;
+use crate::print::print;
+use ask::Server;
+use compare::Compared;
+
+/// Ask two servers for the requests of an access log, and report how the replies differ
+///
+/// The log is Andon's (text or JSON) or of Apache's and nginx's common or combined format. Each distinct GET is sent
+/// once to both servers, the most frequent first. Statuses, media types, pictures (size, frames, structural
+/// similarity, colours) and headers are compared, and bytes counted.
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The access log
+    #[arg(value_name = "ACCESS_LOG")]
+    log: PathBuf,
+    /// The server that answers today: http://HOST:PORT[/PREFIX] or unix:/path
+    #[arg(long, value_name = "URL")]
+    old: String,
+    /// The server that is to answer
+    #[arg(long, value_name = "URL")]
+    new: String,
+    /// Pictures that are less similar differ; 1 is equal
+    #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
+    ssim: f64,
+    /// Connections to each server
+    #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    connections: u32,
+    /// Distinct URLs at most
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// URLs per second at most
+    #[arg(long, value_name = "RATE")]
+    rate: Option<f64>,
+    /// Header for all requests, `name: value`; may be given more than once
+    #[arg(short = 'H', long, value_name = "HEADER")]
+    header: Vec<String>,
+    /// Differences to list, the worst first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    show: usize,
+    /// Write a page with the worst differences, side by side
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon shadow /var/log/nginx/access.log --old http://10.0.0.7 --new http://127.0.0.1:8080
+  andon shadow access.log --old http://10.0.0.7 --new http://127.0.0.1:8080 --limit 500 --html differences.html
+  andon shadow access.log --old http://10.0.0.7:8888 --new http://127.0.0.1:8080/thumbor -c 1 --rate 5
+  andon shadow access.log --old http://10.0.0.7 --new unix:/run/andon.sock -H 'Host: img.example' -H 'Accept: image/webp'
+
+Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves. \
+Exit codes: 0 no reply differs, 1 some do, or it failed and the message says why.";
+
+/// What was asked, and what came of it.
+struct Report<'a> {
+    args: &'a Args,
+    /// Requests of the log.
+    requests: u64,
+    /// Of them, those that were not compared, by reason.
+    left_out: BTreeMap<String, u64>,
+    /// The worst first.
+    rows: Vec<Row>,
+}
+
+/// One URL.
+struct Row {
+    target: String,
+    /// How often the log has it.
+    count: u64,
+    compared: Compared,
+    /// Bodies of both, where they are shown.
+    bodies: Option<[Vec<u8>; 2]>,
+}
+
+impl Report<'_> {
+    fn differing(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.compared.differs())
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if !(-1.0..=1.0).contains(&args.ssim) {
+        bail!(
+            "--ssim {}: write a similarity up to 1, such as 0.95",
+            args.ssim
+        );
+    }
+    if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
+        bail!("--rate {rate}: write URLs per second, above 0");
+    }
+    let headers = Asking::pairs(&args.header)?;
+    let servers = [
+        Server::new("--old", &args.old, &headers)?,
+        Server::new("--new", &args.new, &headers)?,
+    ];
+    let mut report = read(args)?;
+    let cancel = interrupt::flag().context("cannot listen for signals")?;
+    let asked = report.rows.len();
+    ask::all(&servers, &mut report, &cancel)?;
+    if report.rows.len() < asked {
+        let reason = "not asked, as it was interrupted".to_owned();
+        let missing = (asked - report.rows.len()) as u64;
+        report.left_out.insert(reason, missing);
+    }
+    if let Some(file) = &args.html {
+        std::fs::write(file, page::page(&report))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    print(summary::text(&report).as_bytes())?;
+    let differs = report.differing().next().is_some();
+    Ok(ExitCode::from(u8::from(differs)))
+}
+
+/// The log's distinct GETs.
+fn read(args: &Args) -> anyhow::Result<Report<'_>> {
+    let name = args.log.display();
+    let file = File::open(&args.log).with_context(|| name.to_string())?;
+    let past = Past::of_log(BufReader::new(file)).with_context(|| name.to_string())?;
+    let mut left_out = past.left_out;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for request in past.requests {
+        match request.method.as_str() {
+            "GET" => *counts.entry(request.target).or_default() += 1,
+            _ => *left_out.entry("HEAD".to_owned()).or_default() += 1,
+        }
+    }
+    if counts.is_empty() {
+        bail!("{name} has no GET that could be sent again");
+    }
+    let mut rows: Vec<Row> = counts
+        .into_iter()
+        .map(|(target, count)| Row {
+            target,
+            count,
+            compared: Compared::default(),
+            bodies: None,
+        })
+        .collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+    if let Some(limit) = args.limit.filter(|limit| *limit < rows.len()) {
+        let rare = rows.drain(limit..).map(|row| row.count).sum();
+        left_out.insert("less frequent than the URLs of --limit".to_owned(), rare);
+    }
+    Ok(Report {
+        args,
+        requests: rows.iter().map(|row| row.count).sum(),
+        left_out,
+        rows,
+    })
+}

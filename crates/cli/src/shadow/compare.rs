@@ -1,0 +1,220 @@
+//! How two replies to the same request differ.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use andon_lab::bodies::{Picture, ssim};
+use andon_lab::load::Fetched;
+
+/// What came of comparing two replies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Compared {
+    /// In the order of their kinds.
+    pub(super) differences: Vec<Difference>,
+    /// How alike they are, where both are pictures of one size.
+    pub(super) ssim: Option<f64>,
+    /// Are all bytes of the bodies the same?
+    pub(super) same_bytes: bool,
+    /// Bytes of both bodies, where both have status 200.
+    pub(super) bytes: Option<[usize; 2]>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Difference {
+    pub(super) kind: Kind,
+    pub(super) what: String,
+}
+
+/// The worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    NoReply,
+    Status,
+    Broken,
+    Size,
+    Frames,
+    Pixels,
+    Colours,
+    Content,
+    MediaType,
+    Header(&'static str),
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NoReply => "no reply",
+            Self::Status => "status",
+            Self::Broken => "no whole picture",
+            Self::Size => "size in px",
+            Self::Frames => "frames",
+            Self::Pixels => "pixels",
+            Self::Colours => "colours",
+            Self::Content => "content",
+            Self::MediaType => "media type",
+            Self::Header(name) => name,
+        }
+    }
+
+    /// Would a client notice?
+    pub(super) fn matters(self) -> bool {
+        !matches!(self, Self::Header(_))
+    }
+}
+
+impl Compared {
+    /// Would a client notice?
+    pub(super) fn differs(&self) -> bool {
+        self.worst().is_some_and(Kind::matters)
+    }
+
+    pub(super) fn worst(&self) -> Option<Kind> {
+        self.differences.iter().map(|it| it.kind).min()
+    }
+
+    fn add(&mut self, kind: Kind, what: impl Into<String>) {
+        let what = what.into();
+        self.differences.push(Difference { kind, what });
+    }
+}
+
+/// Compares; pictures that are less alike than `least` differ.
+pub(super) fn compare(
+    old: &io::Result<Fetched>,
+    new: &io::Result<Fetched>,
+    least: f64,
+) -> Compared {
+    let mut compared = Compared::default();
+    let (old, new) = match (old, new) {
+        (Ok(old), Ok(new)) => (old, new),
+        (old, new) => {
+            for (name, reply) in [("old", old), ("new", new)] {
+                if let Err(why) = reply {
+                    compared.add(Kind::NoReply, format!("{name}: {why}"));
+                }
+            }
+            return compared;
+        }
+    };
+    if old.status != new.status {
+        compared.add(Kind::Status, format!("{} and {}", old.status, new.status));
+    } else if old.status == 200 {
+        compared.bytes = Some([old.body.len(), new.body.len()]);
+        compared.same_bytes = old.body == new.body;
+        let types = [old, new].map(media_type);
+        if types[0] != types[1] {
+            compared.add(Kind::MediaType, format!("{} and {}", types[0], types[1]));
+        }
+        if !compared.same_bytes {
+            match types.iter().any(|name| name.starts_with("image/")) {
+                true => pictures(&mut compared, &old.body, &new.body, least),
+                false => compared.add(Kind::Content, "other bytes"),
+            }
+        }
+    }
+    if compared.worst() != Some(Kind::Status) {
+        headers(&mut compared, old, new);
+    }
+    compared.differences.sort_by_key(|it| it.kind);
+    compared
+}
+
+/// Without parameters, and under its registered name.
+fn media_type(reply: &Fetched) -> String {
+    let value = reply.header("content-type").unwrap_or_default();
+    let name = value.split(';').next().unwrap_or_default().trim();
+    match name.to_ascii_lowercase().as_str() {
+        "" => "none".to_owned(),
+        "image/jpg" | "image/pjpeg" => "image/jpeg".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn pictures(compared: &mut Compared, old: &[u8], new: &[u8], least: f64) {
+    let (old, new) = match (Picture::decode(old), Picture::decode(new)) {
+        (Ok(old), Ok(new)) => (old, new),
+        (Err(why), Ok(_)) => return compared.add(Kind::Broken, format!("old: {why}")),
+        (Ok(_), Err(why)) => return compared.add(Kind::Broken, format!("new: {why}")),
+        (Err(why), Err(_)) => {
+            let what = format!("other bytes, and neither can be read: {why}");
+            return compared.add(Kind::Content, what);
+        }
+    };
+    if old.frames != new.frames {
+        let what = format!("{} and {}", old.frames, new.frames);
+        compared.add(Kind::Frames, what);
+    }
+    let Some(alike) = ssim(&old, &new) else {
+        let size = |picture: &Picture| format!("{}x{}", picture.width, picture.height);
+        let what = format!("{} and {}", size(&old), size(&new));
+        return compared.add(Kind::Size, what);
+    };
+    compared.ssim = Some(alike);
+    if alike < least {
+        compared.add(Kind::Pixels, format!("SSIM {alike:.4}"));
+    }
+    let apart = levels_apart(&old, &new);
+    if apart > MOST_LEVELS {
+        let what = format!("{apart:.0} levels of 255 apart on average");
+        compared.add(Kind::Colours, what);
+    }
+}
+
+/// The mean difference of samples, of red, green or blue, whichever is largest: structural similarity is of luma.
+fn levels_apart(old: &Picture, new: &Picture) -> f64 {
+    let mut sums = [0_u64; 3];
+    let (old, _) = old.rgb.as_chunks::<3>();
+    let (new, _) = new.rgb.as_chunks::<3>();
+    for (old, new) in old.iter().zip(new) {
+        for (sum, (old, new)) in sums.iter_mut().zip(old.iter().zip(new)) {
+            *sum += u64::from(old.abs_diff(*new));
+        }
+    }
+    let most = sums.into_iter().max().unwrap_or_default();
+    most as f64 / old.len().max(1) as f64
+}
+
+/// Two encoders at ordinary qualities are 1 to 5 apart; gray instead of colours, or a profile ignored, more.
+const MOST_LEVELS: f64 = 12.0;
+
+fn headers(compared: &mut Compared, old: &Fetched, new: &Fetched) {
+    for (name, read) in HEADERS {
+        let key = name.to_ascii_lowercase();
+        let values = [old, new].map(|reply| reply.header(&key).map(|value| read(&value)));
+        if values[0] != values[1] {
+            let said = |value: &Option<String>| match value {
+                None => "none".to_owned(),
+                Some(value) => format!("`{value}`"),
+            };
+            let what = format!("{} and {}", said(&values[0]), said(&values[1]));
+            compared.add(Kind::Header(name), what);
+        }
+    }
+}
+
+/// How a header's value is read, so that values that mean the same are the same.
+type Read = fn(&str) -> String;
+
+const HEADERS: &[(&str, Read)] = &[
+    ("Cache-Control", set),
+    ("Vary", set),
+    ("Content-Disposition", str::to_owned),
+    ("Location", str::to_owned),
+    ("Access-Control-Allow-Origin", str::to_owned),
+    ("ETag", |_| "one".to_owned()),
+    ("Last-Modified", |_| "one".to_owned()),
+];
+
+/// The items of a list, in any order and case.
+fn set(value: &str) -> String {
+    let lower = value.to_ascii_lowercase();
+    let items: BTreeSet<&str> = lower
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+        .collect();
+    items.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use std::path::Path;
+
+use super::*;
+
+fn sample(name: &str) -> Vec<u8> {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+    std::fs::read(samples.join(name)).unwrap()
+}
+
+fn reply(status: u16, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Fetched> {
+    let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    Ok(Fetched {
+        status,
+        headers: headers.iter().map(pair).collect(),
+        body: body.to_vec(),
+    })
+}
+
+fn picture(name: &str) -> io::Result<Fetched> {
+    reply(200, &[("content-type", "image/jpeg")], &sample(name))
+}
+
+fn kinds(old: &io::Result<Fetched>, new: &io::Result<Fetched>) -> Vec<Kind> {
+    let compared = compare(old, new, 0.95);
+    compared.differences.iter().map(|it| it.kind).collect()
+}
+
+#[test]
+fn the_same_reply_does_not_differ() {
+    let compared = compare(&picture("jpeg/420.jpg"), &picture("jpeg/420.jpg"), 0.95);
+    assert!(compared.same_bytes && compared.differences.is_empty());
+}
+
+#[test]
+fn other_sampling_is_other_bytes_but_no_difference_and_another_picture_is_one() {
+    let old = picture("jpeg/420.jpg");
+    let compared = compare(&old, &picture("jpeg/444.jpg"), 0.95);
+    assert!(!compared.same_bytes && !compared.differs(), "{compared:?}");
+    assert!(compared.ssim.is_some_and(|ssim| ssim > 0.95 && ssim < 1.0));
+    assert_eq!(kinds(&old, &picture("photos/otter.jpg")), [Kind::Size]);
+}
+
+#[test]
+fn gray_in_place_of_colours_is_seen_though_luma_is_the_same() {
+    let mut gray = Picture::decode(&sample("jpeg/444.jpg")).unwrap();
+    let colours = gray.clone();
+    for (pixel, luma) in gray.rgb.chunks_mut(3).zip(colours.luma()) {
+        pixel.fill(luma.round() as u8);
+    }
+    assert!(ssim(&gray, &colours).unwrap() > 0.99);
+    assert!(levels_apart(&gray, &colours) > MOST_LEVELS);
+}
+
+#[test]
+fn a_reply_that_is_missing_cut_or_of_another_status_is_the_worst() {
+    let whole = picture("jpeg/420.jpg");
+    let failed = Err(io::Error::other("reset"));
+    assert_eq!(kinds(&whole, &failed), [Kind::NoReply]);
+    let missing = reply(404, &[("content-type", "text/plain")], b"no");
+    assert_eq!(kinds(&whole, &missing), [Kind::Status]);
+    let bytes = sample("jpeg/420.jpg");
+    let cut = reply(
+        200,
+        &[("content-type", "image/jpeg")],
+        &bytes[..bytes.len() / 3],
+    );
+    assert_eq!(kinds(&whole, &cut), [Kind::Broken]);
+}
+
+#[test]
+fn an_animation_that_stands_still_is_seen() {
+    let gif = |body: &[u8]| reply(200, &[("content-type", "image/gif")], body);
+    let moving = sample("gif/animated.gif");
+    let still = Picture::thumbnail(&moving, 4096).unwrap();
+    assert_eq!(kinds(&gif(&moving), &gif(&still)), [Kind::Frames]);
+}
+
+#[test]
+fn headers_are_compared_by_what_they_mean() {
+    let with = |headers: &[(&str, &str)]| {
+        let all = [&[("content-type", "image/jpg; q=1")], headers].concat();
+        reply(200, &all, &sample("jpeg/420.jpg"))
+    };
+    let old = with(&[
+        ("cache-control", "max-age=60, public"),
+        ("vary", "Accept"),
+        ("etag", "\"1\""),
+    ]);
+    let same = with(&[
+        ("cache-control", "Public"),
+        ("cache-control", "max-age=60"),
+        ("vary", "accept"),
+        ("etag", "W/\"2\""),
+    ]);
+    assert_eq!(kinds(&old, &same), []);
+    let compared = compare(&old, &with(&[("cache-control", "max-age=60")]), 0.95);
+    let told: Vec<String> = compared
+        .differences
+        .iter()
+        .map(|it| format!("{}: {}", it.kind.name(), it.what))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "Cache-Control: `max-age=60, public` and `max-age=60`",
+            "ETag: `one` and none",
+            "Vary: `accept` and none",
+        ]
+    );
+    assert!(!compared.differs(), "headers alone decide nothing");
+}
+
+#[test]
+fn documents_are_compared_by_their_bytes() {
+    let json = |body: &[u8]| reply(200, &[("content-type", "application/json")], body);
+    assert_eq!(kinds(&json(b"{}"), &json(b"{ }")), [Kind::Content]);
+    let html = reply(200, &[("content-type", "text/html")], b"{}");
+    assert_eq!(kinds(&json(b"{}"), &html), [Kind::MediaType]);
+}

@@ -1,0 +1,103 @@
+//! The comparison as one HTML file, with the pictures that differ most side by side.
+
+use std::fmt::Write;
+
+use andon_lab::bodies::Picture;
+use andon_lab::report::escape;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::{Report, Row, summary};
+
+/// Pairs at most.
+const MOST_PAIRS: usize = 40;
+/// A longer file is shown made small.
+const MOST_BYTES: usize = 150_000;
+/// Longest side of one that is made small, in px.
+const SIDE: u32 = 480;
+
+/// Drops the bodies of the best of those that have any, when there are more than the page shows.
+pub(super) fn forget_all_but_the_worst(rows: &mut [Row]) {
+    let mut kept: Vec<&mut Row> = rows.iter_mut().filter(|row| row.bodies.is_some()).collect();
+    if kept.len() > MOST_PAIRS {
+        let best = kept.iter_mut().max_by(|a, b| a.worse_first(b));
+        if let Some(best) = best {
+            best.bodies = None;
+        }
+    }
+}
+
+pub(super) fn page(report: &Report<'_>) -> String {
+    let mut html = String::from(HEAD);
+    let _ = writeln!(
+        html,
+        "<p><strong>{}</strong></p>",
+        escape(&summary::verdict(report))
+    );
+    let _ = writeln!(
+        html,
+        "<pre>{}</pre>",
+        summary::text(report)
+            .lines()
+            .map(escape)
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+    for row in report.rows.iter() {
+        let Some(bodies) = &row.bodies else { continue };
+        let _ = writeln!(
+            html,
+            "<section>\n<h2>{}</h2>\n<p>{}</p>\n<div>",
+            escape(&row.target),
+            escape(&summary::differences(row))
+        );
+        for (name, body) in ["old", "new"].iter().zip(bodies) {
+            let _ = writeln!(
+                html,
+                "<figure>{}<figcaption>{name}, {} bytes</figcaption></figure>",
+                picture(body),
+                body.len()
+            );
+        }
+        html += "</div>\n</section>\n";
+    }
+    html += "</main>\n</body>\n</html>\n";
+    html
+}
+
+/// The body itself where browsers show it, else what it looks like.
+fn picture(body: &[u8]) -> String {
+    let (kind, file) = match Picture::decode(body).map(|picture| picture.format) {
+        Err(why) => return format!("<p>no picture: {}</p>", escape(&why)),
+        Ok(format @ ("jpeg" | "png" | "gif" | "webp" | "avif")) if body.len() <= MOST_BYTES => {
+            (format, body.to_vec())
+        }
+        Ok(_) => match Picture::thumbnail(body, SIDE) {
+            Ok(file) => ("png", file),
+            Err(why) => return format!("<p>no preview: {}</p>", escape(&why)),
+        },
+    };
+    let file = STANDARD.encode(file);
+    format!("<img alt=\"\" src=\"data:image/{kind};base64,{file}\">")
+}
+
+const HEAD: &str = "<!DOCTYPE html>
+<html lang=\"en\">
+<head>
+<meta charset=\"utf-8\">
+<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
+<title>andon shadow</title>
+<style>
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 70rem; margin: auto; padding: 1rem; }
+pre { overflow-x: auto; }
+h2 { font: 600 1rem ui-monospace, monospace; overflow-wrap: anywhere; border-top: 1px solid; padding-top: 1rem; }
+div { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
+figure { margin: 0; }
+img { max-width: 100%; background: repeating-conic-gradient(#ccc 0 25%, #eee 0 50%) 0 0 / 16px 16px; }
+</style>
+</head>
+<body>
+<main>
+<h1>andon shadow</h1>
+";

@@ -1,0 +1,165 @@
+//! The comparison in words.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use andon_lab::stats::{median, quantile};
+
+use super::compare::Kind;
+use super::{Report, Row};
+
+/// URLs and requests of a kind, and the first example.
+#[derive(Default)]
+struct Counted<'a> {
+    urls: usize,
+    requests: u64,
+    example: &'a str,
+}
+
+pub(super) fn text(report: &Report<'_>) -> String {
+    let mut text = head(report);
+    let (differ, same) = counts(report);
+    for (title, kinds) in [("Differences", differ), ("Other headers", same)] {
+        if kinds.is_empty() {
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "\n{title:<28}{:>7} {:>9}  such as, old and new",
+            "URLs", "requests"
+        );
+        for (kind, counted) in kinds {
+            let Counted {
+                urls,
+                requests,
+                example,
+            } = counted;
+            let share = share(requests, report.requests);
+            let _ = writeln!(text, "  {:<26}{urls:>7} {share:>9}  {example}", kind.name());
+        }
+    }
+    let mut listed = report.differing();
+    let shown: Vec<&Row> = listed.by_ref().take(report.args.show).collect();
+    if !shown.is_empty() {
+        text += "\nThe worst\n";
+    }
+    for row in shown {
+        let _ = writeln!(text, "  {}\n      {}", row.target, differences(row));
+    }
+    match listed.count() {
+        0 => {}
+        more => {
+            _ = writeln!(
+                text,
+                "  and {more} more; --show {} lists them",
+                report.args.show + more
+            )
+        }
+    }
+    let _ = writeln!(text, "\n{}", verdict(report));
+    text
+}
+
+/// What was asked, how alike pictures are, and how large.
+pub(super) fn head(report: &Report<'_>) -> String {
+    let mut text = format!(
+        "old  {}\nnew  {}\n{} distinct URLs of {} requests were compared\n",
+        report.args.old,
+        report.args.new,
+        report.rows.len(),
+        report.requests
+    );
+    for (why, count) in &report.left_out {
+        let _ = writeln!(text, "{count} requests left out: {why}");
+    }
+    let same = report
+        .rows
+        .iter()
+        .filter(|row| row.compared.same_bytes)
+        .count();
+    let ssims: Vec<f64> = report
+        .rows
+        .iter()
+        .filter_map(|row| row.compared.ssim)
+        .collect();
+    if same > 0 {
+        let _ = writeln!(text, "{same} are the same to the byte");
+    }
+    if let (Some(median), Some(least)) = (median(&ssims), quantile(&ssims, 0.0)) {
+        let _ = writeln!(
+            text,
+            "{} are other files of pictures of the same size: SSIM {median:.4} (median), {least:.4} (least)",
+            ssims.len()
+        );
+    }
+    let both: Vec<[f64; 2]> = report
+        .rows
+        .iter()
+        .filter_map(|row| row.compared.bytes)
+        .map(|bytes| bytes.map(|count| count as f64))
+        .collect();
+    let ratios: Vec<f64> = both
+        .iter()
+        .filter(|[old, _]| *old > 0.0)
+        .map(|[old, new]| new / old)
+        .collect();
+    if let (Some(median), Some(low), Some(high)) = (
+        median(&ratios),
+        quantile(&ratios, 0.1),
+        quantile(&ratios, 0.9),
+    ) {
+        let sum = |which: usize| both.iter().map(|pair| pair[which]).sum::<f64>() / 1e3;
+        let _ = writeln!(
+            text,
+            "bytes, new / old: {median:.2} (median), {low:.2} to {high:.2} (from 10 to 90 %); together {:.1} and {:.1} kB",
+            sum(0),
+            sum(1)
+        );
+    }
+    text
+}
+
+/// One line.
+pub(super) fn verdict(report: &Report<'_>) -> String {
+    let urls = report.differing().count();
+    let requests = report.differing().map(|row| row.count).sum();
+    match urls {
+        0 => format!("No reply differs (SSIM at least {}).", report.args.ssim),
+        urls => format!(
+            "{urls} of {} URLs differ, {} of the requests.",
+            report.rows.len(),
+            share(requests, report.requests)
+        ),
+    }
+}
+
+/// All differences of a URL.
+pub(super) fn differences(row: &Row) -> String {
+    let told = row.compared.differences.iter();
+    let told: Vec<String> = told
+        .map(|it| format!("{}: {}", it.kind.name(), it.what))
+        .collect();
+    told.join("; ")
+}
+
+/// By kind: those that clients would notice, and the others.
+fn counts<'a>(
+    report: &'a Report<'_>,
+) -> (BTreeMap<Kind, Counted<'a>>, BTreeMap<Kind, Counted<'a>>) {
+    let mut kinds: BTreeMap<Kind, Counted<'a>> = BTreeMap::new();
+    for row in &report.rows {
+        for difference in &row.compared.differences {
+            let counted = kinds.entry(difference.kind).or_default();
+            counted.urls += 1;
+            counted.requests += row.count;
+            if counted.example.is_empty() {
+                counted.example = &difference.what;
+            }
+        }
+    }
+    kinds.into_iter().partition(|(kind, _)| kind.matters())
+}
+
+fn share(part: u64, whole: u64) -> String {
+    format!("{:.1} %", part as f64 / whole.max(1) as f64 * 100.0)
+}

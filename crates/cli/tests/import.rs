@@ -1,0 +1,256 @@
+//! `andon import`: what nginx is configured for, Andon does too.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::lab::{Said, andon};
+use common::{Served, sample};
+use tempfile::TempDir;
+
+/// A folder with `nginx.conf`, whose pictures are in `files`.
+struct Site(TempDir);
+
+impl Site {
+    fn new(conf: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = folder.path().join("files/trip");
+        fs::create_dir_all(&files).unwrap();
+        for (name, from) in [
+            ("a.jpg", "jpeg/420.jpg"),
+            ("b c.png", "png/rgb.png"),
+            ("w.jpg", "photos/wren.jpg"),
+        ] {
+            fs::copy(sample(from), files.join(name)).unwrap();
+        }
+        let site = Self(folder);
+        let conf = conf.replace("FILES", &site.path().join("files").display().to_string());
+        fs::write(site.path().join("nginx.conf"), conf).unwrap();
+        site
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn import(&self, more: &str) -> Said {
+        andon(self.path(), &format!("import nginx.conf {more}"))
+    }
+
+    /// What is imported, checked and served.
+    fn serve(&self) -> (String, Served) {
+        let imported = self.import("").ending(0);
+        assert_eq!(imported.err, "");
+        fs::write(self.path().join("andon.toml"), &imported.out).unwrap();
+        andon(self.path(), "config check andon.toml").ending(0);
+        let served = Served::start(
+            self.path(),
+            &format!("{}\n[log]\nformat = \"off\"\n", imported.out),
+        );
+        (imported.out, served)
+    }
+}
+
+/// Width and height of a reply, or its status.
+fn size(served: &Served, target: &str) -> String {
+    let reply = served.get(target);
+    if reply.status != 200 {
+        return reply.status.to_string();
+    }
+    let picture = andon_lab::bodies::Picture::decode(&reply.body).unwrap();
+    format!("{}x{}", picture.width, picture.height)
+}
+
+const IMAGE_FILTER: &str = r#"
+user www;
+events { worker_connections 512; }
+http {
+    gzip on;
+    image_filter_buffer 20M;
+    proxy_cache_path /tmp/andon-import levels=1:2 keys_zone=pictures:10m max_size=1g inactive=60m;
+    proxy_cache_valid 200 1h;
+    server { listen 81; server_name other.example; return 301 https://other.example/; }
+    server {
+        listen 127.0.0.1:8081;
+        listen 443 ssl;
+        root FILES;
+        expires 30d;
+        location ~ ^/(\d+|-)x(\d+|-)/(.+)$ {
+            image_filter resize $1 $2;
+            image_filter_jpeg_quality 60;
+            alias FILES/$3;
+            error_page 415 = /empty.gif;
+        }
+        location ~ ^/square/(?<side>\d+)/ {
+            rewrite ^/square/(\d+)/(.*)$ /$2 break;
+            image_filter crop $1 $1;
+        }
+        location /turned/ {
+            alias FILES/;
+            image_filter rotate 90;
+        }
+        location ~* \.php$ { return 404; }
+        location /private/ { internal; }
+        location ^~ /plain/ { alias FILES/trip/; }
+        location ~ ^/upload/(\d+)/ { image_filter resize $arg_w -; auth_basic "no"; }
+        location @later { proxy_pass http://127.0.0.1:9; }
+    }
+}
+"#;
+
+#[test]
+fn image_filter_locations_become_rewrites_and_give_the_same_sizes() {
+    let site = Site::new(IMAGE_FILTER);
+    let (text, served) = site.serve();
+    for (target, is) in [
+        ("/40x-/trip/a.jpg", size_of("trip/a.jpg", 40)),
+        ("/40x-/trip/b%20c.png", size_of("trip/b c.png", 40)),
+        ("/square/50/trip/a.jpg", "50x50".to_owned()),
+        ("/plain/a.jpg", size_of("trip/a.jpg", u32::MAX)),
+        ("/trip/a.jpg", size_of("trip/a.jpg", u32::MAX)),
+        ("/0x0/trip/a.jpg", "415".to_owned()),
+        ("/40x-/trip/none.jpg", "415".to_owned()),
+        ("/x.PHP", "404".to_owned()),
+        ("/private/trip/a.jpg", "404".to_owned()),
+        (
+            "/_nginx/image_filter(resize,10,10)/trip/a.jpg",
+            "404".to_owned(),
+        ),
+        ("/r/fit:10x10/trip/a.jpg", "404".to_owned()),
+    ] {
+        assert_eq!(size(&served, target), is, "{target}\n{text}");
+    }
+    let [w, h] = sides("trip/a.jpg");
+    assert_eq!(size(&served, "/turned/trip/a.jpg"), format!("{h}x{w}"));
+    let reply = served.get("/40x-/trip/a.jpg");
+    assert_eq!(reply.headers["cache-control"], "max-age=2592000");
+    for part in [
+        "# nginx.conf:2: user www: belongs into the unit of systemd",
+        "# nginx.conf:5: gzip on: has no equivalent: pictures are compressed already",
+        "# nginx.conf:7: proxy_cache_path inactive=60m: ",
+        "# nginx.conf:9: another server; --server other.example imports it",
+        "# nginx.conf:12: listen 443 ssl: Andon speaks no TLS",
+        "# nginx.conf:19: error_page 415 = /empty.gif: has no equivalent",
+        "# nginx.conf:32: location ~ ^/upload/(\\d+)/: the variable $arg_w has no equivalent",
+        "# nginx.conf:32: auth_basic no: has no equivalent: keep a proxy in front",
+        "# nginx.conf:33: location @later: only nginx reaches it",
+        "listen = [\"127.0.0.1:8081\"]",
+        "disk = { path = \"/tmp/andon-import\", size = \"1024MiB\" }",
+        "ttl = \"3600s\"",
+        "source_bytes = \"20480KiB\"",
+        "connections = 512",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let other = site.import("--server other.example").ending(0);
+    assert!(
+        other.out.contains("listen = [\"0.0.0.0:81\"]"),
+        "{}",
+        other.out
+    );
+    let none = site.import("--server none.example").ending(1);
+    assert!(
+        none.err
+            .contains("no server has the server_name none.example"),
+        "{}",
+        none.err
+    );
+}
+
+fn sides(name: &str) -> [u32; 2] {
+    let from = if name.ends_with("png") {
+        "png/rgb.png"
+    } else {
+        "jpeg/420.jpg"
+    };
+    let picture = andon_lab::bodies::Picture::decode(&fs::read(sample(from)).unwrap()).unwrap();
+    [picture.width, picture.height]
+}
+
+/// Made to fit this width as the module does.
+fn size_of(name: &str, width: u32) -> String {
+    let [w, h] = sides(name);
+    match w > width {
+        true => format!("{width}x{}", h * width / w),
+        false => format!("{w}x{h}"),
+    }
+}
+
+const SMALL_LIGHT: &str = r#"
+server {
+    listen 127.0.0.1:8082;
+    small_light on;
+    small_light_pattern_define thumb dw=40,dh=40,da=s,q=80;
+    small_light_pattern_define odd dw=4,what=1;
+    small_light_material_dir FILES;
+    small_light_radius_max 5;
+    location ~ small_light[^/]*/(.+)$ {
+        set $file $1;
+        rewrite ^ /$file;
+    }
+    location ~ ^/album/small_light[^/]*/(.+)$ {
+        set $file $1;
+        rewrite ^ /trip/$file;
+    }
+    location ~ ^/w/(\d+)/(.+)$ {
+        proxy_pass http://127.0.0.1:8082/small_light(dw=$1)/$2;
+    }
+    root FILES;
+}
+"#;
+
+#[test]
+fn small_light_keeps_its_urls_and_patterns() {
+    let site =
+        Site::new(&SMALL_LIGHT.replace("location ~ small_light", "location ~ ^/small_light"));
+    let (text, served) = site.serve();
+    let [w, h] = sides("a.jpg");
+    let dw = |side: u32| format!("{side}x{}", side * h / w);
+    for (target, is) in [
+        ("/small_light(dw=40)/trip/a.jpg", dw(40)),
+        ("/small_light(dw=40,q=80)x/trip/a.jpg", dw(40)),
+        ("/album/small_light(dw=50)/a.jpg", dw(50)),
+        ("/w/60/trip/a.jpg", dw(60)),
+        ("/trip/a.jpg", format!("{w}x{h}")),
+    ] {
+        assert_eq!(size(&served, target), is, "{target}\n{text}");
+    }
+    assert!(size(&served, "/small_light(p=thumb)/trip/a.jpg").ends_with("x40"));
+    for part in [
+        "thumb = \"dw=40,dh=40,da=s,q=80\"",
+        "radius_max = 5",
+        "# nginx.conf:6: small_light_pattern_define odd dw=4,what=1: ",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn pictures_of_another_server_are_an_origin() {
+    let site = Site::new(
+        "events {}\nhttp { upstream back { server 127.0.0.1:9; server 127.0.0.2:9; }\n server { location ~ ^/t/(\\d+)/(.+)$ { proxy_pass http://back/originals/$2; image_filter resize $1 -; }\n location /raw/ { proxy_pass https://images.example/all/; } location / { return 403; } } }",
+    );
+    let text = site.import("").ending(0).out;
+    for part in [
+        "http.base = \"http://127.0.0.1:9/originals\"\nallow = [\"127.0.0.1/32\"]",
+        "# nginx.conf:2: server 127.0.0.2:9: an origin has one address",
+        "from = '^/t/(\\d+)/(.+)$'\nto = \"/_nginx/image_filter(resize,$1,-)/$2\"",
+        "prefix = \"/raw\"\nhttp.base = \"https://images.example/all\"",
+        "to = \"/.closed\"",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    fs::write(site.path().join("andon.toml"), &text).unwrap();
+    andon(site.path(), "config check andon.toml").ending(0);
+}
+
+#[test]
+fn a_mistake_is_named_with_its_line() {
+    let site = Site::new("http {\n server {\n listen 80\n }\n}");
+    let said = site.import("").ending(1);
+    assert_eq!(said.err, "andon: nginx.conf:3: `listen` lacks its `;`\n");
+    let site = Site::new("events {}");
+    let said = site.import("").ending(1);
+    assert_eq!(said.err, "andon: nginx.conf: there is no server block\n");
+}

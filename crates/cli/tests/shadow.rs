@@ -1,0 +1,151 @@
+//! `andon shadow` between two running servers.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::lab::{Said, andon};
+use common::{Served, sample};
+use tempfile::TempDir;
+
+const QUIET: &str = "[log]\nformat = \"off\"\n[[origin]]\nfs.root = \"root\"\n";
+
+/// A server of these samples under these names.
+fn serve(folder: &Path, files: &[(&str, &str)], config: &str) -> Served {
+    let root = folder.join("root");
+    fs::create_dir_all(&root).unwrap();
+    for (name, from) in files {
+        fs::copy(sample(from), root.join(name)).unwrap();
+    }
+    Served::start(folder, &format!("{QUIET}{config}"))
+}
+
+struct Pair {
+    folder: TempDir,
+    old: Served,
+    new: Served,
+}
+
+impl Pair {
+    fn new(old: &[(&str, &str)], new: &[(&str, &str)], config: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+        Self {
+            old: serve(&one, old, ""),
+            new: serve(&two, new, config),
+            folder,
+        }
+    }
+
+    /// Replays a log of these requests.
+    fn shadow(&self, requests: &[&str], more: &str) -> Said {
+        let line = |request: &&str| {
+            format!(
+                "10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"{request} HTTP/1.1\" 200 1 \"-\" \"-\"\n"
+            )
+        };
+        let log: String = requests.iter().map(line).collect();
+        fs::write(self.folder.path().join("access.log"), log).unwrap();
+        let (old, new) = (&self.old.address, &self.new.address);
+        let words = format!("shadow access.log --old http://{old} --new http://{new} {more}");
+        andon(self.folder.path(), &words)
+    }
+}
+
+const SAME: &str = "GET /small_light(dw=40,q=90)/a.jpg";
+const OTHER: &str = "GET /small_light(dw=60,of=png)/b.jpg";
+const GONE: &str = "GET /small_light(dw=40)/c.jpg?v='1'";
+
+#[test]
+fn servers_that_answer_alike_are_said_to() {
+    let files = [("a.jpg", "jpeg/420.jpg"), ("b.jpg", "photos/wren.jpg")];
+    let pair = Pair::new(
+        &files,
+        &files,
+        "[[cache.rule]]\nprefix = \"/\"\ncache_control = \"no-cache\"\n",
+    );
+    let said = pair
+        .shadow(&[SAME, OTHER, SAME, "POST /x", "HEAD /a.jpg"], "")
+        .ending(0);
+    for part in [
+        "2 distinct URLs of 3 requests were compared",
+        "1 requests left out: HEAD",
+        "1 requests left out: neither GET nor HEAD",
+        "2 are the same to the byte",
+        "bytes, new / old: 1.00 (median)",
+        "Cache-Control",
+        "`no-cache`",
+        "No reply differs (SSIM at least 0.95).",
+    ] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+}
+
+#[test]
+fn differences_are_listed_the_worst_first_and_shown_side_by_side() {
+    let old = [
+        ("a.jpg", "jpeg/420.jpg"),
+        ("b.jpg", "photos/wren.jpg"),
+        ("c.jpg", "jpeg/422.jpg"),
+    ];
+    let new = [("a.jpg", "jpeg/444.jpg"), ("b.jpg", "photos/otter.jpg")];
+    let pair = Pair::new(&old, &new, "");
+    let said = pair
+        .shadow(&[SAME, SAME, SAME, OTHER, GONE], "--html differences.html")
+        .ending(1);
+    let place = |part: &str| {
+        said.out
+            .rfind(part)
+            .unwrap_or_else(|| panic!("{part}: {}", said.out))
+    };
+    assert!(
+        place("status: 200 and 404") < place("size in px: 60x"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("SSIM"), "{}", said.out);
+    assert!(
+        said.out
+            .ends_with("2 of 3 URLs differ, 40.0 % of the requests.\n"),
+        "{}",
+        said.out
+    );
+    let page = fs::read_to_string(pair.folder.path().join("differences.html")).unwrap();
+    assert_eq!(
+        page.matches("data:image/jpeg;base64,").count(),
+        1,
+        "one was there"
+    );
+    assert_eq!(page.matches("data:image/png;base64,").count(), 2);
+    assert!(page.contains("/c.jpg?v=&#39;1&#39;</h2>"));
+
+    let few = pair
+        .shadow(&[SAME, SAME, OTHER, GONE], "--limit 1 --rate 100")
+        .ending(0);
+    assert!(
+        few.out.contains("2 requests left out: less frequent"),
+        "{}",
+        few.out
+    );
+    let strict = pair.shadow(&[SAME], "--ssim 1").ending(1);
+    assert!(strict.out.contains("pixels: SSIM 0."), "{}", strict.out);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let files = [("a.jpg", "jpeg/420.jpg")];
+    let pair = Pair::new(&files, &files, "");
+    fs::write(pair.folder.path().join("log"), "").unwrap();
+    let address = &pair.old.address;
+    let words = format!("shadow log --old http://{address} --new unix:/nobody");
+    let said = andon(pair.folder.path(), &words).ending(1);
+    assert!(
+        said.err.contains("--new unix:/nobody: cannot connect"),
+        "{}",
+        said.err
+    );
+    let words = format!("shadow log --old http://{address} --new http://{address}");
+    let said = andon(pair.folder.path(), &words).ending(1);
+    assert!(said.err.contains("log has no GET"), "{}", said.err);
+}

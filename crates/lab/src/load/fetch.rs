@@ -1,0 +1,157 @@
+//! One whole reply after the other, to be looked at rather than timed.
+
+use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+
+use super::connection::Connection;
+use super::{Endpoint, Error};
+use crate::scenario::HttpVersion;
+
+/// A client with one connection, which it opens again when the server has closed it.
+#[derive(Debug)]
+pub struct Fetcher {
+    endpoint: Endpoint,
+    headers: HeaderMap,
+    connection: Option<Connection>,
+    runtime: Runtime,
+}
+
+/// A whole reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// The status.
+    pub status: u16,
+    /// Headers in their order; names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Fetched {
+    /// The values of a header, one after the other between commas; its name in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        let values = self.headers.iter().filter(|(key, _)| key == name);
+        let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+}
+
+impl Fetcher {
+    /// A client that sends these headers with every request, `Host` among them or else this one.
+    ///
+    /// # Errors
+    /// A header that cannot be sent, or no threads or files left.
+    pub fn new(
+        endpoint: Endpoint,
+        host: &str,
+        headers: &[(String, String)],
+    ) -> Result<Self, Error> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let wrong = |why: &dyn std::fmt::Display| Error::Asked {
+                what: format!("{name}: {value}"),
+                why: why.to_string(),
+            };
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|why| wrong(&why))?;
+            map.append(
+                name,
+                HeaderValue::from_str(value).map_err(|why| wrong(&why))?,
+            );
+        }
+        if !map.contains_key(HOST) {
+            let value = HeaderValue::from_str(host).map_err(|why| Error::Asked {
+                what: host.to_owned(),
+                why: why.to_string(),
+            })?;
+            map.insert(HOST, value);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        Ok(Self {
+            endpoint,
+            headers: map,
+            connection: None,
+            runtime,
+        })
+    }
+
+    /// Connects, if that has not been done.
+    ///
+    /// # Errors
+    /// Nobody answers there.
+    pub fn connect(&mut self) -> Result<(), Error> {
+        let opened = self.runtime.block_on(open(&self.endpoint));
+        self.connection = Some(opened.map_err(Error::Unreachable)?);
+        Ok(())
+    }
+
+    /// Asks for a target. Redirects are not followed.
+    ///
+    /// # Errors
+    /// No whole reply came within a minute, or one that is longer than 256 MiB.
+    pub fn get(&mut self, target: &str) -> io::Result<Fetched> {
+        let request = Request::get(target).body(Full::default());
+        let mut request = request.map_err(io::Error::other)?;
+        request.headers_mut().clone_from(&self.headers);
+        let (endpoint, kept) = (&self.endpoint, self.connection.take());
+        let exchange = async {
+            // The server may have closed it meanwhile.
+            if let Some(mut kept) = kept
+                && kept.ready().await.is_ok()
+                && let Ok(fetched) = read(&mut kept, request.clone()).await
+            {
+                return Ok((fetched, kept));
+            }
+            let mut fresh = open(endpoint).await?;
+            let fetched = read(&mut fresh, request).await?;
+            Ok((fetched, fresh))
+        };
+        let late = || io::Error::new(ErrorKind::TimedOut, "no whole reply within a minute");
+        let fetched = (self.runtime).block_on(async { timeout(PATIENCE, exchange).await });
+        let (fetched, connection) = fetched.unwrap_or_else(|_| Err(late()))?;
+        self.connection = Some(connection);
+        Ok(fetched)
+    }
+}
+
+async fn open(endpoint: &Endpoint) -> io::Result<Connection> {
+    Connection::open(endpoint, HttpVersion::One).await
+}
+
+async fn read(
+    connection: &mut Connection,
+    request: Request<Full<bytes::Bytes>>,
+) -> io::Result<Fetched> {
+    let reply = connection.send(request).await.map_err(io::Error::other)?;
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = reply.headers().iter();
+    let mut fetched = Fetched {
+        status: reply.status().as_u16(),
+        headers: headers
+            .map(|(name, value)| (name.as_str().to_owned(), text(value)))
+            .collect(),
+        body: Vec::new(),
+    };
+    let mut incoming = reply.into_body();
+    while let Some(frame) = incoming.frame().await {
+        let frame = frame.map_err(io::Error::other)?;
+        fetched
+            .body
+            .extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+        if fetched.body.len() > MOST {
+            return Err(io::Error::new(ErrorKind::FileTooLarge, "more than 256 MiB"));
+        }
+    }
+    Ok(fetched)
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const MOST: usize = 256 << 20;
