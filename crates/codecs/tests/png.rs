@@ -6,8 +6,8 @@ mod support;
 use std::io::Write;
 
 use andon_pixels::{
-    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model, Never, Orientation,
-    Plane, Scale, Space, Traits,
+    Alone, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model, Never,
+    Orientation, Plane, Scale, Scales, Space, Traits,
 };
 use png::{BitDepth, ColorType};
 use support::{
@@ -422,6 +422,48 @@ fn an_animation_tells_its_frames_and_gives_its_default_image() {
     // Without its own chunk it is no animation.
     let still = with_chunk(&file, b"fcTL", &control);
     assert_eq!(png().probe(&still).expect("a header").frames, 1);
+}
+
+#[test]
+fn one_frame_beside_a_default_image_is_an_animation() {
+    let [default, frame] = [0_u8, 200].map(|gray| {
+        let plane = Plane::U8(Grid::filled(4, 4, gray));
+        let image = Image::still(Frame::new(Model::Gray, 4, 4, vec![plane], None));
+        (encode(png(), &image, &Encode::default()), image)
+    });
+    let mut file = with_chunk(&default.0, b"acTL", &[0, 0, 0, 1, 0, 0, 0, 0]);
+    let end = file.split_off(file.len() - 12);
+    let mut control = vec![0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4];
+    control.extend([0; 14]);
+    push_chunk(&mut file, b"fcTL", &control);
+    let at = frame.0.windows(4).position(|kind| kind == b"IDAT");
+    let at = at.expect("pixels");
+    let length = u32::from_be_bytes(frame.0[at - 4..at].try_into().expect("four bytes")) as usize;
+    let numbered = [&[0, 0, 0, 1][..], &frame.0[at + 4..at + 4 + length]].concat();
+    push_chunk(&mut file, b"fdAT", &numbered);
+    file.extend(end);
+    let info = png().probe(&file).expect("a header");
+    assert_eq!((info.frames, info.animation.is_some()), (1, true));
+    let limits = Limits::default();
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let mut frames = png().open(&file, &info, &how).expect("frames");
+    let shown = frames.next().expect("a frame").expect("one").frame;
+    assert!(
+        shown.planes[0]
+            .as_u8()
+            .expect("bytes")
+            .samples()
+            .iter()
+            .all(|&gray| gray == 200)
+    );
+    assert!(frames.next().expect("an end").is_none());
+    assert_eq!(decode(png(), &file).expect("a picture"), default.1);
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub(super) struct Header<'a> {
     /// It says that it moves; and the frames it says how to show.
     animated: Option<Animated>,
     frames: u32,
+    /// The picture of those that know no frames is none of them.
+    apart: bool,
     duration_ms: f64,
     /// May a composed frame be transparent somewhere, if its pixels are?
     clears: bool,
@@ -181,7 +183,7 @@ impl<'a> Header<'a> {
 
     fn animation(&self) -> Option<Animation> {
         let Animated { plays, .. } = self.animated?;
-        (self.frames() > 1).then(|| Animation {
+        (self.frames() > 1 || self.apart).then(|| Animation {
             plays,
             duration_ms: self.duration_ms.round() as u64,
             alpha: self.clears || self.has_alpha(),
@@ -240,6 +242,7 @@ impl<'a> Header<'a> {
             transparent: false,
             animated: None,
             frames: 0,
+            apart: false,
             duration_ms: 0.0,
             clears: false,
             offset: (0, 0),
@@ -272,6 +275,7 @@ impl<'a> Header<'a> {
                         Disposal::Keep => false,
                     };
                     self.clears |= self.frames == 0 && !covers;
+                    self.apart |= self.frames == 0 && after_pixels;
                     self.frames = self.frames.saturating_add(1);
                     self.duration_ms += control.delay.seconds() * 1000.0;
                 }

@@ -9,6 +9,7 @@ use crate::guard;
 
 mod directory;
 mod extent;
+mod lab;
 mod page;
 mod pixels;
 mod unpack;

@@ -55,6 +55,10 @@ pub(super) enum Colours {
     /// Red, green, blue.
     Palette(Vec<[u8; 3]>),
     Cmyk,
+    /// CIE L*a*b* under D50; zero of a* and b* is in the middle (`ICC`), or they are signed.
+    Lab {
+        signed: bool,
+    },
     /// Luma samples per chroma sample, across and down.
     YCbCr {
         thinned: (usize, usize),
@@ -66,7 +70,7 @@ impl Colours {
     pub(super) fn samples(&self) -> usize {
         match self {
             Self::Gray { .. } | Self::Palette(_) => 1,
-            Self::Rgb | Self::YCbCr { .. } => 3,
+            Self::Rgb | Self::Lab { .. } | Self::YCbCr { .. } => 3,
             Self::Cmyk => 4,
         }
     }
@@ -152,6 +156,8 @@ impl<'a> Page<'a> {
         let offsets = offsets.ok_or_else(|| broken("it does not say where its pixels are"))?;
         // Some writers of uncompressed files left the lengths out.
         let lengths = directory.numbers(lengths).unwrap_or_default();
+        // Which needs none: what is handed over is sRGB.
+        let lab = matches!(colours, Colours::Lab { .. });
         let planar = get(284, 1) == 2 && samples > 1;
         if planar && matches!(colours, Colours::YCbCr { .. }) {
             return Err(unsupported("planes of luma and chroma".to_owned()));
@@ -174,7 +180,9 @@ impl<'a> Page<'a> {
             lengths,
             jpeg_tables: directory.raw(347),
             two_dimensional: get(292, 0) & 1 == 1,
-            profile: directory.raw(34_675).filter(|profile| !profile.is_empty()),
+            profile: directory
+                .raw(34_675)
+                .filter(|profile| !profile.is_empty() && !lab),
             orientation: Orientation::from_exif(get(274, 1) as u16),
         })
     }
@@ -245,6 +253,9 @@ fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Col
             Colours::Palette((0..count).map(colour).collect())
         }
         5 => Colours::Cmyk,
+        8 | 9 if matches!(bits, 8 | 16) => Colours::Lab {
+            signed: photometric == 8,
+        },
         6 if bits == 8 => {
             let thinned = directory.numbers(530).unwrap_or_else(|| vec![2, 2]);
             match thinned[..] {

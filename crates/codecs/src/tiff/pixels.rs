@@ -3,6 +3,7 @@
 use andon_pixels::{Decode, Depth, Error, Frame, Grid, Plane, Result};
 
 use super::NAME;
+use super::lab;
 use super::page::{Colours, Opacity, Page};
 use super::unpack::unpack;
 use crate::guard;
@@ -87,6 +88,16 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
     }
     if page.opacity == Some(Opacity::Multiplied) {
         divide(&mut planes);
+    }
+    if let Colours::Lab { signed } = page.colours {
+        let (bits, most) = (page.bits, f64::from(S::MOST));
+        let mut rest = planes.iter_mut().map(Grid::samples_mut);
+        if let (Some(l), Some(a), Some(b)) = (rest.next(), rest.next(), rest.next()) {
+            for ((l, a), b) in l.iter_mut().zip(a).zip(b) {
+                let light = lab::to_srgb([*l, *a, *b].map(S::value), bits, signed);
+                [*l, *a, *b] = light.map(|code| S::of((code * most).round() as u32));
+            }
+        }
     }
     let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
     let alpha = if alpha { planes.pop() } else { None };
