@@ -27,6 +27,7 @@ mod jxl;
 mod pack_bits;
 mod png;
 mod psd;
+mod raw;
 mod svg;
 mod tiff;
 mod webp;
@@ -44,6 +45,8 @@ pub static ALL: &[&dyn Codec] = &[
     &jxl::Jxl,
     &bmp::Bmp,
     &ico::Ico,
+    // Most are TIFFs, too.
+    &raw::Raw,
     &tiff::Tiff,
     &psd::Psd,
     &svg::Svg,

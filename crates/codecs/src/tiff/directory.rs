@@ -7,16 +7,16 @@ use andon_pixels::{Error, Result};
 use super::NAME;
 
 /// Where the entries of the first directory stand.
-pub(super) struct Directory<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) big_endian: bool,
+pub(crate) struct Directory<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) big_endian: bool,
     /// Offsets have eight bytes.
     big: bool,
     entries: &'a [u8],
     /// Where it ends.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// The offset of the next one; 0: there is none.
-    pub(super) next: Option<u64>,
+    pub(crate) next: Option<u64>,
 }
 
 /// Where the values of an entry stand.
@@ -38,12 +38,12 @@ fn type_bytes(kind: u64) -> Option<usize> {
 }
 
 impl<'a> Directory<'a> {
-    pub(super) fn first(bytes: &'a [u8]) -> Result<Self> {
+    pub(crate) fn first(bytes: &'a [u8]) -> Result<Self> {
         Self::at(bytes, None)
     }
 
     /// The directory at an offset; `None`: the first one.
-    pub(super) fn at(bytes: &'a [u8], at: Option<u64>) -> Result<Self> {
+    pub(crate) fn at(bytes: &'a [u8], at: Option<u64>) -> Result<Self> {
         let cut = || Error::broken(NAME, "its directory is cut off");
         let big_endian = bytes.starts_with(b"MM");
         let big = bytes.get(2..4).is_some_and(|magic| magic.contains(&b'+'));
@@ -97,7 +97,7 @@ impl<'a> Directory<'a> {
     }
 
     /// How many entries it has.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries().count()
     }
 
@@ -120,7 +120,7 @@ impl<'a> Directory<'a> {
     }
 
     /// Where the last of the values ends that stand outside the directory.
-    pub(super) fn values_end(&self) -> usize {
+    pub(crate) fn values_end(&self) -> usize {
         let outside = |entry| match self.place(entry)?.1 {
             Place::Inline(_) => None,
             Place::At(range) => Some(range.end),
@@ -129,12 +129,12 @@ impl<'a> Directory<'a> {
     }
 
     /// The bytes of a tag.
-    pub(super) fn raw(&self, tag: u16) -> Option<&'a [u8]> {
+    pub(crate) fn raw(&self, tag: u16) -> Option<&'a [u8]> {
         self.values(tag).map(|(_, bytes)| bytes)
     }
 
     /// All numbers of a tag.
-    pub(super) fn numbers(&self, tag: u16) -> Option<Vec<u64>> {
+    pub(crate) fn numbers(&self, tag: u16) -> Option<Vec<u64>> {
         let (each, bytes) = self.values(tag)?;
         Some(
             bytes
@@ -145,7 +145,7 @@ impl<'a> Directory<'a> {
     }
 
     /// The first number of a tag.
-    pub(super) fn get(&self, tag: u16) -> Option<u64> {
+    pub(crate) fn get(&self, tag: u16) -> Option<u64> {
         let (each, bytes) = self.values(tag)?;
         Some(of(bytes.get(..each)?, self.big_endian))
     }

@@ -9,7 +9,7 @@ use super::directory::Directory;
 ///
 /// # Errors
 /// `Broken`: a directory points behind the end of the file, or they have too many entries.
-pub(super) fn end(bytes: &[u8]) -> Result<usize> {
+pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     let mut end = 0;
     let mut entries = 0;
     let mut waiting = vec![None];

@@ -14,7 +14,8 @@ mod page;
 mod pixels;
 mod unpack;
 
-use directory::Directory;
+pub(crate) use directory::Directory;
+pub(crate) use extent::end;
 use page::Page;
 
 /// The format's name, as errors and recipes say it.
@@ -65,7 +66,7 @@ impl Codec for Tiff {
     }
 
     fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
-        extent::end(bytes)
+        end(bytes)
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {

@@ -1,0 +1,180 @@
+//! RAW files of cameras (CR2, NEF, ARW, DNG, RAF and what else is built like a TIFF): the largest JPEG that they hold as a
+//! preview. What the sensor saw is not developed. Only read.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Error, Format, Image, Info, Orientation, Result, Scale, Scales, Traits,
+};
+
+use crate::bytes::u32_be;
+use crate::jpeg::Jpeg;
+use crate::tiff::{Directory, end};
+
+/// The format's name, as errors and recipes say it.
+const NAME: &str = "raw";
+
+/// The codec of RAW files.
+#[derive(Debug)]
+pub(crate) struct Raw;
+
+impl Codec for Raw {
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &["cr2", "nef", "arw", "dng", "raf", "pef", "srw"],
+            media_type: "image/x-dcraw",
+            revision: 1,
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(RAF)
+            || TIFF.iter().any(|magic| head.starts_with(magic))
+                && (head.get(8..10) == Some(b"CR") || directories(head).iter().any(is_of_sensor))
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let (info, _) = preview(bytes)?;
+        Ok(info)
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        Jpeg.decode(preview(bytes)?.1, info, how)
+    }
+
+    fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
+        if !bytes.starts_with(RAF) {
+            return end(bytes);
+        }
+        let last = RAF_PARTS
+            .iter()
+            .filter_map(
+                |at| Some(u32_be(bytes, *at)?.checked_add(u32_be(bytes, at + 4)?)? as usize),
+            )
+            .max();
+        last.filter(|end| *end <= bytes.len())
+            .ok_or_else(|| Error::broken(NAME, "it is cut off"))
+    }
+
+    fn scales(&self, info: &Info) -> &'static [Scale] {
+        Jpeg.scales(info)
+    }
+
+    fn splits_chroma(&self, info: &Info, luma: Scale) -> bool {
+        Jpeg.splits_chroma(info, luma)
+    }
+
+    fn decoded(&self, info: &Info, scales: Scales) -> Traits {
+        Jpeg.decoded(info, scales)
+    }
+
+    /// Most of the file is what the sensor saw; a preview has about a byte for each pixel at the most.
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
+        Jpeg.decode_cost(bytes.min(info.pixels()), info, scales)
+    }
+
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("jpeg")
+    }
+}
+
+/// What a file of Fujifilm's begins with.
+const RAF: &[u8] = b"FUJIFILMCCD-RAW ";
+
+/// Where it says where its parts are and how long: the JPEG first, then what the sensor saw.
+const RAF_PARTS: [usize; 3] = [84, 92, 100];
+
+const TIFF: [&[u8]; 2] = [b"II*\0", b"MM\0*"];
+
+/// The largest JPEG that can be read, and its header, turned as the camera was held.
+fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
+    let read = |jpeg| Some((Jpeg.probe(jpeg).ok()?, jpeg));
+    let (held, previews) = match bytes.starts_with(RAF) {
+        true => (
+            None,
+            part(bytes, u32_be(bytes, 84), u32_be(bytes, 88))
+                .into_iter()
+                .collect(),
+        ),
+        false => {
+            let directories = directories(bytes);
+            let held = directories.first().and_then(|first| first.get(ORIENTATION));
+            let previews: Vec<&[u8]> = directories.iter().filter_map(jpeg).collect();
+            (held, previews)
+        }
+    };
+    let best = previews
+        .into_iter()
+        .filter_map(read)
+        .max_by_key(|(info, _)| info.pixels());
+    let (info, jpeg) = best.ok_or_else(|| Error::Unsupported {
+        format: NAME,
+        what: "samples of a sensor without a JPEG as a preview".to_owned(),
+    })?;
+    let orientation = match held {
+        Some(held) if info.orientation.is_upright() => Orientation::from_exif(held as u16),
+        _ => info.orientation,
+    };
+    let info = Info {
+        format: NAME,
+        orientation,
+        ..info
+    };
+    Ok((info, jpeg))
+}
+
+/// The directories of a file that is built like a TIFF, and the pages below them, as far as they can be read.
+fn directories(bytes: &[u8]) -> Vec<Directory<'_>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![None];
+    let mut seen = Vec::new();
+    while let Some(at) = waiting.pop() {
+        let Ok(directory) = Directory::at(bytes, at) else {
+            continue;
+        };
+        let below = directory.numbers(SUB_DIRECTORIES).unwrap_or_default();
+        let next = directory.next.filter(|next| *next != 0);
+        for at in below.into_iter().take(DIRECTORIES).chain(next).map(Some) {
+            if seen.len() < DIRECTORIES && !seen.contains(&at) {
+                seen.push(at);
+                waiting.push(at);
+            }
+        }
+        found.push(directory);
+    }
+    found
+}
+
+/// More than any camera writes.
+const DIRECTORIES: usize = 32;
+
+const COMPRESSION: u16 = 259;
+const PHOTOMETRIC: u16 = 262;
+const STRIPS: (u16, u16) = (273, 279);
+const ORIENTATION: u16 = 274;
+const SUB_DIRECTORIES: u16 = 330;
+const JPEG: (u16, u16) = (513, 514);
+
+/// Does it describe what a sensor saw: through a mosaic of filters, or not mixed yet?
+fn is_of_sensor(directory: &Directory<'_>) -> bool {
+    matches!(directory.get(PHOTOMETRIC), Some(32_803 | 34_892))
+}
+
+/// The JPEG that a directory points to, as one of its own or in one strip.
+fn jpeg<'a>(directory: &Directory<'a>) -> Option<&'a [u8]> {
+    let strip = matches!(directory.get(COMPRESSION), Some(6 | 7))
+        && directory
+            .numbers(STRIPS.0)
+            .is_some_and(|strips| strips.len() == 1);
+    let (at, length) = match directory.get(JPEG.0) {
+        Some(_) => JPEG,
+        None if strip => STRIPS,
+        None => return None,
+    };
+    part(directory.bytes, directory.get(at), directory.get(length))
+}
+
+/// A part of a file.
+fn part<N: TryInto<usize>>(bytes: &[u8], at: Option<N>, length: Option<N>) -> Option<&[u8]> {
+    let (at, length) = (at?.try_into().ok()?, length?.try_into().ok()?);
+    bytes.get(at..)?.get(..length)
+}
