@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
 
 use crate::config::{Listen, SocketMode};
 use crate::net::Peer;
@@ -85,7 +85,7 @@ impl Listener {
     /// The system's, its text naming the address.
     pub(crate) async fn bind(listen: &Listen, mode: SocketMode) -> io::Result<Self> {
         let bound = match listen {
-            Listen::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
+            Listen::Tcp(address) => bind_tcp(address).await.map(Self::Tcp),
             Listen::Unix(path) => bind_unix(path, mode)
                 .await
                 .map(|(listener, file)| Self::Unix(listener, file)),
@@ -121,6 +121,32 @@ impl Listener {
         }
     }
 }
+
+/// Binds to the first address of a name that can be.
+async fn bind_tcp(listen: &str) -> io::Result<TcpListener> {
+    let mut failed = None;
+    for address in lookup_host(listen).await? {
+        let bind = || {
+            let socket = match address {
+                SocketAddr::V4(_) => TcpSocket::new_v4()?,
+                SocketAddr::V6(_) => TcpSocket::new_v6()?,
+            };
+            // As the system's own `bind` does: a server that starts again takes its port back.
+            socket.set_reuseaddr(true)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        };
+        match bind() {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| io::Error::other("the name has no address")))
+}
+
+/// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). When more come at the same
+/// moment than fit, the rest try again after a whole second. The usual 128 were too few for 900 clients.
+const BACKLOG: u32 = 4096;
 
 async fn bind_unix(path: &Path, mode: SocketMode) -> io::Result<(UnixListener, SocketFile)> {
     remove_stale(path).await?;
@@ -172,5 +198,25 @@ impl Drop for SocketFile {
             // A file that stays behind is found to be stale by the next server.
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn hundreds_of_clients_connect_at_the_same_moment() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn");
+        let allowed = allowed.ok().and_then(|text| text.trim().parse().ok());
+        let listener = bind_tcp("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        // Nobody accepts them. One for which there is no room would be asked to try again after a second.
+        let clients: Vec<_> = (0..allowed.unwrap_or(128).min(500))
+            .map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(900)))
+            .collect();
+        assert!(clients.iter().all(Result::is_ok));
     }
 }
