@@ -25,6 +25,7 @@ mod ico;
 mod jpeg;
 mod jxl;
 mod pack_bits;
+mod placeholder;
 mod png;
 mod psd;
 mod raw;
@@ -50,6 +51,8 @@ pub static ALL: &[&dyn Codec] = &[
     &tiff::Tiff,
     &psd::Psd,
     &svg::Svg,
+    &placeholder::BlurHash,
+    &placeholder::ThumbHash,
 ];
 
 /// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.

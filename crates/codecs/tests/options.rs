@@ -68,7 +68,16 @@ fn every_declared_option_is_taken_in_all_its_values_and_makes_a_picture() {
         for said in said(word) {
             let recipe = format!("as:{},fit:60x60,{said}", codec.name());
             let (_, made) = run(&source, &recipe).expect(&recipe);
-            let info = codec.probe(made.bytes(&source)).expect(&recipe);
+            let file = made.bytes(&source);
+            // Placeholders are text.
+            if codec.format().media_type == "text/plain" {
+                assert!(
+                    file.len() > 5 && file.iter().all(u8::is_ascii_graphic),
+                    "{recipe}"
+                );
+                continue;
+            }
+            let info = codec.probe(file).expect(&recipe);
             assert_eq!((info.width, info.height), (60, 45), "{recipe}");
         }
     }

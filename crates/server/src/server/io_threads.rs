@@ -65,7 +65,8 @@ impl IoThread {
     fn open(waiters: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread()
             .max_blocking_threads(waiters)
-            .thread_name("andon-io")
+            .thread_name("andon-file")
+            .on_thread_start(yield_to_replies)
             .on_thread_park(|| {
                 if ANSWERED.take() {
                     thread::yield_now();
@@ -89,6 +90,16 @@ impl IoThread {
         })
     }
 }
+
+/// Lowers the priority of a thread that waits for disks: it copies files of megabytes, while who waits for a hit or a
+/// rejection waits for microseconds.
+fn yield_to_replies() {
+    // Where a system does not let it, everybody has the same priority.
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+}
+
+/// Half of the weight of the threads that answer, when both want a core; still before those that make pictures.
+const NICENESS: i32 = 3;
 
 impl Drop for IoThread {
     fn drop(&mut self) {
