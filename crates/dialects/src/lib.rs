@@ -24,6 +24,7 @@ mod geometry;
 pub mod iiif;
 pub mod image_filter;
 pub mod imgix;
+pub mod imgproxy;
 pub mod native;
 mod percent;
 mod request;
@@ -41,6 +42,7 @@ pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
 pub use iiif::{IiifConfig, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
+pub use imgproxy::ImgproxyConfig;
 pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
@@ -53,6 +55,8 @@ use rewrite::Rewriter;
 config::dialects! {
     /// Andon's own URLs.
     native: NativeConfig,
+    /// imgproxy's URLs.
+    imgproxy: ImgproxyConfig,
     /// ngx_small_light's URLs.
     small_light: SmallLightConfig,
     /// The URLs that rewrite rules make of nginx's image_filter locations.

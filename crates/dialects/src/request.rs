@@ -35,6 +35,8 @@ pub enum Ask {
     Describe(Arc<dyn Document>),
     /// Another URL.
     Redirect(Redirect),
+    /// A line of text, whatever there is.
+    Text(&'static str),
 }
 
 /// Where a client should look instead.
@@ -68,7 +70,8 @@ pub struct AnswerStyle {
     pub type_by_name: bool,
     /// The canonical target, if this one is another.
     pub canonical: Option<String>,
-    /// Headers of replies with the result, and of 304: name in lower case, and value.
+    /// Headers of replies with the result, and of 304: name in lower case, and value. [`Self::EXTENSION`] in a value
+    /// stands for that of the result's format.
     pub headers: Vec<(&'static str, String)>,
     /// When the URL ends to be good, in seconds since 1970.
     pub expires: Option<u64>,
@@ -76,6 +79,11 @@ pub struct AnswerStyle {
     pub max_age: Option<u64>,
     /// The request headers that decided about the request, in lower case.
     pub reads: Vec<&'static str>,
+}
+
+impl AnswerStyle {
+    /// The extension of a result's format, in headers.
+    pub const EXTENSION: &str = "{ext}";
 }
 
 impl Default for AnswerStyle {

@@ -18,6 +18,7 @@ fn all() -> Config {
     config.cloudflare.prefix = "/cdn-cgi/image".to_owned();
     config.weserv.prefix = "/weserv".to_owned();
     config.imgix.prefix = "/imgix".to_owned();
+    config.imgproxy.prefix = "/imgproxy".to_owned();
     config
 }
 

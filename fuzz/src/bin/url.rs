@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use andon_dialects::{
-    CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig, ImgixConfig, Rewrite,
-    SmallLightConfig, WeservConfig,
+    CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig, ImgixConfig,
+    ImgproxyConfig, Rewrite, SmallLightConfig, WeservConfig,
 };
 use andon_recipe::{Facts, Recipe};
 
@@ -43,6 +43,12 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                     prefix: "/iiif/3".to_owned(),
                     prefix2: "/iiif/2".to_owned(),
                     ..IiifConfig::default()
+                },
+                imgproxy: ImgproxyConfig {
+                    prefix: "/imgproxy".to_owned(),
+                    presets: [("msize".to_owned(), "rs:fill:500:500/q:95".to_owned())].into(),
+                    only_presets: getparam_mode,
+                    ..ImgproxyConfig::default()
                 },
                 ..Config::default()
             };

@@ -80,7 +80,7 @@ impl Dialect for Native {
                 facts.output.format = andon_recipe::FormatName::new(FACTS).ok();
                 recipe = facts.to_string();
             }
-            Ask::File | Ask::Redirect(_) => return None,
+            Ask::File | Ask::Redirect(_) | Ask::Text(_) => return None,
         }
         let prefix = &self.prefix;
         let recipe = percent::encode(&recipe, "");

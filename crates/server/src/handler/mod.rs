@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Selector;
-use andon_dialects::OWN_ERRORS;
+use andon_dialects::{Ask, OWN_ERRORS};
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
@@ -149,8 +149,11 @@ impl App {
             .understand(target, &head.headers, &[], maker, negotiation)?;
         record.asks_for(&known.asked.request, known.recipe.as_ref());
 
-        // With options in the query every path is an image's, and this one is nobody's.
         let request = &known.asked.request;
+        if let Ask::Text(text) = request.ask {
+            return Ok(response::line(text));
+        }
+        // With options in the query every path is an image's, and this one is nobody's.
         if !request.is_file()
             && !request.style.exact
             && !known.is_remote

@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use andon_cache::Purged;
-use andon_dialects::{ErrorStyle, Fault, ImageRequest};
+use andon_dialects::{AnswerStyle, ErrorStyle, Fault, ImageRequest};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -86,6 +86,12 @@ pub(crate) fn healthy() -> Reply {
     let headers = reply.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
+}
+
+/// A line of text that a dialect answers with, whatever there is.
+pub(crate) fn line(text: &'static str) -> Reply {
+    let body = Bytes::from_static(text.as_bytes());
+    with_type(StatusCode::OK, body, "text/plain; charset=utf-8")
 }
 
 /// The page at `/` where nothing else is.
@@ -165,9 +171,15 @@ pub(crate) fn add_remarks(
 ) {
     let mut links = Vec::new();
     links.extend(canonical.map(|target| format!("<{target}>; rel=\"canonical\"")));
+    let extension = headers.get(header::CONTENT_TYPE).and_then(extension);
     for (name, value) in &request.style.headers {
-        match (*name, HeaderValue::from_str(value)) {
-            ("link", _) => links.push(value.clone()),
+        let value = match &extension {
+            Some(extension) => value.replace(AnswerStyle::EXTENSION, extension),
+            None if value.contains(AnswerStyle::EXTENSION) => continue,
+            None => value.clone(),
+        };
+        match (*name, HeaderValue::from_bytes(value.as_bytes())) {
+            ("link", _) => links.push(value),
             (name, Ok(value)) => {
                 headers.append(HeaderName::from_static(name), value);
             }
@@ -182,6 +194,17 @@ pub(crate) fn add_remarks(
         headers.append(header::VARY, HeaderValue::from_static(name));
     }
     add_notes(headers, &request.notes);
+}
+
+/// The usual extension of files of a media type of images.
+fn extension(media_type: &HeaderValue) -> Option<String> {
+    let subtype = media_type.to_str().ok()?.strip_prefix("image/")?;
+    Some(match subtype {
+        "jpeg" => "jpg".to_owned(),
+        "svg+xml" => "svg".to_owned(),
+        "x-icon" | "vnd.microsoft.icon" => "ico".to_owned(),
+        other => other.to_owned(),
+    })
 }
 
 /// `Andon-Note` for each of these.

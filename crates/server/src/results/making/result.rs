@@ -48,7 +48,9 @@ impl Maker {
         };
         let stages_of = &mut stages;
         let picture = match &job.known.asked.request.ask {
-            Ask::File | Ask::Redirect(_) => self.file(&task, found, stages_of).await?,
+            Ask::File | Ask::Redirect(_) | Ask::Text(_) => {
+                self.file(&task, found, stages_of).await?
+            }
             Ask::Picture => self.picture(&task, found, stages_of).await?,
             Ask::Describe(document) => self.describe(&**document, &task, found, stages_of).await?,
         };

@@ -1,0 +1,75 @@
+//! Arguments, read as imgproxy reads them: numbers in Go's syntax, truth that is never an error.
+
+use andon_recipe::Colour;
+
+/// What is wrong with an argument.
+pub(super) type Wrong = String;
+
+/// A whole number: digits after `+`, `-` or nothing.
+pub(super) fn int(text: &str, least: i64, most: i64) -> Result<i64, Wrong> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<i64> = plain.then(|| text.parse().ok()).flatten();
+    number
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| format!("`{text}` is no whole number from {least} to {most}"))
+}
+
+/// A side or a count: not negative. What no picture has saturates.
+pub(super) fn size(text: &str) -> Result<u32, Wrong> {
+    Ok(u32::try_from(int(text, 0, i64::MAX)?).unwrap_or(u32::MAX))
+}
+
+/// A number: a decimal, with an exponent if need be.
+pub(super) fn number(text: &str, least: f64, most: f64) -> Result<f64, Wrong> {
+    let plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let number: Option<f64> = text.bytes().all(plain).then(|| text.parse().ok()).flatten();
+    number
+        .filter(|number| number.is_finite() && (least..=most).contains(number))
+        // Adding 0 makes -0 a plain 0.
+        .map(|number| number + 0.0)
+        .ok_or_else(|| format!("`{text}` is no number from {least} to {most}"))
+}
+
+/// A number above 0.
+pub(super) fn positive(text: &str) -> Result<f64, Wrong> {
+    number(text, f64::MIN_POSITIVE, f64::MAX)
+}
+
+/// A number that is not negative.
+pub(super) fn not_negative(text: &str) -> Result<f64, Wrong> {
+    number(text, 0.0, f64::MAX)
+}
+
+/// Yes or no; anything else is no.
+pub(super) fn truth(text: &str) -> bool {
+    matches!(text, "1" | "t" | "T" | "TRUE" | "true" | "True")
+}
+
+/// Is it one of the words for yes or no?
+pub(super) fn is_truth(text: &str) -> bool {
+    truth(text) || matches!(text, "0" | "f" | "F" | "FALSE" | "false" | "False")
+}
+
+/// A colour of 3 or 6 hexadecimal digits.
+pub(super) fn colour(text: &str) -> Result<Colour, Wrong> {
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
+        .collect();
+    let (r, g, b) = match digits.as_deref() {
+        Some(&[r, g, b]) => (r * 17, g * 17, b * 17),
+        Some(&[r, s, g, h, b, c]) => (r << 4 | s, g << 4 | h, b << 4 | c),
+        _ => {
+            return Err(format!(
+                "`{text}` is no colour of 3 or 6 hexadecimal digits"
+            ));
+        }
+    };
+    Ok(Colour { r, g, b, a: 255 })
+}
+
+/// A colour's digits.
+pub(super) fn hex(colour: Colour) -> String {
+    format!("{:02x}{:02x}{:02x}", colour.r, colour.g, colour.b)
+}

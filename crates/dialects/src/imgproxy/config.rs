@@ -1,0 +1,316 @@
+//! The dialect's keys, named after imgproxy's variables where they mean the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use andon_settings::check;
+use regex::Regex;
+use serde::Deserialize;
+
+use super::options::{self, Options};
+use super::rules::{House, Mark};
+use super::secret::{Signer, Signing};
+use super::{Imgproxy, Sources};
+use crate::ConfigError;
+use crate::config::{Settings, mount};
+use crate::dialect::Dialect;
+use crate::signature::{Key, unhex};
+
+/// `[imgproxy]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImgproxyConfig {
+    /// What targets begin with, or `/` for all of them; empty: the dialect is off.
+    pub prefix: String,
+    /// Keys of signatures, in hexadecimal digits; none: URLs are not signed.
+    pub keys: Vec<String>,
+    /// As many salts.
+    pub salts: Vec<String>,
+    /// May keys be short?
+    pub weak_keys: bool,
+    /// Bytes of a signature, 1 to 32.
+    pub signature_size: usize,
+    /// Texts that pass for a signature.
+    pub trusted_signatures: Vec<String>,
+    /// Opens sources behind `enc/`: 16, 24 or 32 bytes in hexadecimal digits.
+    pub source_key: Option<String>,
+    /// What stands between an option and its arguments.
+    pub separator: String,
+    /// What is put before each source that does not begin with it.
+    pub base_url: String,
+    /// What is changed in each source: a regular expression, and what stands in its place.
+    pub url_replacements: Vec<(String, String)>,
+    /// What sources may begin with; `*` is anything but `/`. None: every source that an origin has.
+    pub allowed_sources: Vec<String>,
+    /// Is the last segment behind a source in base64 a file's name?
+    pub base64_url_includes_filename: bool,
+    /// Named options, `a:1/b:2`; those of `default` are every request's.
+    pub presets: BTreeMap<String, String>,
+    /// Do URLs name presets, and nothing else?
+    pub only_presets: bool,
+    /// The options that URLs may use; none: all.
+    pub allowed_processing_options: Vec<String>,
+    /// May URLs set limits?
+    pub allow_security_options: bool,
+    /// Sets widths and densities by the headers `DPR` and `Width`.
+    pub client_hints: bool,
+    /// Chooses among the formats of `[negotiation]` by `Accept`, where the URL names none.
+    pub negotiate: bool,
+    /// The quality of formats that `format_quality` does not name.
+    pub quality: u8,
+    /// Qualities by format.
+    pub format_quality: BTreeMap<String, u8>,
+    /// The formats in which sources stay; others become the first that fits.
+    pub preferred_formats: Vec<String>,
+    /// The longest side of a result, in px; 0: `limits.result_side`.
+    pub max_result_dimension: u32,
+    /// Frames of an animation that may be shown; 1: the first alone.
+    pub max_animation_frames: u32,
+    /// Seconds for which clients may keep results.
+    pub ttl: u64,
+    /// Are metadata left out?
+    pub strip_metadata: bool,
+    /// But not whose picture it is?
+    pub keep_copyright: bool,
+    /// Do colours become sRGB?
+    pub strip_color_profile: bool,
+    /// Are pictures turned upright?
+    pub auto_rotate: bool,
+    /// Are results to be saved rather than shown?
+    pub return_attachment: bool,
+    /// What `wm` lays on results.
+    pub watermark: Option<WatermarkConfig>,
+}
+
+/// `imgproxy.watermark`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatermarkConfig {
+    /// Its file, in `small_light.material_dir`.
+    pub file: String,
+    /// Width and height of the file, in px.
+    pub size: (u32, u32),
+    /// By which that of URLs is multiplied.
+    #[serde(default = "one")]
+    pub opacity: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl Default for ImgproxyConfig {
+    fn default() -> Self {
+        Self {
+            prefix: String::new(),
+            keys: Vec::new(),
+            salts: Vec::new(),
+            weak_keys: false,
+            signature_size: 32,
+            trusted_signatures: Vec::new(),
+            source_key: None,
+            separator: ":".to_owned(),
+            base_url: String::new(),
+            url_replacements: Vec::new(),
+            allowed_sources: Vec::new(),
+            base64_url_includes_filename: false,
+            presets: BTreeMap::new(),
+            only_presets: false,
+            allowed_processing_options: Vec::new(),
+            allow_security_options: false,
+            client_hints: false,
+            negotiate: false,
+            quality: 80,
+            format_quality: BTreeMap::new(),
+            preferred_formats: ["jpeg", "png", "gif"].map(str::to_owned).to_vec(),
+            max_result_dimension: 0,
+            max_animation_frames: 1,
+            ttl: 31_536_000,
+            strip_metadata: true,
+            keep_copyright: true,
+            strip_color_profile: true,
+            auto_rotate: true,
+            return_attachment: false,
+            watermark: None,
+        }
+    }
+}
+
+impl Settings for ImgproxyConfig {
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+        let Some(prefix) = mount("imgproxy.prefix", &self.prefix)? else {
+            return Ok(None);
+        };
+        Ok(Some(Box::new(self.mounted(prefix)?)))
+    }
+}
+
+fn wrong(key: &str, why: String) -> ConfigError {
+    ConfigError::new(format!("imgproxy.{key}"), why)
+}
+
+impl ImgproxyConfig {
+    fn mounted(&self, prefix: String) -> Result<Imgproxy, ConfigError> {
+        check(
+            !self.separator.is_empty() && !self.separator.contains('/'),
+            "imgproxy.separator",
+            || {
+                format!(
+                    "`{}` must be a text without slashes, such as \":\"",
+                    self.separator
+                )
+            },
+        )?;
+        let dialect = Imgproxy {
+            prefix,
+            signing: self.signing()?,
+            source_key: self
+                .source_key
+                .as_ref()
+                .map(|key| self.source_key(key))
+                .transpose()?,
+            sources: self.sources()?,
+            options: self.options()?,
+            house: Arc::new(self.house()?),
+            config: self.clone(),
+        };
+        dialect.check_presets()?;
+        Ok(dialect)
+    }
+
+    fn signing(&self) -> Result<Signing, ConfigError> {
+        check(
+            self.salts.len() == self.keys.len(),
+            "imgproxy.salts",
+            || {
+                let (salts, keys) = (self.salts.len(), self.keys.len());
+                format!("{salts} salts do not match {keys} keys: each key has its salt")
+            },
+        )?;
+        check(
+            (1..=32).contains(&self.signature_size),
+            "imgproxy.signature_size",
+            || format!("{} must be from 1 to 32 bytes", self.signature_size),
+        )?;
+        let signer = |(key, salt): (&String, &String)| {
+            let salt = unhex(salt).filter(|salt| !salt.is_empty());
+            Ok(Signer {
+                key: Key::from_hex("imgproxy.keys", key, self.weak_keys)?,
+                salt: salt.ok_or_else(|| {
+                    wrong(
+                        "salts",
+                        "a salt must be an even number of hexadecimal digits".to_owned(),
+                    )
+                })?,
+            })
+        };
+        let signers = self.keys.iter().zip(&self.salts).map(signer);
+        Ok(Signing {
+            signers: signers.collect::<Result<_, ConfigError>>()?,
+            length: self.signature_size,
+            trusted: self.trusted_signatures.clone(),
+        })
+    }
+
+    fn source_key(&self, hex: &str) -> Result<Key, ConfigError> {
+        let key = Key::from_hex("imgproxy.source_key", hex, self.weak_keys)?;
+        let length = key.bytes().len();
+        check(
+            matches!(length, 16 | 24 | 32),
+            "imgproxy.source_key",
+            || format!("a key of {length} bytes must have 16, 24 or 32"),
+        )?;
+        check(!self.keys.is_empty(), "imgproxy.source_key", || {
+            "encrypted sources are only read from signed URLs: `keys` must not be empty".to_owned()
+        })?;
+        Ok(key)
+    }
+
+    fn sources(&self) -> Result<Sources, ConfigError> {
+        let pattern = |pattern: &String| {
+            let literal: Vec<String> = pattern.split('*').map(regex::escape).collect();
+            Regex::new(&format!("^{}", literal.join("[^/]*")))
+                .map_err(|error| wrong("allowed_sources", error.to_string()))
+        };
+        let replacement = |(from, to): &(String, String)| {
+            let from =
+                Regex::new(from).map_err(|error| wrong("url_replacements", error.to_string()))?;
+            Ok((from, to.clone()))
+        };
+        Ok(Sources {
+            base: self.base_url.clone(),
+            replaced: self
+                .url_replacements
+                .iter()
+                .map(replacement)
+                .collect::<Result<_, _>>()?,
+            allowed: self
+                .allowed_sources
+                .iter()
+                .map(pattern)
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// What every request begins with.
+    fn options(&self) -> Result<Options, ConfigError> {
+        let mut options = Options {
+            strip_metadata: self.strip_metadata,
+            keep_copyright: self.keep_copyright,
+            strip_profile: self.strip_color_profile,
+            auto_rotate: self.auto_rotate,
+            attachment: self.return_attachment,
+            ..Options::default()
+        };
+        options.limits.side = self.max_result_dimension;
+        options.limits.frames = self.max_animation_frames;
+        check(self.quality <= 100, "imgproxy.quality", || {
+            format!("{} must be from 0 to 100", self.quality)
+        })?;
+        if self.quality > 0 {
+            options.format_quality.insert("jpeg", self.quality);
+        }
+        for (name, quality) in &self.format_quality {
+            let format = options::format(name).map_err(|why| wrong("format_quality", why))?;
+            check(*quality <= 100, "imgproxy.format_quality", || {
+                format!("{quality} must be from 0 to 100")
+            })?;
+            options.format_quality.insert(format, *quality);
+        }
+        Ok(options)
+    }
+
+    fn house(&self) -> Result<House, ConfigError> {
+        let format =
+            |name: &String| options::format(name).map_err(|why| wrong("preferred_formats", why));
+        let preferred: Vec<_> = self
+            .preferred_formats
+            .iter()
+            .map(format)
+            .collect::<Result<_, _>>()?;
+        check(!preferred.is_empty(), "imgproxy.preferred_formats", || {
+            "at least one format must be named, such as \"jpeg\"".to_owned()
+        })?;
+        let watermark = self.watermark.as_ref();
+        if let Some(watermark) = watermark {
+            check(
+                (0.0..=1.0).contains(&watermark.opacity),
+                "imgproxy.watermark.opacity",
+                || format!("{} must be from 0 to 1", watermark.opacity),
+            )?;
+            check(
+                watermark.size.0 > 0 && watermark.size.1 > 0,
+                "imgproxy.watermark.size",
+                || "width and height of the file must be more than 0".to_owned(),
+            )?;
+        }
+        Ok(House {
+            preferred,
+            watermark: watermark.map(|watermark| Mark {
+                file: watermark.file.clone(),
+                size: watermark.size,
+                opacity: watermark.opacity,
+            }),
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! imgproxy's arithmetic of sizes. It has two roundings: sizes go half away from zero, positions and padding half to
+//! even.
+
+use andon_recipe::Orientation;
+
+use super::gravity::Gravity;
+use super::options::{Crop, Options, Resizing};
+use super::round::{away, even};
+
+pub(super) type Size = (i64, i64);
+
+/// Where everything lies, in whole px.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Layout {
+    /// What is kept of the upright source: left, top, width, height.
+    pub(super) crop: (i64, i64, i64, i64),
+    /// What that is scaled to.
+    pub(super) scaled: Size,
+    /// What is kept of that.
+    pub(super) kept: (i64, i64, i64, i64),
+    /// Grounds, one upon the other: their sizes, and where the picture lies.
+    pub(super) grounds: Vec<(Size, Size)>,
+    /// What the result is scaled to in the end, where its format holds no larger one.
+    pub(super) last: Option<Size>,
+    /// Device pixels per pixel, as far as the source has them.
+    pub(super) dpr: f64,
+}
+
+impl Layout {
+    /// For a source of a size as stored, which is `turned` altogether.
+    pub(super) fn new(
+        options: &Options,
+        stored: (u32, u32),
+        turned: Orientation,
+        vector: bool,
+        most: Option<u32>,
+    ) -> Self {
+        let whole = wide(turned.size(stored.0, stored.1));
+        let asked = cropped(&options.crop, whole);
+        let base = least(asked, whole);
+        let crop = crop(options, wide(stored), base, turned);
+        let mut scale = Scale::new(options, base, vector);
+        let mut sizes = Sizes::new(options, base, &scale);
+        let side = i64::from(options.limits.side);
+        let longest = sizes.longest(options, scale.dpr);
+        if side > 0 && longest > side {
+            let down = side as f64 / longest as f64;
+            scale.x = (scale.x * down).max(1.0 / base.0 as f64);
+            scale.y = (scale.y * down).max(1.0 / base.1 as f64);
+            scale.dpr *= down;
+            sizes = Sizes::new(options, base, &scale);
+        }
+        let Sizes {
+            scaled,
+            result,
+            target,
+            ratio,
+        } = sizes;
+        let kept = least(result, scaled);
+        let (x, y) = options.gravity.place(scaled, kept, scale.dpr, false);
+        let mut layout = Self {
+            crop,
+            scaled,
+            kept: (x, y, kept.0, kept.1),
+            grounds: Vec::new(),
+            last: None,
+            dpr: scale.dpr,
+        };
+        if options.extend.on {
+            layout.extend(target, &options.extend.gravity);
+        }
+        if let Some(ratio) = ratio {
+            layout.extend(ratio, &options.extend_ratio.gravity);
+        }
+        let [top, right, bottom, left] = options.padding.map(|px| even(f64::from(px) * scale.dpr));
+        let (width, height) = layout.size();
+        let padded = (width + left + right, height + top + bottom);
+        if padded != (width, height) {
+            layout.grounds.push((padded, (left, top)));
+        }
+        if let Some(most) = most {
+            let longest = padded.0.max(padded.1);
+            let down = f64::from(most) / longest as f64;
+            let fitted = |px: i64| away(px as f64 * down).max(1);
+            layout.last = (down < 1.0).then(|| (fitted(padded.0), fitted(padded.1)));
+        }
+        layout
+    }
+
+    /// The size of the result.
+    pub(super) fn size(&self) -> Size {
+        let ground = self.grounds.last().map(|(size, _)| *size);
+        self.last.or(ground).unwrap_or((self.kept.2, self.kept.3))
+    }
+
+    fn extend(&mut self, (width, height): Size, gravity: &Gravity) {
+        let size = self.size();
+        if width > size.0 || height > size.1 {
+            let or_own = |asked: i64, own: i64| if asked > 0 { asked } else { own };
+            let ground = (or_own(width, size.0), or_own(height, size.1));
+            let place = gravity.place(ground, size, self.dpr, false);
+            self.grounds.push((ground, place));
+        }
+    }
+}
+
+/// The scales and the density that the source allows.
+struct Scale {
+    x: f64,
+    y: f64,
+    dpr: f64,
+}
+
+impl Scale {
+    fn new(options: &Options, base: Size, vector: bool) -> Self {
+        let (bw, bh) = (base.0 as f64, base.1 as f64);
+        let or_base = |asked: u32, base: f64| if asked == 0 { base } else { f64::from(asked) };
+        let (dw, dh) = (or_base(options.width, bw), or_base(options.height, bh));
+        // By how much each side shrinks.
+        let (mut sx, mut sy) = (bw / dw, bh / dh);
+        if (sx, sy) != (1.0, 1.0) {
+            let resizing = match options.resizing {
+                Resizing::Auto if (bw >= bh) == (dw >= dh) => Resizing::Fill,
+                Resizing::Auto => Resizing::Fit,
+                other => other,
+            };
+            (sx, sy) = match resizing {
+                Resizing::Force => (sx, sy),
+                _ if options.width == 0 => (sy, sy),
+                _ if options.height == 0 => (sx, sx),
+                Resizing::Fit => (sx.max(sy), sx.max(sy)),
+                _ => (sx.min(sy), sx.min(sy)),
+            };
+        }
+        sx /= options.zoom.0;
+        sy /= options.zoom.1;
+        let mut dpr = options.dpr;
+        if !options.enlarge && !vector {
+            let grows = sx.min(sy);
+            if grows < 1.0 {
+                sx /= grows;
+                sy /= grows;
+                if !options.extend.on {
+                    dpr /= grows;
+                }
+            }
+            dpr = dpr.min(sx).min(sy);
+        }
+        if options.min_width > 0 {
+            let shrink = bw / f64::from(options.min_width);
+            if shrink < sx {
+                sy /= sx / shrink;
+                sx = shrink;
+            }
+        }
+        if options.min_height > 0 {
+            let shrink = bh / f64::from(options.min_height);
+            if shrink < sy {
+                sx /= sy / shrink;
+                sy = shrink;
+            }
+        }
+        Self {
+            x: 1.0 / (sx / dpr).min(bw),
+            y: 1.0 / (sy / dpr).min(bh),
+            dpr,
+        }
+    }
+}
+
+struct Sizes {
+    scaled: Size,
+    /// The box in device px; 0: open.
+    target: Size,
+    /// What is kept of the scaled picture; 0: all.
+    result: Size,
+    /// The box of the aspect ratio that is asked for.
+    ratio: Option<Size>,
+}
+
+impl Sizes {
+    fn new(options: &Options, base: Size, scale: &Scale) -> Self {
+        let target = (
+            away(f64::from(options.width) * scale.dpr * options.zoom.0),
+            away(f64::from(options.height) * scale.dpr * options.zoom.1),
+        );
+        let scaled = (
+            away(base.0 as f64 * scale.x).max(1),
+            away(base.1 as f64 * scale.y).max(1),
+        );
+        let follows =
+            |side: i64, own: i64, other: i64| away(side as f64 * (other as f64 / own as f64));
+        // The height for a width, and the width for a height.
+        let height = |width: i64| follows(width, target.0, target.1);
+        let width = |height: i64| follows(height, target.1, target.0);
+        let mut result = target;
+        if options.resizing == Resizing::FillDown && !options.enlarge {
+            let needs = needs(target, scaled);
+            if needs.0 > needs.1 && needs.0 > 1.0 {
+                result = (scaled.0, height(scaled.0));
+            } else if needs.1 > needs.0 && needs.1 > 1.0 {
+                result = (width(scaled.1), scaled.1);
+            }
+        }
+        let mut ratio = None;
+        if options.extend_ratio.on && target.0 > 0 && target.1 > 0 {
+            let out = least(result, scaled);
+            let needs = needs(target, out);
+            if needs.1 > needs.0 {
+                ratio = Some((out.0, height(out.0)));
+            } else if needs.0 > needs.1 {
+                ratio = Some((width(out.1), out.1));
+            }
+        }
+        Self {
+            scaled,
+            target,
+            result,
+            ratio,
+        }
+    }
+
+    /// The longest side of the result.
+    fn longest(&self, options: &Options, dpr: f64) -> i64 {
+        let (mut width, mut height) = least(self.result, self.scaled);
+        let ground = match options.extend.on {
+            true => self.target,
+            false => self.ratio.unwrap_or_default(),
+        };
+        (width, height) = (width.max(ground.0), height.max(ground.1));
+        let [top, right, bottom, left] = options.padding.map(|px| even(f64::from(px) * dpr));
+        (width + left + right).max(height + top + bottom)
+    }
+}
+
+/// By how much each side would have to grow.
+fn needs(target: Size, of: Size) -> (f64, f64) {
+    (target.0 as f64 / of.0 as f64, target.1 as f64 / of.1 as f64)
+}
+
+/// The size of the crop that is asked for; 0: the whole side.
+fn cropped(crop: &Crop, whole: Size) -> Size {
+    let side = |asked: f64, whole: i64| match asked {
+        0.0 => 0,
+        px if px >= 1.0 => px as i64,
+        share => away(whole as f64 * share).max(1),
+    };
+    let (width, height) = (side(crop.width, whole.0), side(crop.height, whole.1));
+    if crop.ratio == 0.0 {
+        return (width, height);
+    }
+    let (width, height) = least((width, height), whole);
+    let (across, down) = (height as f64 * crop.ratio, width as f64 / crop.ratio);
+    let is_wide = width as f64 > across;
+    let (width, height) = match is_wide == crop.grows {
+        // The height follows the width, or the width the height.
+        true => (width as f64, down),
+        false => (across, height as f64),
+    };
+    let down = (whole.0 as f64 / width)
+        .min(whole.1 as f64 / height)
+        .min(1.0);
+    (away(width * down).max(1), away(height * down).max(1))
+}
+
+/// The crop in the upright picture. It is placed in the picture as stored, where roundings may fall otherwise.
+fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i64, i64, i64, i64) {
+    let gravity = options.crop.gravity.unwrap_or(options.gravity);
+    let inner = match turned.quarters % 2 {
+        0 => size,
+        _ => (size.1, size.0),
+    };
+    let (x, y) = gravity.seen(turned).place(stored, inner, 1.0, false);
+    let corner =
+        |x: i64, y: i64| turned.point((x as f64, y as f64), (stored.0 as f64, stored.1 as f64));
+    let (one, other) = (corner(x, y), corner(x + inner.0, y + inner.1));
+    (
+        one.0.min(other.0) as i64,
+        one.1.min(other.1) as i64,
+        size.0,
+        size.1,
+    )
+}
+
+/// The smaller of both on each side; 0 is no size.
+fn least(asked: Size, whole: Size) -> Size {
+    let side = |asked: i64, whole: i64| match asked {
+        0 => whole,
+        asked => asked.min(whole),
+    };
+    (side(asked.0, whole.0), side(asked.1, whole.1))
+}
+
+fn wide(size: (u32, u32)) -> Size {
+    (i64::from(size.0), i64::from(size.1))
+}

@@ -1,0 +1,443 @@
+//! imgproxy's URLs: `/SIGNATURE/rs:fit:250:250/q:95/plain/local:///trip/a.jpg`.
+//!
+//! `path` undoes what proxies did and cuts the path into options and source, `secret` checks the signature and opens
+//! encrypted sources, `table` lists the options, which fill one bag (`options`). The `rules` make a recipe of it once
+//! the source's size is known, by the arithmetic of `layout`.
+
+mod args;
+mod config;
+mod gravity;
+mod layout;
+mod options;
+mod path;
+mod round;
+mod rules;
+mod secret;
+mod table;
+
+use std::sync::Arc;
+
+use andon_recipe::{FormatName, Output};
+use regex::Regex;
+
+pub use config::{ImgproxyConfig, WatermarkConfig};
+
+use crate::EXAMPLE_SOURCE;
+use crate::dialect::{Dialect, Refusal, Target};
+use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::percent;
+use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
+use crate::signature::Key;
+use gravity::Kind;
+use options::Options;
+use path::{LOCAL, Reading};
+use rules::{House, ImgproxyRules};
+use secret::Signing;
+use table::About;
+
+#[derive(Debug)]
+pub(crate) struct Imgproxy {
+    /// Without its last slash.
+    prefix: String,
+    signing: Signing,
+    source_key: Option<Key>,
+    sources: Sources,
+    /// What every request begins with, presets aside.
+    options: Options,
+    house: Arc<House>,
+    config: ImgproxyConfig,
+}
+
+/// How imgproxy answers errors.
+#[derive(Debug)]
+struct Statuses;
+
+impl Errors for Statuses {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match fault {
+            Fault::Url | Fault::Expired | Fault::Source | Fault::Missing => 404,
+            Fault::Signature => 403,
+            Fault::NotImage | Fault::Damaged | Fault::Unsupported | Fault::Limit => 422,
+            Fault::Origin | Fault::Late | Fault::Busy | Fault::Method | Fault::Internal => own,
+        }
+    }
+}
+
+/// Options on their way into the bag.
+struct Reader<'a> {
+    dialect: &'a Imgproxy,
+    options: Options,
+    notes: Vec<String>,
+    /// The presets that are being read: none is read in itself.
+    presets: Vec<&'a str>,
+}
+
+impl Dialect for Imgproxy {
+    fn example(&self) -> String {
+        self.signed(&format!(
+            "rs:fit/w:250/h:250/q:95/plain/{LOCAL}://{EXAMPLE_SOURCE}"
+        ))
+    }
+
+    fn errors(&self) -> ErrorStyle {
+        ErrorStyle(&Statuses)
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        match target.below(&self.prefix) {
+            // The root is the server's to answer.
+            None => Ok(None),
+            Some("") if self.prefix.is_empty() => Ok(None),
+            Some(path) => self.request(target, &path::mended(path)).map(Some),
+        }
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let text = text.strip_prefix("imgproxy(")?.strip_suffix(')')?;
+        if request.ask != Ask::Picture || self.config.only_presets {
+            return None;
+        }
+        let mut said = Reader::new(self, Options::default());
+        for segment in text.split('/').filter(|segment| !segment.is_empty()) {
+            said.option(&segment.split(':').collect::<Vec<_>>(), true)
+                .ok()?;
+        }
+        said.options.expires = request.style.expires.unwrap_or_default();
+        let mut written = table::texts(&said.options, &self.options, |_| true);
+        for option in &mut written {
+            *option = option.replace(':', &self.config.separator);
+        }
+        let source = match &request.source {
+            Source::Path(path) => format!("{LOCAL}:///{path}"),
+            Source::Url(url) => url.clone(),
+        };
+        written.push(format!(
+            "plain/{}",
+            percent::encode(&source, "/").replace('@', "%40")
+        ));
+        Some(self.signed(&written.join("/")))
+    }
+}
+
+impl Imgproxy {
+    /// A path of options and source, with prefix and signature.
+    fn signed(&self, rest: &str) -> String {
+        let signature = self.signing.sign(&format!("/{rest}"));
+        format!("{}/{signature}/{rest}", self.prefix)
+    }
+
+    fn request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
+        let refuse = |why: &str| Refusal::new(target.path, why);
+        if path == "health" {
+            let ask = Ask::Text("imgproxy is running");
+            return Ok(ImageRequest {
+                ask,
+                ..ImageRequest::file(Source::from_path(""))
+            });
+        }
+        if path == "favicon.ico" || path.starts_with(".well-known/") {
+            return Err(refuse("it is no image"));
+        }
+        let (signature, path) = path.split_once('/').unwrap_or((path, ""));
+        if signature.is_empty() || path.is_empty() {
+            return Err(refuse("it must be `/signature/options/source`"));
+        }
+        if !self.signing.allows(signature, &format!("/{path}")) {
+            let why = "it is not signed with a key of this server";
+            return Err(Refusal::of(Fault::Signature, target.path, why));
+        }
+        self.signed_request(target, path)
+    }
+
+    /// What a path asks for that somebody signed who may.
+    fn signed_request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
+        let mut reader = Reader::new(self, self.options.clone());
+        if self.config.client_hints {
+            reader.hints(target);
+        }
+        if self.config.presets.contains_key(DEFAULT) {
+            reader.preset(DEFAULT)?;
+        }
+        let separator = &*self.config.separator;
+        let segments = if self.config.only_presets {
+            let (names, source) = path.split_once('/').unwrap_or((path, ""));
+            for name in names.split(separator) {
+                reader.preset(name)?;
+            }
+            source.split('/').collect()
+        } else {
+            if path
+                .split('/')
+                .next()
+                .is_some_and(|first| BASIC.contains(&first))
+            {
+                let why = "this is how imgproxy 2 wrote options; now it is `rs:fit:300:200`";
+                return Err(Refusal::new(path, why));
+            }
+            let (options, source) = path::options(path, separator);
+            for option in options {
+                reader.option(&option, false)?;
+            }
+            source
+        };
+        let reading = Reading {
+            named: self.config.base64_url_includes_filename,
+            // Whoever may ask for anything may also try what the key makes of it.
+            key: self.source_key.as_ref().filter(|_| self.signing.is_on()),
+        };
+        let written = path::source(&segments, &reading);
+        let written =
+            written.map_err(|unreadable| Refusal::new(&segments.join("/"), unreadable.0))?;
+        if let Some(extension) = written.extension.filter(|_| !reader.options.raw) {
+            reader.option(&["format", &extension], true)?;
+        }
+        let source = self.sources.source(&written.source)?;
+        Ok(self.picture(reader, source))
+    }
+
+    fn picture(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {
+        reader.remark();
+        let Reader { options, notes, .. } = reader;
+        let style = AnswerStyle {
+            exact: true,
+            headers: vec![
+                ("content-disposition", disposition(&options, &source)),
+                ("content-security-policy", "script-src 'none'".to_owned()),
+            ],
+            expires: (options.expires > 0).then_some(options.expires),
+            max_age: Some(self.config.ttl),
+            ..AnswerStyle::default()
+        };
+        let request = if options.raw {
+            ImageRequest::file(source)
+        } else {
+            let open = options.format.is_none() && self.config.negotiate;
+            let format = if open {
+                Some(Output::AUTO)
+            } else {
+                options.format
+            };
+            let output = Output {
+                format: format.and_then(|format| FormatName::new(format).ok()),
+                ..Output::default()
+            };
+            let house = self.house.clone();
+            ImageRequest::picture(
+                source,
+                ImgproxyRules {
+                    options,
+                    house,
+                    output,
+                },
+            )
+        };
+        ImageRequest {
+            notes,
+            style,
+            ..request
+        }
+    }
+
+    /// Tries every preset, so that a mistake in one is found before anybody asks for it.
+    fn check_presets(&self) -> Result<(), crate::ConfigError> {
+        for name in self.config.presets.keys() {
+            let mut reader = Reader::new(self, self.options.clone());
+            reader.preset(name).map_err(|refusal| {
+                crate::ConfigError::new(format!("imgproxy.presets.{name}"), refusal.to_string())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The preset of all requests.
+const DEFAULT: &str = "default";
+
+/// How the URLs of imgproxy 2 begin.
+const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];
+
+/// The largest density that a client may ask for by a header.
+const MOST_HINTED: f64 = 8.0;
+
+impl<'a> Reader<'a> {
+    fn new(dialect: &'a Imgproxy, options: Options) -> Self {
+        Self {
+            dialect,
+            options,
+            notes: Vec::new(),
+            presets: Vec::new(),
+        }
+    }
+
+    /// One option: its name, and its arguments. `ours`: the configuration says so, which may say everything.
+    fn option(&mut self, option: &[&str], ours: bool) -> Result<(), Refusal> {
+        let refuse = |why: String| Refusal::new(&option.join(":"), why);
+        let [name, args @ ..] = option else {
+            return Ok(());
+        };
+        let allowed = &self.dialect.config.allowed_processing_options;
+        if !ours && !allowed.is_empty() && !allowed.iter().any(|allowed| allowed == name) {
+            return Err(refuse(format!(
+                "`{name}` is not among the options that are allowed here"
+            )));
+        }
+        if matches!(*name, "preset" | "pr") {
+            let dialect = self.dialect;
+            return args.iter().try_for_each(|name| {
+                match dialect.config.presets.get_key_value(*name) {
+                    Some((name, _)) => self.preset(name),
+                    None => Err(refuse(format!("there is no preset `{name}`"))),
+                }
+            });
+        }
+        let row = table::find(name).ok_or_else(|| refuse(format!("`{name}` is no option")))?;
+        if args.len() > row.most {
+            return Err(refuse(format!(
+                "`{name}` takes no more than {} arguments",
+                row.most
+            )));
+        }
+        match row.kind {
+            About::Limit if !ours && !self.dialect.config.allow_security_options => {
+                let why = "limits are the server's to set, unless `allow_security_options` is on";
+                return Err(Refusal::of(Fault::Signature, &option.join(":"), why));
+            }
+            About::Ignored(why) => self.notes.push(format!("{name}: {why}; it is ignored")),
+            _ => {}
+        }
+        if let Some(text) = table::doubtful(row, args) {
+            self.notes.push(format!(
+                "{name}: `{text}` is neither 1 nor 0; it is taken for 0"
+            ));
+        }
+        (row.read)(&mut self.options, args).map_err(refuse)
+    }
+
+    /// The options of a preset; one that stands in itself is left out there.
+    fn preset(&mut self, name: &str) -> Result<(), Refusal> {
+        let Some((name, text)) = self.dialect.config.presets.get_key_value(name) else {
+            return Err(Refusal::new(name, "there is no such preset"));
+        };
+        if self.presets.contains(&&**name) {
+            self.notes.push(format!(
+                "preset {name} stands in itself; it is left out there"
+            ));
+            return Ok(());
+        }
+        self.presets.push(name);
+        for segment in text.split('/') {
+            let option: Vec<&str> = segment.split(&*self.dialect.config.separator).collect();
+            self.option(&option, true)?;
+        }
+        self.presets.pop();
+        Ok(())
+    }
+
+    /// Sizes that the client wishes for by headers; what makes no sense is no wish.
+    fn hints(&mut self, target: &Target<'_>) {
+        let header = |new, old| target.header(new).or_else(|| target.header(old));
+        let dpr: Option<f64> = header("sec-ch-dpr", "dpr").and_then(|text| text.parse().ok());
+        if let Some(dpr) = dpr.filter(|dpr| *dpr > 0.0 && *dpr <= MOST_HINTED) {
+            self.options.dpr = dpr;
+        }
+        let width: Option<u32> = header("sec-ch-width", "width").and_then(|text| text.parse().ok());
+        if let Some(width) = width.filter(|width| *width > 0) {
+            // `as` saturates.
+            self.options.width = (f64::from(width) / self.options.dpr).round() as u32;
+        }
+    }
+
+    /// Says what will not be done as it is asked for.
+    fn remark(&mut self) {
+        let options = &self.options;
+        let crop = options.crop.gravity.unwrap_or(options.gravity);
+        let mut notes = Vec::new();
+        if [options.gravity, crop]
+            .iter()
+            .any(|gravity| gravity.kind == Kind::Smart)
+        {
+            notes.push("sm: what catches the eye is not looked for; the middle is kept");
+        }
+        if options.trim.is_some_and(|trim| trim.colour.is_some()) {
+            notes.push("t: the border's colour is taken from the corner");
+        }
+        let effects = &options.effects;
+        if effects.duotone.0 > 0.0 && effects.duotone.0 < 1.0 {
+            notes.push("dt: both colours act in full");
+        }
+        if options.watermark.opacity > 0.0 && self.dialect.house.watermark.is_none() {
+            notes.push("wm: there is no `imgproxy.watermark` in the configuration; it is ignored");
+        }
+        self.notes.extend(notes.into_iter().map(str::to_owned));
+    }
+}
+
+/// How the file is to be called when it is saved.
+fn disposition(options: &Options, source: &Source) -> String {
+    let how = if options.attachment {
+        "attachment"
+    } else {
+        "inline"
+    };
+    let file = source.as_str().rsplit('/').next().unwrap_or_default();
+    let file = file.split(['?', '#']).next().unwrap_or_default();
+    let (stem, own) = file.rsplit_once('.').unwrap_or((file, ""));
+    let name = options.filename.as_deref().unwrap_or(stem);
+    let name = if name.is_empty() { "image" } else { name };
+    // What is passed on as it is may be anything.
+    let extension = if options.raw {
+        own
+    } else {
+        AnswerStyle::EXTENSION
+    };
+    // What may not stand in a quoted string is escaped, as browsers do it in forms.
+    let mut quoted = String::new();
+    for letter in name.chars() {
+        match letter {
+            '"' => quoted.push_str("%22"),
+            '\\' => quoted.push_str("%5C"),
+            letter if letter.is_control() => {}
+            letter => quoted.push(letter),
+        }
+    }
+    format!("{how}; filename=\"{quoted}.{extension}\"")
+}
+
+/// Which sources may be asked for, and what they are called here.
+#[derive(Debug)]
+struct Sources {
+    base: String,
+    replaced: Vec<(Regex, String)>,
+    /// None: all that an origin has.
+    allowed: Vec<Regex>,
+}
+
+impl Sources {
+    fn source(&self, written: &str) -> Result<Source, Refusal> {
+        let mut source = written.to_owned();
+        for (from, to) in &self.replaced {
+            source = from.replace_all(&source, to).into_owned();
+        }
+        if !source.starts_with(&self.base) {
+            source.insert_str(0, &self.base);
+        }
+        let refuse = |why: &str| Refusal::of(Fault::Source, written, why);
+        if !self.allowed.is_empty() && !self.allowed.iter().any(|allowed| allowed.is_match(&source))
+        {
+            return Err(refuse("it is not among the sources that are allowed here"));
+        }
+        match source.split_once("://") {
+            Some((LOCAL, path)) => Ok(Source::from_path(path)),
+            Some((scheme, rest)) if !scheme.is_empty() && !rest.is_empty() => {
+                Ok(Source::Url(source))
+            }
+            _ => Err(refuse(
+                "it is no URL: it must be as `http://…` or `local:///…`",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! What a URL's options say together: one bag, in which the last writer of a value wins.
+
+use std::collections::BTreeMap;
+
+use andon_recipe::Colour;
+
+use super::gravity::Gravity;
+
+/// The bag.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Options {
+    pub(super) resizing: Resizing,
+    /// In px; 0 follows from the other.
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) min_width: u32,
+    pub(super) min_height: u32,
+    pub(super) zoom: (f64, f64),
+    pub(super) dpr: f64,
+    pub(super) enlarge: bool,
+    pub(super) extend: Extend,
+    pub(super) extend_ratio: Extend,
+    pub(super) gravity: Gravity,
+    pub(super) crop: Crop,
+    pub(super) trim: Option<Trim>,
+    /// Top, right, bottom, left, in px.
+    pub(super) padding: [u32; 4],
+    pub(super) auto_rotate: bool,
+    /// Degrees clockwise: 0, 90, 180 or 270.
+    pub(super) rotate: u16,
+    /// Left to right, top to bottom.
+    pub(super) flip: (bool, bool),
+    pub(super) background: Option<Colour>,
+    /// Of the background, 0 to 1.
+    pub(super) background_alpha: f64,
+    pub(super) effects: Effects,
+    pub(super) watermark: Watermark,
+    /// 0: by format.
+    pub(super) quality: u8,
+    pub(super) format_quality: BTreeMap<&'static str, u8>,
+    /// 0: no limit.
+    pub(super) max_bytes: u64,
+    pub(super) format: Option<&'static str>,
+    pub(super) strip_metadata: bool,
+    pub(super) keep_copyright: bool,
+    pub(super) strip_profile: bool,
+    pub(super) progressive: bool,
+    pub(super) full_chroma: bool,
+    pub(super) lossless: bool,
+    /// Of an animation, from 1; 0: none was chosen.
+    pub(super) page: u32,
+    pub(super) still: bool,
+    pub(super) skip: Vec<&'static str>,
+    pub(super) raw: bool,
+    pub(super) filename: Option<String>,
+    pub(super) attachment: bool,
+    /// Seconds since 1970; 0: never.
+    pub(super) expires: u64,
+    pub(super) limits: Limits,
+}
+
+/// How the picture meets the box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Resizing {
+    #[default]
+    Fit,
+    Fill,
+    FillDown,
+    Force,
+    Auto,
+}
+
+impl Resizing {
+    pub(super) const ALL: [(&'static str, Self); 5] = [
+        ("fit", Self::Fit),
+        ("fill", Self::Fill),
+        ("fill-down", Self::FillDown),
+        ("force", Self::Force),
+        ("auto", Self::Auto),
+    ];
+}
+
+/// Bars around the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Extend {
+    pub(super) on: bool,
+    pub(super) gravity: Gravity,
+}
+
+/// A crop before scaling. 0: the whole side; below 1: a share of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Crop {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// Absent: that of the picture.
+    pub(super) gravity: Option<Gravity>,
+    /// Width by height; 0: as they are.
+    pub(super) ratio: f64,
+    /// To have that ratio, does the shorter side grow?
+    pub(super) grows: bool,
+}
+
+/// A border to cut off.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Trim {
+    /// Levels of 255 that border may differ by.
+    pub(super) threshold: f64,
+    /// Of the border; absent: the corner's.
+    pub(super) colour: Option<Colour>,
+    /// The same on both sides?
+    pub(super) equal: (bool, bool),
+}
+
+/// What becomes of the pixels of the scaled picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Effects {
+    /// Sigmas.
+    pub(super) blur: f64,
+    pub(super) sharpen: f64,
+    pub(super) pixelate: u32,
+    /// Levels.
+    pub(super) brightness: i16,
+    /// Factors.
+    pub(super) contrast: f64,
+    pub(super) saturation: f64,
+    /// Intensity 0 to 1, and colour.
+    pub(super) monochrome: (f64, Colour),
+    /// Intensity 0 to 1, the colours of shadows and lights.
+    pub(super) duotone: (f64, Colour, Colour),
+    /// Opacity 0 to 1, and colour.
+    pub(super) colorize: (f64, Colour),
+    /// Sigma and left, top, width, height in shares.
+    pub(super) blurred: Vec<[f64; 5]>,
+}
+
+/// The picture of the configuration, laid on the result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Watermark {
+    /// 0 to 1; 0: none.
+    pub(super) opacity: f64,
+    /// Repeated all over?
+    pub(super) tiled: bool,
+    pub(super) gravity: Gravity,
+    /// Of the result; 0: its own size.
+    pub(super) scale: f64,
+}
+
+/// What may not be exceeded; 0: what the server allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Limits {
+    /// Megapixels of the source.
+    pub(super) resolution: f64,
+    /// Frames that animations may show; 0 and 1: the first alone.
+    pub(super) frames: u32,
+    /// The longest side of the result, in px.
+    pub(super) side: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            resizing: Resizing::Fit,
+            width: 0,
+            height: 0,
+            min_width: 0,
+            min_height: 0,
+            zoom: (1.0, 1.0),
+            dpr: 1.0,
+            enlarge: false,
+            extend: Extend::default(),
+            extend_ratio: Extend::default(),
+            gravity: Gravity::default(),
+            crop: Crop::default(),
+            trim: None,
+            padding: [0; 4],
+            auto_rotate: true,
+            rotate: 0,
+            flip: (false, false),
+            background: None,
+            background_alpha: 1.0,
+            effects: Effects::default(),
+            watermark: Watermark::default(),
+            quality: 0,
+            format_quality: [("jpeg", 80), ("webp", 79), ("avif", 63), ("jxl", 77)].into(),
+            max_bytes: 0,
+            format: None,
+            strip_metadata: true,
+            keep_copyright: true,
+            strip_profile: true,
+            progressive: false,
+            full_chroma: false,
+            lossless: false,
+            page: 0,
+            still: false,
+            skip: Vec::new(),
+            raw: false,
+            filename: None,
+            attachment: false,
+            expires: 0,
+            limits: Limits {
+                resolution: 0.0,
+                frames: 1,
+                side: 0,
+            },
+        }
+    }
+}
+
+/// The gray of a monochrome picture whose colour is not named.
+const GRAY: Colour = Colour {
+    r: 0xb3,
+    g: 0xb3,
+    b: 0xb3,
+    a: 255,
+};
+
+const BLACK: Colour = Colour {
+    r: 0,
+    g: 0,
+    b: 0,
+    a: 255,
+};
+
+impl Default for Effects {
+    fn default() -> Self {
+        Self {
+            blur: 0.0,
+            sharpen: 0.0,
+            pixelate: 0,
+            brightness: 0,
+            contrast: 1.0,
+            saturation: 1.0,
+            monochrome: (0.0, GRAY),
+            duotone: (0.0, BLACK, Colour::WHITE),
+            colorize: (0.0, BLACK),
+            blurred: Vec::new(),
+        }
+    }
+}
+
+impl Default for Watermark {
+    fn default() -> Self {
+        Self {
+            opacity: 0.0,
+            tiled: false,
+            gravity: Gravity::default(),
+            scale: 0.0,
+        }
+    }
+}
+
+/// The formats that URLs may name, and what they are called here.
+pub(super) const FORMATS: &[(&str, &str)] = &[
+    ("jpeg", "jpeg"),
+    ("jpg", "jpeg"),
+    ("png", "png"),
+    ("webp", "webp"),
+    ("avif", "avif"),
+    ("jxl", "jxl"),
+    ("gif", "gif"),
+    ("tiff", "tiff"),
+    ("tif", "tiff"),
+    ("bmp", "bmp"),
+    ("ico", "ico"),
+    ("heic", "heic"),
+    ("svg", "svg"),
+    ("best", "auto"),
+];
+
+/// The format that a URL calls by this name.
+pub(super) fn format(name: &str) -> Result<&'static str, String> {
+    let known = FORMATS.iter().find(|(url, _)| *url == name);
+    known
+        .map(|(_, format)| *format)
+        .ok_or_else(|| format!("`{name}` is no format"))
+}

@@ -1,0 +1,139 @@
+//! The grammar of paths: what proxies did to them, the signature, options and the source.
+
+use super::secret;
+use crate::percent;
+use crate::signature::{Key, base64};
+
+/// A path below the prefix, with what proxies do to it undone: before `plain/` a colon may have been escaped, after it
+/// slashes merged. This is what is signed.
+pub(super) fn mended(path: &str) -> String {
+    let plain = match path.strip_prefix(PLAIN) {
+        Some(_) => Some(PLAIN.len()),
+        None => path.find("/plain/").map(|at| at + 1 + PLAIN.len()),
+    };
+    let (before, source) = path.split_at(plain.unwrap_or(path.len()));
+    let before = before.replace("%3A", ":");
+    let scheme = source.split_once(":/").filter(|(scheme, rest)| {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        !scheme.is_empty() && scheme.bytes().all(word) && !rest.starts_with('/')
+    });
+    match scheme {
+        Some((LOCAL, rest)) => format!("{before}{LOCAL}:///{rest}"),
+        Some((scheme, rest)) => format!("{before}{scheme}://{rest}"),
+        None => before + source,
+    }
+}
+
+const PLAIN: &str = "plain/";
+
+/// The scheme of files below the origins.
+pub(super) const LOCAL: &str = "local";
+
+/// The segments that are options, as names and arguments, and the source behind them.
+pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
+    let mut options = Vec::new();
+    let mut segments = path.split('/');
+    while let Some(segment) = segments.next() {
+        if !segment.contains(separator) {
+            let source = std::iter::once(segment).chain(segments).collect();
+            return (options, source);
+        }
+        options.push(segment.split(separator).collect());
+    }
+    (options, Vec::new())
+}
+
+/// A source as it is written, and the format that its extension asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) source: String,
+    pub(super) extension: Option<String>,
+}
+
+/// Why a source cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unreadable(pub(super) &'static str);
+
+/// How sources may be written.
+pub(super) struct Reading<'a> {
+    /// Is the last segment a name that says nothing?
+    pub(super) named: bool,
+    /// What opens an encrypted one, if the path is signed.
+    pub(super) key: Option<&'a Key>,
+}
+
+/// Reads the segments of a source.
+pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written, Unreadable> {
+    match segments {
+        ["plain", rest @ ..] if !rest.is_empty() => plain(&rest.join("/")),
+        ["enc", rest @ ..] if !rest.is_empty() => {
+            let key = reading.key.ok_or(CLOSED)?;
+            let (bytes, extension) = encoded(rest, reading.named).map_err(|_| CLOSED)?;
+            let opened = secret::open(key, &bytes)
+                .and_then(|bytes| text(bytes).ok())
+                .ok_or(CLOSED)?;
+            Ok(Written {
+                source: opened,
+                extension,
+            })
+        }
+        segments => {
+            let (bytes, extension) = encoded(segments, reading.named)?;
+            Ok(Written {
+                source: text(bytes)?,
+                extension,
+            })
+        }
+    }
+}
+
+/// The one answer for everything that is wrong with an encrypted source: another would tell what the key opens.
+const CLOSED: Unreadable = Unreadable("encrypted sources need a key, a signature, and to be whole");
+
+fn plain(raw: &str) -> Result<Written, Unreadable> {
+    let mut parts = raw.split('@');
+    let (name, extension) = (parts.next().unwrap_or_default(), parts.next());
+    if parts.next().is_some() {
+        return Err(Unreadable(
+            "only one `@` may stand in a source (`%40` is an `@`)",
+        ));
+    }
+    if name.is_empty() {
+        return Err(Unreadable("the source is missing"));
+    }
+    let source = percent::decode(name);
+    let source = source.map_err(|_| {
+        Unreadable("every `%` must stand before two hex digits, and the source be UTF-8")
+    })?;
+    let extension = extension.filter(|extension| !extension.is_empty());
+    Ok(Written {
+        source,
+        extension: extension.map(str::to_owned),
+    })
+}
+
+fn encoded(segments: &[&str], named: bool) -> Result<(Vec<u8>, Option<String>), Unreadable> {
+    let segments = match segments {
+        [segments @ .., _] if named && !segments.is_empty() => segments,
+        segments => segments,
+    };
+    let joined = segments.concat();
+    let mut parts = joined.split('.');
+    let (digits, extension) = (parts.next().unwrap_or_default(), parts.next());
+    if parts.next().is_some() {
+        return Err(Unreadable("only one `.` may stand in a source in base64"));
+    }
+    if digits.is_empty() {
+        return Err(Unreadable("the source is missing"));
+    }
+    let bytes = base64::read(digits).ok_or(Unreadable("the source is no URL-safe base64"))?;
+    let extension = extension.filter(|extension| !extension.is_empty());
+    Ok((bytes, extension.map(str::to_owned)))
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, Unreadable> {
+    let text = String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'));
+    text.ok_or(Unreadable("the source is no UTF-8"))
+}

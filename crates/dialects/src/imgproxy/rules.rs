@@ -1,0 +1,423 @@
+//! imgproxy's rules: what the options of a URL come to for a source.
+
+use std::sync::Arc;
+
+use andon_recipe::{
+    Area, Canvas, Chroma, Colour, Effect, Facts, FormatName, Goal, Kept, Measure, Orientation,
+    Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+};
+
+use super::layout::Layout;
+use super::options::{Effects, Extend, Options, Trim};
+use super::table::{self, About};
+
+/// Options, and what the configuration says about all of them.
+#[derive(Clone, Debug)]
+pub(super) struct ImgproxyRules {
+    pub(super) options: Options,
+    pub(super) house: Arc<House>,
+    /// Only the format of it counts: everything else is in the options.
+    pub(super) output: Output,
+}
+
+/// What holds for all pictures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct House {
+    /// The formats in which sources stay; the first that fits is for all others.
+    pub(super) preferred: Vec<&'static str>,
+    /// The watermark's file, its size in px, and its opacity.
+    pub(super) watermark: Option<Mark>,
+}
+
+/// The watermark of the configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mark {
+    pub(super) file: String,
+    pub(super) size: (u32, u32),
+    pub(super) opacity: f64,
+}
+
+impl Rules for ImgproxyRules {
+    fn text(&self) -> String {
+        let mut texts = table::texts(&self.options, &Options::default(), |kind| {
+            kind == About::Picture || kind == About::Limit
+        });
+        let chosen = self.output.format.as_ref().map(FormatName::as_str);
+        if chosen != self.options.format {
+            texts.push(format!("as:{}", chosen.unwrap_or("source")));
+        }
+        format!("imgproxy({})", texts.join("/"))
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let options = &self.options;
+        if self.is_skipped(facts) {
+            return Ok(Recipe::original());
+        }
+        let megapixels = f64::from(facts.width) * f64::from(facts.height) / 1e6;
+        let most = options.limits.resolution;
+        if most > 0.0 && megapixels > most {
+            let why = format!("the image has {megapixels:.1} megapixels, more than {most}");
+            return Err(ResolveError::new(format_args!("msr:{most}"), why));
+        }
+        let area = self.untrimmed(facts)?;
+        let turned = self.turned(facts.orientation);
+        let mut format = self.format(facts);
+        let vector = facts.format == "svg";
+        let layout = Layout::new(options, (area.w, area.h), turned, vector, largest(format));
+        let (width, height) = layout.size();
+        if format == "avif" && width.min(height) < LEAST_AVIF {
+            format = if self.expects_alpha(facts) {
+                "png"
+            } else {
+                "jpeg"
+            };
+        }
+        let ground = match (options.background, format) {
+            (Some(Colour { r, g, b, .. }), _) => {
+                let a = if format == "jpeg" {
+                    255
+                } else {
+                    opacity(options.background_alpha)
+                };
+                Colour { r, g, b, a }
+            }
+            (None, "jpeg") => self.output.background.colour().unwrap_or(Colour::WHITE),
+            (None, _) => Colour::CLEAR,
+        };
+        let mut steps: Vec<Step> = self.turns().collect();
+        let stored = (f64::from(facts.width), f64::from(facts.height));
+        let corner = |x: u32, y: u32| turned.point((x.into(), y.into()), stored);
+        let (one, other) = (
+            corner(area.x, area.y),
+            corner(area.x + area.w, area.y + area.h),
+        );
+        steps.extend(drawn(
+            &layout,
+            (one.0.min(other.0) as i64, one.1.min(other.1) as i64),
+        ));
+        steps.extend(effects(&options.effects, (layout.kept.2, layout.kept.3)));
+        for &(size, place) in &layout.grounds {
+            steps.push(canvas(size, place, ground));
+        }
+        if let Some((width, height)) = layout.last {
+            steps.push(Step::exact(px(width), px(height)));
+        }
+        if options.background.is_some() {
+            steps.push(canvas((width, height), (0, 0), ground));
+        }
+        steps.extend(self.mark(&layout));
+        let output = self.written(facts, format);
+        Recipe { steps, output }.resolve(facts)
+    }
+
+    fn measures(&self, _: Orientation) -> Vec<Measure> {
+        self.options.trim.as_ref().map(border).into_iter().collect()
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self {
+            output,
+            ..self.clone()
+        })
+    }
+
+    fn materials(&self) -> Vec<&str> {
+        let mark = self.house.watermark.as_ref();
+        let mark = mark.filter(|_| self.options.watermark.opacity > 0.0);
+        mark.map(|mark| mark.file.as_str()).into_iter().collect()
+    }
+}
+
+/// The sides, in px, below which no AVIF is written.
+const LEAST_AVIF: i64 = 16;
+
+/// The longest side that a format holds, where pictures are made smaller for it.
+fn largest(format: &str) -> Option<u32> {
+    match format {
+        "webp" => Some(16_383),
+        "avif" => Some(16_384),
+        "ico" => Some(256),
+        _ => None,
+    }
+}
+
+impl ImgproxyRules {
+    /// Is the source sent as it is, because it has the right format already?
+    fn is_skipped(&self, facts: &Facts) -> bool {
+        let format = self.output.format.as_ref();
+        let same = format.is_none_or(|format| format.as_str() == facts.format);
+        same && self.options.skip.contains(&&*facts.format)
+    }
+
+    /// How the stored picture is turned altogether: upright, then by the options.
+    fn turned(&self, stored: Orientation) -> Orientation {
+        let upright = match self.options.auto_rotate {
+            true => stored,
+            false => Orientation::default(),
+        };
+        let asked = self
+            .turns()
+            .fold(Orientation::default(), |turned, step| match step {
+                Step::Turn(turn) => turned.then(turn),
+                Step::Flip(flip) => turned.flipped(flip),
+                _ => turned,
+            });
+        upright.followed_by(asked)
+    }
+
+    fn turns(&self) -> impl Iterator<Item = Step> {
+        use andon_recipe::Flip::{Both, Horizontal, Vertical};
+        let turn = match self.options.rotate {
+            90 => Some(Turn::R90),
+            180 => Some(Turn::R180),
+            270 => Some(Turn::R270),
+            _ => None,
+        };
+        let flip = match self.options.flip {
+            (true, true) => Some(Both),
+            (true, false) => Some(Horizontal),
+            (false, true) => Some(Vertical),
+            (false, false) => None,
+        };
+        let upright = self.options.auto_rotate.then_some(Step::Orient);
+        upright
+            .into_iter()
+            .chain(turn.map(Step::Turn))
+            .chain(flip.map(Step::Flip))
+    }
+
+    /// What is left of the stored picture without its border.
+    fn untrimmed(&self, facts: &Facts) -> Result<Area, ResolveError> {
+        let whole = Area {
+            x: 0,
+            y: 0,
+            w: facts.width,
+            h: facts.height,
+        };
+        let Some(trim) = &self.options.trim else {
+            return Ok(whole);
+        };
+        let area = facts.measured.area(border(trim));
+        let area = area.ok_or_else(|| ResolveError::new("t", "the border was not measured"))?;
+        let (x, w) = evened(trim.equal.0, (area.x, area.w), whole.w);
+        let (y, h) = evened(trim.equal.1, (area.y, area.h), whole.h);
+        Ok(Area { x, y, w, h })
+    }
+
+    /// May the result be transparent?
+    fn expects_alpha(&self, facts: &Facts) -> bool {
+        let options = &self.options;
+        let Extend { on: extend, .. } = options.extend;
+        let bars = extend || options.extend_ratio.on || options.padding != [0; 4];
+        options.background.is_none() && (facts.alpha || bars)
+    }
+
+    /// The result's format.
+    fn format<'a>(&'a self, facts: &'a Facts) -> &'a str {
+        if let Some(format) = &self.output.format {
+            return format.as_str();
+        }
+        let preferred = &self.house.preferred;
+        if preferred.contains(&&*facts.format) {
+            return &facts.format;
+        }
+        let fits = |format: &&&str| **format != "jpeg" || !self.expects_alpha(facts);
+        let first = preferred.iter().find(fits).or(preferred.first());
+        first.copied().unwrap_or("jpeg")
+    }
+
+    fn written(&self, facts: &Facts, format: &str) -> Output {
+        let options = &self.options;
+        let is_lossy = matches!(format, "jpeg" | "webp" | "avif" | "jxl");
+        let lossless = options.lossless && format == "webp";
+        let by_format = options.format_quality.get(format).copied().unwrap_or(0);
+        let quality = [options.quality, by_format, 80]
+            .into_iter()
+            .find(|quality| *quality > 0);
+        let goal = match options.max_bytes {
+            _ if !is_lossy || lossless => None,
+            0 => quality.map(Goal::Quality),
+            bytes => Some(Goal::Bytes(bytes)),
+        };
+        let moves = matches!(
+            &*facts.format,
+            "gif" | "webp" | "png" | "avif" | "jxl" | "heic"
+        );
+        let stills = options.still || options.limits.frames <= 1;
+        let frame = match options.page {
+            0 => (moves && stills).then_some(1),
+            page => Some(page),
+        };
+        Output {
+            format: FormatName::new(format).ok(),
+            goal,
+            lossless,
+            frame,
+            profile: match options.strip_profile {
+                true => Profile::Srgb,
+                false => Profile::Keep,
+            },
+            metadata: match (options.strip_metadata, options.keep_copyright) {
+                (true, true) => Kept::Copyright,
+                (true, false) => Kept::None,
+                (false, _) => Kept::All,
+            },
+            progressive: options.progressive && matches!(format, "jpeg" | "png"),
+            chroma: (options.full_chroma && format == "jpeg").then_some(Chroma::C444),
+            ..self.output.clone()
+        }
+    }
+
+    /// The watermark, where it lies on the result.
+    fn mark(&self, layout: &Layout) -> Option<Step> {
+        let asked = &self.options.watermark;
+        let mark = self
+            .house
+            .watermark
+            .as_ref()
+            .filter(|_| asked.opacity > 0.0)?;
+        let outer = layout.size();
+        let own = (f64::from(mark.size.0), f64::from(mark.size.1));
+        let down = match asked.scale {
+            0.0 => 1.0,
+            scale => {
+                let most = |side: i64| (side as f64 * scale).round().max(1.0);
+                (most(outer.0) / own.0).min(most(outer.1) / own.1)
+            }
+        };
+        let side = |own: f64| ((own * down).round() as i64).max(1);
+        let size = (side(own.0), side(own.1));
+        let (x, y) = match asked.tiled {
+            true => (0, 0),
+            false => asked.gravity.place(outer, size, layout.dpr, true),
+        };
+        let opacity = (asked.opacity * mark.opacity * 100.0).round();
+        let mut args = vec![mark.file.clone()];
+        args.extend([x, y, opacity as i64, size.0, size.1].map(|number| number.to_string()));
+        args.extend(asked.tiled.then(|| "tile".to_owned()));
+        effect("overlay", args)
+    }
+}
+
+/// The question about the border.
+fn border(trim: &Trim) -> Measure {
+    Measure::Trim {
+        // What differs by more than the threshold, in whole levels. `as` saturates.
+        tolerance: trim.threshold as u8,
+        corner: (false, false),
+    }
+}
+
+/// With `equal`, no more is cut off on one side than on the other.
+fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
+    let margin = start.min(whole - start - length);
+    match equal {
+        true => (margin, whole - 2 * margin),
+        false => (start, length),
+    }
+}
+
+/// The geometry up to the effects, of a picture whose border ends at `left` and `top`.
+fn drawn(layout: &Layout, (left, top): (i64, i64)) -> [Step; 3] {
+    let at = |(x, y, w, h): (i64, i64, i64, i64)| Step::crop(px(x), px(y), px(w), px(h));
+    let (x, y, w, h) = layout.crop;
+    let (width, height) = layout.scaled;
+    [
+        at((left + x, top + y, w, h)),
+        Step::exact(px(width), px(height)),
+        at(layout.kept),
+    ]
+}
+
+fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
+    let sigma = |sigma: f64| sigma.min(MOST_SIGMA);
+    let percent = |share: f64| (share * 100.0).round();
+    let args = |texts: &[String]| texts.to_vec();
+    let one = |name: &str, on: bool, value: f64| match on {
+        true => effect(name, vec![value.to_string()]),
+        false => None,
+    };
+    let colours = |colour: Colour| super::args::hex(colour);
+    let (intensity, gray) = effects.monochrome;
+    let (mixed, dark, light) = effects.duotone;
+    let (colorized, colour) = effects.colorize;
+    let mut steps = vec![
+        one(
+            "brightness",
+            effects.brightness != 0,
+            effects.brightness.into(),
+        ),
+        one("contrast", effects.contrast != 1.0, effects.contrast),
+        one("saturation", effects.saturation != 1.0, effects.saturation),
+        one("saturation", intensity > 0.0, 1.0 - intensity),
+        (intensity > 0.0 && (gray.r, gray.g) != (gray.g, gray.b))
+            .then(|| effect("tint", args(&[colours(gray)])))
+            .flatten(),
+        (mixed > 0.0)
+            .then(|| effect("duotone", args(&[colours(dark), colours(light)])))
+            .flatten(),
+        (colorized > 0.0)
+            .then(|| {
+                effect(
+                    "colorize",
+                    args(&[percent(colorized).to_string(), colours(colour)]),
+                )
+            })
+            .flatten(),
+        (effects.blur > 0.0)
+            .then(|| effect("blur", vec![format!("0x{}", sigma(effects.blur))]))
+            .flatten(),
+        one("sharpen-l", effects.sharpen > 0.0, sigma(effects.sharpen)),
+        one("pixelate", effects.pixelate > 1, effects.pixelate.into()),
+    ];
+    for &[strength, left, top, w, h] in &effects.blurred {
+        let across = |share: f64| (share * width as f64).round();
+        let down = |share: f64| (share * height as f64).round();
+        let (x, y) = (across(left), down(top));
+        let (w, h) = (
+            across(w).min(width as f64 - x),
+            down(h).min(height as f64 - y),
+        );
+        if strength > 0.0 && w >= 1.0 && h >= 1.0 {
+            let texts = [
+                x.to_string(),
+                y.to_string(),
+                format!("{w}x{h}"),
+                sigma(strength).to_string(),
+            ];
+            steps.push(effect("blur-area", args(&texts)));
+        }
+    }
+    steps.into_iter().flatten().collect()
+}
+
+/// The largest sigma that the engine takes, in px.
+const MOST_SIGMA: f64 = 1000.0;
+
+fn effect(name: &str, args: Vec<String>) -> Option<Step> {
+    Effect::new(name, args).ok().map(Step::Effect)
+}
+
+fn canvas((w, h): (i64, i64), (x, y): (i64, i64), colour: Colour) -> Step {
+    let place = |at: i64| i32::try_from(at).unwrap_or(i32::MAX);
+    Step::Canvas(Canvas {
+        w: px(w),
+        h: px(h),
+        colour,
+        at: Some((place(x), place(y))),
+    })
+}
+
+fn opacity(share: f64) -> u8 {
+    (share * 255.0).round() as u8
+}
+
+/// A side; one that no picture has saturates, for a limit to refuse.
+fn px(side: i64) -> u32 {
+    u32::try_from(side).unwrap_or(u32::MAX)
+}

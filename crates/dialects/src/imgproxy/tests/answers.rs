@@ -1,0 +1,159 @@
+//! Formats, encodings and how results are sent.
+
+use andon_recipe::Facts;
+
+use super::{ImgproxyConfig, ask, house, made};
+
+#[test]
+fn sources_of_the_web_stay_and_others_become_what_fits() {
+    for (format, alpha, options, right) in [
+        ("jpeg", false, "w:0", "q:80"),
+        ("png", true, "w:0", "frame:1"),
+        ("gif", false, "w:0", "frame:1"),
+        ("webp", false, "w:0", "as:jpeg,q:80,frame:1"),
+        ("webp", true, "w:0", "as:png,frame:1"),
+        (
+            "webp",
+            true,
+            "bg:fff",
+            "canvas:40x30:ffffff:0:0,as:jpeg,q:80,frame:1",
+        ),
+        (
+            "avif",
+            false,
+            "pd:1",
+            "canvas:42x32:00000000:1:1,as:png,frame:1",
+        ),
+        ("tiff", false, "w:0", "as:jpeg,q:80"),
+        ("jpeg", false, "f:webp", "as:webp,q:79"),
+        ("jpeg", false, "f:jxl/q:50", "as:jxl,q:50"),
+        ("png", false, "f:jpg/fq:jpeg:33", "as:jpeg,q:33,frame:1"),
+        ("jpeg", false, "f:png/q:50/mb:1000", "as:png"),
+        ("jpeg", false, "mb:1000", "max:1000"),
+        ("jpeg", false, "jpgo:1:1", "q:80,progressive,chroma:444"),
+        ("jpeg", false, "f:webp/webpo:lossless", "as:webp,lossless"),
+        ("gif", false, "pg:2", "frame:3"),
+    ] {
+        let mut facts = Facts::new(format, 40, 30);
+        facts.alpha = alpha;
+        let recipe = made(options, &facts).to_string();
+        assert_eq!(recipe, right, "{format} {options}");
+    }
+}
+
+#[test]
+fn animations_move_only_where_they_may() {
+    let config = ImgproxyConfig {
+        max_animation_frames: 50,
+        ..house()
+    };
+    let gif = Facts::new("gif", 40, 30);
+    let made = |options| {
+        ask(&config, options)
+            .unwrap()
+            .rules
+            .resolve(&gif)
+            .unwrap()
+            .to_string()
+    };
+    assert_eq!(made("w:20"), "exact:20x15");
+    assert_eq!(made("w:20/da:1"), "exact:20x15,frame:1");
+}
+
+#[test]
+fn metadata_and_colours_are_kept_as_asked() {
+    let mut facts = Facts::new("jpeg", 40, 30);
+    (facts.metadata, facts.tagged) = (true, true);
+    for (options, right) in [
+        ("w:0", "profile:srgb,q:80"),
+        ("kcr:0", "profile:srgb,metadata:none,q:80"),
+        ("sm:0/scp:0", "profile:keep,metadata:all,q:80"),
+    ] {
+        assert_eq!(made(options, &facts).to_string(), right, "{options}");
+    }
+}
+
+#[test]
+fn what_has_the_right_format_may_be_skipped() {
+    let jpeg = Facts::new("jpeg", 40, 30);
+    assert_eq!(made("w:5/skp:jpg", &jpeg).to_string(), "original");
+    assert_eq!(made("w:5/skp:jpg/f:jpg", &jpeg).to_string(), "original");
+    assert_eq!(
+        made("w:8/skp:jpg/f:png", &jpeg).to_string(),
+        "exact:8x6,as:png"
+    );
+    assert_eq!(made("w:8/skp:png", &jpeg).to_string(), "exact:8x6,q:80");
+    assert!(ask(&house(), "raw:1").unwrap().is_file());
+}
+
+#[test]
+fn effects_come_after_the_crop_and_before_bars() {
+    let facts = Facts::new("jpeg", 40, 30);
+    assert_eq!(
+        made(
+            "pd:1/bl:1.5/sh:0.7/pix:4/a:10:1.5:0.5/rs:fill:10:10",
+            &facts
+        )
+        .to_string(),
+        "exact:13x10,crop:2:0:10x10,brightness:10,contrast:1.5,saturation:0.5,blur:0x1.5,sharpen-l:0.7,pixelate:4,\
+         canvas:12x12:ffffff:1:1,q:80"
+    );
+    assert_eq!(
+        made("ba:3:0.5:0:1:0.5", &facts).to_string(),
+        "blur-area:20:0:20x15:3,q:80"
+    );
+}
+
+#[test]
+fn a_watermark_lies_on_the_result() {
+    let config: ImgproxyConfig = ImgproxyConfig {
+        watermark: Some(super::super::WatermarkConfig {
+            file: "logo.png".to_owned(),
+            size: (20, 10),
+            opacity: 0.5,
+        }),
+        ..house()
+    };
+    let facts = Facts::new("jpeg", 200, 100);
+    for (options, right) in [
+        ("wm:1", "overlay:logo.png:90:46:50:20:10,q:80"),
+        ("wm:0.5:soea:5:5", "overlay:logo.png:175:85:25:20:10,q:80"),
+        ("wm:1:nowe:-15", "overlay:logo.png:-15:0:50:20:10,q:80"),
+        ("wm:1:ce:::0.5", "overlay:logo.png:50:26:50:100:50,q:80"),
+        ("wm:1:re", "overlay:logo.png:0:0:50:20:10:tile,q:80"),
+        ("wm:0", "q:80"),
+    ] {
+        let request = ask(&config, options).unwrap();
+        assert_eq!(
+            request.rules.resolve(&facts).unwrap().to_string(),
+            right,
+            "{options}"
+        );
+        let files: &[&str] = if options == "wm:0" {
+            &[]
+        } else {
+            &["logo.png"]
+        };
+        assert_eq!(request.rules.materials(), files);
+    }
+    assert!(ask(&house(), "wm:1").unwrap().notes[0].contains("watermark"));
+}
+
+#[test]
+fn answers_have_a_name_a_lifetime_and_an_end() {
+    for (options, name) in [
+        ("w:5", "inline; filename=\"a.{ext}\""),
+        ("fn:x%20y/att:1", "attachment; filename=\"x%20y.{ext}\""),
+        ("fn:YSJi:1", "inline; filename=\"a%22b.{ext}\""),
+    ] {
+        let style = ask(&house(), options).unwrap().style;
+        assert_eq!(
+            style.headers[0],
+            ("content-disposition", name.to_owned()),
+            "{options}"
+        );
+        assert_eq!((style.max_age, style.expires), (Some(31_536_000), None));
+    }
+    assert_eq!(ask(&house(), "exp:7").unwrap().style.expires, Some(7));
+    assert_eq!(ask(&house(), "exp:-7").unwrap().style.expires, Some(1));
+}

@@ -1,0 +1,271 @@
+//! What options say, one by one and together.
+
+use std::collections::HashSet;
+
+use super::super::options::Options;
+use super::super::table::{ALL, About};
+use super::{ImgproxyConfig, ask, dialects, house, status};
+use crate::Fault;
+
+#[test]
+fn every_option_has_names_of_its_own() {
+    let names: Vec<_> = ALL.iter().flat_map(|row| row.names).collect();
+    let distinct: HashSet<_> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len());
+}
+
+#[test]
+fn what_an_option_shows_it_reads() {
+    let said = "rs:auto:100:50:1:1:no:1:2/mw:5/mh:6/z:0.5:2/dpr:2/exar:1:so/g:fp:0.1:0.2/c:10:0.5:ea/car:1.5:1/t:5:fff:1\
+                /pd:1:2:3:4/ar:0/rot:-90/fl:1/bg:123/bga:0.5/a:10:1.5:0.5/mc:0.5:f00/dt:1/col:0.1/bl:1/sh:2/pix:3\
+                /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/webpo:lossless\
+                /pg:2/da:1/skp:gif:jpg/fn:bmFtZQ:1/att:1/exp:9999999999/msr:1/maf:2/mrd:3/raw:1";
+    let mut options = Options::default();
+    for option in said.split('/') {
+        let mut words = option.split(':');
+        let row = super::super::table::find(words.next().unwrap()).expect(option);
+        (row.read)(&mut options, &words.collect::<Vec<_>>()).expect(option);
+    }
+    let mut again = Options::default();
+    for row in ALL {
+        let Some(show) = row.show else { continue };
+        let (text, plain) = (show(&options), show(&Options::default()));
+        assert_ne!(text, plain, "{:?} is not said above", row.names);
+        (row.read)(&mut again, &text.split(':').collect::<Vec<_>>()).unwrap();
+        // And back to nothing, but for qualities, which are told apart by format.
+        let mut emptied = options.clone();
+        if row.names[1..] != ["fq"]
+            && (row.read)(&mut emptied, &plain.split(':').collect::<Vec<_>>()).is_ok()
+        {
+            assert_ne!(show(&emptied), text, "{:?}", row.names);
+        }
+    }
+    assert_eq!(again, options);
+}
+
+#[test]
+fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
+    for wrong in [
+        "w:",
+        "w:-1",
+        "w:12x",
+        "w:1:2",
+        "w:1.5",
+        "w: 5",
+        "w:0x5",
+        "nope:1",
+        "rt:",
+        "rt:nope",
+        "rs:fit:a:1",
+        "rs:fit:1:1:0:0:xx",
+        "rs:fit:1:1:0:0:ce:0:0:0",
+        "z:0",
+        "dpr:0",
+        "dpr:-1",
+        "dpr:nan",
+        "dpr:inf",
+        "g:xx",
+        "g:fp:0.5",
+        "g:fp:2:0",
+        "g:fp::1",
+        "g:sm:1",
+        "g:no:a",
+        "g:no:1:2:3",
+        "ex:1:sm",
+        "c:",
+        "c:-1",
+        "c:1:a",
+        "rot:45",
+        "rot:x",
+        "q:101",
+        "q:-1",
+        "q:",
+        "fq:jpeg",
+        "fq:nope:5",
+        "fq:jpeg:101",
+        "mb:-1",
+        "bg:12345",
+        "bg:ggg",
+        "bg:1:2",
+        "bg:1:2:256",
+        "bl:-1",
+        "bl:",
+        "sh:x",
+        "pix:-1",
+        "pd:a",
+        "pd:1:2:3:4:5",
+        "wm:2",
+        "wm:1:xx",
+        "wm:1:ce:a",
+        "wm:1:ce:0:0:-1",
+        "f:",
+        "f:nope",
+        "skp:nope",
+        "fn:*:1",
+        "exp:x",
+        "pr:nope",
+        "t:a",
+        "t:1:xyz",
+        "fl:1:1:1",
+        "el:1:1",
+        "br:256",
+        "mc:2",
+        "aq:nope",
+    ] {
+        let refusal = ask(&house(), wrong).expect_err(wrong);
+        assert_eq!(
+            (refusal.fault, status(&refusal)),
+            (Fault::Url, 404),
+            "{wrong}"
+        );
+    }
+    for fine in [
+        "w:+5",
+        "w:-0",
+        "q:0",
+        "el:yes",
+        "el:",
+        "rs:::",
+        "rs:fit",
+        "s::",
+        "pd:::",
+        "pd:",
+        "g:no::5",
+        "ex:",
+        "t:",
+        "bg:",
+        "cb:",
+        "cb:x",
+        "wm::ce",
+        "fl::1",
+        "dpr:1e0",
+        "z:.5",
+        "bl:5.",
+        "c:0",
+        "skp:jpg:png",
+        "exp:0",
+        "aq:size:5000",
+        "rot:-450",
+        "raw:0",
+        "ba:",
+    ] {
+        ask(&house(), fine).expect(fine);
+    }
+    let noted = ask(&house(), "rs:fit:1:1:maybe").unwrap().notes;
+    assert!(noted[0].contains("maybe"), "{noted:?}");
+    assert!(ask(&house(), "rs:fit:1:1:T:0/gr:1").unwrap().notes[0].contains("gradient"));
+}
+
+#[test]
+fn the_last_writer_of_a_value_wins() {
+    for (written, same) in [
+        ("rs:fill:100:100/w:50", "rs:fill:50:100"),
+        ("w:5/w:6", "w:6"),
+        ("g:so:1:2/g:no", "g:no:1:2"),
+        ("g:so:1:2/g:sm", "g:sm"),
+        ("pd:9/pd::1", "pd:9:1:9:1"),
+        ("bg:fff/bg:", "w:0"),
+        ("f:png/f:jpg", "f:jpeg"),
+        ("a:1:2:3", "br:1/co:2/sa:3"),
+        ("rot:-90", "rotate:270"),
+        ("resize:fill:1:2:t:f", "s:1:2:1:0/resizing_type:fill"),
+        ("fq:webp:5:jpg:6", "format_quality:jpeg:6/fq:webp:5"),
+    ] {
+        let text = |options| ask(&house(), options).unwrap().rules.text();
+        assert_eq!(text(written), text(same), "{written}");
+    }
+}
+
+#[test]
+fn presets_are_expanded_in_place() {
+    let mut config = ImgproxyConfig {
+        presets: [
+            ("default", "q:70"),
+            ("thumb", "rs:fill:50:50/pr:sharp"),
+            ("sharp", "sh:0.5/pr:thumb"),
+            ("big", "mrd:9"),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into(),
+        ..house()
+    };
+    let text = |config: &ImgproxyConfig, options: &str| ask(config, options).unwrap().rules.text();
+    assert_eq!(text(&config, "w:5"), "imgproxy(w:5/q:70)");
+    assert_eq!(
+        text(&config, "w:5/pr:thumb/h:7"),
+        "imgproxy(rt:fill/w:50/h:7/sh:0.5/q:70)"
+    );
+    let again = ask(&config, "pr:thumb").unwrap();
+    assert!(again.notes[0].contains("itself"), "{:?}", again.notes);
+    // What is forbidden in URLs is not in presets.
+    config.allowed_processing_options = vec!["pr".to_owned()];
+    assert_eq!(status(&ask(&config, "w:5").unwrap_err()), 404);
+    assert_eq!(text(&config, "pr:big"), "imgproxy(q:70/mrd:9)");
+    config.only_presets = true;
+    let dialects = dialects(config.clone());
+    let request = dialects.parse("/_/thumb:big/plain/local:///a.jpg").unwrap();
+    assert_eq!(
+        request.rules.text(),
+        "imgproxy(rt:fill/w:50/h:50/sh:0.5/q:70/mrd:9)"
+    );
+    assert_eq!(
+        status(&dialects.parse("/_/w:5/plain/local:///a.jpg").unwrap_err()),
+        404
+    );
+    config.presets.insert("wrong".to_owned(), "w:x".to_owned());
+    let error = crate::Dialects::new(&crate::Config {
+        imgproxy: config,
+        ..crate::Config::default()
+    })
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("imgproxy.presets.wrong"),
+        "{error}"
+    );
+}
+
+#[test]
+fn limits_are_the_servers_to_set() {
+    for row in ALL.iter().filter(|row| row.kind == About::Limit) {
+        let option = format!("{}:10", row.names[1]);
+        let refusal = ask(&house(), &option).unwrap_err();
+        assert_eq!(status(&refusal), 403, "{option}");
+        let config = ImgproxyConfig {
+            allow_security_options: true,
+            ..house()
+        };
+        assert!(ask(&config, &option).is_ok(), "{option}");
+    }
+}
+
+#[test]
+fn clients_may_hint_at_sizes_where_they_are_let() {
+    struct Hints(&'static [(&'static str, &'static str)]);
+    impl crate::Headers for Hints {
+        fn get(&self, name: &str) -> Option<&str> {
+            self.0
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| *value)
+        }
+    }
+    let target = "/_/q:80/plain/local:///a.jpg";
+    let text = |on: bool, hints| {
+        let dialects = dialects(ImgproxyConfig {
+            client_hints: on,
+            ..house()
+        });
+        let request = dialects.parse_with(target, &Hints(hints)).unwrap();
+        (request.rules.text(), request.style.reads.len())
+    };
+    let hints: &[_] = &[("dpr", "2"), ("sec-ch-width", "301")];
+    assert_eq!(text(false, hints), ("imgproxy(q:80)".to_owned(), 0));
+    assert_eq!(
+        text(true, hints),
+        ("imgproxy(w:151/dpr:2/q:80)".to_owned(), 3)
+    );
+    assert_eq!(
+        text(true, &[("dpr", "9"), ("width", "-1")]).0,
+        "imgproxy(q:80)"
+    );
+}
