@@ -31,6 +31,7 @@ mod request;
 mod rewrite;
 pub mod signature;
 pub mod small_light;
+pub mod thumbor;
 pub mod weserv;
 
 pub use andon_settings::Error as ConfigError;
@@ -47,6 +48,7 @@ pub use native::{Canonical, NativeConfig};
 pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
+pub use thumbor::{ImagorConfig, Loader, ThumborConfig};
 pub use weserv::WeservConfig;
 
 use dialect::HeadersRead;
@@ -65,6 +67,10 @@ config::dialects! {
     iiif: IiifConfig,
     /// Cloudflare's URLs.
     cloudflare: CloudflareConfig,
+    /// thumbor's URLs.
+    thumbor: ThumborConfig,
+    /// imagor's URLs.
+    imagor: ImagorConfig,
     /// weserv's URLs.
     weserv: WeservConfig,
     /// imgix's URLs, which may be those of files.

@@ -19,6 +19,9 @@ fn all() -> Config {
     config.weserv.prefix = "/weserv".to_owned();
     config.imgix.prefix = "/imgix".to_owned();
     config.imgproxy.prefix = "/imgproxy".to_owned();
+    config.thumbor.prefix = "/thumbor".to_owned();
+    config.imagor.prefix = "/imagor".to_owned();
+    config.imagor.keys = vec!["a key of sixteen bytes or more".to_owned()];
     config
 }
 

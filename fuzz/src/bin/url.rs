@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use andon_dialects::{
-    CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig, ImgixConfig,
-    ImgproxyConfig, Rewrite, SmallLightConfig, WeservConfig,
+    CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig, ImagorConfig,
+    ImgixConfig, ImgproxyConfig, Rewrite, SmallLightConfig, ThumborConfig, WeservConfig,
 };
 use andon_recipe::{Facts, Recipe};
 
@@ -49,6 +49,15 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                     presets: [("msize".to_owned(), "rs:fill:500:500/q:95".to_owned())].into(),
                     only_presets: getparam_mode,
                     ..ImgproxyConfig::default()
+                },
+                thumbor: ThumborConfig {
+                    prefix: "/thumbor".to_owned(),
+                    ..ThumborConfig::default()
+                },
+                imagor: ImagorConfig {
+                    prefix: "/imagor".to_owned(),
+                    allow_unsafe: true,
+                    ..ImagorConfig::default()
                 },
                 ..Config::default()
             };

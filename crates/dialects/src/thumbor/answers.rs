@@ -1,0 +1,71 @@
+//! How either flavour answers.
+
+use super::Flavour;
+use crate::errors::{ErrorStyle, Errors, Fault};
+
+pub(super) fn errors(flavour: Flavour) -> ErrorStyle {
+    match flavour {
+        Flavour::Thumbor => ErrorStyle(&Answers(Flavour::Thumbor)),
+        Flavour::Imagor => ErrorStyle(&Answers(Flavour::Imagor)),
+    }
+}
+
+#[derive(Debug)]
+struct Answers(Flavour);
+
+impl Errors for Answers {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match (self.0, fault) {
+            (_, Fault::Missing) => 404,
+            (Flavour::Thumbor, Fault::Origin) => 502,
+            (Flavour::Thumbor, Fault::Late) => 504,
+            (Flavour::Thumbor, Fault::Busy | Fault::Internal | Fault::Method | Fault::Expired) => {
+                own
+            }
+            (Flavour::Thumbor, _) => 400,
+            (Flavour::Imagor, Fault::Url) => 400,
+            (Flavour::Imagor, Fault::Signature | Fault::Source) => 403,
+            (Flavour::Imagor, Fault::NotImage | Fault::Unsupported | Fault::Damaged) => 406,
+            (Flavour::Imagor, Fault::Limit) => 422,
+            (Flavour::Imagor, Fault::Late) => 408,
+            (Flavour::Imagor, Fault::Expired) => 410,
+            (Flavour::Imagor, Fault::Origin) => 500,
+            (Flavour::Imagor, Fault::Busy | Fault::Internal | Fault::Method) => own,
+        }
+    }
+
+    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+        match self.0 {
+            Flavour::Thumbor => Some(("text/plain", String::new())),
+            Flavour::Imagor => {
+                let message = match status {
+                    403 => "url signature mismatch",
+                    404 => "not found",
+                    406 => "unsupported format",
+                    408 => "timeout",
+                    410 => "expired",
+                    _ => sentence,
+                };
+                let body = serde_json::json!({ "message": message, "status": status });
+                Some(("application/json", body.to_string()))
+            }
+        }
+    }
+}
+
+/// `Content-Disposition`: shown in place, or kept under a name.
+pub(super) fn disposition(attachment: Option<&str>) -> Vec<(&'static str, String)> {
+    let value = match attachment {
+        None => "inline".to_owned(),
+        Some("") => "attachment".to_owned(),
+        Some(name) => {
+            let plain = |letter: &char| letter.is_ascii_graphic() && !['"', '\\'].contains(letter);
+            let name: String = name
+                .chars()
+                .map(|letter| if plain(&letter) { letter } else { '_' })
+                .collect();
+            format!("attachment; filename=\"{name}\"")
+        }
+    };
+    vec![("content-disposition", value)]
+}

@@ -1,0 +1,403 @@
+//! What filters ask for. Names that are not known are skipped, as both flavours do; so are arguments that thumbor's
+//! patterns do not match. imagor reads numbers leniently: what is none is 0.
+
+use andon_recipe::{Colour, Effect};
+
+use super::{Flavour, colours};
+use crate::percent;
+
+/// One filter, read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Filter {
+    Quality(u32),
+    Format(String),
+    /// On a ground of the size that was asked for.
+    Fill(Colour),
+    /// Under the opacity.
+    Ground(Colour),
+    /// Quarters counter-clockwise, in its place among the filters.
+    Rotate(u8),
+    /// The same, before everything else.
+    Orient(u8),
+    Effect(Effect),
+    Proportion(f64),
+    NoUpscale,
+    Upscale,
+    Stretch,
+    MaxBytes(u64),
+    /// Left, top, right and bottom of what is to be seen.
+    Focal([f64; 4]),
+    StripMetadata,
+    ToSrgb,
+    ToP3,
+    /// Left, top, width, height.
+    Crop([f64; 4]),
+    /// Left, top, right, bottom.
+    Padding(Colour, [u32; 4]),
+    Frame(u32),
+    Lossless,
+    MaxAge(u64),
+    /// In milliseconds since 1970.
+    Expires(u64),
+    Attachment(String),
+    Raw,
+    /// What has no effect here either.
+    Nothing,
+}
+
+/// Reads a filter; `None` for one that is skipped.
+pub(super) fn read(flavour: Flavour, name: &str, args: &str) -> Option<Filter> {
+    match flavour {
+        Flavour::Thumbor => thumbor(name, &percent::decode(args).ok()?),
+        Flavour::Imagor => imagor(name, args),
+    }
+}
+
+fn effect(name: &str, args: &[String]) -> Option<Filter> {
+    Effect::new(name, args.to_vec()).ok().map(Filter::Effect)
+}
+
+/// A number in as few digits as show.
+fn number(value: f64) -> String {
+    ((value * 1e4).round() / 1e4 + 0.0).to_string()
+}
+
+/// The factor that contrast multiplies with, for -100 to 100.
+fn contrast(percent: f64) -> f64 {
+    let c = (percent * 2.55).clamp(-255.0, 255.0);
+    259.0 * (c + 255.0) / (255.0 * (259.0 - c))
+}
+
+/// Per cent of full scale as levels.
+fn levels(percent: f64) -> String {
+    number((percent * 2.55).clamp(-255.0, 255.0))
+}
+
+fn quarters(degrees: i64) -> Option<u8> {
+    // 0 to 3.
+    (degrees % 90 == 0).then(|| (degrees / 90).rem_euclid(4) as u8)
+}
+
+fn rounded(radii: (u32, u32), ground: Option<Colour>) -> Option<Filter> {
+    let mut args = vec![radii.0.to_string(), radii.1.to_string()];
+    args.extend(ground.map(|colour| format!("{:02x}{:02x}{:02x}", colour.r, colour.g, colour.b)));
+    effect("round", &args)
+}
+
+fn rgb(r: u8, g: u8, b: u8) -> Colour {
+    Colour {
+        r,
+        g,
+        b,
+        a: u8::MAX,
+    }
+}
+
+/// Arguments by thumbor's typed patterns.
+struct Typed<'a>(Vec<&'a str>);
+
+impl Typed<'_> {
+    fn text(&self, at: usize) -> Option<&str> {
+        self.0.get(at).copied().filter(|text| !text.is_empty())
+    }
+
+    fn positive(&self, at: usize) -> Option<u32> {
+        let text = self.text(at)?;
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| text.parse().unwrap_or(u32::MAX))
+    }
+
+    fn whole(&self, at: usize) -> Option<i64> {
+        let text = self.text(at)?;
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| text.parse().ok()).flatten()
+    }
+
+    fn decimal(&self, at: usize) -> Option<f64> {
+        let text = self.text(at)?;
+        let plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
+        plain.then(|| text.parse().ok()).flatten()
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.positive(at).map(|value| value.min(255) as u8)
+    }
+
+    fn flag(&self, at: usize) -> Option<bool> {
+        match self.text(at)? {
+            "true" | "True" | "1" => Some(true),
+            "false" | "False" | "0" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+fn thumbor(name: &str, args: &str) -> Option<Filter> {
+    let list = Typed(args.split(',').map(str::trim).collect());
+    let alone = args.trim().is_empty().then_some(());
+    match name {
+        "quality" => list.positive(0).map(Filter::Quality),
+        "format" => Some(Filter::Format(list.text(0)?.to_ascii_lowercase())),
+        "fill" => match list.text(0)? {
+            "transparent" => Some(Filter::Fill(Colour::CLEAR)),
+            colour => colours::read(colour).map(Filter::Fill),
+        },
+        "background_color" => colours::read(list.text(0)?).map(Filter::Ground),
+        "rotate" => quarters(list.whole(0)?).map(Filter::Rotate),
+        "blur" => {
+            let radius = list.positive(0).filter(|radius| *radius > 0)?.min(150);
+            let sigma = match list.text(1) {
+                None => radius,
+                Some(_) => list.positive(1)?,
+            };
+            let sigma = if sigma == 0 { radius } else { sigma.min(150) };
+            effect("blur", &[format!("{radius}x{sigma}")])
+        }
+        "sharpen" => {
+            let (amount, radius) = (list.decimal(0)?, list.decimal(1)?);
+            list.flag(2)?;
+            let sound = (0.0..=1000.0).contains(&amount) && (0.0..=1000.0).contains(&radius);
+            sound.then_some(())?;
+            effect(
+                "unsharp",
+                &[format!("0x{}+{}+0", number(radius), number(amount))],
+            )
+        }
+        "brightness" => effect("brightness", &[levels(list.whole(0)? as f64)]),
+        "contrast" => effect("contrast", &[number(contrast(list.whole(0)? as f64))]),
+        "saturation" => effect("saturation", &[number(list.decimal(0)?.clamp(0.0, 1000.0))]),
+        "rgb" => {
+            let [r, g, b] = [0, 1, 2].map(|at| list.whole(at));
+            effect(
+                "rgb",
+                &[levels(r? as f64), levels(g? as f64), levels(b? as f64)],
+            )
+        }
+        "grayscale" => alone.and_then(|()| effect("gray", &[])),
+        "round_corner" => {
+            let radii = list.text(0)?;
+            let (rx, ry) = radii.split_once('|').unwrap_or((radii, radii));
+            let radii = (rx.parse().ok()?, ry.parse().ok()?);
+            let ground = rgb(list.byte(1)?, list.byte(2)?, list.byte(3)?);
+            let clear = list.text(4).is_some() && list.flag(4)?;
+            rounded(radii, (!clear).then_some(ground))
+        }
+        "proportion" => list.decimal(0).map(Filter::Proportion),
+        "no_upscale" => alone.map(|()| Filter::NoUpscale),
+        "upscale" => alone.map(|()| Filter::Upscale),
+        "stretch" => alone.map(|()| Filter::Stretch),
+        "max_bytes" => list
+            .positive(0)
+            .filter(|bytes| *bytes > 0)
+            .map(|bytes| Filter::MaxBytes(bytes.into())),
+        "focal" => focal_box(args.trim()).map(Filter::Focal),
+        "strip_exif" | "strip_metadata" => alone.map(|()| Filter::StripMetadata),
+        "strip_icc" => alone.map(|()| Filter::ToSrgb),
+        "max_age" => list
+            .positive(0)
+            .map(|seconds| Filter::MaxAge(seconds.into())),
+        _ => None,
+    }
+}
+
+/// `AxB:CxD`, with a width and a height.
+fn focal_box(text: &str) -> Option<[f64; 4]> {
+    let (start, end) = text.split_once(':')?;
+    let numbers = [start.split_once('x')?, end.split_once('x')?];
+    let whole = |text: &str| text.parse::<u32>().ok().map(f64::from);
+    let area = [
+        whole(numbers[0].0)?,
+        whole(numbers[0].1)?,
+        whole(numbers[1].0)?,
+        whole(numbers[1].1)?,
+    ];
+    (area[0] != area[2] && area[1] != area[3]).then_some(area)
+}
+
+/// Arguments as Go reads them: what is no number is 0.
+struct Lenient<'a>(Vec<&'a str>);
+
+impl Lenient<'_> {
+    fn text(&self, at: usize) -> Option<String> {
+        self.0.get(at).map(|text| unescaped(text))
+    }
+
+    fn whole(&self, at: usize) -> i64 {
+        self.0
+            .get(at)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0)
+    }
+
+    fn decimal(&self, at: usize) -> f64 {
+        let value: Option<f64> = self.0.get(at).and_then(|text| text.parse().ok());
+        value.filter(|value| value.is_finite()).unwrap_or(0.0)
+    }
+
+    /// A side in px; what is less than none is none.
+    fn px(&self, at: usize) -> u32 {
+        u32::try_from(self.whole(at).max(0)).unwrap_or(u32::MAX)
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// As the value of a form: `+` is a space. A text that does not decode stays as it is.
+pub(super) fn unescaped(text: &str) -> String {
+    percent::decode(&text.replace('+', " ")).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Splits at commas outside parentheses.
+fn split(args: &str) -> Vec<&str> {
+    let (mut list, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    if args.is_empty() {
+        return list;
+    }
+    for (at, byte) in args.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                list.push(&args[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    list.push(&args[start..]);
+    list
+}
+
+fn imagor(name: &str, args: &str) -> Option<Filter> {
+    let list = Lenient(split(args));
+    let turns = |degrees: i64| quarters(degrees).filter(|_| (0..360).contains(&degrees));
+    match name {
+        "quality" => Some(Filter::Quality(list.px(0))),
+        "format" => list.text(0).map(Filter::Format),
+        "fill" => imagor_colour(&list.text(0)?).map(Filter::Fill),
+        "background_color" => imagor_colour(&list.text(0)?).map(Filter::Ground),
+        "rotate" => turns(list.whole(0)).map(Filter::Rotate),
+        "orient" => turns(list.whole(0)).map(Filter::Orient),
+        "blur" => {
+            let sigma = match list.count() {
+                2 => list.decimal(1),
+                _ => list.decimal(0) / 2.0,
+            };
+            match sigma > 0.0 {
+                true => effect("blur", &[format!("0x{}", number(sigma.min(1000.0)))]),
+                false => Some(Filter::Nothing),
+            }
+        }
+        "sharpen" => {
+            let given = if list.count() > 1 {
+                list.decimal(1)
+            } else {
+                list.decimal(0)
+            };
+            let sigma = (1.0 + 2.0 * given).clamp(0.0, 10.0);
+            effect(
+                "sharpen-l",
+                &[number(sigma), "0".to_owned(), "2".to_owned()],
+            )
+        }
+        "brightness" => effect("brightness", &[levels(list.decimal(0))]),
+        "contrast" => effect("contrast", &[number(contrast(list.decimal(0)))]),
+        "rgb" if list.count() == 3 => effect("rgb", &[0, 1, 2].map(|at| levels(list.decimal(at)))),
+        "hue" => modulate(0.0, 0.0, list.decimal(0)),
+        "saturation" => modulate(0.0, list.decimal(0), 0.0),
+        "modulate" if list.count() == 3 => {
+            modulate(list.decimal(0), list.decimal(1), list.decimal(2))
+        }
+        "invert" => effect("invert", &[]),
+        "grayscale" => effect("gray", &[]),
+        "round_corner" => {
+            let ry = if list.count() > 1 {
+                list.px(1)
+            } else {
+                list.px(0)
+            };
+            let ground = list.text(2).and_then(|text| colours::read(&text));
+            rounded((list.px(0), ry), ground)
+        }
+        "proportion" => Some(Filter::Proportion(list.decimal(0))),
+        "no_upscale" => Some(Filter::NoUpscale),
+        "upscale" => Some(Filter::Upscale),
+        "stretch" => Some(Filter::Stretch),
+        "max_bytes" => Some(match list.whole(0) {
+            bytes @ 1.. => Filter::MaxBytes(bytes as u64),
+            _ => Filter::Nothing,
+        }),
+        "focal" => imagor_focal(args),
+        "strip_exif" | "strip_metadata" => Some(Filter::StripMetadata),
+        "strip_icc" => Some(Filter::ToSrgb),
+        "to_colorspace" => match list
+            .text(0)
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .as_str()
+        {
+            "" | "srgb" => Some(Filter::ToSrgb),
+            "p3" => Some(Filter::ToP3),
+            _ => None,
+        },
+        "crop" if list.count() >= 4 => Some(Filter::Crop([0, 1, 2, 3].map(|at| list.decimal(at)))),
+        "padding" if list.count() >= 2 => {
+            let left = list.px(1);
+            let (top, right) = match list.count() {
+                2 => (left, left),
+                _ => (list.px(2), if list.count() > 4 { list.px(3) } else { left }),
+            };
+            let bottom = if list.count() > 4 { list.px(4) } else { top };
+            let colour = imagor_colour(&list.text(0)?)?;
+            Some(Filter::Padding(colour, [left, top, right, bottom]))
+        }
+        "pixelate" => effect("pixelate", &[list.px(0).max(1).to_string()]),
+        "page" => Some(Filter::Frame(list.px(0).max(1))),
+        "max_frames" if list.whole(0) == 1 => Some(Filter::Frame(1)),
+        "lossless" => Some(Filter::Lossless),
+        "max_age" => Some(Filter::MaxAge(list.px(0).into())),
+        "expire" => Some(Filter::Expires(u64::try_from(list.whole(0)).unwrap_or(0))),
+        "attachment" => Some(Filter::Attachment(list.text(0).unwrap_or_default())),
+        "raw" => Some(Filter::Raw),
+        "preview" => Some(Filter::Nothing),
+        _ => None,
+    }
+}
+
+/// Brightness and saturation as changes in per cent, hue in degrees.
+fn modulate(brightness: f64, saturation: f64, hue: f64) -> Option<Filter> {
+    let factor = |percent: f64| number((1.0 + percent / 100.0).clamp(0.0, 1000.0));
+    effect(
+        "modulate",
+        &[factor(brightness), factor(saturation), number(hue % 360.0)],
+    )
+}
+
+/// imagor paints black for what is no colour.
+fn imagor_colour(text: &str) -> Option<Colour> {
+    match text {
+        "none" | "transparent" => Some(Colour::CLEAR),
+        // What needs the pixels.
+        "auto" | "blur" => None,
+        text => Some(colours::read(text).unwrap_or(rgb(0, 0, 0))),
+    }
+}
+
+/// `AxB:CxD` or a point; the separators are alike.
+fn imagor_focal(args: &str) -> Option<Filter> {
+    let numbers: Option<Vec<f64>> = args
+        .split(['x', ',', ':'])
+        .filter(|text| !text.is_empty())
+        .map(|text| text.parse().ok().filter(|value: &f64| value.is_finite()))
+        .collect();
+    match numbers?.as_slice() {
+        [left, top, right, bottom] => Some(Filter::Focal([*left, *top, *right, *bottom])),
+        [x, y] => Some(Filter::Focal([*x, *y, f64::INFINITY, f64::INFINITY])),
+        _ => None,
+    }
+}

@@ -1,0 +1,293 @@
+//! thumbor's and imagor's URLs: `/unsafe/fit-in/300x200/filters:quality(80)/trip/a.jpg`, signed:
+//! `/SIGNATURE/fit-in/…`.
+//!
+//! One grammar in two flavours. `path` reads the parts before the image, `filters` what each filter asks for; the
+//! `rules` come to whole pixels by the arithmetic of either flavour.
+
+mod answers;
+mod colours;
+mod config;
+mod filters;
+mod meta;
+mod path;
+mod rules;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+pub use config::{ImagorConfig, Loader, ThumborConfig};
+
+use crate::EXAMPLE_SOURCE;
+use crate::dialect::{Dialect, Refusal, Target, shorten};
+use crate::errors::{ErrorStyle, Fault};
+use crate::percent;
+use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
+use crate::signature::{Digest, Key, base64, same};
+use filters::Filter;
+use rules::ThumborRules;
+
+/// Whose URLs they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flavour {
+    Thumbor,
+    Imagor,
+}
+
+#[derive(Debug)]
+struct Thumbor {
+    flavour: Flavour,
+    /// Without its last slash.
+    prefix: String,
+    signing: Signing,
+    loader: Loader,
+    /// How many filters act; 0: all.
+    max_filters: usize,
+    /// In seconds; 0: nothing is said.
+    max_age: u64,
+    usual: Usual,
+}
+
+/// What holds where a URL says nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Usual {
+    /// Turn pictures upright.
+    orient: bool,
+    quality: u8,
+    progressive: bool,
+    /// The largest width and height; 0: none.
+    most: (u32, u32),
+}
+
+/// Who may ask.
+#[derive(Debug)]
+struct Signing {
+    keys: Vec<Key>,
+    allow_unsafe: bool,
+    digest: Digest,
+    /// How many characters of a signature count; 0: all.
+    truncate: usize,
+}
+
+/// What stands in place of a signature.
+const UNSAFE: &str = "unsafe";
+
+impl Dialect for Thumbor {
+    fn example(&self) -> String {
+        let rest = format!("fit-in/250x250{EXAMPLE_SOURCE}");
+        format!("{}/{}/{rest}", self.prefix, self.signing.sign(&rest))
+    }
+
+    fn errors(&self) -> ErrorStyle {
+        answers::errors(self.flavour)
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        let Some(below) = target.below(&self.prefix) else {
+            return Ok(None);
+        };
+        let Some(rest) = self.verified(below) else {
+            // Which part is wrong is nobody's business.
+            let why = "its signature does not match";
+            return Err(Refusal::of(Fault::Signature, target.path, why));
+        };
+        self.request(&rest, target.query).map(Some)
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let (parts, _) = text.strip_prefix(self.flavour.word())?.rsplit_once(' ')?;
+        // A plus is a space to one of them.
+        let image = percent::encode(request.source.as_str(), "/").replace('+', "%2B");
+        let rest = match request.ask {
+            Ask::Picture => format!("{parts}{image}"),
+            _ => return None,
+        };
+        Some(format!(
+            "{}/{}/{rest}",
+            self.prefix,
+            self.signing.sign(&rest)
+        ))
+    }
+}
+
+impl Flavour {
+    /// What the text of its rules begins with.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Thumbor => "thumbor:",
+            Self::Imagor => "imagor:",
+        }
+    }
+}
+
+impl Signing {
+    /// What stands before a path that may be asked for.
+    fn sign(&self, rest: &str) -> String {
+        match self.keys.first() {
+            Some(key) => self.signature(key, rest),
+            None => UNSAFE.to_owned(),
+        }
+    }
+
+    fn signature(&self, key: &Key, rest: &str) -> String {
+        let mut text = base64::padded(&self.digest.sign(key.bytes(), &[rest.as_bytes()]));
+        if self.truncate > 0 {
+            text.truncate(self.truncate);
+        }
+        text
+    }
+
+    /// Is it signed with one of the keys? The time that it takes does not tell with which, nor how far it is right.
+    fn allows(&self, signature: &str, rest: &str) -> bool {
+        self.keys.iter().fold(false, |allowed, key| {
+            allowed | same(signature.as_bytes(), self.signature(key, rest).as_bytes())
+        })
+    }
+}
+
+impl Thumbor {
+    /// What follows the signature, if that is right. One signature is cut off, and no more: what looks like one
+    /// further on is part of what was signed.
+    fn verified<'a>(&self, below: &'a str) -> Option<Cow<'a, str>> {
+        match self.flavour {
+            Flavour::Thumbor => {
+                let (signature, rest) = below.split_once('/')?;
+                // `=` may come as `%3D`.
+                let signature = percent::decode(signature).ok()?;
+                self.allowed(&signature, rest)
+                    .then_some(Cow::Borrowed(rest))
+            }
+            Flavour::Imagor => {
+                if let Some(rest) = self.imagor(below) {
+                    return Some(Cow::Borrowed(rest));
+                }
+                // Proxies escape; the whole path is decoded once, and tried again.
+                let decoded = percent::decode(below)
+                    .ok()
+                    .filter(|decoded| decoded != below)?;
+                self.imagor(&decoded)
+                    .map(|rest| Cow::Owned(rest.to_owned()))
+            }
+        }
+    }
+
+    fn imagor<'a>(&self, below: &'a str) -> Option<&'a str> {
+        let (signature, rest) = below.trim_start_matches('/').split_once('/')?;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
+        let signed = signature == UNSAFE || (signature.len() >= 17 && signature.bytes().all(plain));
+        (signed && self.allowed(signature, rest)).then_some(rest)
+    }
+
+    fn allowed(&self, signature: &str, rest: &str) -> bool {
+        match signature {
+            UNSAFE => self.signing.allow_unsafe,
+            signature => self.signing.allows(signature, rest),
+        }
+    }
+
+    fn request(&self, rest: &str, query: Option<&str>) -> Result<ImageRequest, Refusal> {
+        let (mut parts, image) = path::read(self.flavour, rest);
+        let source = self.source(image)?;
+        let mut notes = Vec::new();
+        if parts.debug {
+            notes.push("debug: focal points are not drawn".to_owned());
+            parts.debug = false;
+        }
+        if parts.smart {
+            notes.push("smart: the middle is kept".to_owned());
+        }
+        let mut list = Vec::new();
+        let most = if self.max_filters == 0 {
+            usize::MAX
+        } else {
+            self.max_filters
+        };
+        let all = std::mem::take(&mut parts.filters);
+        for (name, args) in all.into_iter().take(most) {
+            match filters::read(self.flavour, &name, &args) {
+                Some(filter) => {
+                    list.push(filter);
+                    parts.filters.push((name, args));
+                }
+                None if notes.len() < 16 => {
+                    notes.push(format!(
+                        "{}: it is skipped",
+                        shorten(&format!("{name}({args})"))
+                    ));
+                }
+                None => {}
+            }
+        }
+        let ask = match parts.meta {
+            true => Ask::Describe(meta::document(self.flavour, image, query)),
+            false => Ask::Picture,
+        };
+        let style = self.style(&list);
+        let rules = ThumborRules::new(self.flavour, self.usual, Arc::new(parts), list);
+        Ok(ImageRequest {
+            ask,
+            notes,
+            style,
+            ..ImageRequest::picture(source, rules)
+        })
+    }
+
+    fn style(&self, list: &[Filter]) -> AnswerStyle {
+        let mut style = AnswerStyle {
+            max_age: Some(self.max_age).filter(|seconds| *seconds > 0),
+            ..AnswerStyle::default()
+        };
+        if self.flavour == Flavour::Imagor {
+            style.headers = answers::disposition(None);
+        }
+        for filter in list {
+            match filter {
+                Filter::MaxAge(seconds) => style.max_age = Some(*seconds),
+                Filter::Expires(milliseconds) => style.expires = Some(milliseconds / 1000),
+                Filter::Attachment(name) => style.headers = answers::disposition(Some(name)),
+                _ => {}
+            }
+        }
+        style
+    }
+
+    /// What the image is, decoded once.
+    fn source(&self, raw: &str) -> Result<Source, Refusal> {
+        let image = match self.flavour {
+            Flavour::Thumbor => percent::decode(raw)?,
+            Flavour::Imagor => {
+                let image = filters::unescaped(raw);
+                let encoded = image.strip_prefix("b64:").and_then(base64::read_bare);
+                // What is no base64 is a file's name.
+                encoded
+                    .and_then(|bytes| String::from_utf8(bytes).ok())
+                    .unwrap_or(image)
+            }
+        };
+        if image.contains('\0') {
+            return Err(Refusal::new(raw, "no file's name holds a NUL (`%00`)"));
+        }
+        if image.is_empty() {
+            return Err(Refusal::new(raw, "no image follows"));
+        }
+        if self.flavour == Flavour::Imagor && image.starts_with("color:") {
+            let why = "pictures of one colour are not made here";
+            return Err(Refusal::of(Fault::Unsupported, raw, why));
+        }
+        for scheme in ["http:/", "https:/"] {
+            // Proxies that merge slashes leave one of two.
+            if let Some(rest) = image.strip_prefix(scheme) {
+                let rest = rest.trim_start_matches('/');
+                return Ok(Source::Url(format!("{scheme}/{rest}")));
+            }
+        }
+        Ok(match self.loader {
+            Loader::Path => Source::from_path(&image),
+            Loader::Http => Source::Url(format!("http://{image}")),
+            Loader::Https => Source::Url(format!("https://{image}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

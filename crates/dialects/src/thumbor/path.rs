@@ -1,0 +1,355 @@
+//! The grammar: which parts stand before the image. Each may be left out, in this order only; the first segment that
+//! is not the next possible part begins the image.
+
+use std::fmt::{self, Write};
+
+use super::Flavour;
+use crate::percent;
+
+/// What the parts before an image say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Parts {
+    pub(super) debug: bool,
+    pub(super) meta: bool,
+    pub(super) trim: Option<Trim>,
+    /// Left, top, right, bottom.
+    pub(super) crop: Option<[f64; 4]>,
+    pub(super) fit: Option<FitIn>,
+    pub(super) stretch: bool,
+    /// Left to right, top to bottom.
+    pub(super) flip: (bool, bool),
+    pub(super) size: Option<(Side, Side)>,
+    /// Left, top, right, bottom.
+    pub(super) padding: Option<[u32; 4]>,
+    pub(super) across: Option<Align>,
+    pub(super) down: Option<Align>,
+    pub(super) smart: bool,
+    /// Name and arguments, as they stand in a URL.
+    pub(super) filters: Vec<(String, String)>,
+}
+
+/// `trim`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trim {
+    /// The corner that the border is like: the lower right one?
+    pub(super) from_end: bool,
+    pub(super) tolerance: Option<u32>,
+}
+
+/// `fit-in`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FitIn {
+    pub(super) adaptive: bool,
+    pub(super) full: bool,
+}
+
+/// A side of the size that is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Side {
+    /// What follows from the other.
+    #[default]
+    Free,
+    /// The picture's own.
+    Original,
+    Px(u32),
+}
+
+/// Which part is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Align {
+    /// Left or top.
+    Start,
+    #[default]
+    Middle,
+    /// Right or bottom.
+    End,
+}
+
+/// Reads the parts; what is left is the image, raw.
+pub(super) fn read(flavour: Flavour, rest: &str) -> (Parts, &str) {
+    let mut reader = Reader { flavour, rest };
+    let thumbor = flavour == Flavour::Thumbor;
+    let mut parts = Parts {
+        debug: thumbor && reader.word("debug"),
+        meta: reader.word("meta"),
+        trim: reader.part(trim),
+        crop: reader.part(|text| crop(flavour, text)),
+        fit: reader.part(fit),
+        stretch: !thumbor && reader.word("stretch"),
+        ..Parts::default()
+    };
+    if let Some((flip, size)) = reader.part(|text| size(flavour, text)) {
+        (parts.flip, parts.size) = (flip, Some(size));
+    }
+    if !thumbor {
+        parts.padding = reader.part(padding);
+    }
+    parts.across = reader.part(|text| align(text, ["left", "center", "right"]));
+    parts.down = reader.part(|text| align(text, ["top", "middle", "bottom"]));
+    parts.smart = reader.word("smart");
+    parts.filters = reader.filters();
+    (parts, reader.rest)
+}
+
+struct Reader<'a> {
+    flavour: Flavour,
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    /// The next segment, if it is this part and something follows it.
+    fn part<T>(&mut self, read: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
+        let (segment, after) = self.rest.split_once('/')?;
+        let part = read(segment).filter(|_| !after.is_empty())?;
+        self.rest = after;
+        Some(part)
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        self.part(|text| (text == word).then_some(())).is_some()
+    }
+
+    fn filters(&mut self) -> Vec<(String, String)> {
+        let Some(text) = self.rest.strip_prefix("filters:") else {
+            return Vec::new();
+        };
+        let filters = match self.flavour {
+            Flavour::Thumbor => up_to_first_end(text),
+            Flavour::Imagor => by_depth(text),
+        };
+        let Some((filters, after)) = filters else {
+            return Vec::new();
+        };
+        self.rest = after;
+        filters
+    }
+}
+
+/// thumbor's: everything up to the first `)/`, cut at `):`.
+fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
+    let first = text.char_indices().nth(1)?.0;
+    let end = first + text[first..].find(")/")?;
+    let (filters, after) = (&text[..end], &text[end + 2..]);
+    if after.is_empty() {
+        return None;
+    }
+    // What is escaped is decoded before it is cut apart.
+    let filters = percent::decode(filters).ok()?;
+    let pair = |filter: &str| {
+        let (name, args) = filter.split_once('(')?;
+        Some((
+            name.to_owned(),
+            percent::encode(args.strip_suffix(')').unwrap_or(args), ""),
+        ))
+    };
+    Some((filters.split("):").filter_map(pair).collect(), after))
+}
+
+/// imagor's: by the depth of parentheses, in which `/` and `:` belong to an argument.
+fn by_depth(text: &str) -> Option<(Vec<(String, String)>, &str)> {
+    let (mut filters, mut depth, mut start, mut open) = (Vec::new(), 0_usize, 0, None);
+    // A filter from its name to its last parenthesis.
+    let filter = |from: usize, open: Option<usize>, to: usize| {
+        let open = open?;
+        let args = text[open + 1..to].strip_suffix(')')?;
+        Some((text[from..open].to_owned(), args.to_owned()))
+    };
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => {
+                open = open.or(Some(at));
+                depth += 1;
+            }
+            b')' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 => {
+                filters.extend(filter(start, open.take(), at));
+                start = at + 1;
+            }
+            b'/' if depth == 0 => {
+                filters.extend(filter(start, open, at));
+                let after = &text[at + 1..];
+                return (!after.is_empty()).then_some((filters, after));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn digits(text: &str) -> Option<u32> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // What no picture has saturates, for a limit to refuse.
+    plain.then(|| text.parse().unwrap_or(u32::MAX))
+}
+
+fn trim(text: &str) -> Option<Trim> {
+    let mut words = text.split(':');
+    if words.next() != Some("trim") {
+        return None;
+    }
+    let mut next = words.next();
+    let from_end = match next {
+        Some("bottom-right") => true,
+        Some("top-left") => false,
+        _ => {
+            let tolerance = next.map(digits);
+            let only = words.next().is_none() && tolerance != Some(None);
+            return only.then_some(Trim {
+                from_end: false,
+                tolerance: tolerance.flatten(),
+            });
+        }
+    };
+    next = words.next();
+    let tolerance = next.map(digits);
+    (words.next().is_none() && tolerance != Some(None)).then_some(Trim {
+        from_end,
+        tolerance: tolerance.flatten(),
+    })
+}
+
+fn crop(flavour: Flavour, text: &str) -> Option<[f64; 4]> {
+    let ((left, top), (right, bottom)) = {
+        let (start, end) = text.split_once(':')?;
+        (start.split_once('x')?, end.split_once('x')?)
+    };
+    let number = |text: &str| match flavour {
+        Flavour::Thumbor => digits(text).map(f64::from),
+        Flavour::Imagor => decimal(text),
+    };
+    Some([number(left)?, number(top)?, number(right)?, number(bottom)?])
+}
+
+/// Digits with one point at most, and a digit at the end.
+fn decimal(text: &str) -> Option<f64> {
+    let plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let ends = text.ends_with(|last: char| last.is_ascii_digit());
+    (plain && ends).then(|| text.parse().ok()).flatten()
+}
+
+fn fit(text: &str) -> Option<FitIn> {
+    let rest = text.strip_suffix("fit-in")?;
+    let (adaptive, rest) = match rest.strip_prefix("adaptive-") {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    match rest {
+        "" => Some(FitIn {
+            adaptive,
+            full: false,
+        }),
+        "full-" => Some(FitIn {
+            adaptive,
+            full: true,
+        }),
+        _ => None,
+    }
+}
+
+type Sized = ((bool, bool), (Side, Side));
+
+fn size(flavour: Flavour, text: &str) -> Option<Sized> {
+    let (w, h) = text.split_once('x')?;
+    let (w, h) = (side(flavour, w)?, side(flavour, h)?);
+    Some(((w.0, h.0), (w.1, h.1)))
+}
+
+fn side(flavour: Flavour, text: &str) -> Option<(bool, Side)> {
+    let (flip, text) = match text.strip_prefix('-') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let side = match text {
+        "" => Side::Free,
+        "orig" if flavour == Flavour::Thumbor => Side::Original,
+        text => match digits(text)? {
+            0 => Side::Free,
+            px => Side::Px(px),
+        },
+    };
+    Some((flip, side))
+}
+
+fn padding(text: &str) -> Option<[u32; 4]> {
+    let pair = |text: &str| {
+        let (x, y) = text.split_once('x')?;
+        Some((digits(x)?, digits(y)?))
+    };
+    let (start, end) = match text.split_once(':') {
+        Some((start, end)) => (pair(start)?, pair(end)?),
+        None => (pair(text)?, pair(text)?),
+    };
+    Some([start.0, start.1, end.0, end.1])
+}
+
+fn align(text: &str, words: [&str; 3]) -> Option<Align> {
+    let all = [Align::Start, Align::Middle, Align::End];
+    let place = words.iter().position(|word| *word == text)?;
+    all.get(place).copied()
+}
+
+/// The parts as they stand before an image, each with the slash behind it.
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |f: &mut fmt::Formatter<'_>, on: bool, word: &str| match on {
+            true => write!(f, "{word}/"),
+            false => Ok(()),
+        };
+        word(f, self.debug, "debug")?;
+        word(f, self.meta, "meta")?;
+        if let Some(trim) = self.trim {
+            f.write_str("trim")?;
+            if trim.from_end {
+                f.write_str(":bottom-right")?;
+            }
+            if let Some(tolerance) = trim.tolerance {
+                write!(f, ":{tolerance}")?;
+            }
+            f.write_char('/')?;
+        }
+        if let Some([left, top, right, bottom]) = self.crop {
+            write!(f, "{left}x{top}:{right}x{bottom}/")?;
+        }
+        if let Some(fit) = self.fit {
+            f.write_str(if fit.adaptive { "adaptive-" } else { "" })?;
+            f.write_str(if fit.full { "full-fit-in/" } else { "fit-in/" })?;
+        }
+        word(f, self.stretch, "stretch")?;
+        // Two numbers in a row would be the size without it.
+        let size = self.size.or(self.padding.map(|_| Default::default()));
+        if let Some((w, h)) = size {
+            let minus = |flip: bool| if flip { "-" } else { "" };
+            write!(f, "{}{w}x{}{h}/", minus(self.flip.0), minus(self.flip.1))?;
+        }
+        if let Some([left, top, right, bottom]) = self.padding {
+            write!(f, "{left}x{top}:{right}x{bottom}/")?;
+        }
+        let aligned =
+            |f: &mut fmt::Formatter<'_>, align: Option<Align>, words: [&str; 3]| match align {
+                None => Ok(()),
+                Some(Align::Start) => write!(f, "{}/", words[0]),
+                Some(Align::Middle) => write!(f, "{}/", words[1]),
+                Some(Align::End) => write!(f, "{}/", words[2]),
+            };
+        aligned(f, self.across, ["left", "center", "right"])?;
+        aligned(f, self.down, ["top", "middle", "bottom"])?;
+        word(f, self.smart, "smart")?;
+        for (index, (name, args)) in self.filters.iter().enumerate() {
+            f.write_str(if index == 0 { "filters:" } else { ":" })?;
+            write!(f, "{name}({args})")?;
+        }
+        word(f, !self.filters.is_empty(), "")
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Free => f.write_char('0'),
+            Self::Original => f.write_str("orig"),
+            Self::Px(px) => px.fmt(f),
+        }
+    }
+}

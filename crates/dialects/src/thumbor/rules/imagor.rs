@@ -1,0 +1,262 @@
+//! imagor's arithmetic: whole numbers as Go divides them, and sides rounded as libvips does, half away from zero.
+
+use super::{Picture, ThumborRules};
+use crate::thumbor::filters::Filter;
+use crate::thumbor::path::{Align, FitIn, Side};
+
+impl ThumborRules {
+    pub(super) fn lay_out_imagor(&self, picture: &mut Picture, inner: Option<[f64; 4]>) {
+        let source = picture.size();
+        let corner = picture.crop_edges(self.parts.crop, inner);
+        let fit = self.parts.fit;
+        let full = fit.is_some_and(|fit| fit.full);
+        // The last one counts.
+        let grows = self.filters.iter().rev().find_map(|filter| match filter {
+            Filter::Upscale => Some(true),
+            Filter::NoUpscale => Some(false),
+            _ => None,
+        });
+        let grows = grows.unwrap_or(fit.is_none() || full);
+        let asked = self.parts.size.unwrap_or_default();
+        let (w, h) = picture.boxed(asked, fit, grows, self.usual.most);
+        picture.asked = (w, h);
+        let (width, height) = (picture.width, picture.height);
+        let smaller = w < width || h < height;
+        // What it makes of one side alone is rounded, not cut.
+        let one = match asked {
+            (Side::Px(w), Side::Free) => Some((w, u32::MAX)),
+            (Side::Free, Side::Px(h)) => Some((u32::MAX, h)),
+            _ => None,
+        };
+        let apart = |filter: &Filter| {
+            use Filter::{Focal, MaxBytes, Orient, Rotate};
+            matches!(filter, Focal(_) | MaxBytes(_) | Orient(_) | Rotate(_))
+        };
+        let plain = self.parts.crop.is_none()
+            && self.parts.trim.is_none()
+            && !self.parts.flip.1
+            && !self.filters.iter().any(apart);
+        if fit.is_some() {
+            if grows || smaller {
+                picture.inside(one.filter(|_| plain && !full).unwrap_or((w, h)));
+            }
+        } else if self.parts.stretch || self.has(&Filter::Stretch) {
+            if grows || (w < width && h < height) {
+                picture.scale(w.into(), h.into());
+            }
+        } else if let Some(bounds) = one.filter(|_| plain) {
+            if grows || bounds.0 < width || bounds.1 < height {
+                picture.inside(bounds);
+            }
+        } else if grows || smaller {
+            let focus = self.focus_imagor(source, corner);
+            let align = (
+                self.parts.across.unwrap_or_default(),
+                self.parts.down.unwrap_or_default(),
+            );
+            // A picture that is shorter on one side is only cut on the other.
+            let enlarges = grows || !plain;
+            picture.cover((w, h), enlarges, focus, align);
+        }
+    }
+
+    /// The middle of the focal regions by their areas, in shares of what the crop left.
+    fn focus_imagor(&self, source: (f64, f64), corner: (f64, f64)) -> Option<(f64, f64)> {
+        let mut areas = Vec::new();
+        for filter in self.filters.iter() {
+            let Filter::Focal([left, top, right, bottom]) = *filter else {
+                continue;
+            };
+            let point = right.is_infinite();
+            let shares = left < 1.0 && top < 1.0 && (point || (right <= 1.0 && bottom <= 1.0));
+            let unit = if shares { source } else { (1.0, 1.0) };
+            let (left, top) = (left * unit.0, top * unit.1);
+            let (right, bottom) = match point {
+                true => (left + 1.0, top + 1.0),
+                false => (right * unit.0, bottom * unit.1),
+            };
+            if right > left && bottom > top {
+                areas.push([left, top, right, bottom]);
+            }
+        }
+        let weight = |[left, top, right, bottom]: [f64; 4]| (right - left) * (bottom - top);
+        let total: f64 = areas.iter().map(|area| weight(*area)).sum();
+        (total > 0.0).then(|| {
+            areas.iter().fold((-corner.0, -corner.1), |(x, y), area| {
+                let part = weight(*area) / total;
+                (
+                    x + (area[0] + area[2]) / 2.0 * part,
+                    y + (area[1] + area[3]) / 2.0 * part,
+                )
+            })
+        })
+    }
+}
+
+impl Picture {
+    /// Crops and cuts the border off at once; the corner of what is left. The last column and row are never part of
+    /// a crop: that is imagor's rule.
+    fn crop_edges(&mut self, crop: Option<[f64; 4]>, inner: Option<[f64; 4]>) -> (f64, f64) {
+        let (width, height) = self.size();
+        let mut edges = None;
+        if let Some(crop) = crop.filter(|crop| crop.iter().any(|edge| *edge > 0.0)) {
+            let [left, top, right, bottom] = in_px(crop, crop, (width, height));
+            let end = |edge: f64, last: f64| if edge == 0.0 { last } else { edge.min(last) };
+            edges = Some([
+                left,
+                top,
+                end(right, width - 1.0),
+                end(bottom, height - 1.0),
+            ]);
+        }
+        if let Some(inner) = inner {
+            edges = Some(match edges {
+                None => inner,
+                Some(crop) => [
+                    crop[0].max(inner[0]),
+                    crop[1].max(inner[1]),
+                    crop[2].min(inner[2]),
+                    crop[3].min(inner[3]),
+                ],
+            });
+        }
+        match edges {
+            Some([left, top, right, bottom]) if right > left && bottom > top => {
+                // Each is cut to whole px: the corner, then the size.
+                let (x, y) = (left.floor(), top.floor());
+                let (w, h) = ((right - left).floor(), (bottom - top).floor());
+                self.cut([x, y, x + w, y + h]);
+                (left, top)
+            }
+            _ => (0.0, 0.0),
+        }
+    }
+
+    /// The box in whole px.
+    fn boxed(
+        &self,
+        asked: (Side, Side),
+        fit: Option<FitIn>,
+        grows: bool,
+        most: (u32, u32),
+    ) -> (u32, u32) {
+        let px = |side: Side, most: u32| match side {
+            Side::Px(px) => px.min(most),
+            Side::Free | Side::Original => 0,
+        };
+        let (mut w, mut h) = (px(asked.0, most.0), px(asked.1, most.1));
+        let (width, height) = (self.width, self.height);
+        let landscape = width > height;
+        if fit.is_some_and(|fit| fit.adaptive) && w > 0 && h > 0 && landscape != (w > h) {
+            (w, h) = (h, w);
+        }
+        let other = |one: u32, side: u32, own: u32| {
+            // Whole-number division of sides that fit into u64.
+            let other = (u64::from(side) * u64::from(one) / u64::from(own.max(1))) as u32;
+            let other = if grows { other } else { other.min(side) };
+            other.max(1)
+        };
+        match (w, h) {
+            (0, 0) => (w, h) = (width, height),
+            (0, _) => w = other(h, width, height),
+            (_, 0) => h = other(w, height, width),
+            _ => {}
+        }
+        if fit.is_some_and(|fit| fit.full) {
+            let ratio = f64::from(width) / f64::from(height);
+            if ratio < f64::from(w) / f64::from(h) {
+                h = (f64::from(w) / ratio).ceil() as u32;
+            } else {
+                w = (f64::from(h) * ratio).ceil() as u32;
+            }
+        }
+        (w, h)
+    }
+
+    /// libvips' thumbnail that fits a box.
+    fn inside(&mut self, (w, h): (u32, u32)) {
+        let (width, height) = self.size();
+        self.shrink((width / f64::from(w)).max(height / f64::from(h)));
+    }
+
+    fn shrink(&mut self, by: f64) {
+        let (width, height) = self.size();
+        let side = |side: f64| (side / by).round().max(1.0);
+        self.scale(side(width), side(height));
+    }
+
+    /// libvips' thumbnail that covers a box, cut to it.
+    fn cover(
+        &mut self,
+        (w, h): (u32, u32),
+        enlarges: bool,
+        focus: Option<(f64, f64)>,
+        align: (Align, Align),
+    ) {
+        let before = self.size();
+        let by = (before.0 / f64::from(w)).min(before.1 / f64::from(h));
+        self.shrink(if enlarges { by } else { by.max(1.0) });
+        let (w, h) = (w.min(self.width), h.min(self.height));
+        let (left, top) = match focus {
+            Some((x, y)) => {
+                let start = |focus: f64, before: f64, now: u32, part: u32| {
+                    let start = f64::from(now) * (focus / before) - f64::from(part) / 2.0;
+                    start.clamp(0.0, f64::from(now - part)).floor()
+                };
+                (
+                    start(x, before.0, self.width, w),
+                    start(y, before.1, self.height, h),
+                )
+            }
+            None => {
+                let start = |align: Align, now: u32, part: u32| match align {
+                    Align::Start => 0.0,
+                    Align::Middle => f64::from((now - part) / 2),
+                    Align::End => f64::from(now - part),
+                };
+                (
+                    start(align.0, self.width, w),
+                    start(align.1, self.height, h),
+                )
+            }
+        };
+        self.cut([left, top, left + f64::from(w), top + f64::from(h)]);
+    }
+
+    pub(super) fn proportion_imagor(&mut self, factor: f64) {
+        if factor <= 0.0 {
+            return;
+        }
+        let factor = if factor > 1.0 {
+            factor.min(100.0) / 100.0
+        } else {
+            factor
+        };
+        let (width, height) = self.size();
+        // `as` truncates, as Go does.
+        let (w, h) = ((width * factor) as u32, (height * factor) as u32);
+        if w > 0 && h > 0 {
+            self.inside((w, h));
+        }
+    }
+
+    /// The filter `crop`: `given` tells shares from px.
+    pub(super) fn crop_imagor(&mut self, edges: [f64; 4], given: [f64; 4]) {
+        let edges = in_px(edges, given, self.size());
+        self.cut(edges);
+    }
+}
+
+/// Edges in px: those that were given as shares of the sides are rounded, half away from zero.
+fn in_px(edges: [f64; 4], given: [f64; 4], (width, height): (f64, f64)) -> [f64; 4] {
+    let [left, top, right, bottom] = edges.map(|edge| edge.max(0.0));
+    match given[0] < 1.0 && given[1] < 1.0 && given[2] <= 1.0 && given[3] <= 1.0 {
+        true => [
+            (left * width).round(),
+            (top * height).round(),
+            (right * width).round(),
+            (bottom * height).round(),
+        ],
+        false => [left, top, right, bottom],
+    }
+}

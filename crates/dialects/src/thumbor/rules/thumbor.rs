@@ -1,0 +1,202 @@
+//! thumbor's arithmetic, in its order of operations: Python's floats, halves rounded to even.
+
+use super::round::hundredths;
+use super::{Picture, ThumborRules};
+use crate::thumbor::filters::Filter;
+use crate::thumbor::path::{Align, FitIn, Side};
+
+impl ThumborRules {
+    pub(super) fn lay_out_thumbor(&self, picture: &mut Picture, inner: Option<[f64; 4]>) {
+        let mut asked = self.parts.size.unwrap_or_default();
+        let limited = |side: Side, most: u32| match side {
+            Side::Px(px) if most > 0 => Side::Px(px.min(most)),
+            side => side,
+        };
+        asked = (
+            limited(asked.0, self.usual.most.0),
+            limited(asked.1, self.usual.most.1),
+        );
+        if self.has(&Filter::NoUpscale) {
+            let at_most = |side: Side, own: u32| match side {
+                Side::Free => Side::Free,
+                Side::Original => Side::Px(own),
+                Side::Px(px) => Side::Px(px.min(own)),
+            };
+            asked = (
+                at_most(asked.0, picture.width),
+                at_most(asked.1, picture.height),
+            );
+        }
+        let cropped = self.crop(picture, inner);
+        let focus = self.focus(picture, cropped);
+        let target = target(picture, asked);
+        picture.target = (target.0 as u32, target.1 as u32);
+        let ground = |side: Side| match side {
+            Side::Px(px) => px,
+            Side::Free | Side::Original => 0,
+        };
+        picture.asked = (ground(asked.0), ground(asked.1));
+        match self.parts.fit {
+            Some(fit) => picture.fit_in(fit, target),
+            None => {
+                if !self.has(&Filter::Stretch) {
+                    picture.crop_to_ratio(target, focus);
+                }
+                if target != picture.size() {
+                    picture.scale(target.0, target.1);
+                }
+            }
+        }
+    }
+
+    /// Cuts the border off, then the edges that the URL names, in px of the picture with its border. Their place, if
+    /// there is one.
+    fn crop(&self, picture: &mut Picture, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
+        let mut offset = (0.0, 0.0);
+        if let Some(inner) = inner {
+            offset = (inner[0], inner[1]);
+            picture.cut(inner);
+        }
+        let crop = self
+            .parts
+            .crop
+            .filter(|crop| crop.iter().any(|edge| *edge > 0.0))?;
+        let (width, height) = picture.size();
+        let across = |edge: f64| (edge - offset.0).clamp(0.0, width);
+        let down = |edge: f64| (edge - offset.1).clamp(0.0, height);
+        let edges = [
+            across(crop[0]),
+            down(crop[1]),
+            across(crop[2]),
+            down(crop[3]),
+        ];
+        if edges[0] >= edges[2] || edges[1] >= edges[3] {
+            return None;
+        }
+        picture.cut(edges);
+        Some(edges)
+    }
+
+    /// The point that is kept in view: the middle of the focal regions by their areas, or where the alignment is.
+    fn focus(&self, picture: &Picture, cropped: Option<[f64; 4]>) -> (f64, f64) {
+        let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
+        for filter in self.filters.iter() {
+            let Filter::Focal(area) = filter else {
+                continue;
+            };
+            let [left, top, right, bottom] = area.map(|edge| edge as i128);
+            let mut point = (
+                left + (right - left).div_euclid(2),
+                top + (bottom - top).div_euclid(2),
+            );
+            if let Some(edges) = cropped {
+                let [left, top, right, bottom] = edges.map(|edge| edge as i128);
+                let inside = (left..=right).contains(&point.0) && (top..=bottom).contains(&point.1);
+                if !inside {
+                    continue;
+                }
+                point = (point.0 - left, point.1 - top);
+            }
+            let weight = (right - left) * (bottom - top);
+            (x, y) = (x + point.0 * weight, y + point.1 * weight);
+            total += weight;
+        }
+        let part = |sum: i128| sum.checked_div_euclid(total).map(|part| part as f64);
+        if let (Some(x), Some(y)) = (part(x), part(y)) {
+            return (x, y);
+        }
+        let aligned = |align: Option<Align>, side: f64| match align.unwrap_or_default() {
+            Align::Start => 0.0,
+            Align::Middle => (side * 0.5).floor(),
+            Align::End => side,
+        };
+        let (width, height) = picture.size();
+        (
+            aligned(self.parts.across, width),
+            aligned(self.parts.down, height),
+        )
+    }
+}
+
+/// The size that is asked for, for what is left of the picture.
+fn target(picture: &Picture, asked: (Side, Side)) -> (f64, f64) {
+    let (width, height) = picture.size();
+    let given = |side: Side, own: f64| match side {
+        Side::Free => None,
+        Side::Original => Some(own),
+        Side::Px(px) => Some(f64::from(px)),
+    };
+    match (given(asked.0, width), given(asked.1, height)) {
+        (None, None) => (width, height),
+        (Some(w), Some(h)) => (w, h),
+        (Some(w), None) => (w, (w * height / width).round_ties_even()),
+        (None, Some(h)) => ((h * width / height).round_ties_even(), h),
+    }
+}
+
+impl Picture {
+    /// Cuts to the ratio of the target, unless both are the same to two decimals.
+    fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: (f64, f64)) {
+        let (width, height) = self.size();
+        let (some_w, some_h) = (tw.max(1.0), th.max(1.0));
+        if hundredths(width / height) == hundredths(some_w / some_h) {
+            return;
+        }
+        let (w, h) = if tw / width > th / height {
+            (width, (width * th / some_w).round_ties_even())
+        } else {
+            ((tw * height / some_h).ceil(), height)
+        };
+        let (w, h) = (w.clamp(1.0, width), h.clamp(1.0, height));
+        let start = |focus: f64, part: f64, whole: f64| {
+            let start = (focus - part / 2.0).max(0.0).min(whole - part);
+            start.round_ties_even()
+        };
+        let (left, top) = (start(focus.0, w, width), start(focus.1, h, height));
+        self.cut([left, top, left + w, top + h]);
+    }
+
+    fn fit_in(&mut self, fit: FitIn, target: (f64, f64)) {
+        let (width, height) = self.size();
+        let (mut tw, mut th) = target;
+        if fit.adaptive && ((width < height && tw > th) || (width > height && tw < th)) {
+            (tw, th) = (th, tw);
+            self.asked = (self.asked.1, self.asked.0);
+            self.target = (self.target.1, self.target.0);
+        }
+        if !fit.full && tw >= width && th >= height {
+            return;
+        }
+        let (some_w, some_h) = (tw.max(1.0), th.max(1.0));
+        let sign = if fit.full { -1.0 } else { 1.0 };
+        let (w, h) = if width / some_w * sign >= height / some_h * sign {
+            (tw, (height * tw / width + 1e-5).round_ties_even())
+        } else {
+            ((width * th / height + 1e-5).round_ties_even(), th)
+        };
+        self.scale(w, h);
+        self.asked = (self.asked.0.max(self.width), self.asked.1.max(self.height));
+    }
+
+    /// Grows into the size that was asked for, where it is smaller both ways.
+    pub(super) fn upscale(&mut self) {
+        let (width, height) = self.size();
+        let (tw, th) = (f64::from(self.target.0), f64::from(self.target.1));
+        if width >= tw || height >= th {
+            return;
+        }
+        if width / tw >= height / th {
+            self.scale(tw, (height * tw / width).round_ties_even());
+        } else {
+            self.scale((width * th / height).round_ties_even(), th);
+        }
+    }
+
+    pub(super) fn proportion_thumbor(&mut self, factor: f64) {
+        let (width, height) = self.size();
+        let (w, h) = (width * factor, height * factor);
+        if w >= 1.0 && h >= 1.0 {
+            self.scale(w, h);
+        }
+    }
+}

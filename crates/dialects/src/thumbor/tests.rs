@@ -1,0 +1,347 @@
+//! thumbor's and imagor's own answers, as sentences and as goldens.
+
+mod geometry;
+mod signatures;
+
+use andon_recipe::Facts;
+use proptest::prelude::*;
+
+use crate::vectors::{self, answer};
+use crate::{Ask, Config, Dialects, ImageRequest, ImagorConfig, Refusal, Source, ThumborConfig};
+
+/// thumbor at the root.
+fn thumbor() -> Dialects {
+    Dialects::new(&Config {
+        thumbor: ThumborConfig {
+            prefix: "/".to_owned(),
+            keys: vec!["my-security-key".to_owned()],
+            weak_keys: true,
+            ..ThumborConfig::default()
+        },
+        ..Config::default()
+    })
+    .expect("a configuration")
+}
+
+/// imagor at the root.
+fn imagor() -> Dialects {
+    Dialects::new(&Config {
+        imagor: ImagorConfig {
+            prefix: "/".to_owned(),
+            allow_unsafe: true,
+            ..ImagorConfig::default()
+        },
+        ..Config::default()
+    })
+    .expect("a configuration")
+}
+
+fn ask(dialects: &Dialects, rest: &str) -> ImageRequest {
+    let target = format!("/unsafe/{rest}");
+    dialects.parse(&target).expect(&target)
+}
+
+fn recipe(dialects: &Dialects, rest: &str, facts: &Facts) -> String {
+    let request = ask(dialects, rest);
+    request.rules.resolve(facts).expect(rest).to_string()
+}
+
+#[test]
+fn the_shared_vectors_hold() {
+    for vector in vectors::of("thumbor") {
+        vector.check(&thumbor());
+    }
+    let keyed = |digest| {
+        let imagor = ImagorConfig {
+            prefix: "/".to_owned(),
+            keys: vec!["mysecret".to_owned()],
+            weak_keys: true,
+            digest,
+            ..ImagorConfig::default()
+        };
+        Dialects::new(&Config {
+            imagor,
+            ..Config::default()
+        })
+        .expect("a configuration")
+    };
+    for vector in vectors::of("imagor") {
+        let long = vector.url.len() > 110;
+        let digest = if long {
+            crate::signature::Digest::Sha256
+        } else {
+            crate::signature::Digest::Sha1
+        };
+        vector.check(&keyed(digest));
+    }
+}
+
+#[test]
+fn parts_stand_in_one_order_and_the_first_other_segment_begins_the_image() {
+    let thumbor = thumbor();
+    for (rest, image) in [
+        ("300x200/trip/a.jpg", "trip/a.jpg"),
+        ("smart/300x200/a.jpg", "300x200/a.jpg"),
+        ("300xabc/a.jpg", "300xabc/a.jpg"),
+        ("300x200/", "300x200/"),
+        ("smart", "smart"),
+        ("x/a.jpg", "a.jpg"),
+        ("filters:quality(8)/a.jpg", "a.jpg"),
+        ("filters:quality%288)/a.jpg", "a.jpg"),
+        (
+            "filters:quality(8%29/a%20b.jpg",
+            "filters:quality(8)/a b.jpg",
+        ),
+        (
+            "trim:bottom-right:7/1x2:3x4/adaptive-full-fit-in/-5x-6/left/top/smart/filters:rgb(1,2,3):blur(4)/a%2Fb%3Fc.jpg",
+            "a/b?c.jpg",
+        ),
+    ] {
+        let request = ask(&thumbor, rest);
+        assert_eq!(request.source, Source::from_path(image), "{rest}");
+        assert_eq!(request.ask, Ask::Picture);
+    }
+}
+
+#[test]
+fn an_image_may_be_a_url_and_is_decoded_once() {
+    for (rest, url) in [
+        ("http://a.example/b.jpg", "http://a.example/b.jpg"),
+        ("http:/a.example/b.jpg", "http://a.example/b.jpg"),
+        (
+            "https%3A%2F%2Fa.example%2Fb.jpg%3Fc=1",
+            "https://a.example/b.jpg?c=1",
+        ),
+        ("https://a.example/%2541.jpg", "https://a.example/%41.jpg"),
+    ] {
+        assert_eq!(ask(&thumbor(), rest).source, Source::Url(url.to_owned()));
+    }
+    let http = Dialects::new(&Config {
+        thumbor: ThumborConfig {
+            prefix: "/".to_owned(),
+            loader: crate::Loader::Http,
+            ..ThumborConfig::default()
+        },
+        ..Config::default()
+    })
+    .unwrap();
+    let source = ask(&http, "300x200/my.server.com/a.jpg").source;
+    assert_eq!(source, Source::Url("http://my.server.com/a.jpg".to_owned()));
+    // imagor: a plus is a space, and base64 with a mark.
+    let imagor = imagor();
+    assert_eq!(ask(&imagor, "a+b.jpg").source, Source::from_path("a b.jpg"));
+    assert_eq!(
+        ask(&thumbor(), "a+b.jpg").source,
+        Source::from_path("a+b.jpg")
+    );
+    assert_eq!(
+        ask(&imagor, "b64:dHJpcC9hLmpwZw").source,
+        Source::from_path("trip/a.jpg")
+    );
+    assert_eq!(
+        ask(&imagor, "b64:%25.jpg").source,
+        Source::from_path("b64:%.jpg")
+    );
+}
+
+#[test]
+fn slashes_and_colons_in_imagors_parentheses_belong_to_the_argument() {
+    let request = ask(
+        &imagor(),
+        "filters:watermark(a/b:c.png,1,2):quality(40)/trip/a.jpg",
+    );
+    assert_eq!(request.source, Source::from_path("trip/a.jpg"));
+    let facts = Facts::new("jpeg", 400, 300);
+    assert_eq!(request.rules.resolve(&facts).unwrap().to_string(), "q:40");
+}
+
+#[test]
+fn filters_act_in_their_order_after_the_transform() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (filters, text) in [
+        ("quality(40)", "exact:200x150,q:40"),
+        ("quality(0)", "exact:200x150,q:1"),
+        ("quality(x)", "exact:200x150,q:80"),
+        ("format(WEBP)", "exact:200x150,as:webp,q:80"),
+        ("format(png)", "exact:200x150,as:png"),
+        ("format(bmp)", "exact:200x150,q:80"),
+        ("grayscale():quality(40)", "exact:200x150,gray,q:40"),
+        ("rotate(90)", "exact:200x150,turn:270,q:80"),
+        ("rotate(-90)", "exact:200x150,turn:90,q:80"),
+        ("rotate(45)", "exact:200x150,q:80"),
+        (
+            "brightness(20):contrast(-100)",
+            "exact:200x150,brightness:51,contrast:0,q:80",
+        ),
+        ("contrast(20)", "exact:200x150,contrast:1.4942,q:80"),
+        ("rgb(20,-20,0)", "exact:200x150,rgb:51:-51:0,q:80"),
+        ("rgb(20,-20)", "exact:200x150,q:80"),
+        ("saturation(1.5)", "exact:200x150,saturation:1.5,q:80"),
+        ("blur(4)", "exact:200x150,blur:4x4,q:80"),
+        ("blur(4,2)", "exact:200x150,blur:4x2,q:80"),
+        ("sharpen(2,1.0,true)", "exact:200x150,unsharp:0x1+2+0,q:80"),
+        ("sharpen(2,1.0)", "exact:200x150,q:80"),
+        (
+            "round_corner(20|10,255,255,0)",
+            "exact:200x150,round:20:10:ffff00,q:80",
+        ),
+        (
+            "round_corner(20,255,255,255,1)",
+            "exact:200x150,round:20:20,q:80",
+        ),
+        ("round_corner(20)", "exact:200x150,q:80"),
+        ("proportion(0.5)", "exact:200x150,exact:100x75,q:80"),
+        ("max_bytes(40000)", "exact:200x150,max:40000"),
+        ("fill(red)", "exact:200x150,canvas:200x200:ff0000:0:25,q:80"),
+        (
+            "rotate(90):fill(00ff00)",
+            "exact:200x150,turn:270,canvas:200x200:00ff00:25:0,q:80",
+        ),
+        ("noise(20):equalize():nothing()", "exact:200x150,q:80"),
+        ("strip_exif():strip_icc()", "exact:200x150,q:80"),
+    ] {
+        let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
+        assert_eq!(recipe(&thumbor(), &rest, &facts), text, "{filters}");
+    }
+}
+
+#[test]
+fn what_is_skipped_is_noted() {
+    let request = ask(&thumbor(), "filters:noise(20):quality(x):quality(8)/a.jpg");
+    assert_eq!(
+        request.notes,
+        ["noise(20): it is skipped", "quality(x): it is skipped"]
+    );
+}
+
+#[test]
+fn imagors_filters_have_their_own_grammar() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (filters, text) in [
+        ("quality(0)", "exact:200x150,q:75"),
+        ("format(webp)", "exact:200x150,as:webp,q:75"),
+        ("blur(4)", "exact:200x150,blur:0x2,q:75"),
+        ("blur(4,3)", "exact:200x150,blur:0x3,q:75"),
+        ("sharpen(1)", "exact:200x150,sharpen-l:3:0:2,q:75"),
+        (
+            "round_corner(20,10,red)",
+            "exact:200x150,round:20:10:ff0000,q:75",
+        ),
+        ("hue(90)", "exact:200x150,modulate:1:1:90,q:75"),
+        ("saturation(-50)", "exact:200x150,modulate:1:0.5:0,q:75"),
+        ("invert()", "exact:200x150,invert,q:75"),
+        ("proportion(50)", "exact:200x150,exact:100x75,q:75"),
+        ("rotate(270)", "exact:200x150,turn:90,q:75"),
+        ("rotate(450)", "exact:200x150,q:75"),
+        (
+            "fill(none)",
+            "exact:200x150,canvas:200x200:00000000:0:25,q:75",
+        ),
+        (
+            "padding(red,1,2,3,4)",
+            "exact:200x150,canvas:204x156:ff0000:1:2,q:75",
+        ),
+        ("crop(0.25,0,0.5,1)", "exact:200x150,crop:50:0:100x150,q:75"),
+        ("strip_metadata():page(2)", "exact:200x150,q:75,frame:2"),
+    ] {
+        let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
+        assert_eq!(recipe(&imagor(), &rest, &facts), text, "{filters}");
+    }
+    // Padding acts through `fill` alone, and turns with the picture.
+    let facts = Facts::new("jpeg", 400, 300);
+    assert_eq!(
+        recipe(&imagor(), "fit-in/200x200/5x6/a.jpg", &facts),
+        "exact:200x150,q:75"
+    );
+    assert_eq!(
+        recipe(
+            &imagor(),
+            "fit-in/200x200/5x6:7x8/filters:fill(fff)/a.jpg",
+            &facts
+        ),
+        "exact:200x150,canvas:212x214:ffffff:5:31,q:75"
+    );
+    let ten = format!("filters:{}quality(9)/a.jpg", "quality(8):".repeat(10));
+    assert_eq!(recipe(&imagor(), &ten, &facts), "q:8");
+}
+
+#[test]
+fn answers_follow_filters() {
+    let request = ask(
+        &imagor(),
+        "filters:expire(1700000000123):attachment(b.jpg):max_age(9)/a.jpg",
+    );
+    assert_eq!(request.style.expires, Some(1_700_000_000));
+    assert_eq!(request.style.max_age, Some(9));
+    let disposition = (
+        "content-disposition",
+        "attachment; filename=\"b.jpg\"".to_owned(),
+    );
+    assert_eq!(request.style.headers, [disposition]);
+    assert_eq!(ask(&thumbor(), "a.jpg").style.max_age, Some(86_400));
+    assert_eq!(
+        ask(&imagor(), "filters:raw()/a.jpg")
+            .rules
+            .resolve(&Facts::new("gif", 1, 1))
+            .unwrap()
+            .to_string(),
+        "original"
+    );
+    assert!(matches!(
+        ask(&thumbor(), "meta/a.jpg").ask,
+        Ask::Describe(_)
+    ));
+}
+
+#[test]
+fn metadata_and_orientation_follow_the_flavour() {
+    let mut facts = Facts::new("jpeg", 400, 300);
+    facts.orientation = andon_recipe::Orientation::from_exif(6);
+    (facts.metadata, facts.tagged) = (true, true);
+    assert_eq!(
+        recipe(&thumbor(), "200x0/a.jpg", &facts),
+        "exact:200x150,profile:keep,metadata:none,q:80"
+    );
+    assert_eq!(
+        recipe(&imagor(), "150x0/a.jpg", &facts),
+        "orient,exact:150x200,profile:keep,metadata:all,q:75"
+    );
+}
+
+#[test]
+fn errors_are_answered_as_either_does() {
+    let refusal = |refused: Result<ImageRequest, Refusal>| {
+        let refusal = refused.unwrap_err();
+        let status = answer(Err(refusal.clone()), &Facts::new("jpeg", 1, 1)).unwrap_err();
+        (status, refusal.errors.0.body(status, "why").unwrap())
+    };
+    let (status, (_, body)) = refusal(thumbor().parse("/300x200/a.jpg"));
+    assert_eq!((status, body.as_str()), (400, ""));
+    let (status, (_, body)) = refusal(imagor().parse("/300x200/a.jpg"));
+    assert_eq!(
+        (status, body.as_str()),
+        (403, r#"{"message":"url signature mismatch","status":403}"#)
+    );
+    let (status, _) = refusal(imagor().parse("/unsafe/300x200/color:red"));
+    assert_eq!(status, 406);
+}
+
+proptest! {
+    #[test]
+    fn no_target_panics_and_what_is_written_is_the_same(
+        parts in "((trim|trim:3|meta|debug)/)?([0-9.]{1,4}x[0-9.]{1,4}:[0-9.]{1,4}x[0-9.]{1,4}/)?((adaptive-)?(full-)?fit-in/)?(-?[0-9]{0,4}x-?[0-9]{0,4}/)?([0-9]x[0-9]/)?((left|top)/)?(smart/)?",
+        filters in "(filters:(fill|crop|focal|rotate|blur|proportion|padding|upscale|expire|rgb)\\([0-9a-fx,:.]{0,12}\\)/)?",
+        image in "[a-z0-9%./+]{1,9}",
+        width in 1_u32.., height in 1_u32..,
+    ) {
+        for dialects in [thumbor(), imagor()] {
+            let Ok(request) = dialects.parse(&format!("/unsafe/{parts}{filters}{image}")) else { continue };
+            let _ = request.rules.resolve(&Facts::new("jpeg", width, height));
+            for (_, target) in dialects.write(&request) {
+                let again = dialects.parse(&target).unwrap();
+                prop_assert_eq!(again.rules.text(), request.rules.text(), "{}", target);
+                prop_assert_eq!(again.source, request.source.clone());
+            }
+        }
+    }
+}
