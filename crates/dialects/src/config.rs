@@ -45,6 +45,10 @@ macro_rules! dialects {
         pub struct Config {
             /// Changes to the raw path before any dialect reads it: the first whose pattern matches acts.
             pub rewrite: Vec<Rewrite>,
+            /// Keys of signatures in front of any target.
+            pub signing: SigningConfig,
+            /// nginx's signed locations.
+            pub secure_link: Vec<SecureLinkConfig>,
             $($(#[$doc])* pub $name: $settings,)+
         }
 
@@ -56,7 +60,7 @@ macro_rules! dialects {
 
         impl Config {
             /// The keys at the top of a configuration file that are read here.
-            pub const KEYS: &[&str] = &["rewrite", $(stringify!($name)),+];
+            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", $(stringify!($name)),+];
 
             /// Makes relative paths relative to `folder`.
             pub fn resolve_paths(&mut self, folder: &std::path::Path) {

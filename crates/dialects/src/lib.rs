@@ -30,6 +30,7 @@ mod percent;
 mod request;
 mod rewrite;
 pub mod signature;
+pub mod signing;
 pub mod small_light;
 pub mod thumbor;
 pub mod weserv;
@@ -53,6 +54,7 @@ pub use weserv::WeservConfig;
 
 use dialect::HeadersRead;
 use rewrite::Rewriter;
+use signing::{SecureLink, SecureLinkConfig, Signing, SigningConfig};
 
 config::dialects! {
     /// Andon's own URLs.
@@ -86,6 +88,8 @@ pub type Maker = fn(&Config) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 /// The dialects that are switched on, ready to read targets. Shared by all requests.
 #[derive(Debug)]
 pub struct Dialects {
+    signing: Signing,
+    links: Vec<SecureLink>,
     rewriter: Rewriter,
     dialects: Vec<(&'static str, Box<dyn Dialect>)>,
 }
@@ -100,7 +104,12 @@ impl Dialects {
         for (name, make) in ALL {
             dialects.extend(make(config)?.map(|dialect| (*name, dialect)));
         }
+        let links = config.secure_link.iter().enumerate();
         Ok(Self {
+            signing: config.signing.checked()?,
+            links: links
+                .map(|(index, link)| SecureLink::new(index, link))
+                .collect::<Result<_, _>>()?,
             rewriter: Rewriter::new(&config.rewrite)?,
             dialects,
         })
@@ -128,9 +137,16 @@ impl Dialects {
         raw_target: &str,
         headers: &dyn Headers,
     ) -> Result<ImageRequest, Refusal> {
-        let rewritten = self.rewriter.apply(raw_target);
+        let signed = self.signing.open(raw_target)?;
         let headers = HeadersRead::new(headers);
+        let mut expires = signed.expires;
+        for link in &self.links {
+            let until = link.check(&Target::new(&signed.rest).with_headers(&headers))?;
+            expires = expires.into_iter().chain(until).min();
+        }
+        let rewritten = self.rewriter.apply(&signed.rest);
         let mut request = self.read(&Target::new(&rewritten).with_headers(&headers))?;
+        request.style.expires = request.style.expires.into_iter().chain(expires).min();
         request.style.reads = headers.names();
         Ok(request)
     }

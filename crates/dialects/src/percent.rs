@@ -54,6 +54,36 @@ pub(crate) fn encode(text: &str, bare: &str) -> String {
     encoded
 }
 
+/// One text for everything that decodes to the same bytes: what may stand bare is, and so are the bytes of `bare`.
+///
+/// # Errors
+/// A `%` without two hex digits.
+pub(crate) fn normal(raw: &str, bare: &[u8]) -> Result<String, Refusal> {
+    let mut text = String::with_capacity(raw.len());
+    let mut bytes = raw.bytes();
+    while let Some(byte) = bytes.next() {
+        let byte = match byte {
+            b'%' => {
+                let mut digit = || bytes.next().and_then(|b| char::from(b).to_digit(16));
+                let pair = digit().zip(digit());
+                let (high, low) = pair.ok_or_else(|| {
+                    Refusal::new(raw, "every `%` must stand before two hex digits")
+                })?;
+                (high << 4 | low) as u8
+            }
+            byte => byte,
+        };
+        let plain = byte.is_ascii_alphanumeric() || BARE.as_bytes().contains(&byte);
+        if plain || bare.contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    Ok(text)
+}
+
 /// RFC 3986's `pchar`, besides letters and digits.
 const BARE: &str = "-._~!$&'()*+,;=:@";
 

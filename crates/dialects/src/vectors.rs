@@ -83,6 +83,14 @@ pub(crate) fn answer(
         };
         refusal.errors.0.status(refusal.fault, own)
     })?;
+    // Long past; the clock is the server's.
+    if request
+        .style
+        .expires
+        .is_some_and(|moment| moment < 1_000_000_000)
+    {
+        return Err(request.style.errors.0.status(Fault::Expired, 410));
+    }
     let recipe = request.rules.resolve(facts).map_err(|_| 422_u16)?;
     Ok(size(&recipe, facts))
 }

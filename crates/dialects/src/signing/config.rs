@@ -1,0 +1,96 @@
+//! The keys of signatures.
+
+use std::collections::BTreeMap;
+
+use andon_settings::check;
+use serde::Deserialize;
+
+use super::Signing;
+use crate::ConfigError;
+use crate::signature::Key;
+
+/// `[signing]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SigningConfig {
+    /// The keys; none: nothing is checked.
+    pub keys: Keys,
+    /// Refuse targets that are not signed.
+    pub required: bool,
+    /// How many bytes of a signature may stand for it, 16 to 32.
+    pub bytes: usize,
+    /// Allow keys that can be guessed.
+    pub weak_keys: bool,
+}
+
+/// Keys in a list, called `1`, `2` …, or in a table under names of their own.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Keys {
+    /// Without names.
+    List(Vec<String>),
+    /// By name.
+    Named(BTreeMap<String, String>),
+}
+
+/// They are never printed.
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys(…)")
+    }
+}
+
+impl Default for SigningConfig {
+    fn default() -> Self {
+        Self {
+            keys: Keys::List(Vec::new()),
+            required: false,
+            bytes: 32,
+            weak_keys: false,
+        }
+    }
+}
+
+impl SigningConfig {
+    /// Every key by its name.
+    #[must_use]
+    pub fn named(&self) -> BTreeMap<String, Vec<u8>> {
+        let bytes = |key: &String| key.clone().into_bytes();
+        match &self.keys {
+            Keys::List(keys) => (1..)
+                .map(|number: usize| number.to_string())
+                .zip(keys.iter().map(bytes))
+                .collect(),
+            Keys::Named(keys) => keys
+                .iter()
+                .map(|(name, key)| (name.clone(), bytes(key)))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn checked(&self) -> Result<Signing, ConfigError> {
+        check((16..=32).contains(&self.bytes), "signing.bytes", || {
+            format!("{} must be from 16 to 32", self.bytes)
+        })?;
+        let mut keys = BTreeMap::new();
+        for (name, key) in self.named() {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            check(
+                !name.is_empty() && name.bytes().all(plain),
+                "signing.keys",
+                || format!("`{name}` must be a name of letters, digits, `-` and `_`"),
+            )?;
+            keys.insert(name, Key::new("signing.keys", key, self.weak_keys)?);
+        }
+        check(
+            !self.required || !keys.is_empty(),
+            "signing.required",
+            || "without a key nothing could be asked for: add one to `signing.keys`".to_owned(),
+        )?;
+        Ok(Signing {
+            keys,
+            required: self.required,
+            bytes: self.bytes,
+        })
+    }
+}

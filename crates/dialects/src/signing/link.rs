@@ -1,0 +1,209 @@
+//! nginx's `secure_link`: the MD5 of an expression over the request, and a moment that may stand beside it.
+
+use andon_settings::check;
+use serde::Deserialize;
+
+use super::Target;
+use crate::ConfigError;
+use crate::dialect::Refusal;
+use crate::errors::Fault;
+use crate::percent;
+use crate::request::relative;
+use crate::signature::{base64, md5, same};
+
+/// `[[secure_link]]`: one location.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecureLinkConfig {
+    /// What the paths begin with that are checked.
+    pub location: String,
+    /// The directive `secure_link`: where the signature stands and, after a comma, the moment.
+    pub secure_link: String,
+    /// The directive `secure_link_md5`: what is signed. It holds the secret.
+    pub secure_link_md5: String,
+}
+
+/// The secret is not printed.
+impl std::fmt::Debug for SecureLinkConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SecureLinkConfig")
+            .field(&self.location)
+            .finish()
+    }
+}
+
+/// One location, ready to check targets.
+pub(crate) struct SecureLink {
+    location: String,
+    given: Vec<Piece>,
+    signed: Vec<Piece>,
+}
+
+impl std::fmt::Debug for SecureLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SecureLink").field(&self.location).finish()
+    }
+}
+
+/// A piece of an expression.
+enum Piece {
+    Text(String),
+    /// `$secure_link_expires`.
+    Expires,
+    /// `$uri`: the path, decoded, without repeated slashes.
+    Path,
+    /// `$request_uri`: as received.
+    Whole,
+    /// `$args`: the query.
+    Query,
+    /// `$arg_NAME`: an argument of the query, raw.
+    Argument(String),
+    /// `$http_NAME`.
+    Header(&'static str),
+}
+
+/// The headers that an expression may name.
+const HEADERS: &[(&str, &str)] = &[
+    ("http_host", "host"),
+    ("host", "host"),
+    ("http_user_agent", "user-agent"),
+    ("http_referer", "referer"),
+    ("http_cookie", "cookie"),
+    ("http_authorization", "authorization"),
+    ("http_x_real_ip", "x-real-ip"),
+    ("http_x_forwarded_for", "x-forwarded-for"),
+];
+
+impl SecureLink {
+    pub(crate) fn new(index: usize, config: &SecureLinkConfig) -> Result<Self, ConfigError> {
+        let key = |name: &str| format!("secure_link.{index}.{name}");
+        check(config.location.starts_with('/'), key("location"), || {
+            format!("`{}` must be a path, such as \"/secure/\"", config.location)
+        })?;
+        let expression = |name: &str, text: &str| {
+            pieces(text).map_err(|variable| {
+                ConfigError::new(
+                    key(name),
+                    format!(
+                        "`${variable}` is not known here: $secure_link_expires, $uri, $request_uri, $args, $arg_NAME and \
+                         some $http_NAME are"
+                    ),
+                )
+            })
+        };
+        Ok(Self {
+            location: config.location.clone(),
+            given: expression("secure_link", &config.secure_link)?,
+            signed: expression("secure_link_md5", &config.secure_link_md5)?,
+        })
+    }
+
+    /// Until when a target below the location is good; `None` if it has no end, or is elsewhere. nginx decides by the
+    /// signature first, then by the clock.
+    pub(crate) fn check(&self, target: &Target<'_>) -> Result<Option<u64>, Refusal> {
+        let uri = uri(target.path)?;
+        if !uri.starts_with(&self.location) {
+            return Ok(None);
+        }
+        self.verified(target, &uri).ok_or_else(|| {
+            Refusal::of(
+                Fault::Signature,
+                target.path,
+                "its signature does not match",
+            )
+        })
+    }
+
+    fn verified(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
+        let given = text(&self.given, target, uri, "");
+        let (signature, expires) = match given.split_once(',') {
+            Some((signature, expires)) => (signature, Some(expires)),
+            None => (given.as_str(), None),
+        };
+        let moment = match expires {
+            None => None,
+            Some(expires) => Some(seconds(expires)?),
+        };
+        if signature.len() > 24 {
+            return None;
+        }
+        let bytes = base64::read(signature).filter(|bytes| bytes.len() == 16)?;
+        let signed = text(&self.signed, target, uri, expires.unwrap_or_default());
+        // The last second counts.
+        same(&bytes, &md5(&[signed.as_bytes()]))
+            .then_some(moment.map(|moment| moment.saturating_add(1)))
+    }
+}
+
+/// Seconds since 1970, and none of none.
+fn seconds(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let moment: u64 = plain.then(|| text.parse().ok()).flatten()?;
+    (moment > 0).then_some(moment)
+}
+
+/// The path as nginx's `$uri`.
+fn uri(path: &str) -> Result<String, Refusal> {
+    Ok(format!("/{}", relative(&percent::decode(path)?)))
+}
+
+fn text(pieces: &[Piece], target: &Target<'_>, uri: &str, expires: &str) -> String {
+    let query = target.query.unwrap_or_default();
+    let argument = |name: &str| {
+        let pairs = query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let mut values = pairs.filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        values.next().map_or("", |(_, value)| value)
+    };
+    let value = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Expires => expires.to_owned(),
+        Piece::Path => uri.to_owned(),
+        Piece::Whole => target.whole.to_owned(),
+        Piece::Query => query.to_owned(),
+        Piece::Argument(name) => argument(name).to_owned(),
+        Piece::Header(name) => target.header(name).unwrap_or_default().to_owned(),
+    };
+    pieces.iter().map(value).collect()
+}
+
+/// Cuts an expression at its variables, `$name` or `${name}`.
+///
+/// # Errors
+/// The name of one that is not known.
+fn pieces(text: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        pieces.push(Piece::Text(before.to_owned()));
+        let name_end = |text: &str| {
+            let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            text.find(|letter| !word(letter)).unwrap_or(text.len())
+        };
+        let (name, after) = match after.strip_prefix('{') {
+            Some(braced) => braced.split_once('}').ok_or(braced)?,
+            None => after.split_at(name_end(after)),
+        };
+        pieces.push(variable(name).ok_or(name)?);
+        rest = after;
+    }
+    pieces.push(Piece::Text(rest.to_owned()));
+    Ok(pieces)
+}
+
+fn variable(name: &str) -> Option<Piece> {
+    Some(match name {
+        "secure_link_expires" => Piece::Expires,
+        "uri" => Piece::Path,
+        "request_uri" => Piece::Whole,
+        "args" | "query_string" => Piece::Query,
+        name => match name.strip_prefix("arg_") {
+            Some(argument) => Piece::Argument(argument.to_owned()),
+            None => HEADERS
+                .iter()
+                .find(|(variable, _)| *variable == name)
+                .map(|(_, header)| Piece::Header(header))?,
+        },
+    })
+}

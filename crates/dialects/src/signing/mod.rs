@@ -1,0 +1,197 @@
+//! Signatures in front of every dialect: `/~SIG[.EXPIRES[.KEY[.SCOPE]]]/REST`, where REST is any target that is served
+//! here; and nginx's `secure_link`.
+//!
+//! SIG is the base64url of HMAC-SHA256 over four lines: `andon1`, EXPIRES, SCOPE and `/REST` in a normal form, so that
+//! proxies may escape and unescape what they like. With a SCOPE of n only the first n segments are signed, and whoever
+//! has the URL builds the rest.
+//!
+//! ```
+//! use andon_dialects::signing::Signature;
+//! let key = b"0123456789abcdef0123456789abcdef";
+//! let target = Signature::default().of(key, "/r/fit:250x250,q:80/trip/a.jpg").unwrap();
+//! assert_eq!(target, "/~xZUZjLdO96qWkbP99ajA3E0oOs7KcNkDFFs_itm9QZo/r/fit:250x250,q:80/trip/a.jpg");
+//! ```
+
+mod config;
+mod link;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+pub use config::{Keys, SigningConfig};
+pub(crate) use link::SecureLink;
+pub use link::SecureLinkConfig;
+
+use crate::dialect::{Refusal, Target};
+use crate::errors::Fault;
+use crate::percent;
+use crate::signature::{Digest, Key, base64, same};
+
+/// What a signed target says beside the signature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signature {
+    /// When it ends to be good, in seconds since 1970; 0: never.
+    pub expires: u64,
+    /// The name of the key; empty: any.
+    pub key: String,
+    /// How many segments are signed; 0: all, and the query.
+    pub scope: usize,
+}
+
+impl Signature {
+    /// The target, signed with this key.
+    ///
+    /// # Errors
+    /// A target with escapes that mean nothing, or with fewer segments than are to be signed.
+    pub fn of(&self, key: &[u8], target: &str) -> Result<String, Refusal> {
+        let target = target.strip_prefix('/').unwrap_or(target);
+        let signature = base64::bare(&self.bytes(key, target)?);
+        let mut mark = format!("/~{signature}");
+        let further = [
+            self.expires.to_string(),
+            self.key.clone(),
+            self.scope.to_string(),
+        ];
+        let plain = ["0", "", "0"];
+        // What ends as it would be anyway is left out.
+        let said = (0..3)
+            .rfind(|at| further[*at] != plain[*at])
+            .map_or(0, |at| at + 1);
+        for part in &further[..said] {
+            mark.push('.');
+            mark.push_str(part);
+        }
+        Ok(format!("{mark}/{target}"))
+    }
+
+    /// Reads `SIG[.EXPIRES[.KEY[.SCOPE]]]`: the signature's bytes, and what is said beside it.
+    fn read(mark: &str) -> Option<(Vec<u8>, Self)> {
+        let mut parts = mark.split('.');
+        let bytes = base64::read_bare(parts.next()?)?;
+        let number = |text: Option<&str>| match text {
+            None | Some("") => Some(0),
+            Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+            Some(_) => None,
+        };
+        let said = Self {
+            expires: number(parts.next())?,
+            key: parts.next().unwrap_or_default().to_owned(),
+            scope: number(parts.next())? as usize,
+        };
+        parts.next().is_none().then_some((bytes, said))
+    }
+
+    /// The digest over a target without its first slash.
+    fn bytes(&self, key: &[u8], rest: &str) -> Result<Vec<u8>, Refusal> {
+        let (expires, scope) = (self.expires.to_string(), self.scope.to_string());
+        let signed = self.signed(rest)?;
+        Ok(Digest::Sha256.sign(
+            key,
+            &[
+                b"andon1\n",
+                expires.as_bytes(),
+                b"\n",
+                scope.as_bytes(),
+                b"\n/",
+                signed.as_bytes(),
+            ],
+        ))
+    }
+
+    /// What is signed of a target, in its normal form: each raw segment decoded once and written back.
+    fn signed(&self, rest: &str) -> Result<String, Refusal> {
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        let segments: Vec<&str> = path.split('/').collect();
+        if self.scope > segments.len() {
+            let why = format!("its signature is for {} segments", self.scope);
+            return Err(Refusal::of(Fault::Signature, rest, why));
+        }
+        let all = self.scope == 0;
+        let count = if all { segments.len() } else { self.scope };
+        let path: Result<Vec<String>, Refusal> = segments
+            .iter()
+            .take(count)
+            .map(|segment| percent::normal(segment, b""))
+            .collect();
+        let mut signed = path?.join("/");
+        if let (true, Some(query)) = (all, query) {
+            signed.push('?');
+            signed.push_str(&percent::normal(query, b"/?")?);
+        }
+        Ok(signed)
+    }
+}
+
+/// The keys, ready to check targets.
+#[derive(Debug)]
+pub(crate) struct Signing {
+    keys: BTreeMap<String, Key>,
+    required: bool,
+    /// How many bytes of a signature may stand for it.
+    bytes: usize,
+}
+
+/// A target without its signature.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Opened<'a> {
+    pub(crate) rest: Cow<'a, str>,
+    /// When it ends to be good.
+    pub(crate) expires: Option<u64>,
+}
+
+impl Signing {
+    /// Takes the signature off, if there is one. Nothing else is read of a target before.
+    pub(crate) fn open<'a>(&self, target: &'a str) -> Result<Opened<'a>, Refusal> {
+        let refused = |why: &str| Err(Refusal::of(Fault::Signature, target, why));
+        let plain = Opened {
+            rest: Cow::Borrowed(target),
+            expires: None,
+        };
+        let marked = target
+            .strip_prefix("/~")
+            .and_then(|marked| marked.split_once('/'));
+        let Some((mark, rest)) = marked else {
+            return match self.required {
+                true => refused("it must be signed"),
+                false => Ok(plain),
+            };
+        };
+        let read = Signature::read(mark);
+        if self.keys.is_empty() {
+            // Nobody can check it, so that it says nothing; a name that begins with a tilde is a file's.
+            return Ok(match read {
+                Some((bytes, _)) if (16..=32).contains(&bytes.len()) => Opened {
+                    rest: Cow::Owned(format!("/{rest}")),
+                    expires: None,
+                },
+                _ => plain,
+            });
+        }
+        let wrong = "its signature does not match";
+        let Some((given, said)) = read else {
+            return refused(wrong);
+        };
+        if given.len() != 32 && given.len() != self.bytes {
+            return refused(wrong);
+        }
+        let mut good = false;
+        for (name, key) in &self.keys {
+            let right = said.bytes(key.bytes(), rest)?;
+            let asked = said.key.is_empty() || said.key == *name;
+            good |= asked & same(&given, &right[..given.len().min(right.len())]);
+        }
+        if !good {
+            return refused(wrong);
+        }
+        Ok(Opened {
+            rest: Cow::Owned(format!("/{rest}")),
+            expires: (said.expires > 0).then_some(said.expires),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
