@@ -49,6 +49,12 @@ pub trait Errors: fmt::Debug + Sync {
         None
     }
 
+    /// A header that tells which error it is: name in lower case, and value.
+    fn mark(&self, status: u16) -> Option<(&'static str, String)> {
+        let _ = status;
+        None
+    }
+
     /// Further headers: name in lower case, and value.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]

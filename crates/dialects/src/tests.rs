@@ -160,3 +160,27 @@ fn headers_that_a_dialect_looks_at_are_recorded() {
     assert_eq!(target.header("host"), Some("a.example"));
     assert_eq!(read.names(), ["dpr", "host"]);
 }
+
+#[test]
+fn equal_requests_come_to_the_same_pixels_in_every_language() {
+    let mut config = all();
+    config.iiif.prefix2 = "/iiif/2".to_owned();
+    let dialects = dialects(&config);
+    let facts = andon_recipe::Facts::new("jpeg", 400, 300);
+    let recipe = |target: &str| {
+        let target = target.replace("{}", "a.jpg");
+        let request = dialects.parse(&target).expect(&target);
+        assert_eq!(request.source.as_str(), "a.jpg");
+        request.rules.resolve(&facts).expect(&target).to_string()
+    };
+    let mut recipes = std::collections::BTreeSet::new();
+    let mut different = Vec::new();
+    for group in include_str!("equal.txt").split("\n\n") {
+        let first = group.lines().next().map(recipe).expect("a target");
+        let others = group.lines().map(|target| (target, recipe(target)));
+        different.extend(others.filter(|(_, other)| *other != first));
+        recipes.insert(first);
+    }
+    assert_eq!(different, []);
+    assert_eq!(recipes.len(), 20);
+}

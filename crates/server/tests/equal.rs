@@ -52,6 +52,37 @@ fn equal_requests_cost_one_transform_one_fetch_and_one_entry() {
 }
 
 #[test]
+fn twenty_requests_in_every_dialect_cost_twenty_transforms_and_twenty_entries() {
+    let house = House::with(
+        "[cache]\nfs_fresh = \"1h\"\n[iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n\
+         [image_filter]\nprefix = \"/nginx\"\n[weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n",
+    );
+    let groups: Vec<&str> = include_str!("../../dialects/src/equal.txt")
+        .split("\n\n")
+        .collect();
+    assert_eq!(groups.len(), 20);
+    for group in &groups {
+        let replies: Vec<_> = group
+            .lines()
+            .map(|target| house.get(&target.replace("{}", "a.jpg")))
+            .collect();
+        for (place, reply) in replies.iter().enumerate() {
+            assert_eq!(is_hit(reply), place > 0, "{place} of {group}");
+            assert_eq!(reply.header("etag"), replies[0].header("etag"), "{group}");
+            assert!(reply.body == replies[0].body, "{place} of {group}");
+        }
+    }
+    assert_eq!(figure(&house, "andon_cache_entries{tier=\"memory\"}"), 20.0);
+    let admitted = |outcome: &str| {
+        figure(
+            &house,
+            &format!("andon_admission_total{{outcome=\"{outcome}\"}}"),
+        )
+    };
+    assert_eq!(admitted("done"), 20.0);
+}
+
+#[test]
 fn a_source_that_changes_its_size_is_not_answered_from_the_old_result() {
     let large = "ETag: \"1\"\r\nCache-Control: no-cache, stale-while-revalidate=0\r\n";
     let origin = Origin::start(Vec::new(), "");

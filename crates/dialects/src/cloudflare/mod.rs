@@ -145,7 +145,7 @@ impl Document for Json {
     }
 }
 
-/// The service's numbers stand in the text, because all errors share their headers.
+/// With the service's numbers, in the text and in a header.
 #[derive(Debug)]
 struct CloudflareErrors;
 
@@ -160,6 +160,10 @@ impl Errors for CloudflareErrors {
             Fault::Origin => 502,
             _ => own,
         }
+    }
+
+    fn mark(&self, status: u16) -> Option<(&'static str, String)> {
+        Some(("cf-resized", format!("err={}", number(status))))
     }
 
     fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {

@@ -51,6 +51,9 @@ pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Rep
         let name = HeaderName::from_static(name);
         headers.insert(name, HeaderValue::from_static(value));
     }
+    if let Some((name, value)) = style.0.mark(status.as_u16()) {
+        set(headers, HeaderName::from_static(name), &value);
+    }
     // A fault may be mended at any moment: nobody should keep it for long. What counts is the fault, not
     // the 415 that the module's strict mode calls it.
     // Another URL, signed anew, may be good at once.
