@@ -19,6 +19,7 @@ mod colours;
 mod config;
 mod dialect;
 mod document;
+mod effects;
 mod errors;
 mod geometry;
 pub mod iiif;

@@ -146,6 +146,21 @@ impl Source {
         Ok(Self::from_path(&percent::decode(raw)?))
     }
 
+    /// A raw path of a target, or an absolute URL in its place; proxies that merge slashes leave one of its two.
+    ///
+    /// # Errors
+    /// A text that does not decode.
+    pub(crate) fn path_or_url(raw: &str) -> Result<Self, Refusal> {
+        let decoded = percent::decode(raw)?;
+        for scheme in ["http:/", "https:/"] {
+            if let Some(rest) = decoded.strip_prefix(scheme) {
+                let rest = rest.trim_start_matches('/');
+                return Ok(Self::Url(format!("{scheme}/{rest}")));
+            }
+        }
+        Ok(Self::from_path(&decoded))
+    }
+
     /// A decoded path. Every equivalent path (`//a`, `./a`, `b/../a`) becomes the same text, so that it shares one
     /// cache entry. A slash at the end stays: it asks for a folder.
     #[must_use]

@@ -41,7 +41,9 @@ pub trait Rules: fmt::Debug + Send + Sync {
     fn with_output(&self, output: Output) -> Arc<dyn Rules>;
 
     /// The files that they compose with, by name.
-    fn materials(&self) -> Vec<&str>;
+    fn materials(&self) -> Vec<&str> {
+        Vec::new()
+    }
 }
 
 /// What rules may depend on: the source's header, and of its pixels what they asked for.

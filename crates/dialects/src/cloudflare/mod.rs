@@ -84,17 +84,12 @@ impl Dialect for Cloudflare {
     }
 }
 
-/// A path, or an absolute URL, whose query is its own; proxies that merge slashes leave one of its two.
+/// A path, or an absolute URL, whose query is its own.
 fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
-    let decoded = percent::decode(raw)?;
-    for scheme in ["http:/", "https:/"] {
-        if let Some(rest) = decoded.strip_prefix(scheme) {
-            let rest = rest.trim_start_matches('/');
-            let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-            return Ok(Source::Url(format!("{scheme}/{rest}{query}")));
-        }
-    }
-    Ok(Source::from_path(&decoded))
+    Ok(match (Source::path_or_url(raw)?, query) {
+        (Source::Url(url), Some(query)) => Source::Url(format!("{url}?{query}")),
+        (source, _) => source,
+    })
 }
 
 /// Values that are known, but not done.

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use andon_recipe::{
-    Bounds, Canvas, Colour, Effect, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
+    Bounds, Canvas, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
     Orientation, Output, Recipe, ResolveError, Rules, Step, Turn,
 };
 
 use super::options::Options;
+use crate::effects::{Effects, is_lossy, number};
 use crate::geometry::size_after;
 
 /// What options ask for.
@@ -166,10 +167,8 @@ impl CloudflareRules {
 
     fn effects(&self) -> Vec<Step> {
         let options = &self.options;
-        let mut effects = Vec::new();
-        let mut add = |name: &str, args: &[String]| {
-            effects.extend(Effect::new(name, args.to_vec()).ok().map(Step::Effect));
-        };
+        let mut effects = Effects::default();
+        let mut add = |name: &str, args: &[String]| effects.add(name, args);
         // 0 is ignored, and 1 changes nothing.
         let factor = |key| {
             options
@@ -204,12 +203,8 @@ impl CloudflareRules {
             let px = number((px * self.ratio()).round());
             add("border", &[format!("{px}x{px}"), colour.to_string()]);
         }
-        effects
+        effects.0
     }
-}
-
-fn number(value: f64) -> String {
-    ((value * 1e4).round() / 1e4).to_string()
 }
 
 impl Rules for CloudflareRules {
@@ -237,7 +232,7 @@ impl Rules for CloudflareRules {
             .format
             .as_ref()
             .map_or(&*facts.format, |format| format.as_str());
-        if ["jpeg", "webp", "avif", "jxl"].contains(&format) {
+        if is_lossy(format) {
             output.goal = Some(Goal::Quality(self.options.quality().unwrap_or(QUALITY)));
         }
         // Only JPEG keeps metadata there.
@@ -267,9 +262,5 @@ impl Rules for CloudflareRules {
             output,
             ..self.clone()
         })
-    }
-
-    fn materials(&self) -> Vec<&str> {
-        Vec::new()
     }
 }

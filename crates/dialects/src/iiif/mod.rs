@@ -96,7 +96,7 @@ impl Dialect for Iiif {
             segments => {
                 let identifier = self.identifier(target, segments)?;
                 let to = format!("{prefix}/{identifier}/info.json");
-                let source = read_source(&identifier)?;
+                let source = Source::path_or_url(&identifier)?;
                 return Ok(Some(ImageRequest {
                     ask: Ask::Redirect(Redirect { to, status: 303 }),
                     ..ImageRequest::picture(source, upright())
@@ -104,7 +104,7 @@ impl Dialect for Iiif {
             }
         };
         let identifier = self.identifier(target, identifier)?;
-        let source = read_source(&identifier)?;
+        let source = Source::path_or_url(&identifier)?;
         let base = format!("{prefix}/{identifier}");
         let mut request = match parameters {
             None => self.information(target, version, source, &base),
@@ -206,15 +206,6 @@ impl Iiif {
         let scheme = forwarded("x-forwarded-proto").map_or_else(|| "http".to_owned(), first);
         let host = forwarded("x-forwarded-host").or_else(|| target.header("host"));
         format!("{scheme}://{}", host.map(first).unwrap_or_default())
-    }
-}
-
-/// What an identifier names: a path, or an absolute URL.
-fn read_source(identifier: &str) -> Result<Source, Refusal> {
-    let decoded = percent::decode(identifier)?;
-    match decoded.starts_with("http://") || decoded.starts_with("https://") {
-        true => Ok(Source::Url(decoded)),
-        false => Ok(Source::from_path(&decoded)),
     }
 }
 

@@ -219,10 +219,6 @@ impl Rules for IiifRules {
         })
     }
 
-    fn materials(&self) -> Vec<&str> {
-        Vec::new()
-    }
-
     fn canonical(&self, facts: &Facts) -> Option<String> {
         let Layout { region, size } = self.layout(facts).ok()?;
         let whole = facts.orientation.size(facts.width, facts.height);

@@ -133,10 +133,6 @@ impl Rules for ImageFilterRules {
             ..self.clone()
         })
     }
-
-    fn materials(&self) -> Vec<&str> {
-        Vec::new()
-    }
 }
 
 /// A side that shrinks as the other does from `from` to `to`.

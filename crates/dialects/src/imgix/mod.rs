@@ -61,13 +61,13 @@ impl Dialect for Imgix {
         let Some(read) = Query::read(query, &mut notes)? else {
             return match self.tokens.is_empty() {
                 true => Ok(None),
-                false => Ok(Some(ImageRequest::file(read_source(rest)?))),
+                false => Ok(Some(ImageRequest::file(Source::path_or_url(rest)?))),
             };
         };
         if read.is_empty() {
             return Ok(Some(ImageRequest {
                 notes,
-                ..ImageRequest::file(read_source(rest)?)
+                ..ImageRequest::file(Source::path_or_url(rest)?)
             }));
         }
         notes.extend(left_out(&read));
@@ -80,7 +80,7 @@ impl Dialect for Imgix {
         let mut request = ImageRequest {
             ask,
             notes,
-            ..ImageRequest::picture(read_source(rest)?, ImgixRules::new(read))
+            ..ImageRequest::picture(Source::path_or_url(rest)?, ImgixRules::new(read))
         };
         request.style.expires = expires;
         request.style.headers.extend(attachment);
@@ -138,15 +138,6 @@ fn sign(token: &Key, path: &str, query: &str) -> [u8; 16] {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A path below the origins, or an absolute URL in one segment.
-fn read_source(raw: &str) -> Result<Source, Refusal> {
-    let decoded = percent::decode(raw)?;
-    match decoded.starts_with("http://") || decoded.starts_with("https://") {
-        true => Ok(Source::Url(decoded)),
-        false => Ok(Source::from_path(&decoded)),
-    }
 }
 
 /// The file name that a browser is to keep the result under; without one its own.

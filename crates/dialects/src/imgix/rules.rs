@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use andon_recipe::{
-    Bounds, Canvas, Chroma, Colour, Effect, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
-    Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step,
+    Bounds, Canvas, Chroma, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
+    Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step,
 };
 
 use super::query::{self, Query};
+use crate::effects::{Effects, is_lossy, number, rgb};
 use crate::geometry::size_after;
 
 /// What a query asks for.
@@ -271,10 +272,8 @@ impl ImgixRules {
 
     fn effects(&self) -> Vec<Step> {
         let query = &self.query;
-        let mut effects = Vec::new();
-        let mut add = |name: &str, args: &[String]| {
-            effects.extend(Effect::new(name, args.to_vec()).ok().map(Step::Effect));
-        };
+        let mut effects = Effects::default();
+        let mut add = |name: &str, args: &[String]| effects.add(name, args);
         let part = |key| {
             query
                 .number(key, -100.0, 100.0)
@@ -360,7 +359,7 @@ impl ImgixRules {
             let px = number((px * self.ratio()).clamp(0.0, MOST).round());
             add("border", &[format!("{px}x{px}"), colour.to_string()]);
         }
-        effects
+        effects.0
     }
 
     fn margins(&self) -> Option<Step> {
@@ -416,14 +415,6 @@ fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     inside.then(|| Step::crop(x, y, w, h))
 }
 
-fn number(value: f64) -> String {
-    ((value * 1e4).round() / 1e4).to_string()
-}
-
-fn rgb(Colour { r, g, b, .. }: Colour) -> String {
-    format!("{r:02x}{g:02x}{b:02x}")
-}
-
 impl Rules for ImgixRules {
     fn text(&self) -> String {
         let output = Recipe {
@@ -446,8 +437,7 @@ impl Rules for ImgixRules {
             .format
             .as_ref()
             .map_or(&*facts.format, |format| format.as_str());
-        let lossy = ["jpeg", "webp", "avif", "jxl"].contains(&format);
-        if lossy && !output.lossless {
+        if is_lossy(format) && !output.lossless {
             let quality = self.query.number("q", 0.0, 100.0);
             let quality = quality.map_or(QUALITY, |quality| quality.max(1.0) as u8);
             output.goal = Some(Goal::Quality(quality));
@@ -478,9 +468,5 @@ impl Rules for ImgixRules {
             output,
             ..self.clone()
         })
-    }
-
-    fn materials(&self) -> Vec<&str> {
-        Vec::new()
     }
 }

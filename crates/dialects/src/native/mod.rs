@@ -36,7 +36,7 @@ impl Dialect for Native {
             return Ok(None);
         };
         let (recipe, source) = rest.split_once('/').unwrap_or((rest, ""));
-        let source = read_source(source)?;
+        let source = Source::path_or_url(source)?;
         if source.as_str().is_empty() {
             let prefix = &self.prefix;
             let why = format!("no file follows the recipe: it must be `{prefix}/RECIPE/file`");
@@ -87,18 +87,6 @@ impl Dialect for Native {
         let source = percent::encode(request.source.as_str(), "/");
         Some(format!("{prefix}/{recipe}/{source}"))
     }
-}
-
-/// A path, or an absolute URL; proxies that merge slashes leave one of its two.
-fn read_source(raw: &str) -> Result<Source, Refusal> {
-    let decoded = percent::decode(raw)?;
-    for scheme in ["http:/", "https:/"] {
-        if let Some(rest) = decoded.strip_prefix(scheme) {
-            let rest = rest.trim_start_matches('/');
-            return Ok(Source::Url(format!("{scheme}/{rest}")));
-        }
-    }
-    Ok(Source::from_path(&decoded))
 }
 
 /// The format that asks for facts.

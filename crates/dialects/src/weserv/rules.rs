@@ -8,6 +8,7 @@ use andon_recipe::{
 };
 
 use super::query::Query;
+use crate::effects::{Effects, is_lossy, number, rgb};
 use crate::geometry::size_after;
 
 /// What a query asks for.
@@ -280,10 +281,8 @@ impl WeservRules {
     /// Effects in their order; what has no use is left out.
     fn effects(&self) -> Vec<Step> {
         let query = &self.query;
-        let mut effects = Vec::new();
-        let mut add = |name: &str, args: &[String]| {
-            effects.extend(Effect::new(name, args.to_vec()).ok().map(Step::Effect));
-        };
+        let mut effects = Effects::default();
+        let mut add = |name: &str, args: &[String]| effects.add(name, args);
         let level = |key| {
             query
                 .int(key)
@@ -356,7 +355,7 @@ impl WeservRules {
         if let Some(colour) = query.colour("tint").filter(|colour| colour.a > 0) {
             add("tint", &[rgb(colour)]);
         }
-        effects
+        effects.0
     }
 
     fn mask(&self) -> Option<Effect> {
@@ -406,14 +405,6 @@ fn slope(steepness: f64) -> f64 {
     } else {
         1.0 / logistic
     }
-}
-
-fn number(value: f64) -> String {
-    ((value * 1e4).round() / 1e4).to_string()
-}
-
-fn rgb(Colour { r, g, b, .. }: Colour) -> String {
-    format!("{r:02x}{g:02x}{b:02x}")
 }
 
 fn place(px: u32) -> i32 {
@@ -478,7 +469,7 @@ impl Rules for WeservRules {
         }
         match format {
             "webp" if self.query.flag("ll") => output.lossless = true,
-            "jpeg" | "webp" | "avif" | "jxl" => {
+            format if is_lossy(format) => {
                 let quality = self
                     .query
                     .int("q")
@@ -525,9 +516,5 @@ impl Rules for WeservRules {
             output,
             ..self.clone()
         })
-    }
-
-    fn materials(&self) -> Vec<&str> {
-        Vec::new()
     }
 }
