@@ -7,6 +7,7 @@
 mod args;
 mod config;
 mod gravity;
+mod info;
 mod layout;
 mod options;
 mod path;
@@ -17,7 +18,7 @@ mod table;
 
 use std::sync::Arc;
 
-use andon_recipe::{FormatName, Output};
+use andon_recipe::{FormatName, Output, Recipe};
 use regex::Regex;
 
 pub use config::{ImgproxyConfig, WatermarkConfig};
@@ -29,6 +30,7 @@ use crate::percent;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use crate::signature::Key;
 use gravity::Kind;
+use info::Info;
 use options::Options;
 use path::{LOCAL, Reading};
 use rules::{House, ImgproxyRules};
@@ -139,6 +141,8 @@ impl Imgproxy {
         if path == "favicon.ico" || path.starts_with(".well-known/") {
             return Err(refuse("it is no image"));
         }
+        let about = path.strip_prefix("info/");
+        let path = about.unwrap_or(path);
         let (signature, path) = path.split_once('/').unwrap_or((path, ""));
         if signature.is_empty() || path.is_empty() {
             return Err(refuse("it must be `/signature/options/source`"));
@@ -147,7 +151,39 @@ impl Imgproxy {
             let why = "it is not signed with a key of this server";
             return Err(Refusal::of(Fault::Signature, target.path, why));
         }
-        self.signed_request(target, path)
+        match about {
+            Some(_) => self.information(path),
+            None => self.signed_request(target, path),
+        }
+    }
+
+    /// Facts about a source.
+    fn information(&self, path: &str) -> Result<ImageRequest, Refusal> {
+        let (options, segments) = path::options(path, &self.config.separator);
+        let mut info = Info::default();
+        let mut notes = Vec::new();
+        for option in options {
+            let known = info.option(option[0], &option[1..]);
+            match known {
+                Some(true) => {}
+                Some(false) => {
+                    notes.push(format!("{}: this is not told; it is ignored", option[0]))
+                }
+                None => {
+                    return Err(Refusal::new(
+                        &option.join(":"),
+                        "it is no option of information",
+                    ));
+                }
+            }
+        }
+        let (source, _) = self.source(&segments)?;
+        let request = ImageRequest::picture(source, Recipe::default());
+        Ok(ImageRequest {
+            ask: Ask::Describe(Arc::new(info)),
+            notes,
+            ..request
+        })
     }
 
     /// What a path asks for that somebody signed who may.
@@ -181,19 +217,24 @@ impl Imgproxy {
             }
             source
         };
+        let (source, extension) = self.source(&segments)?;
+        if let Some(extension) = extension.filter(|_| !reader.options.raw) {
+            reader.option(&["format", &extension], true)?;
+        }
+        Ok(self.picture(reader, source))
+    }
+
+    /// A source, and the format that its extension asks for.
+    fn source(&self, segments: &[&str]) -> Result<(Source, Option<String>), Refusal> {
         let reading = Reading {
             named: self.config.base64_url_includes_filename,
             // Whoever may ask for anything may also try what the key makes of it.
             key: self.source_key.as_ref().filter(|_| self.signing.is_on()),
         };
-        let written = path::source(&segments, &reading);
+        let written = path::source(segments, &reading);
         let written =
             written.map_err(|unreadable| Refusal::new(&segments.join("/"), unreadable.0))?;
-        if let Some(extension) = written.extension.filter(|_| !reader.options.raw) {
-            reader.option(&["format", &extension], true)?;
-        }
-        let source = self.sources.source(&written.source)?;
-        Ok(self.picture(reader, source))
+        Ok((self.sources.source(&written.source)?, written.extension))
     }
 
     fn picture(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {

@@ -296,9 +296,12 @@ impl ImgproxyRules {
             true => (0, 0),
             false => asked.gravity.place(outer, size, layout.dpr, true),
         };
-        let opacity = (asked.opacity * mark.opacity * 100.0).round();
-        let mut args = vec![mark.file.clone()];
-        args.extend([x, y, opacity as i64, size.0, size.1].map(|number| number.to_string()));
+        let opacity = (asked.opacity * mark.opacity * 100.0).round() as i64;
+        let mut args = vec![mark.file.clone(), x.to_string(), y.to_string()];
+        if opacity == 100 && size == (own.0 as i64, own.1 as i64) && !asked.tiled {
+            return effect(Effect::OVER, args);
+        }
+        args.extend([opacity, size.0, size.1].map(|number| number.to_string()));
         args.extend(asked.tiled.then(|| "tile".to_owned()));
         effect("overlay", args)
     }

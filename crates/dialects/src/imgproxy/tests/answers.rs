@@ -2,6 +2,7 @@
 
 use andon_recipe::Facts;
 
+use super::super::WatermarkConfig;
 use super::{ImgproxyConfig, ask, house, made};
 
 #[test]
@@ -107,7 +108,7 @@ fn effects_come_after_the_crop_and_before_bars() {
 #[test]
 fn a_watermark_lies_on_the_result() {
     let config: ImgproxyConfig = ImgproxyConfig {
-        watermark: Some(super::super::WatermarkConfig {
+        watermark: Some(WatermarkConfig {
             file: "logo.png".to_owned(),
             size: (20, 10),
             opacity: 0.5,
@@ -136,6 +137,16 @@ fn a_watermark_lies_on_the_result() {
         };
         assert_eq!(request.rules.materials(), files);
     }
+    let plain = ImgproxyConfig {
+        watermark: config.watermark.clone().map(|mark| WatermarkConfig {
+            opacity: 1.0,
+            ..mark
+        }),
+        ..house()
+    };
+    let request = ask(&plain, "wm:1:nowe:3:4").unwrap();
+    let recipe = request.rules.resolve(&facts).unwrap().to_string();
+    assert_eq!(recipe, "over:logo.png:3:4,q:80");
     assert!(ask(&house(), "wm:1").unwrap().notes[0].contains("watermark"));
 }
 

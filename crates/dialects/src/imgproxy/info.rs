@@ -1,0 +1,164 @@
+//! The document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`.
+
+use serde_json::{Map, Value, json};
+
+use super::args::truth;
+use crate::document::{About, Document, SourceAbout};
+
+/// What a document tells.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Info([bool; FIELDS.len()]);
+
+/// One group of keys.
+struct Field {
+    /// What the option is called.
+    names: &'static [&'static str],
+    /// Is it told unless it is switched off?
+    always: bool,
+    /// What it adds.
+    tell: fn(&SourceAbout, &mut Map<String, Value>),
+}
+
+const FIELDS: [Field; 8] = [
+    Field {
+        names: &["size", "s"],
+        always: true,
+        tell: |source, told| add(told, "size", source.bytes),
+    },
+    Field {
+        names: &["format", "f"],
+        always: true,
+        tell: |source, told| {
+            add(told, "format", source.format);
+            add(told, "mime_type", media_type(source.format));
+        },
+    },
+    Field {
+        names: &["dimensions", "d"],
+        always: true,
+        tell: |source, told| {
+            let (width, height) = source.upright();
+            add(told, "width", width);
+            add(told, "height", height);
+            add(told, "orientation", source.orientation.exif());
+        },
+    },
+    Field {
+        names: &["colorspace", "cs"],
+        always: false,
+        tell: |source, told| {
+            let name = match source.colour {
+                "gray" => "b-w",
+                "cmyk" => "cmyk",
+                _ => "srgb",
+            };
+            add(told, "colorspace", name);
+        },
+    },
+    Field {
+        names: &["bands", "b"],
+        always: false,
+        tell: |source, told| {
+            let colours = match source.colour {
+                "gray" => 1,
+                "cmyk" => 4,
+                _ => 3,
+            };
+            add(told, "bands", colours + u32::from(source.alpha));
+        },
+    },
+    Field {
+        names: &["sample_format", "sf"],
+        always: false,
+        tell: |source, told| {
+            let name = if source.depth > 8 { "ushort" } else { "uchar" };
+            add(told, "sample_format", name);
+        },
+    },
+    Field {
+        names: &["pages_number", "pn"],
+        always: false,
+        tell: |source, told| add(told, "pages_number", source.frames),
+    },
+    Field {
+        names: &["alpha", "a"],
+        always: false,
+        tell: |source, told| add(told, "alpha", json!({ "has_alpha": source.alpha })),
+    },
+];
+
+/// Options of imgproxy's that ask for what is not told here: it takes decoding, or reading metadata.
+const UNTOLD: &[&str] = &[
+    "exif",
+    "iptc",
+    "photoshop",
+    "xmp",
+    "video_meta",
+    "vm",
+    "crop",
+    "c",
+    "palette",
+    "p",
+    "average",
+    "avg",
+    "dominant_colors",
+    "dc",
+    "blurhash",
+    "bh",
+    "thumb_hash",
+    "th",
+    "phash",
+    "calc_hashsums",
+    "chs",
+    "cachebuster",
+    "cb",
+];
+
+impl Default for Info {
+    fn default() -> Self {
+        Self(FIELDS.map(|field| field.always))
+    }
+}
+
+impl Info {
+    /// Reads an option: whether it is one, and whether what it asks for is told.
+    pub(super) fn option(&mut self, name: &str, args: &[&str]) -> Option<bool> {
+        let field = FIELDS.iter().position(|field| field.names.contains(&name));
+        if let Some(field) = field {
+            self.0[field] = args.first().is_some_and(|text| truth(text));
+            return Some(true);
+        }
+        UNTOLD.contains(&name).then_some(false)
+    }
+}
+
+impl Document for Info {
+    fn name(&self) -> String {
+        let told = self.0.map(|told| if told { '1' } else { '0' });
+        format!("imgproxy {}", told.iter().collect::<String>())
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/json"
+    }
+
+    fn write(&self, about: &About<'_>) -> String {
+        let mut told = Map::new();
+        for (field, _) in FIELDS.iter().zip(self.0).filter(|(_, on)| *on) {
+            (field.tell)(&about.source, &mut told);
+        }
+        format!("{}\n", Value::Object(told))
+    }
+}
+
+fn add(told: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
+    told.insert(key.to_owned(), value.into());
+}
+
+fn media_type(format: &str) -> String {
+    match format {
+        "svg" => "image/svg+xml".to_owned(),
+        "ico" => "image/x-icon".to_owned(),
+        other => format!("image/{other}"),
+    }
+}

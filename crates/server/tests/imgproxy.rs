@@ -1,0 +1,216 @@
+//! imgproxy's URLs over a socket: sizes of real pictures, statuses, headers, signatures and expiry.
+
+mod common;
+
+use andon_dialects::signature::{Digest, base64};
+use common::origin::Origin;
+use common::{House, Reply, sample};
+use serde_json::{Value, json};
+
+const OPEN: &str = "[imgproxy]\nprefix = \"/\"\n";
+
+const KEY: [u8; 20] = *b"a key of twenty byte";
+const SALT: &[u8] = b"salt";
+
+/// A house with further keys of the dialect.
+fn house(keys: &str) -> House {
+    let house = House::with(&format!("{OPEN}{keys}"));
+    for (name, from) in [
+        ("turned.jpg", "jpeg/orientation-6.jpg"),
+        ("alpha.png", "png/alpha.png"),
+        ("alpha.webp", "webp/alpha.webp"),
+        ("photo.webp", "webp/lossy.webp"),
+        ("moving.gif", "gif/animated.gif"),
+    ] {
+        house.put_sample(name, from);
+    }
+    house
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn signed(path: &str) -> String {
+    let digest = Digest::Sha256.sign(&KEY, &[SALT, path.as_bytes()]);
+    format!("/{}{path}", base64::bare(&digest))
+}
+
+fn picture(house: &House, options: &str, file: &str) -> Reply {
+    let reply = house.get(&format!("/unsafe/{options}/plain/local:///{file}"));
+    assert_eq!(reply.status, 200, "{options} {file}: {}", reply.text());
+    reply
+}
+
+#[test]
+fn pictures_have_the_size_and_format_that_imgproxy_gives_them() {
+    let house = house("");
+    for (options, file, format, size) in [
+        ("rs:fit:150:150", "a.jpg", "jpeg", (150, 113)),
+        ("rs:fill:500:200", "a.jpg", "jpeg", (400, 200)),
+        ("rs:fit:150:150/ex:1/pd:3", "a.jpg", "jpeg", (156, 156)),
+        ("w:300/dpr:2/pd:10:5", "a.jpg", "jpeg", (414, 326)),
+        ("c:0.333:0.5:soea", "a.jpg", "jpeg", (133, 150)),
+        ("rs:force:64:64/rot:90/fl:1", "a.jpg", "jpeg", (64, 64)),
+        ("w:80", "turned.jpg", "jpeg", (80, 53)),
+        ("w:80/ar:0", "turned.jpg", "jpeg", (80, 120)),
+        (
+            "rs:fill:100:100:1/bg:ff8800",
+            "alpha.png",
+            "png",
+            (100, 100),
+        ),
+        ("w:100", "alpha.webp", "png", (100, 75)),
+        ("w:100/bl:2", "photo.webp", "jpeg", (100, 56)),
+        ("w:100", "a.jpg@webp", "webp", (100, 75)),
+        ("h:60", "moving.gif", "gif", (80, 60)),
+    ] {
+        let reply = picture(&house, options, file);
+        assert_eq!(
+            (reply.format(), reply.size()),
+            (format, size),
+            "{options} {file}"
+        );
+    }
+}
+
+#[test]
+fn a_border_of_one_colour_is_cut_off() {
+    let house = house("");
+    let framed = picture(&house, "pd:20:30:40:50/bg:123456/f:png", "a.jpg");
+    assert_eq!(framed.size(), (480, 360));
+    house.put("framed.png", &framed.body);
+    assert_eq!(picture(&house, "t:0", "framed.png").size(), (400, 300));
+    assert_eq!(
+        picture(&house, "t:0:::1:1", "framed.png").size(),
+        (420, 320)
+    );
+}
+
+#[test]
+fn what_is_wrong_has_imgproxys_status() {
+    let house = house("");
+    house.put("text.jpg", b"no picture");
+    house.put_sample("cut.jpg", "broken/truncated-header.jpg");
+    for (target, status) in [
+        ("/unsafe/w:x/plain/local:///a.jpg", 404),
+        ("/unsafe/w:5/plain/local:///none.jpg", 404),
+        ("/unsafe/w:5/plain/http://evil.test/a.jpg", 404),
+        ("/unsafe/w:5/plain/local:///../a.jpg", 404),
+        ("/unsafe/exp:1/plain/local:///a.jpg", 404),
+        ("/unsafe/msr:10/plain/local:///a.jpg", 403),
+        ("/w:5/plain/local:///a.jpg", 403),
+        ("/unsafe/w:5/plain/local:///text.jpg", 422),
+        ("/unsafe/w:5/plain/local:///cut.jpg", 422),
+        ("/unsafe/w:5/f:heic/plain/local:///a.jpg", 422),
+        ("/favicon.ico", 404),
+    ] {
+        let reply = house.get(target);
+        assert_eq!(reply.status, status, "{target}: {}", reply.text());
+        assert_eq!(reply.header("content-disposition"), None);
+    }
+    let health = house.get("/health");
+    assert_eq!(
+        (health.status, &*health.text()),
+        (200, "imgproxy is running")
+    );
+}
+
+#[test]
+fn answers_say_what_the_file_is_called_and_how_long_it_is_good() {
+    let house = house("ttl = 1000\n");
+    for (options, file, name) in [
+        ("w:50", "a.jpg", "inline; filename=\"a.jpg\""),
+        ("w:50", "alpha.webp", "inline; filename=\"alpha.png\""),
+        (
+            "w:50/att:1/fn:b",
+            "a.jpg@webp",
+            "attachment; filename=\"b.webp\"",
+        ),
+    ] {
+        for _ in 0..2 {
+            let reply = picture(&house, options, file);
+            assert_eq!(reply.header("content-disposition"), Some(name));
+            assert_eq!(
+                reply.header("content-security-policy"),
+                Some("script-src 'none'")
+            );
+            let cache = reply.header("cache-control").unwrap_or_default();
+            assert!(cache.contains("max-age=1000"), "{cache}");
+        }
+    }
+    // The URL ends to be good before that.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let soon = now.expect("a clock after 1970").as_secs() + 500;
+    let reply = picture(&house, &format!("w:51/exp:{soon}"), "a.jpg");
+    let cache = reply.header("cache-control").unwrap_or_default();
+    let age: Option<u64> = cache
+        .split("max-age=")
+        .nth(1)
+        .and_then(|age| age.split(',').next()?.parse().ok());
+    assert!(age.is_some_and(|age| age <= 500), "{cache}");
+    // Raw is the file itself.
+    let raw = picture(&house, "raw:1", "a.jpg");
+    assert_eq!(
+        raw.body,
+        std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
+    );
+}
+
+#[test]
+fn only_signed_urls_are_answered_and_nothing_is_fetched_for_others() {
+    let origin = Origin::start(std::fs::read(sample("jpeg/420.jpg")).expect("a sample"), "");
+    let keys = format!(
+        "keys = [\"{}\"]\nsalts = [\"{}\"]\n{}",
+        hex(&KEY),
+        hex(SALT),
+        origin.keys()
+    );
+    let house = house(&keys);
+    let path = format!("/w:50/plain/http://127.0.0.1:{}/x/420.jpg", origin.port());
+    assert_eq!(house.get(&format!("/unsafe{path}")).status, 403);
+    assert_eq!(
+        house.get(&signed(&path).replace("w:50", "w:51")).status,
+        403
+    );
+    assert_eq!(origin.asked(), 0);
+    let reply = house.get(&signed(&path));
+    assert_eq!(
+        (reply.status, reply.size()),
+        (200, (50, 38)),
+        "{}",
+        reply.text()
+    );
+    let proxied = signed(&path)
+        .replace("w:50", "w%3A50")
+        .replace("http://", "http:/");
+    assert_eq!(house.get(&proxied).status, 200);
+    assert_eq!(origin.asked(), 1);
+}
+
+#[test]
+fn facts_about_a_source_are_told() {
+    let house = house("");
+    let facts = |options: &str, file: &str| -> Value {
+        let reply = house.get(&format!("/info/unsafe/{options}plain/local:///{file}"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        assert_eq!(reply.header("content-type"), Some("application/json"));
+        serde_json::from_slice(&reply.body).expect("JSON")
+    };
+    let length = std::fs::metadata(sample("jpeg/orientation-6.jpg"))
+        .expect("a sample")
+        .len();
+    let turned = json!({
+        "size": length, "format": "jpeg", "mime_type": "image/jpeg", "width": 240, "height": 160, "orientation": 6
+    });
+    assert_eq!(facts("", "turned.jpg"), turned);
+    let more = facts("s:0/f:0/d:0/cs:1/b:1/sf:1/pn:1/a:1/", "alpha.png");
+    let right = json!({
+        "colorspace": "srgb", "bands": 4, "sample_format": "uchar", "pages_number": 1, "alpha": { "has_alpha": true }
+    });
+    assert_eq!(more, right);
+    assert_eq!(
+        house.get("/info/unsafe/nope:1/plain/local:///a.jpg").status,
+        404
+    );
+}
