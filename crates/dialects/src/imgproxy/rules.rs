@@ -7,6 +7,7 @@ use andon_recipe::{
     Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
+use super::args::hex;
 use super::layout::Layout;
 use super::options::{Effects, Extend, Options, Trim};
 use super::table::{self, About};
@@ -338,47 +339,50 @@ fn drawn(layout: &Layout, (left, top): (i64, i64)) -> [Step; 3] {
 }
 
 fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
-    let sigma = |sigma: f64| sigma.min(MOST_SIGMA);
-    let percent = |share: f64| (share * 100.0).round();
-    let args = |texts: &[String]| texts.to_vec();
-    let one = |name: &str, on: bool, value: f64| match on {
-        true => effect(name, vec![value.to_string()]),
-        false => None,
-    };
-    let colours = |colour: Colour| super::args::hex(colour);
+    let text = |value: f64| value.min(MOST).to_string();
     let (intensity, gray) = effects.monochrome;
     let (mixed, dark, light) = effects.duotone;
     let (colorized, colour) = effects.colorize;
-    let mut steps = vec![
-        one(
-            "brightness",
-            effects.brightness != 0,
-            effects.brightness.into(),
+    let opacity = (colorized * 100.0).round().to_string();
+    let tinted = intensity > 0.0 && (gray.r, gray.g) != (gray.g, gray.b);
+    let brightness = effects.brightness.to_string();
+    let words = [
+        ("brightness", effects.brightness != 0, vec![brightness]),
+        (
+            "contrast",
+            effects.contrast != 1.0,
+            vec![text(effects.contrast)],
         ),
-        one("contrast", effects.contrast != 1.0, effects.contrast),
-        one("saturation", effects.saturation != 1.0, effects.saturation),
-        one("saturation", intensity > 0.0, 1.0 - intensity),
-        (intensity > 0.0 && (gray.r, gray.g) != (gray.g, gray.b))
-            .then(|| effect("tint", args(&[colours(gray)])))
-            .flatten(),
-        (mixed > 0.0)
-            .then(|| effect("duotone", args(&[colours(dark), colours(light)])))
-            .flatten(),
-        (colorized > 0.0)
-            .then(|| {
-                effect(
-                    "colorize",
-                    args(&[percent(colorized).to_string(), colours(colour)]),
-                )
-            })
-            .flatten(),
-        (effects.blur > 0.0)
-            .then(|| effect("blur", vec![format!("0x{}", sigma(effects.blur))]))
-            .flatten(),
-        one("sharpen-l", effects.sharpen > 0.0, sigma(effects.sharpen)),
-        one("pixelate", effects.pixelate > 1, effects.pixelate.into()),
+        (
+            "saturation",
+            effects.saturation != 1.0,
+            vec![text(effects.saturation)],
+        ),
+        ("saturation", intensity > 0.0, vec![text(1.0 - intensity)]),
+        ("tint", tinted, vec![hex(gray)]),
+        ("duotone", mixed > 0.0, vec![hex(dark), hex(light)]),
+        ("colorize", colorized > 0.0, vec![opacity, hex(colour)]),
+        (
+            "blur",
+            effects.blur > 0.0,
+            vec![format!("0x{}", text(effects.blur))],
+        ),
+        (
+            "sharpen-l",
+            effects.sharpen > 0.0,
+            vec![text(effects.sharpen)],
+        ),
+        (
+            "pixelate",
+            effects.pixelate > 1,
+            vec![effects.pixelate.min(MOST_PX).to_string()],
+        ),
     ];
-    for &[strength, left, top, w, h] in &effects.blurred {
+    let asked = words.into_iter().filter(|(_, on, _)| *on);
+    let mut steps: Vec<Step> = asked
+        .filter_map(|(name, _, args)| effect(name, args))
+        .collect();
+    for &[sigma, left, top, w, h] in &effects.blurred {
         let across = |share: f64| (share * width as f64).round();
         let down = |share: f64| (share * height as f64).round();
         let (x, y) = (across(left), down(top));
@@ -386,21 +390,24 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
             across(w).min(width as f64 - x),
             down(h).min(height as f64 - y),
         );
-        if strength > 0.0 && w >= 1.0 && h >= 1.0 {
-            let texts = [
+        if sigma > 0.0 && w >= 1.0 && h >= 1.0 {
+            let args = vec![
                 x.to_string(),
                 y.to_string(),
                 format!("{w}x{h}"),
-                sigma(strength).to_string(),
+                text(sigma),
             ];
-            steps.push(effect("blur-area", args(&texts)));
+            steps.extend(effect("blur-area", args));
         }
     }
-    steps.into_iter().flatten().collect()
+    steps
 }
 
-/// The largest sigma that the engine takes, in px.
-const MOST_SIGMA: f64 = 1000.0;
+/// The longest side, in px, that the engine takes.
+const MOST_PX: u32 = 1_000_000;
+
+/// The largest sigma that the engine takes, in px, and the largest factor.
+const MOST: f64 = 1000.0;
 
 fn effect(name: &str, args: Vec<String>) -> Option<Step> {
     Effect::new(name, args).ok().map(Step::Effect)

@@ -138,7 +138,7 @@ fn a_watermark_lies_on_the_result() {
         assert_eq!(request.rules.materials(), files);
     }
     let plain = ImgproxyConfig {
-        watermark: config.watermark.clone().map(|mark| WatermarkConfig {
+        watermark: config.watermark.map(|mark| WatermarkConfig {
             opacity: 1.0,
             ..mark
         }),
