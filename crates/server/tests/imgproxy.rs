@@ -81,10 +81,7 @@ fn a_border_of_one_colour_is_cut_off() {
     assert_eq!(framed.size(), (480, 360));
     house.put("framed.png", &framed.body);
     assert_eq!(picture(&house, "t:0", "framed.png").size(), (400, 300));
-    assert_eq!(
-        picture(&house, "t:0:::1:1", "framed.png").size(),
-        (420, 320)
-    );
+    assert_eq!(picture(&house, "t:0::1:1", "framed.png").size(), (420, 320));
 }
 
 #[test]

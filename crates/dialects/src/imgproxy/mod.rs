@@ -221,6 +221,12 @@ impl Imgproxy {
         if let Some(extension) = extension.filter(|_| !reader.options.raw) {
             reader.option(&["format", &extension], true)?;
         }
+        let options = &reader.options;
+        let unwritten = options.format.filter(|format| UNWRITTEN.contains(format));
+        if let Some(format) = unwritten.filter(|format| !options.skip.contains(format)) {
+            let why = "this format is read, but not written";
+            return Err(Refusal::of(Fault::Unsupported, format, why));
+        }
         Ok(self.picture(reader, source))
     }
 
@@ -294,6 +300,9 @@ impl Imgproxy {
 
 /// The preset of all requests.
 const DEFAULT: &str = "default";
+
+/// Formats that URLs may name, and nobody writes.
+const UNWRITTEN: [&str; 5] = ["bmp", "heic", "ico", "svg", "tiff"];
 
 /// How the URLs of imgproxy 2 begin.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];

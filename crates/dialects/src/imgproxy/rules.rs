@@ -142,7 +142,6 @@ fn largest(format: &str) -> Option<u32> {
     match format {
         "webp" => Some(16_383),
         "avif" => Some(16_384),
-        "ico" => Some(256),
         _ => None,
     }
 }
