@@ -1,7 +1,7 @@
 //! What the decoders' targets share: one picture through everything that a request does with it.
 
 use andon_codecs::ALL;
-use andon_pixels::{Codec, Decode, Engine, Error, Info, Limits, Never, NoMaterials, Scales};
+use andon_pixels::{Codec, Decode, Engine, Error, Info, Limits, Never, Run, Scales};
 use andon_recipe::Recipe;
 
 /// Small ceilings, so that the fuzzer spends its time on bytes and not on pixels.
@@ -71,7 +71,7 @@ pub fn decode(format: &str, bytes: &[u8]) {
         let recipe: Recipe = recipe.parse().expect("a recipe");
         if let Ok(plan) = engine.plan(&recipe, bytes) {
             // Whether it succeeds is the picture's affair.
-            let _ = engine.run(&plan, bytes, &NoMaterials, &Never);
+            let _ = engine.run(&plan, Run::of(bytes));
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use andon_pixels::{Engine, Limits, Never};
+use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -101,7 +101,13 @@ impl Batch<'_> {
         let source = std::fs::read(input).context("cannot be read")?;
         let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, None)?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = self.engine.run(&plan, &source, &self.overlays, &Never)?;
+        let made = self.engine.run(
+            &plan,
+            Run {
+                materials: &self.overlays,
+                ..Run::of(&source)
+            },
+        )?;
         for note in &made.notes {
             eprintln!("{}: note: {note}", input.display());
         }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use andon_pixels::frame::{Frame, Model};
 use andon_pixels::{
-    Codec, Depth, Encode, Engine, Error, Fault, Limits, Never, NoMaterials, Orientation, Plan,
-    Rendered, Space, Traits,
+    Codec, Depth, Encode, Engine, Error, Fault, Limits, Orientation, Plan, Rendered, Run, Space,
+    Traits,
 };
 use andon_recipe::Recipe;
 
@@ -50,7 +50,7 @@ fn plan(bytes: &[u8], text: &str) -> Plan {
 fn render(bytes: &[u8], text: &str) -> Rendered {
     let plan = plan(bytes, text);
     engine()
-        .run(&plan, bytes, &NoMaterials, &Never)
+        .run(&plan, Run::of(bytes))
         .unwrap_or_else(|error| panic!("{plan}: {error}"))
 }
 
@@ -64,7 +64,7 @@ fn shown(bytes: &[u8]) -> Frame {
     let plan = engine
         .plan(&recipe("as:png,profile:drop"), bytes)
         .expect("a plan");
-    let frame = engine.render_frame(&plan, bytes, &NoMaterials, &Never);
+    let frame = engine.render_frame(&plan, Run::of(bytes));
     frame.expect("a frame")
 }
 
@@ -235,7 +235,7 @@ fn shrinking_on_load_is_as_good_as_decoding_in_full() {
             let recipe = recipe(&format!("fit:{side}x{side},as:png"));
             let frame = |engine: Engine| {
                 let plan = engine.plan(&recipe, &bytes).expect("a plan");
-                let frame = engine.render_frame(&plan, &bytes, &NoMaterials, &Never);
+                let frame = engine.render_frame(&plan, Run::of(&bytes));
                 frame.expect("a frame")
             };
             let shrunk = frame(engine());
@@ -252,7 +252,7 @@ fn broken_samples_are_the_sources_fault() {
         let bytes = read(&path);
         let result = engine()
             .plan(&recipe("fit:50x50,as:jpeg"), &bytes)
-            .and_then(|plan| engine().run(&plan, &bytes, &NoMaterials, &Never));
+            .and_then(|plan| engine().run(&plan, Run::of(&bytes)));
         match result {
             Err(error) => assert_eq!(error.fault(), Fault::Source, "{}: {error}", path.display()),
             // VP8 has no checksum: some changes only make another picture.

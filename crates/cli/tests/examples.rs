@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use andon_pixels::{Engine, Limits, Materials, Never};
+use andon_pixels::{Engine, Limits, Materials, Run};
 use tempfile::TempDir;
 
 fn project(path: &str) -> PathBuf {
@@ -87,7 +87,13 @@ fn made(picture: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let recipe: andon_recipe::Recipe = recipe.parse().expect("a recipe");
     let plan = engine.plan(&recipe, picture).expect("a plan");
-    let rendered = engine.run(&plan, picture, &Only(badge.to_vec()), &Never);
+    let rendered = engine.run(
+        &plan,
+        Run {
+            materials: &Only(badge.to_vec()),
+            ..Run::of(picture)
+        },
+    );
     rendered.expect("a picture").body.expect("a new picture")
 }
 

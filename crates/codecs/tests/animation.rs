@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, Codec, Decode, Delay, Engine, Error, Frame, Info, Limits, Never, NoMaterials, Plane,
-    Result, Scales,
+    Alone, Codec, Decode, Delay, Engine, Error, Frame, Info, Limits, Never, Plane, Result, Run,
+    Scales,
 };
 use andon_recipe::Recipe;
 
@@ -73,7 +73,7 @@ fn made(file: &[u8], recipe: &str) -> Result<Vec<u8>> {
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let engine = engine();
     let plan = engine.plan(&recipe, file)?;
-    let rendered = engine.run(&plan, file, &NoMaterials, &Never)?;
+    let rendered = engine.run(&plan, Run::of(file))?;
     Ok(rendered.body.unwrap_or_else(|| file.to_vec()))
 }
 
@@ -355,7 +355,13 @@ fn an_interrupt_ends_an_animation_between_frames() {
     let recipe: Recipe = "fit:30x30,as:webp".parse().expect("a recipe");
     let engine = engine();
     let plan = engine.plan(&recipe, &file).expect("a plan");
-    let result = engine.run(&plan, &file, &NoMaterials, &After(0.into()));
+    let result = engine.run(
+        &plan,
+        Run {
+            interrupt: &After(0.into()),
+            ..Run::of(&file)
+        },
+    );
     assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
 }
 

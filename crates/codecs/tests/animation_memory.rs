@@ -1,7 +1,7 @@
 //! What an animation takes while it is made small, measured on the whole process: one test in one program.
 
 use andon_codecs::ALL;
-use andon_pixels::{Engine, Interrupt, Limits, NoMaterials};
+use andon_pixels::{Engine, Interrupt, Limits, Run};
 use andon_recipe::Recipe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -68,7 +68,13 @@ fn taken(engine: &Engine, recipe: &str, frames: u32) -> u64 {
     let before = resident();
     let watch = Watch(AtomicU64::new(before));
     let made = engine
-        .run(&plan, &file, &NoMaterials, &watch)
+        .run(
+            &plan,
+            Run {
+                interrupt: &watch,
+                ..Run::of(&file)
+            },
+        )
         .expect("an animation");
     let result = made.body.map_or(0, |body| body.len() as u64);
     let took = watch.0.load(Ordering::Relaxed).saturating_sub(before);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, Decode, Engine, Frame, GainHeader, Limits, Model, Never, NoMaterials, Plane, Rendered,
-    Result, Scales,
+    Alone, Decode, Engine, Frame, GainHeader, Limits, Model, Never, Plane, Rendered, Result, Run,
+    Scales,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn render(file: &[u8], recipe: &str) -> Result<Rendered> {
     let engine = Engine::new(ALL, Limits::default());
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let plan = engine.plan(&recipe, file)?;
-    engine.run(&plan, file, &NoMaterials, &Never)
+    engine.run(&plan, Run::of(file))
 }
 
 /// What a file says of its map, and the map.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use andon_pixels::{
     Alone, Codec, Decode, Depth, Encode, Engine, Error, Frame, Grid, Head, Image, Limits, Metadata,
-    Model, Never, NoMaterials, Plane, Scale, Scales, Space, Timed,
+    Model, Never, Plane, Run, Scale, Scales, Space, Timed,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;
@@ -321,9 +321,7 @@ fn rendered(file: &[u8], recipe: &str) -> (String, Vec<u8>) {
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let plan = engine.plan(&recipe, file).expect("a plan");
-    let made = engine
-        .run(&plan, file, &NoMaterials, &Never)
-        .expect("a result");
+    let made = engine.run(&plan, Run::of(file)).expect("a result");
     (plan.to_string(), made.bytes(file).to_vec())
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use andon_codecs::ALL;
-use andon_pixels::{Engine, Limits, Never, NoMaterials, Plan};
+use andon_pixels::{Engine, Limits, Plan, Run};
 use andon_recipe::Recipe;
 
 /// Pages of code and of the stack that are touched for the first time, and what the allocator rounds up.
@@ -79,7 +79,7 @@ fn one_plan_is_run() {
     let plan = plan(&file, &recipe);
     let before = peak();
     let engine = Engine::new(ALL, Limits::default());
-    let made = engine.run(&plan, &file, &NoMaterials, &Never);
+    let made = engine.run(&plan, Run::of(&file));
     let after = peak();
     assert!(made.is_ok(), "{made:?}");
     println!("grew {}", after - before);
@@ -121,7 +121,7 @@ fn no_plan_holds_more_than_it_says() {
         ("exact:3000x2000,as:avif,depth:10,chroma:444", "deep.avif"),
     ] {
         let plan = plan(&png, recipe);
-        let made = Engine::new(ALL, Limits::default()).run(&plan, &png, &NoMaterials, &Never);
+        let made = Engine::new(ALL, Limits::default()).run(&plan, Run::of(&png));
         let body = made.expect("a picture").body.expect("a new file");
         std::fs::write(folder.path().join(name), body).expect("a file");
     }

@@ -3,9 +3,7 @@
 mod support;
 
 use andon_codecs::ALL;
-use andon_pixels::{
-    Codec, Depth, Encode, Engine, Error, Limits, Model, Never, NoMaterials, Rendered, Result,
-};
+use andon_pixels::{Codec, Depth, Encode, Engine, Error, Limits, Model, Rendered, Result, Run};
 use andon_recipe::{Arg, Recipe, Word, options};
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
@@ -27,7 +25,7 @@ fn run(source: &[u8], recipe: &str) -> Result<(String, Rendered)> {
     let recipe: Recipe = recipe.parse().expect(recipe);
     let engine = Engine::new(ALL, Limits::default());
     let plan = engine.plan(&recipe, source)?;
-    let made = engine.run(&plan, source, &NoMaterials, &Never)?;
+    let made = engine.run(&plan, Run::of(source))?;
     Ok((plan.to_string(), made))
 }
 

@@ -3,7 +3,7 @@
 mod support;
 
 use andon_codecs::ALL;
-use andon_pixels::{Engine, Limits, Never, NoMaterials};
+use andon_pixels::{Engine, Limits, Never, Run};
 use andon_recipe::Recipe;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,7 +15,7 @@ fn placeholder(sample: &str, recipe: &str) -> String {
     let engine = Engine::new(ALL, Limits::default());
     let recipe: Recipe = recipe.parse().unwrap();
     let plan = engine.plan(&recipe, &source).unwrap();
-    let made = engine.run(&plan, &source, &NoMaterials, &Never).unwrap();
+    let made = engine.run(&plan, Run::of(&source)).unwrap();
     assert_eq!(made.media_type, "text/plain");
     String::from_utf8(made.bytes(&source).to_vec()).unwrap()
 }
@@ -28,7 +28,7 @@ fn rgba(sample: &str, side: u32) -> Vec<u8> {
     let recipe = format!("exact:{side}x{side},as:png");
     let recipe: Recipe = recipe.parse().unwrap();
     let plan = engine.plan(&recipe, &source).unwrap();
-    let made = engine.run(&plan, &source, &NoMaterials, &Never).unwrap();
+    let made = engine.run(&plan, Run::of(&source)).unwrap();
     let png = support::codec("png");
     let file = made.bytes(&source);
     let info = png.probe(file).unwrap();

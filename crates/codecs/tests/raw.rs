@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 
 use andon_codecs::ALL;
-use andon_pixels::{Codec, Engine, Error, Limits, NoMaterials, Orientation};
+use andon_pixels::{Codec, Engine, Error, Limits, Orientation, Run};
 use andon_recipe::Recipe;
 use support::{assert_keeps_promises, assert_survives_damage, codec, decode};
 
@@ -156,9 +156,7 @@ fn a_raw_file_becomes_a_jpeg_where_nothing_else_is_asked_for() {
     for (kind, file, _) in kinds() {
         let recipe: Recipe = "orient,fit:40x40".parse().expect("a recipe");
         let plan = engine.plan(&recipe, &file).expect(kind);
-        let result = engine
-            .run(&plan, &file, &NoMaterials, &andon_pixels::Never)
-            .expect(kind);
+        let result = engine.run(&plan, Run::of(&file)).expect(kind);
         let small = engine.probe(result.bytes(&file)).expect(kind);
         let stored = engine.probe(&file).expect(kind);
         let turned = (small.width > small.height) == (stored.height > stored.width);

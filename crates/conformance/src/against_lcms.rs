@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use andon_codecs::ALL;
-use andon_pixels::{Engine, Limits, Never, NoMaterials};
+use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
 
 use crate::delta::delta_e2000;
@@ -88,8 +88,6 @@ fn in_srgb(file: &[u8]) -> Rgba {
     let engine = Engine::new(ALL, Limits::default());
     let recipe: Recipe = "orient,profile:srgb,as:png".parse().expect("a recipe");
     let plan = engine.plan(&recipe, file).expect("a plan");
-    let made = engine
-        .run(&plan, file, &NoMaterials, &Never)
-        .expect("a picture");
+    let made = engine.run(&plan, Run::of(file)).expect("a picture");
     Rgba::png(made.bytes(file)).expect("a PNG")
 }

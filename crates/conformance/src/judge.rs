@@ -5,7 +5,7 @@ use std::path::Path;
 use andon_codecs::ALL;
 use andon_pixels::{
     Alone, Codec, Decode, Engine, Error, Fault, Frame, Image, Info, Limits, Never, NoMaterials,
-    Scale, Scales,
+    Run, Scale, Scales,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;
@@ -76,7 +76,7 @@ impl Source {
         let recipe: Recipe =
             (recipe.parse()).map_err(|error| Error::Internal(format!("{recipe}: {error}")))?;
         let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoMaterials, None)?;
-        let rendered = self.engine.run(&plan, &self.bytes, &NoMaterials, &Never)?;
+        let rendered = self.engine.run(&plan, Run::of(&self.bytes))?;
         Ok(rendered.bytes(&self.bytes).to_vec())
     }
 }

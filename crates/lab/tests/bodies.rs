@@ -10,7 +10,7 @@ use andon_lab::record::{
 };
 use andon_lab::scenario::{Expect, Scenario, SizeCheck};
 use andon_lab::variant::Variant;
-use andon_pixels::{Engine, Limits, Never, NoMaterials};
+use andon_pixels::{Engine, Limits};
 use bytes::Bytes;
 
 const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
@@ -30,7 +30,7 @@ fn picture(recipe: &str) -> Bytes {
         )
         .expect("a plan");
     let rendered = engine
-        .run(&plan, &sample, &NoMaterials, &Never)
+        .run(&plan, andon_pixels::Run::of(&sample))
         .expect("runs");
     rendered.body.expect("a new picture").into()
 }

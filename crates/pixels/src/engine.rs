@@ -20,7 +20,7 @@ use crate::profiles;
 use crate::score::Reference;
 use crate::sequence::{Head, Timed};
 use crate::space::Colour;
-use crate::stage::{Context, Materials, Stage};
+use crate::stage::{Context, Materials, NoMaterials, Stage};
 
 /// Turns recipes into plans and plans into pictures. Cheap to clone, free of state: any number of
 /// threads may share one.
@@ -77,6 +77,34 @@ pub struct Decoded {
     image: Image,
     /// How long that took, for all who began with it.
     pub time: Duration,
+}
+
+/// What a run of a plan needs beside it.
+pub struct Run<'a> {
+    /// The file that the plan was made for.
+    pub bytes: &'a [u8],
+    /// What to compose with.
+    pub materials: &'a dyn Materials,
+    /// Whether the result is still wanted.
+    pub interrupt: &'a dyn Interrupt,
+    /// Idle cores that may help.
+    pub cores: &'a dyn Cores,
+    /// What the plan begins with, if that was decoded before.
+    pub decoded: Option<Decoded>,
+}
+
+impl<'a> Run<'a> {
+    /// On these bytes, with nothing to compose with, on one core, to the end.
+    #[must_use]
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            materials: &NoMaterials,
+            interrupt: &Never,
+            cores: &Alone,
+            decoded: None,
+        }
+    }
 }
 
 impl Engine {
@@ -195,49 +223,18 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Runs a plan on the bytes it was made for.
+    /// Runs a plan. The result does not depend on cores that help, nor on what was decoded before.
     ///
     /// # Errors
     /// Any.
-    pub fn run(
-        &self,
-        plan: &Plan,
-        bytes: &[u8],
-        materials: &dyn Materials,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Rendered> {
-        self.run_on(&Alone, plan, bytes, materials, interrupt)
-    }
-
-    /// Runs a plan as `run` does, but may borrow idle cores. The result is the same.
-    ///
-    /// # Errors
-    /// Any.
-    pub fn run_on(
-        &self,
-        cores: &dyn Cores,
-        plan: &Plan,
-        bytes: &[u8],
-        materials: &dyn Materials,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Rendered> {
-        self.run_from(None, cores, plan, bytes, materials, interrupt)
-    }
-
-    /// Runs a plan as `run_on` does, but begins with what was decoded for it, if something was. The result
-    /// is the same.
-    ///
-    /// # Errors
-    /// Any.
-    pub fn run_from(
-        &self,
-        decoded: Option<Decoded>,
-        cores: &dyn Cores,
-        plan: &Plan,
-        bytes: &[u8],
-        materials: &dyn Materials,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Rendered> {
+    pub fn run(&self, plan: &Plan, run: Run<'_>) -> Result<Rendered> {
+        let Run {
+            bytes,
+            materials,
+            interrupt,
+            cores,
+            decoded,
+        } = run;
         let mut timings = Timings::default();
         let mut of_source = 0;
         let mut notes = plan.notes().to_vec();
@@ -351,23 +348,24 @@ impl Engine {
     ///
     /// # Errors
     /// Any.
-    pub fn render_frame(
-        &self,
-        plan: &Plan,
-        bytes: &[u8],
-        materials: &dyn Materials,
-        interrupt: &dyn Interrupt,
-    ) -> Result<Frame> {
+    pub fn render_frame(&self, plan: &Plan, run: Run<'_>) -> Result<Frame> {
+        let Run {
+            bytes,
+            materials,
+            interrupt,
+            cores,
+            decoded,
+        } = run;
         let job = Job {
             engine: self,
             materials,
             interrupt,
-            cores: &Alone,
+            cores,
         };
         let image = match plan.pipeline() {
             Some(pipeline) => {
                 let timings = &mut Timings::default();
-                job.picture(None, pipeline, plan.info(), bytes, timings)?
+                job.picture(decoded, pipeline, plan.info(), bytes, timings)?
             }
             None => job.whole(bytes)?,
         };

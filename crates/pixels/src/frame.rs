@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use andon_recipe::Chroma;
 
+use crate::error::{Error, Result};
 use crate::space::{Colour, Icc, Matrix, Range, Space};
 
 /// A rectangle of samples in tight rows (stride = width).
@@ -39,20 +40,28 @@ impl<T: Copy> Grid<T> {
 
     /// A grid around samples that exist already.
     ///
-    /// # Panics
-    /// When `samples` is not `width × height` long: a bug of the caller, never of a picture.
-    #[must_use]
-    pub fn from_samples(width: u32, height: u32, samples: Vec<T>) -> Self {
-        assert_eq!(
-            samples.len(),
-            width as usize * height as usize,
-            "samples of a {width}×{height} grid"
-        );
-        Self {
+    /// # Errors
+    /// `Internal` when `samples` is not `width × height` long.
+    pub fn try_from_samples(width: u32, height: u32, samples: Vec<T>) -> Result<Self> {
+        let (have, wanted) = (samples.len(), width as usize * height as usize);
+        if have != wanted {
+            let what = format!("a {width}×{height} grid has {wanted} samples, not {have}");
+            return Err(Error::Internal(what));
+        }
+        Ok(Self {
             width,
             height,
             samples: Arc::new(samples),
-        }
+        })
+    }
+
+    /// The same for codecs and stages, which count samples themselves.
+    ///
+    /// # Panics
+    /// Where `try_from_samples` fails: a bug of the caller, never of a picture.
+    #[must_use]
+    pub fn from_samples(width: u32, height: u32, samples: Vec<T>) -> Self {
+        sound(Self::try_from_samples(width, height, samples))
     }
 
     /// Width in samples.
@@ -97,6 +106,12 @@ impl<T: Copy> Grid<T> {
         let end = start + self.width as usize;
         &mut self.samples_mut()[start..end]
     }
+}
+
+/// What a caller who counted has for sure.
+#[track_caller]
+fn sound<T>(made: Result<T>) -> T {
+    made.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Bits of a sample. Samples of more than 8 bits are kept as `u16` on one scale, whatever their depth: the 8-bit
@@ -303,8 +318,57 @@ pub struct Frame {
 impl Frame {
     /// A frame from its parts, of 8 or 16 bits and in no particular space.
     ///
+    /// # Errors
+    /// `Internal` when planes are missing, of the wrong size, or of different depths.
+    pub fn try_new(
+        model: Model,
+        width: u32,
+        height: u32,
+        planes: Vec<Plane>,
+        alpha: Option<Plane>,
+    ) -> Result<Self> {
+        let Some(first) = planes.first().filter(|_| planes.len() == model.planes()) else {
+            let (have, wanted) = (planes.len(), model.planes());
+            let what = format!("{model:?} has {wanted} planes, not {have}");
+            return Err(Error::Internal(what));
+        };
+        let sized = |index| model.plane_size(index, width, height);
+        let colours = (0..)
+            .zip(&planes)
+            .map(|(index, plane)| (plane, sized(index)));
+        for (plane, size) in colours.chain(alpha.iter().map(|plane| (plane, (width, height)))) {
+            let have = (plane.width(), plane.height());
+            if have != size || plane.sample_bytes() != first.sample_bytes() {
+                return Err(Error::Internal(format!(
+                    "a plane of {}×{} samples of {} bytes, instead of {}×{} of {}, in a {width}×{height} {model:?} frame",
+                    have.0,
+                    have.1,
+                    plane.sample_bytes(),
+                    size.0,
+                    size.1,
+                    first.sample_bytes(),
+                )));
+            }
+        }
+        let depth = match first {
+            Plane::U8(_) => Depth::U8,
+            Plane::U16(_) => Depth::U16,
+        };
+        Ok(Self {
+            model,
+            width,
+            height,
+            planes,
+            alpha,
+            colour: Colour::default(),
+            depth,
+        })
+    }
+
+    /// The same for codecs and stages, which make planes to measure.
+    ///
     /// # Panics
-    /// When planes are missing, of the wrong size, or of different depths: a bug of the caller.
+    /// Where `try_new` fails: a bug of the caller, never of a picture.
     #[must_use]
     pub fn new(
         model: Model,
@@ -313,38 +377,7 @@ impl Frame {
         planes: Vec<Plane>,
         alpha: Option<Plane>,
     ) -> Self {
-        assert_eq!(planes.len(), model.planes(), "planes of {model:?}");
-        for (index, plane) in planes.iter().enumerate() {
-            assert_eq!(
-                (plane.width(), plane.height()),
-                model.plane_size(index, width, height),
-                "size of plane {index} of a {width}×{height} {model:?} frame"
-            );
-            let bytes = planes[0].sample_bytes();
-            assert_eq!(plane.sample_bytes(), bytes, "depth of plane {index}");
-        }
-        if let Some(alpha) = &alpha {
-            assert_eq!(
-                (alpha.width(), alpha.height()),
-                (width, height),
-                "size of the alpha plane"
-            );
-            let bytes = planes[0].sample_bytes();
-            assert_eq!(alpha.sample_bytes(), bytes, "depth of the alpha plane");
-        }
-        let depth = match planes[0] {
-            Plane::U8(_) => Depth::U8,
-            Plane::U16(_) => Depth::U16,
-        };
-        Self {
-            model,
-            width,
-            height,
-            planes,
-            alpha,
-            colour: Colour::default(),
-            depth,
-        }
+        sound(Self::try_new(model, width, height, planes, alpha))
     }
 
     /// The same with samples of `depth` significant bits.
@@ -506,6 +539,24 @@ mod tests {
         assert_eq!(grid.samples(), [7, 7, 7, 8, 7, 7]);
         assert_eq!(clone.samples(), [7; 6]);
         assert_eq!(clone.into_samples(), [7; 6]);
+    }
+
+    #[test]
+    fn planes_that_do_not_fit_are_refused_with_their_sizes() {
+        let message = |made: Result<Frame>| made.expect_err("another shape").to_string();
+        let plane = |depth, side| Plane::filled(depth, side, side, 0);
+        let frame = |planes, alpha| Frame::try_new(Model::Rgb, 4, 4, planes, alpha);
+        let whole = || vec![plane(Depth::U8, 4); 3];
+        assert!(frame(whole(), Some(plane(Depth::U8, 4))).is_ok());
+        assert!(message(frame(whole()[..2].to_vec(), None)).contains("3 planes, not 2"));
+        assert!(message(frame(whole(), Some(plane(Depth::U8, 3)))).contains("3×3"));
+        assert!(message(frame(whole(), Some(plane(Depth::U16, 4)))).contains("of 2 bytes"));
+        let grid = Grid::try_from_samples(2, 3, vec![0_u8; 5]);
+        let message = grid.expect_err("a sample is missing").to_string();
+        assert!(
+            message.contains("2×3 grid has 6 samples, not 5"),
+            "{message}"
+        );
     }
 
     #[test]

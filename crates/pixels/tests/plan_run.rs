@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::frame::{Depth, Frame, Model, Plane};
 use andon_pixels::{
-    Engine, Error, Interrupt, Limits, Materials, Never, NoMaterials, Rendered, Result,
+    Engine, Error, Interrupt, Limits, Materials, NoMaterials, Rendered, Result, Run,
 };
 use andon_recipe::Recipe;
 
@@ -31,7 +31,13 @@ fn file(width: u32, height: u32) -> Vec<u8> {
 fn run_with(bytes: &[u8], text: &str, materials: &dyn Materials) -> Result<Rendered> {
     let engine = engine();
     let plan = engine.plan(&recipe(text), bytes)?;
-    engine.run(&plan, bytes, materials, &Never)
+    engine.run(
+        &plan,
+        Run {
+            materials: materials,
+            ..Run::of(bytes)
+        },
+    )
 }
 
 #[test]
@@ -69,7 +75,7 @@ fn a_plan_run_on_other_bytes_is_our_own_bug_and_no_panic() {
         .plan(&recipe("fit:20x20"), &file(40, 30))
         .expect("a plan");
     for other in [&b"png 40x30 gray\n"[..], b"", b"png 40x30"] {
-        assert!(engine.run(&plan, other, &NoMaterials, &Never).is_err());
+        assert!(engine.run(&plan, Run::of(other)).is_err());
     }
 }
 
@@ -94,7 +100,13 @@ fn work_that_nobody_wants_stops_before_the_next_step() {
         .expect("a plan");
     let run = |questions| {
         let interrupt = After(AtomicU32::new(questions));
-        engine.run(&plan, &bytes, &NoMaterials, &interrupt)
+        engine.run(
+            &plan,
+            Run {
+                interrupt: &interrupt,
+                ..Run::of(&bytes)
+            },
+        )
     };
     // Before decoding, each of two stages, and encoding.
     for questions in 0..4 {

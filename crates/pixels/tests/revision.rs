@@ -9,8 +9,8 @@ use std::path::Path;
 
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{
-    Depth, Engine, Error, Frame, Grid, Limits, Materials, Matrix, Model, Never, Plane, REVISION,
-    Range, Result, Subsampling, ops,
+    Depth, Engine, Error, Frame, Grid, Limits, Materials, Matrix, Model, Plane, REVISION, Range,
+    Result, Run, Subsampling, ops,
 };
 use andon_recipe::Recipe;
 
@@ -129,9 +129,15 @@ fn results() -> BTreeMap<String, u64> {
         let source = fake::file(format, &picture(*model, *depth, *alpha, (121, 87)), words);
         for (name, recipe) in RECIPES {
             let recipe: Recipe = recipe.parse().expect("a recipe");
-            let made = engine
-                .plan(&recipe, &source)
-                .and_then(|plan| engine.run(&plan, &source, &Icon, &Never));
+            let made = engine.plan(&recipe, &source).and_then(|plan| {
+                engine.run(
+                    &plan,
+                    Run {
+                        materials: &Icon,
+                        ..Run::of(&source)
+                    },
+                )
+            });
             let body = made.expect("a result").body.unwrap_or_default();
             rows.insert(
                 format!("picture {:02} | {name}", index + 1),

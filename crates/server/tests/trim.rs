@@ -2,7 +2,7 @@
 
 mod common;
 
-use andon_pixels::{Engine, Limits, Never, NoMaterials};
+use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
 use common::{House, Reply, sample, wait_for_followers};
 
@@ -21,7 +21,7 @@ fn framed() -> Vec<u8> {
         .parse()
         .expect("a recipe");
     let plan = engine.plan(&recipe, &photograph).expect("a plan");
-    let made = engine.run(&plan, &photograph, &NoMaterials, &Never);
+    let made = engine.run(&plan, Run::of(&photograph));
     made.expect("a picture").body.expect("a new one")
 }
 

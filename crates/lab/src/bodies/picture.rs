@@ -1,7 +1,7 @@
 //! A decoded reply, as samples that can be compared and shown.
 
 use andon_codecs::ALL;
-use andon_pixels::{Engine, Frame, Limits, Model, Never, NoMaterials, Plane, color};
+use andon_pixels::{Engine, Frame, Limits, Model, Plane, Run, color};
 use andon_recipe::Recipe;
 
 /// A picture as interleaved 8-bit RGB; what is transparent lies on white.
@@ -33,7 +33,7 @@ impl Picture {
         let info = engine.probe(body).map_err(in_words)?;
         let plan = engine.plan(&recipe, body).map_err(in_words)?;
         let frame = engine
-            .render_frame(&plan, body, &NoMaterials, &Never)
+            .render_frame(&plan, Run::of(body))
             .map_err(in_words)?;
         let rgb = interleave(&frame)
             .ok_or_else(|| format!("{} cannot be shown as RGB", color::name(frame.traits())))?;
@@ -68,9 +68,7 @@ impl Picture {
             .parse()
             .map_err(|_| format!("{recipe} is no recipe"))?;
         let plan = engine.plan(&recipe, body).map_err(in_words)?;
-        let rendered = engine
-            .run(&plan, body, &NoMaterials, &Never)
-            .map_err(in_words)?;
+        let rendered = engine.run(&plan, Run::of(body)).map_err(in_words)?;
         Ok(rendered.bytes(body).to_vec())
     }
 }

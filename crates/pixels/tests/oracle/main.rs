@@ -14,7 +14,7 @@ mod geometry;
 mod picture;
 mod wishes;
 
-use andon_pixels::{Engine, Error, Limits, Matrix, Model, Never, Plan};
+use andon_pixels::{Engine, Error, Limits, Matrix, Model, Plan, Run};
 use andon_recipe::{Profile, Recipe, Step};
 use proptest::prelude::*;
 
@@ -149,7 +149,13 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
         Err(error) => return Err(format!("{case}: {error}")),
     };
     let frame = engine
-        .render_frame(&plan, &bytes, &wishes::Icons, &Never)
+        .render_frame(
+            &plan,
+            Run {
+                materials: &wishes::Icons,
+                ..Run::of(&bytes)
+            },
+        )
         .map_err(|error| format!("{case}: {plan}: {error}"))?;
     let opaque = plan.format() == "jpeg";
     let expected = executor::execute(plan.recipe(), source, opaque);

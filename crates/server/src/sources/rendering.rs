@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use andon_dialects::{About, ImageRequest, ResultAbout, SourceAbout};
-use andon_pixels::{Cores, Decoded, Engine, Interrupt, Measurement, Model, Plan, Timings};
+use andon_pixels::{Cores, Decoded, Engine, Interrupt, Measurement, Model, Plan, Run, Timings};
 use andon_recipe::Measured;
 use bytes::Bytes;
 
@@ -159,13 +159,15 @@ impl Planned {
         interrupt: &dyn Interrupt,
     ) -> Result<Rendered, Error> {
         let source = &self.source;
-        let made = engine.run_from(
-            decoded,
-            cores,
+        let made = engine.run(
             &self.plan,
-            source,
-            &self.materials,
-            interrupt,
+            Run {
+                bytes: source,
+                materials: &self.materials,
+                interrupt,
+                cores,
+                decoded,
+            },
         )?;
         let media_type = self.media_type(engine, made.media_type);
         let mut notes = made.notes;
