@@ -78,6 +78,26 @@ int peer_vips(const uint8_t *data, size_t size, int side, int webp, struct peer_
     return failed;
 }
 
+int peer_vips_animation(const uint8_t *data, size_t size, int side, struct peer_bytes *out) {
+    VipsImage *pages = NULL;
+    if (side) {
+        if (vips_thumbnail_buffer((void *)data, size, &pages, side, "height", side, "size",
+                                  VIPS_SIZE_DOWN, "option_string", "n=-1", NULL))
+            return vips_failed();
+    } else {
+        pages = vips_image_new_from_buffer(data, size, "n=-1", NULL);
+        if (!pages) return vips_failed();
+    }
+    void *buffer = NULL;
+    size_t length = 0;
+    int failed = vips_webpsave_buffer(pages, &buffer, &length, "Q", QUALITY, "strip", TRUE, NULL);
+    g_object_unref(pages);
+    if (failed) return vips_failed();
+    failed = give("libvips", buffer, length, out);
+    g_free(buffer);
+    return failed;
+}
+
 static int magick_failed(MagickWand *wand) {
     ExceptionType severity;
     char *text = MagickGetException(wand, &severity);
@@ -152,8 +172,9 @@ int peer_gd(const uint8_t *data, size_t size, int width, int height, int webp,
     return failed;
 }
 
-int peer_decode(const uint8_t *data, size_t size, int *width, int *height, struct peer_bytes *out) {
-    VipsImage *image = vips_image_new_from_buffer(data, size, "", NULL);
+int peer_decode(const uint8_t *data, size_t size, int moving, int *width, int *height,
+                struct peer_bytes *out) {
+    VipsImage *image = vips_image_new_from_buffer(data, size, moving ? "n=-1" : "", NULL);
     if (!image) return vips_failed();
     VipsImage *rgb = NULL;
     int failed = vips_colourspace(image, &rgb, VIPS_INTERPRETATION_sRGB, NULL);

@@ -21,6 +21,9 @@ const char *peer_version(int index);
 // The longest side becomes `side`; JPEG or WebP at q 80, metadata stripped.
 int peer_vips(const uint8_t *data, size_t size, int side, int webp, struct peer_bytes *out);
 
+// Every frame of a GIF into a WebP at q 80; the longest side becomes `side`, if that is not 0.
+int peer_vips_animation(const uint8_t *data, size_t size, int side, struct peer_bytes *out);
+
 // Interleaved 8-bit RGB into the format of a suffix (".jpg", with options in brackets) at a quality.
 int peer_vips_encode(const uint8_t *rgb, int width, int height, const char *suffix, int quality,
                      struct peer_bytes *out);
@@ -33,7 +36,9 @@ int peer_magick(const uint8_t *data, size_t size, int width, int height, int thr
 int peer_gd(const uint8_t *data, size_t size, int width, int height, int webp,
             struct peer_bytes *out);
 
-// The judge: any picture to interleaved 8-bit RGB, decoded in full by libvips.
-int peer_decode(const uint8_t *data, size_t size, int *width, int *height, struct peer_bytes *out);
+// The judge: any picture to interleaved 8-bit RGB, decoded in full by libvips; of one that moves all frames, one
+// below the other.
+int peer_decode(const uint8_t *data, size_t size, int moving, int *width, int *height,
+                struct peer_bytes *out);
 
 #endif

@@ -201,7 +201,7 @@ fn plan(job: &Job<'_>) -> Result<String> {
 }
 
 /// Processor time of all threads of this process.
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -8,18 +8,13 @@ mod turbo;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use andon_pixels::color::Convert;
-use andon_pixels::{
-    Alone, Codec, Context, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Never,
-    Plane, Scales, Stage, Subsampling, Traits,
-};
-use andon_recipe::Recipe;
+use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane, Subsampling};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
 use serde::Serialize;
 
-use crate::engines::engine;
+use crate::frames::{codec, convert, decode, prepared};
 use crate::goals::{self, Goal, Strictness};
 use crate::photos::Folder;
 use crate::quality::{self, Rgb, RgbF};
@@ -194,13 +189,7 @@ struct Picture {
 impl Picture {
     fn of(path: &std::path::Path, side: u32) -> Result<Self> {
         let photo = std::fs::read(path).with_context(|| path.display().to_string())?;
-        let recipe: Recipe =
-            format!("orient,fit:{side}x{side},profile:drop,metadata:none,as:png").parse()?;
-        let plan = engine().plan(&recipe, &photo)?;
-        let png = engine()
-            .run(&plan, &photo, &andon_pixels::NoMaterials, &Never)?
-            .body;
-        let frame = decode("png", &png.context("it was passed through")?)?;
+        let frame = prepared(&photo, &format!("fit:{side}x{side}"))?;
         let frame = even(&frame)?;
         let rgb = rgb(&frame)?;
         Ok(Self {
@@ -291,45 +280,6 @@ fn timed(work: impl FnOnce() -> Result<Vec<u8>>) -> Result<(Vec<u8>, f64)> {
     let start = Instant::now();
     let file = work()?;
     Ok((file, start.elapsed().as_secs_f64()))
-}
-
-fn codec(name: &str) -> Result<&'static dyn Codec> {
-    let codec = andon_codecs::ALL.iter().find(|codec| codec.name() == name);
-    codec.copied().context("no such format")
-}
-
-fn decode(name: &str, file: &[u8]) -> Result<Frame> {
-    let limits = Limits::default();
-    let how = Decode {
-        scales: Scales::FULL,
-        limits: &limits,
-        interrupt: &Never,
-        cores: &Alone,
-        keep_metadata: false,
-    };
-    let codec = codec(name)?;
-    let image = codec.decode(file, &codec.probe(file)?, &how)?;
-    image
-        .frames
-        .into_iter()
-        .next()
-        .context("a picture without a frame")
-}
-
-fn convert(frame: Frame, model: Model) -> Result<Frame> {
-    let none = |_: &str| Err(Error::Internal("no materials".into()));
-    let context = Context {
-        materials: &none,
-        interrupt: &Never,
-        cores: &Alone,
-    };
-    let to = Traits {
-        model,
-        depth: Depth::U8,
-        ..frame.traits()
-    };
-    let from = frame.colour.space;
-    Ok(Convert { to, from }.apply(frame, &context)?)
 }
 
 fn rgb(frame: &Frame) -> Result<Rgb> {

@@ -1,6 +1,6 @@
 //! The contestants: bytes of a photograph in, bytes of a small picture out.
 
-use andon_pixels::{Engine, Limits, Never, NoMaterials};
+use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -60,7 +60,7 @@ impl Contestant {
     /// Makes one small picture.
     pub(crate) fn run(self, job: &Job<'_>) -> Result<Vec<u8>> {
         match self {
-            Self::Andon => andon(job),
+            Self::Andon => render(&job.recipe(), job.photo),
             Self::Vips => peers::vips(job.photo, job.side, job.format),
             Self::MagickOneThread => peers::magick(job.photo, job.size, 1, job.format),
             Self::Magick => peers::magick(job.photo, job.size, 0, job.format),
@@ -118,11 +118,12 @@ impl Job<'_> {
     }
 }
 
-fn andon(job: &Job<'_>) -> Result<Vec<u8>> {
-    let recipe: Recipe = job.recipe().parse()?;
+/// What Andon makes of a picture by a recipe's text.
+pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
+    let recipe: Recipe = recipe.parse()?;
     let engine = engine();
-    let plan = engine.plan(&recipe, job.photo)?;
-    let rendered = engine.run(&plan, job.photo, &NoMaterials, &Never)?;
+    let plan = engine.plan(&recipe, source)?;
+    let rendered = engine.run(&plan, Run::of(source))?;
     rendered.body.context("the original was passed through")
 }
 

@@ -17,12 +17,11 @@ use std::num::NonZero;
 use std::thread;
 use std::time::Instant;
 
-use andon_pixels::{Never, NoMaterials};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::engines::engine;
+use crate::engines::render;
 use crate::photos::Folder;
 use crate::proc::Threads;
 use crate::raw;
@@ -228,24 +227,17 @@ fn one_thread_rate(wishes: &[Wish], photos: &Folder) -> Result<f64> {
     for wish in wishes {
         let photo = photos.read(&wish.photo)?;
         let start = Instant::now();
-        render(wish, &photo)?;
+        render(&wish.recipe, &photo)?;
         seconds += start.elapsed().as_secs_f64();
     }
     Ok(wishes.len() as f64 / seconds)
-}
-
-fn render(wish: &Wish, photo: &[u8]) -> Result<Vec<u8>> {
-    let engine = engine();
-    let plan = engine.plan(&wish.recipe.parse::<andon_recipe::Recipe>()?, photo)?;
-    let rendered = engine.run(&plan, photo, &NoMaterials, &Never)?;
-    rendered.body.context("the original was passed through")
 }
 
 /// The server does the very work that the engine alone does: the same bytes for every wish.
 fn same_bodies(wishes: &[Wish], photos: &Folder, server: &Server) -> Result<()> {
     let mut connection = client::Connection::open(server)?;
     for wish in wishes {
-        let expected = render(wish, &photos.read(&wish.photo)?)?;
+        let expected = render(&wish.recipe, &photos.read(&wish.photo)?)?;
         let body = connection.get(&wish.url)?;
         ensure!(
             body == expected,

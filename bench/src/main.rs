@@ -1,9 +1,11 @@
 //! Measures Andon against its peers on the same photographs, in one process: `./dev bench`.
 
+mod animation;
 mod compare;
 mod corpus;
 mod encode;
 mod engines;
+mod frames;
 mod goals;
 mod http;
 mod jpeg;
@@ -75,6 +77,8 @@ enum Task {
     Jpeg(jpeg::JpegArgs),
     /// Our encoders and libvips': time, and bytes at equal quality.
     Encode(encode::EncodeArgs),
+    /// GIF to animated WebP, by us and by libvips: frames per second, and memory for 10 and 1,000 frames.
+    Animation(animation::AnimationArgs),
     /// Our resampling kernels against `fast_image_resize`: time and error.
     Resize(resize::ResizeArgs),
     /// Clients that wait for their replies, on many distinct photographs: is any of them rejected?
@@ -88,6 +92,9 @@ enum Task {
     /// One contestant alone, for its memory (started by the comparison itself).
     #[command(hide = true)]
     Alone(memory::AloneArgs),
+    /// One contestant alone on one GIF (started by `animation` itself).
+    #[command(hide = true)]
+    AnimationAlone(animation::AloneArgs),
     /// One decoder alone (started by `jpeg` itself).
     #[command(hide = true)]
     JpegAlone(jpeg::JpegAloneArgs),
@@ -154,11 +161,17 @@ fn main() -> anyhow::Result<()> {
             raw::save(&cli.runs, &cli.stamp, "bench-encode", &run)?;
             args.strictness.judge(&run.goals)
         }
+        Some(Task::Animation(args)) => {
+            let run = animation::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-animation", &run)?;
+            args.strictness.judge(&run.goals)
+        }
         Some(Task::Resize(args)) => {
             let run = resize::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-resize", &run)?;
             args.strictness.judge(&run.goals)
         }
+        Some(Task::AnimationAlone(args)) => animation::alone(&args),
         Some(Task::JpegAlone(args)) => jpeg::alone(&args),
         Some(Task::Alone(args)) => memory::alone(&args, &photos),
     }

@@ -90,7 +90,7 @@ pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
 }
 
 /// A value as it is typed on the command line.
-fn word(value: &impl ValueEnum) -> String {
+pub(crate) fn word(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()
         .map(|word| word.get_name().to_owned())

@@ -42,6 +42,15 @@ pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
     Ok(out.take())
 }
 
+/// libvips' WebP of every frame of a GIF; the longest side becomes `side`, if there is one.
+pub(crate) fn vips_animation(gif: &[u8], side: Option<u32>) -> Result<Vec<u8>> {
+    let mut out = PeerBytes::default();
+    let side = side.unwrap_or(0) as c_int;
+    // SAFETY: the slice outlives the call, `out` is the shim's to fill.
+    check(unsafe { peer_vips_animation(gif.as_ptr(), gif.len(), side, &raw mut out) })?;
+    Ok(out.take())
+}
+
 /// libvips' encoder for the format of a suffix such as `.jpg[optimize-coding]`.
 pub(crate) fn vips_encode(picture: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
@@ -101,12 +110,22 @@ pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u
 
 /// Any picture, decoded in full: the judge of everyone's output, and the reference's source.
 pub(crate) fn decode(picture: &[u8]) -> Result<Rgb> {
+    decoded(picture, false)
+}
+
+/// All frames of one that moves, one below the other.
+pub(crate) fn decode_frames(picture: &[u8]) -> Result<Rgb> {
+    decoded(picture, true)
+}
+
+fn decoded(picture: &[u8], moving: bool) -> Result<Rgb> {
     let (mut width, mut height, mut out) = (0, 0, PeerBytes::default());
     // SAFETY: as above, and the two sides are the shim's to fill.
     check(unsafe {
         peer_decode(
             picture.as_ptr(),
             picture.len(),
+            moving.into(),
             &raw mut width,
             &raw mut height,
             &raw mut out,
@@ -169,6 +188,8 @@ unsafe extern "C" {
         webp: c_int,
         out: *mut PeerBytes,
     ) -> c_int;
+    fn peer_vips_animation(data: *const u8, size: usize, side: c_int, out: *mut PeerBytes)
+    -> c_int;
     fn peer_vips_encode(
         rgb: *const u8,
         width: c_int,
@@ -197,6 +218,7 @@ unsafe extern "C" {
     fn peer_decode(
         data: *const u8,
         size: usize,
+        moving: c_int,
         width: *mut c_int,
         height: *mut c_int,
         out: *mut PeerBytes,

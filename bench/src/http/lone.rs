@@ -9,13 +9,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use andon_pixels::{Never, NoMaterials};
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::client::{self, Connection};
 use super::server::{Keeping, Server};
-use crate::engines::engine;
+use crate::engines::render;
 use crate::photos::Folder;
 use crate::stats::{geometric_mean, median};
 
@@ -166,16 +165,13 @@ impl Sources {
             path,
             files: Vec::new(),
         };
-        let engine = engine();
         // Two that differ in detail.
         let chosen = [photos.names.first(), photos.names.last()];
         for photo in chosen.into_iter().flatten() {
             let bytes = photos.read(photo)?;
             for (kind, options) in KINDS {
                 let recipe = format!("exact:5472x3648,as:jpeg,q:90,{options}");
-                let plan = engine.plan(&recipe.parse::<andon_recipe::Recipe>()?, &bytes)?;
-                let rendered = engine.run(&plan, &bytes, &NoMaterials, &Never)?;
-                let body = rendered.body.context("the original was passed through")?;
+                let body = render(&recipe, &bytes)?;
                 let name = format!("{}-{kind}.jpg", photo.trim_end_matches(".jpg"));
                 fs::write(sources.path.join(&name), &body).with_context(|| name.clone())?;
                 sources.files.push((name, body.len()));

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use andon_pixels::{Never, NoMaterials};
+use andon_pixels::Run;
 use anyhow::{Context, Result};
 
 use crate::engines::engine;
@@ -42,7 +42,7 @@ impl Pictures {
     fn add(&mut self, ending: &str, photo: &str, recipe: &str, bytes: &[u8]) -> Result<()> {
         let engine = engine();
         let plan = engine.plan(&recipe.parse::<andon_recipe::Recipe>()?, bytes)?;
-        let rendered = engine.run(&plan, bytes, &NoMaterials, &Never)?;
+        let rendered = engine.run(&plan, Run::of(bytes))?;
         let name = format!("{}-{ending}", photo.trim_end_matches(".jpg"));
         let body = rendered.bytes(bytes);
         fs::write(self.path.join(&name), body).with_context(|| name.clone())?;

@@ -5,11 +5,10 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use andon_pixels::{Never, NoMaterials};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::engines::engine;
+use crate::engines::{engine, render};
 use crate::photos::Folder;
 
 /// A folder of them beside this program: what was made once is not made again.
@@ -44,8 +43,7 @@ impl Photographs {
     fn add(&mut self, photos: &Folder, number: usize) -> Result<()> {
         let photo = &photos.names[number % photos.names.len()];
         let original = photos.read(photo)?;
-        let engine = engine();
-        let info = engine.probe(&original)?;
+        let info = engine().probe(&original)?;
         let megapixels = megapixels(number);
         let pixels = f64::from(info.width) * f64::from(info.height);
         let scale = (megapixels * 1e6 / pixels).sqrt();
@@ -60,9 +58,7 @@ impl Photographs {
         let name = format!("{number:03}-{megapixels}-{photo}");
         let file = self.path.join(&name);
         if !file.is_file() {
-            let plan = engine.plan(&recipe.parse::<andon_recipe::Recipe>()?, &original)?;
-            let rendered = engine.run(&plan, &original, &NoMaterials, &Never)?;
-            let body = rendered.body.context("a picture of another size")?;
+            let body = render(&recipe, &original)?;
             // Whole or not at all, whenever this is interrupted.
             let unfinished = file.with_extension("unfinished");
             fs::write(&unfinished, body).with_context(|| name.clone())?;

@@ -1,0 +1,57 @@
+//! Pictures as frames: decoded, prepared and converted outside of what is measured.
+
+use andon_pixels::color::Convert;
+use andon_pixels::{
+    Alone, Codec, Context, Decode, Depth, Error, Frame, Limits, Model, Never, Scales, Stage, Traits,
+};
+use anyhow::{Context as _, Result};
+
+use crate::engines::render;
+
+/// What a photograph shows upright after these steps, without profiles.
+pub(crate) fn prepared(photo: &[u8], steps: &str) -> Result<Frame> {
+    let recipe = format!("orient,{steps},profile:drop,metadata:none,as:png");
+    decode("png", &render(&recipe, photo)?)
+}
+
+/// The codec of a format.
+pub(crate) fn codec(name: &str) -> Result<&'static dyn Codec> {
+    let codec = andon_codecs::ALL.iter().find(|codec| codec.name() == name);
+    codec.copied().context("no such format")
+}
+
+/// The frame of a file, decoded in full.
+pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
+    let limits = Limits::default();
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let codec = codec(name)?;
+    let image = codec.decode(file, &codec.probe(file)?, &how)?;
+    image
+        .frames
+        .into_iter()
+        .next()
+        .context("a picture without a frame")
+}
+
+/// A frame in another model, of 8 bits.
+pub(crate) fn convert(frame: Frame, model: Model) -> Result<Frame> {
+    let none = |_: &str| Err(Error::Internal("no materials".into()));
+    let context = Context {
+        materials: &none,
+        interrupt: &Never,
+        cores: &Alone,
+    };
+    let to = Traits {
+        model,
+        depth: Depth::U8,
+        ..frame.traits()
+    };
+    let from = frame.colour.space;
+    Ok(Convert { to, from }.apply(frame, &context)?)
+}
