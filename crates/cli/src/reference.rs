@@ -39,10 +39,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Every word that a recipe may have.
 fn words() -> impl Iterator<Item = &'static Word> {
-    WORDS
-        .iter()
-        .copied()
-        .chain(ops::ALL.iter().map(|op| op.word()))
+    WORDS.iter().copied().chain(effects())
+}
+
+fn effects() -> impl Iterator<Item = &'static Word> {
+    ops::ALL.iter().map(|op| op.word())
 }
 
 fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
@@ -54,8 +55,23 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         "Words stand between commas, their arguments between colons. Steps act in the order in which they are\n\
          written: `fit:250x250,sharpen:0x1,as:webp,q:80`. Lengths are pixels, or per cent of a side.\n"
     )?;
-    for word in words() {
-        entry(to, word, markdown)?;
+    for word in WORDS {
+        entry(to, word, markdown, word.example)?;
+    }
+    writeln!(to, "\n{section}Effects\n")?;
+    writeln!(
+        to,
+        "Steps as any other. Each example is a command that shows what it does to a photograph, in out/photo.png.\n"
+    )?;
+    for word in effects() {
+        let materials = match word.args.first() {
+            Some(arg) if arg.name == "name" => "--materials icons/ ",
+            _ => "",
+        };
+        let step = word.example;
+        let command =
+            format!("andon convert fit:600x600,{step},as:png {materials}photo.jpg -o out/");
+        entry(to, word, markdown, &command)?;
     }
     writeln!(to, "\n{section}Formats\n")?;
     writeln!(
@@ -76,7 +92,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             false => writeln!(to, "as:{name}\n    {}", names.join(", "))?,
         }
         for word in own {
-            entry(to, word, markdown)?;
+            entry(to, word, markdown, word.example)?;
         }
     }
     // The usual builds know its name to refuse it.
@@ -99,20 +115,12 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
     })
 }
 
-fn entry(to: &mut String, word: &Word, markdown: bool) -> std::fmt::Result {
+fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fmt::Result {
     let with = if is_own(word) { "with:" } else { "" };
     if markdown {
-        writeln!(
-            to,
-            "- `{with}{word}`: {}. Example: `{}`",
-            word.help, word.example
-        )?;
+        writeln!(to, "- `{with}{word}`: {}. Example: `{example}`", word.help)?;
     } else {
-        writeln!(
-            to,
-            "{with}{word}\n    {}; such as {}",
-            word.help, word.example
-        )?;
+        writeln!(to, "{with}{word}\n    {}; such as {example}", word.help)?;
     }
     word.args.iter().try_for_each(|arg| argument(to, arg))
 }

@@ -311,6 +311,16 @@ impl Effect {
     /// The effect that composes with a picture from a file: its first argument is the file's name.
     pub const OVER: &str = "over";
 
+    /// The same, with a size, opacity and mode.
+    pub const OVERLAY: &str = "overlay";
+
+    /// The file that it composes with, by name.
+    #[must_use]
+    pub fn material(&self) -> Option<&str> {
+        let composes = [Self::OVER, Self::OVERLAY].contains(&self.name.as_str());
+        self.args.first().filter(|_| composes).map(String::as_str)
+    }
+
     /// An effect whose word is well formed and means nothing else.
     ///
     /// # Errors

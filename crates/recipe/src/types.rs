@@ -43,12 +43,9 @@ impl Recipe {
         })
     }
 
-    /// The files that its `over` effects compose with, by name.
+    /// The files that its effects compose with, by name.
     pub fn materials(&self) -> impl Iterator<Item = &str> {
-        self.effects()
-            .filter(|effect| effect.name == Effect::OVER)
-            .filter_map(|effect| effect.args.first())
-            .map(String::as_str)
+        self.effects().filter_map(Effect::material)
     }
 }
 

@@ -163,14 +163,7 @@ impl Rules for SmallLightRules {
     }
 
     fn materials(&self) -> Vec<&str> {
-        let icons = self
-            .effects
-            .iter()
-            .filter(|effect| effect.name == Effect::OVER);
-        icons
-            .filter_map(|icon| icon.args.first())
-            .map(String::as_str)
-            .collect()
+        self.effects.iter().filter_map(Effect::material).collect()
     }
 }
 

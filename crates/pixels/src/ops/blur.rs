@@ -2,7 +2,7 @@
 
 use andon_recipe::{Effect, Word};
 
-use super::gaussian::{Filter, Gaussian};
+use super::gaussian::{Filter, Gaussian, Response};
 use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
@@ -28,8 +28,7 @@ impl Op for Blur {
             Box::new(Filter {
                 effect: effect.clone(),
                 gaussian: Gaussian::rows_and_columns(&geometry),
-                gain: -1.0,
-                threshold: 0.0,
+                response: Response::BLUR,
             }) as Box<dyn Stage>
         }))
     }

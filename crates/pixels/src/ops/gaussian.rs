@@ -24,17 +24,65 @@ use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
 use crate::stage::{Context, OnGainMap, Stage};
 
-/// Each sample becomes itself plus `gain` times its difference from the blurred picture.
+/// Each sample moves by what its difference from the blurred picture asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
     /// As in the recipe.
     pub(super) effect: Effect,
     /// What the picture is blurred with.
     pub(super) gaussian: Gaussian,
-    /// −1 blurs, more than 0 sharpens.
-    pub(super) gain: f32,
-    /// Samples that differ by less than half of this share of full scale stay.
-    pub(super) threshold: f32,
+    /// How far.
+    pub(super) response: Response,
+}
+
+/// How far a sample that differs from its neighbourhood moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Response {
+    /// So many times the difference: −1 blurs, more than 0 sharpens.
+    Straight {
+        /// So many times.
+        gain: f32,
+        /// Samples that differ by less than half of this share of full scale stay.
+        threshold: f32,
+    },
+    /// By one factor up to 2 per cent of full scale and by another beyond; no more than 10 up and 20 down.
+    Bent {
+        /// For small differences.
+        flat: f32,
+        /// Beyond.
+        jagged: f32,
+    },
+}
+
+impl Response {
+    /// Becomes its neighbourhood's mean.
+    pub(super) const BLUR: Self = Self::Straight {
+        gain: -1.0,
+        threshold: 0.0,
+    };
+
+    #[inline(always)]
+    fn of(self, difference: f32, full: f32) -> f32 {
+        match self {
+            Self::Straight { gain, threshold } => {
+                if (2.0 * difference).abs() < threshold * full {
+                    0.0
+                } else {
+                    gain * difference
+                }
+            }
+            Self::Bent { flat, jagged } => {
+                let bend = 0.02 * full;
+                let small = difference.clamp(-bend, bend);
+                let moved = flat * small + jagged * (difference - small);
+                moved.clamp(-0.2 * full, 0.1 * full)
+            }
+        }
+    }
+
+    fn sharpens(self) -> bool {
+        !matches!(self, Self::Straight { gain, .. } if gain <= 0.0)
+    }
 }
 
 impl Stage for Filter {
@@ -47,7 +95,7 @@ impl Stage for Filter {
 
     /// Sharpening moves no light from one place to another; blurring does.
     fn on_gain_map(&self, _: (u32, u32), _: (u32, u32)) -> OnGainMap {
-        if self.gain > 0.0 {
+        if self.response.sharpens() {
             OnGainMap::Keeps
         } else {
             OnGainMap::Voids
@@ -86,7 +134,8 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
-    fn filter<T: Resizable>(
+    /// Filters every plane, in place.
+    pub(super) fn filter<T: Resizable>(
         &self,
         planes: &mut Planes<T>,
         interrupt: &dyn Interrupt,
@@ -124,7 +173,7 @@ impl Filter {
         interrupt: &dyn Interrupt,
         mut mean: impl FnMut(u32, &mut [f32]),
     ) -> Result<()> {
-        let threshold = self.threshold * T::MAX.float();
+        let (response, full) = (self.response, T::MAX.float());
         let mut means = vec![0.0; grid.width() as usize];
         for row in 0..grid.height() {
             if row % BAND == 0 && interrupt.interrupted() {
@@ -136,13 +185,7 @@ impl Filter {
                 || {
                     for (sample, mean) in grid.row_mut(row).iter_mut().zip(&means) {
                         let value = sample.float();
-                        let difference = value - mean;
-                        let gain = if (2.0 * difference).abs() < threshold {
-                            0.0
-                        } else {
-                            self.gain
-                        };
-                        *sample = T::round(value + gain * difference);
+                        *sample = T::round(value + response.of(value - mean, full));
                     }
                 },
             );
@@ -190,6 +233,21 @@ impl Gaussian {
             sigma,
             spread,
         }
+    }
+
+    /// As far as it is at least this share of its middle; `None` if that is no further than the middle.
+    pub(super) fn above(sigma: f64, share: f64) -> Option<Self> {
+        let reach = sigma * (-2.0 * share.ln()).sqrt();
+        (reach >= 1.0).then_some(Self {
+            reach: reach as u32,
+            sigma,
+            spread: 0.0,
+        })
+    }
+
+    /// How far it reaches, in px.
+    pub(super) fn reach(&self) -> u32 {
+        self.reach
     }
 
     /// The weight of the middle sample as a share of all, both directions taken together.

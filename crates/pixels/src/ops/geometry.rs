@@ -52,7 +52,12 @@ impl Geometry {
             })
         };
         let geometry = read().map_err(|error| wrong(effect, &error))?;
-        Ok((geometry.sigma >= LEAST).then_some(geometry))
+        Ok(geometry.shows().then_some(geometry))
+    }
+
+    /// Does it ask for anything?
+    pub(super) fn shows(&self) -> bool {
+        self.sigma >= LEAST
     }
 }
 

@@ -4,15 +4,22 @@
 //! [`canvas`]) is not in the list because recipes hold it in a typed form that the planner reasons about.
 
 mod blur;
+mod blur_area;
 mod border;
 pub mod canvas;
 pub mod flatten;
 mod gaussian;
 mod geometry;
 mod lay;
+mod mask;
+mod outline;
 mod over;
+mod overlay;
+mod pixelate;
 pub mod rotate;
+mod round;
 mod sharpen;
+mod sharpen_l;
 mod tone;
 pub mod turn;
 mod unsharp;
@@ -23,9 +30,15 @@ use crate::stage::Op;
 pub const ALL: &[&dyn Op] = &[
     &unsharp::Unsharp,
     &sharpen::Sharpen,
+    &sharpen_l::SharpenL,
     &blur::Blur,
+    &blur_area::BlurArea,
+    &pixelate::Pixelate,
     &border::Border,
     &over::Over,
+    &overlay::Overlay,
+    &round::Round,
+    &mask::Mask,
     &tone::GRAY,
     &tone::BITONAL,
     &tone::INVERT,

@@ -6,7 +6,7 @@
 
 use andon_recipe::{Effect, Word};
 
-use super::gaussian::{Filter, Gaussian};
+use super::gaussian::{Filter, Gaussian, Response};
 use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
@@ -33,8 +33,10 @@ impl Op for Sharpen {
             Box::new(Filter {
                 effect: effect.clone(),
                 gaussian,
-                gain: (1.0 / (1.0 + gaussian.middle())) as f32,
-                threshold: 0.0,
+                response: Response::Straight {
+                    gain: (1.0 / (1.0 + gaussian.middle())) as f32,
+                    threshold: 0.0,
+                },
             }) as Box<dyn Stage>
         }))
     }

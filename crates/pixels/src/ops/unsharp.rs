@@ -5,7 +5,7 @@
 
 use andon_recipe::{Arg, Effect, Word};
 
-use super::gaussian::{Filter, Gaussian};
+use super::gaussian::{Filter, Gaussian, Response};
 use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
@@ -45,8 +45,10 @@ impl Op for Unsharp {
             Box::new(Filter {
                 effect: effect.clone(),
                 gaussian: Gaussian::rows_and_columns(&geometry),
-                gain: number(geometry.amount, 1.0),
-                threshold: number(geometry.threshold, 0.05),
+                response: Response::Straight {
+                    gain: number(geometry.amount, 1.0),
+                    threshold: number(geometry.threshold, 0.05),
+                },
             }) as Box<dyn Stage>
         }))
     }

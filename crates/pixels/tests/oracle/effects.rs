@@ -17,6 +17,8 @@ pub(crate) const SAMPLES: &[&str] = &[
     "border:3x3:104080:40x60",
     "over:icon:10:-4",
     "over:icon:3:7",
+    "overlay:icon:-5:9:60",
+    "pixelate:6",
     "gray",
     "invert",
     "brightness:25",
@@ -44,7 +46,15 @@ pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
         }
         "sharpen" => sharpened(picture, &args[0]),
         "border" => bordered(picture, args),
-        "over" => overlaid(picture, number(&args[1]) as i64, number(&args[2]) as i64),
+        "over" | "overlay" => {
+            let opacity = args.get(3).map_or(1.0, |opacity| number(opacity) / 100.0);
+            overlaid(
+                picture,
+                (number(&args[1]) as i64, number(&args[2]) as i64),
+                opacity,
+            )
+        }
+        "pixelate" => pixelated(picture, number(&args[0]) as usize),
         tone => {
             let numbers: Vec<f64> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
             let colours: Vec<[f64; 3]> = args.iter().filter_map(|arg| colour(arg)).collect();
@@ -183,17 +193,35 @@ fn bordered(picture: &Picture, args: &[String]) -> Picture {
     })
 }
 
-fn overlaid(picture: &Picture, left: i64, top: i64) -> Picture {
+fn overlaid(picture: &Picture, (left, top): (i64, i64), opacity: f64) -> Picture {
     let icon = Icons::icon();
     Picture::new(picture.width, picture.height, |x, y| {
         let (u, v) = (x as i64 - left, y as i64 - top);
         let below = picture.at(x, y);
         if (0..icon.width as i64).contains(&u) && (0..icon.height as i64).contains(&v) {
             let [r, g, b, a] = icon.at(u as usize, v as usize);
-            over([r, g, b, a * 255.0], below)
+            over([r, g, b, a * opacity * 255.0], below)
         } else {
             below
         }
+    })
+}
+
+/// The mean of what is seen in each square.
+fn pixelated(picture: &Picture, side: usize) -> Picture {
+    Picture::new(picture.width, picture.height, |x, y| {
+        let (left, top) = (x / side * side, y / side * side);
+        let (mut sum, mut count) = ([0.0; 4], 0.0);
+        for y in top..(top + side).min(picture.height) {
+            for x in left..(left + side).min(picture.width) {
+                let [r, g, b, a] = picture.at(x, y);
+                sum = [sum[0] + r * a, sum[1] + g * a, sum[2] + b * a, sum[3] + a];
+                count += 1.0;
+            }
+        }
+        let [r, g, b, a] = sum;
+        let seen = a.max(1e-9);
+        [r / seen, g / seen, b / seen, a / count]
     })
 }
 

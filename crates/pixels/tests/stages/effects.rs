@@ -203,6 +203,9 @@ fn effects_that_ask_for_nothing_have_no_stage() {
         "unsharp:3x0+1",
         "border:0x0:ffffff",
         "border:3x3:ffffff00",
+        "pixelate:1",
+        "round:0",
+        "round:4:0",
     ] {
         assert!(parse(effect).unwrap().is_none(), "{effect}");
     }
@@ -222,6 +225,20 @@ fn wrong_arguments_are_named() {
         "border:3x3",
         "over",
         "over:a:1:b",
+        "overlay:a:1",
+        "overlay:a:1:1:101",
+        "overlay:a:1:1:50:0:0:mix",
+        "pixelate:-1",
+        "round",
+        "round:5:5:5:ffffff",
+        "mask:moon",
+        "blur-area:1:1:5:3",
+        "sharpen-l:1:-1",
+        "brightness:300",
+        "contrast:-1",
+        "gamma:0",
+        "gray:1",
+        "tint:white",
     ];
     for effect in wrong {
         let Err(Error::Recipe { piece, .. }) = parse(effect) else {

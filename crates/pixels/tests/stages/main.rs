@@ -5,6 +5,7 @@ mod effects;
 mod lay;
 mod levels;
 mod resize;
+mod shapes;
 mod support;
 mod tone;
 mod turn;

@@ -1,0 +1,385 @@
+//! `overlay:NAME:X:Y:OPACITY:W:H:MODE`: a picture from a file on top, scaled, thinned, repeated or blended.
+//!
+//! Blend modes are those of the W3C's "Compositing and Blending": what is laid over takes the colour that its mode
+//! makes of both, as far as there is something below, and is then composed as any other.
+
+use std::fmt;
+
+use andon_recipe::{Arg, Effect, ParseError, Word};
+
+use super::lay::lay;
+use crate::color::remodelled;
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::frame::{Frame, Grid, Model, Subsampling, Traits};
+use crate::resize::{RegionF, Rescale};
+use crate::samples::{Planes, Sample, by_depth, bytes};
+use crate::stage::{Context, Op, Stage, wrong};
+
+/// Lays a picture over another.
+pub(super) struct Overlay;
+
+pub(super) const NAME: Arg =
+    Arg::text("name", "icon.png").help("a file in the folder of materials");
+
+/// A place on the picture.
+pub(super) const X: Arg = Arg::whole("x", i32::MIN as i64, i32::MAX as i64)
+    .unit("px")
+    .help("left edge of the overlay on the image");
+
+pub(super) const Y: Arg = Arg {
+    name: "y",
+    help: "top edge of the overlay on the image",
+    ..X
+};
+
+const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
+    .unit("per cent")
+    .default("100")
+    .help("what the overlay's own opacity is multiplied by");
+
+const WIDTH: Arg = Arg::whole("width", 0, 32_768)
+    .unit("px")
+    .default("0")
+    .help("it is scaled to this width; 0: its own, or as its height says");
+
+const MODE: Arg = Arg::choice(
+    "mode",
+    &[
+        "normal",
+        "tile",
+        "multiply",
+        "screen",
+        "overlay",
+        "darken",
+        "lighten",
+        "color-dodge",
+        "color-burn",
+        "hard-light",
+        "soft-light",
+        "difference",
+        "exclusion",
+    ],
+)
+.default("normal")
+.help("tile: repeated all over the image; the others: how its colours act on those below");
+
+const WORD: Word = Word {
+    name: Effect::OVERLAY,
+    args: &[
+        NAME,
+        X,
+        Y,
+        OPACITY,
+        WIDTH,
+        Arg {
+            name: "height",
+            help: "it is scaled to this height; 0: its own, or as its width says",
+            ..WIDTH
+        },
+        MODE,
+    ],
+    help: "lays another image over this one, scaled, repeated or blended",
+    example: "overlay:icon.png:-10:20:60:64:0:multiply",
+};
+
+impl Op for Overlay {
+    fn word(&self) -> &'static Word {
+        &WORD
+    }
+
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        Laid::parse(&WORD, effect)
+    }
+}
+
+/// A material over the picture.
+#[derive(Debug)]
+pub(super) struct Laid {
+    /// As in the recipe; its first argument is the material's name.
+    effect: Effect,
+    x: i64,
+    y: i64,
+    /// 0 to 1.
+    opacity: f32,
+    /// Width and height in px; 0: its own, or as the other says.
+    size: (u32, u32),
+    mode: Mode,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    Normal,
+    Tile,
+    /// The colour, in 0..=1, that a backdrop and a source make.
+    Blend(fn(f32, f32) -> f32),
+}
+
+impl Mode {
+    fn of(word: &str) -> Self {
+        Self::Blend(match word {
+            "tile" => return Self::Tile,
+            "multiply" => |below, above| below * above,
+            "screen" => screen,
+            "overlay" => |below, above| hard_light(above, below),
+            "darken" => f32::min,
+            "lighten" => f32::max,
+            "color-dodge" => |below, above| match below {
+                0.0 => 0.0,
+                _ if above >= 1.0 => 1.0,
+                _ => (below / (1.0 - above)).min(1.0),
+            },
+            "color-burn" => |below, above| match above {
+                _ if below >= 1.0 => 1.0,
+                0.0 => 0.0,
+                _ => 1.0 - ((1.0 - below) / above).min(1.0),
+            },
+            "hard-light" => hard_light,
+            "soft-light" => soft_light,
+            "difference" => |below, above| (below - above).abs(),
+            "exclusion" => |below, above| below + above - 2.0 * below * above,
+            _ => return Self::Normal,
+        })
+    }
+}
+
+fn screen(below: f32, above: f32) -> f32 {
+    below + above - below * above
+}
+
+fn hard_light(below: f32, above: f32) -> f32 {
+    if above <= 0.5 {
+        below * 2.0 * above
+    } else {
+        screen(below, 2.0 * above - 1.0)
+    }
+}
+
+fn soft_light(below: f32, above: f32) -> f32 {
+    if above <= 0.5 {
+        return below - (1.0 - 2.0 * above) * below * (1.0 - below);
+    }
+    let curve = if below <= 0.25 {
+        ((16.0 * below - 12.0) * below + 4.0) * below
+    } else {
+        below.sqrt()
+    };
+    below + (2.0 * above - 1.0) * (curve - below)
+}
+
+impl Laid {
+    /// Reads an effect by its word: the one or the other, of which the shorter is the beginning of the longer.
+    pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let read = || {
+            let [_, x, y, opacity, width, height, mode] = word.read(&effect.args)?;
+            let side = |text: Option<&str>| {
+                let px = WIDTH.read_whole(text.unwrap_or("0"))?;
+                Ok::<_, ParseError>(u32::try_from(px).unwrap_or(0))
+            };
+            Ok(Self {
+                effect: effect.clone(),
+                x: X.read_whole(x.unwrap_or("0"))?,
+                y: Y.read_whole(y.unwrap_or("0"))?,
+                opacity: (OPACITY.read_number(opacity.unwrap_or("100"))? / 100.0) as f32,
+                size: (side(width)?, side(height)?),
+                mode: Mode::of(mode.unwrap_or_default()),
+            })
+        };
+        let laid = read().map_err(|error| wrong(effect, &error))?;
+        Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))
+    }
+
+    /// The material in the size that was asked for.
+    fn material(&self, context: &Context<'_>) -> Result<Frame> {
+        let name = &self.effect.args[0];
+        let material = (context.materials)(name)?;
+        let Some(frame) = material.frames.into_iter().next() else {
+            return Err(Error::Internal(format!("material {name} has no frame")));
+        };
+        let own = (frame.width, frame.height);
+        let follows = |side: u32, other: u32, own: u32| {
+            let side = u64::from(side) * u64::from(own) / u64::from(other.max(1));
+            (side as u32).clamp(1, WIDEST)
+        };
+        let to = match self.size {
+            (0, 0) => own,
+            (w, 0) => (w, follows(own.1, own.0, w)),
+            (0, h) => (follows(own.0, own.1, h), h),
+            size => size,
+        };
+        let whole = RegionF {
+            x: 0.0,
+            y: 0.0,
+            w: own.0.into(),
+            h: own.1.into(),
+        };
+        match Rescale::new((whole, whole), own, to, frame.alpha.is_some()) {
+            Some(rescale) => rescale.apply(frame, context),
+            None => Ok(frame),
+        }
+    }
+
+    /// Where a mode mixes colours, that is of red, green and blue.
+    fn model(&self, model: Model) -> Model {
+        match self.mode {
+            Mode::Normal | Mode::Tile => model,
+            Mode::Blend(_) => Model::Rgb,
+        }
+    }
+
+    fn model_after(&self, model: Model) -> Model {
+        match model {
+            Model::Cmyk => model,
+            _ => self.model(model),
+        }
+    }
+
+    fn lay<T: Sample>(&self, picture: &mut Planes<T>, mut icon: Planes<T>) {
+        if self.opacity < 1.0 {
+            let full = Grid::filled(icon.width, icon.height, T::MAX);
+            let alpha = icon.alpha.get_or_insert(full);
+            for alpha in alpha.samples_mut() {
+                *alpha = T::round(alpha.float() * self.opacity);
+            }
+        }
+        match self.mode {
+            Mode::Normal => lay(picture, &icon, self.x, self.y),
+            Mode::Tile => lay(
+                picture,
+                &tiled(&icon, (picture.width, picture.height), (self.x, self.y)),
+                0,
+                0,
+            ),
+            Mode::Blend(blend) => {
+                blended(&mut icon, picture, (self.x, self.y), blend);
+                lay(picture, &icon, self.x, self.y);
+            }
+        }
+    }
+}
+
+/// The widest that a material becomes where only one side is said.
+const WIDEST: u32 = 32_768;
+
+/// A material repeated all over a picture of this size, one of them at this place. None of its planes is thinned.
+fn tiled<T: Sample>(
+    icon: &Planes<T>,
+    (width, height): (u32, u32),
+    (x, y): (i64, i64),
+) -> Planes<T> {
+    let tile = |grid: &Grid<T>| {
+        let start = (-x).rem_euclid(grid.width().into()) as usize;
+        let mut samples = Vec::with_capacity(width as usize * height as usize);
+        for row in 0..height {
+            let row = (i64::from(row) - y).rem_euclid(grid.height().into()) as u32;
+            let repeated = grid.row(row).iter().cycle().skip(start);
+            samples.extend(repeated.take(width as usize));
+        }
+        Grid::from_samples(width, height, samples)
+    };
+    Planes {
+        model: icon.model,
+        depth: icon.depth,
+        colour: icon.colour.clone(),
+        width,
+        height,
+        colours: icon.colours.iter().map(tile).collect(),
+        alpha: icon.alpha.as_ref().map(tile),
+    }
+}
+
+/// Gives a material the colours that it and the picture below make. Neither has thinned planes.
+fn blended<T: Sample>(
+    icon: &mut Planes<T>,
+    picture: &Planes<T>,
+    (x, y): (i64, i64),
+    blend: fn(f32, f32) -> f32,
+) {
+    let full = T::MAX.float();
+    let below =
+        |at: i64, place: i64, side: u32| u32::try_from(at + place).ok().filter(|&at| at < side);
+    for (above, ground) in icon.colours.iter_mut().zip(&picture.colours) {
+        for row in 0..above.height() {
+            let Some(ground_row) = below(row.into(), y, picture.height) else {
+                continue;
+            };
+            let alphas = picture.alpha.as_ref().map(|alpha| alpha.row(ground_row));
+            let ground = ground.row(ground_row);
+            for (column, above) in (0..).zip(above.row_mut(row)) {
+                let Some(column) = below(column, x, picture.width) else {
+                    continue;
+                };
+                let column = column as usize;
+                let alpha = alphas.map_or(1.0, |alphas| alphas[column].float() / full);
+                let source = above.float() / full;
+                let mixed = blend(ground[column].float() / full, source);
+                *above = T::round(full * (source + (mixed - source) * alpha));
+            }
+        }
+    }
+}
+
+impl Stage for Laid {
+    fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
+        context.check()?;
+        let icon = self.material(context)?;
+        let (model, after) = (self.model(frame.model), self.model_after(frame.model));
+        by_depth!(frame, picture => {
+            let mut picture = remodelled(picture, model, None, context.interrupt)?;
+            // Not thinned: it may lie at any px.
+            let unthinned = match model {
+                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
+                model => model,
+            };
+            let icon = remodelled(Planes::of(icon), unthinned, None, context.interrupt)?;
+            self.lay(&mut picture, icon);
+            Ok(remodelled(picture, after, None, context.interrupt)?.frame())
+        })
+    }
+
+    fn after(&self, traits: Traits) -> Traits {
+        Traits {
+            model: self.model_after(traits.model),
+            ..traits
+        }
+    }
+
+    /// Whether this one does shows only when it is read.
+    fn adds_colour(&self) -> bool {
+        true
+    }
+
+    fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
+        let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
+        let all = area((width, height));
+        // How large the material is shows only when it is read: an icon, as a rule.
+        let icon = match self.size {
+            (0, 0) => all.min(ICON),
+            (w, 0) => area((w, w)),
+            (0, h) => area((h, h)),
+            size => area(size),
+        };
+        let (laid, converts) = match self.mode {
+            Mode::Normal => (icon, false),
+            Mode::Tile => (all, false),
+            Mode::Blend(_) => (icon, traits.model != Model::Rgb),
+        };
+        let converted = if converts { 3 * all } else { 0 };
+        Cost {
+            nanos: icon.max(laid) * NANOS_PER_PIXEL + 2 * converted,
+            scratch: icon * 8 + laid * 4 * bytes(traits.depth) + converted * bytes(traits.depth),
+        }
+    }
+}
+
+/// Pixels of a large icon.
+const ICON: u64 = 256 * 256;
+
+/// Measured on one core: decoded, converted and blended.
+const NANOS_PER_PIXEL: u64 = 20;
+
+impl fmt::Display for Laid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.effect.fmt(f)
+    }
+}
