@@ -239,6 +239,80 @@ fn a_measurement_that_nobody_wants_any_more_ends() {
     assert!(run(&Never).is_ok());
 }
 
+/// A gray picture with a bright square in it.
+fn dotted(size: (u32, u32), (left, top): (u32, u32), words: &str) -> Vec<u8> {
+    let frame = picture(Depth::U8, false, size, |x, y| {
+        let inside = (left..left + 40).contains(&x) && (top..top + 40).contains(&y);
+        if inside {
+            [250, 200, 40, 255]
+        } else {
+            [90, 90, 90, 255]
+        }
+    });
+    fake::file("png", &frame, words)
+}
+
+/// The part that a recipe ends with: left and top edge.
+fn kept(file: &[u8], text: &str) -> (i64, i64) {
+    let resolved = resolved(file, text);
+    let crop = resolved.rsplit_once("crop:").expect("a crop").1;
+    let mut numbers = crop.split(':').map(|number| number.parse().expect("px"));
+    (numbers.next().unwrap(), numbers.next().unwrap())
+}
+
+#[test]
+fn smart_crops_keep_what_draws_the_eye_also_in_turned_cropped_and_scaled_pictures() {
+    let near = |(x, y): (i64, i64), (left, top): (i64, i64)| {
+        assert!(
+            (x - left).abs() <= 15 && (y - top).abs() <= 15,
+            "{x},{y} for {left},{top}"
+        );
+    };
+    let file = dotted((400, 300), (300, 60), "");
+    // The square's middle lies at 320,80.
+    near(kept(&file, "focus:smart,crop:100x100"), (270, 30));
+    near(
+        kept(&file, "crop:50:20:350x280,focus:smart,crop:100x100"),
+        (270, 30),
+    );
+    near(
+        kept(&file, "exact:800x600,focus:smart,crop:200x200"),
+        (540, 60),
+    );
+    near(kept(&file, "turn:90,focus:smart,crop:100x100"), (170, 270));
+    near(kept(&file, "flip:h,focus:smart,cover:150x300"), (5, 0));
+    let turned = dotted((400, 300), (300, 60), "turned:6");
+    near(kept(&turned, "orient,focus:smart,crop:100x100"), (170, 270));
+    // A gravity that is named wins.
+    assert_eq!(kept(&file, "focus:smart,crop:100x100:southwest"), (0, 200));
+}
+
+#[test]
+fn a_picture_in_which_nothing_draws_the_eye_is_cropped_to_its_middle() {
+    let frame = picture(Depth::U8, false, (90, 60), |_, _| [80, 80, 80, 255]);
+    let file = fake::file("png", &frame, "");
+    assert_eq!(kept(&file, "focus:smart,crop:30x20"), (30, 20));
+}
+
+#[test]
+fn what_draws_the_eye_is_looked_for_on_a_small_decode() {
+    let measured = |text: &str| {
+        let measurement = engine().measurement(&recipe(text), b"jpeg 4000x3000 ycbcr420");
+        measurement
+            .expect("a header")
+            .expect("a question")
+            .to_string()
+    };
+    assert_eq!(
+        measured("focus:smart,cover:99x99"),
+        "measure jpeg 1/8 | salient"
+    );
+    assert_eq!(
+        measured("trim,focus:smart,cover:99x99"),
+        "measure jpeg 1/2 | salient | trim:10 from the upper left"
+    );
+}
+
 #[test]
 fn chroma_counts_too() {
     let gray = |value| Plane::filled(Depth::U8, 40, 30, value);

@@ -12,6 +12,8 @@ pub enum Measure {
         /// Where that corner is, in the picture as stored: at the right, at the bottom?
         corner: (bool, bool),
     },
+    /// What draws the eye?
+    Salient,
 }
 
 /// A part of a source as it is stored, in px.
@@ -57,6 +59,7 @@ impl fmt::Display for Measure {
                 let across = if right { "right" } else { "left" };
                 write!(f, "trim:{tolerance} from the {down} {across}")
             }
+            Self::Salient => f.write_str("salient"),
         }
     }
 }

@@ -42,15 +42,18 @@ impl Rules for Recipe {
             ..Facts::new("", 1, 1)
         };
         let mut picture = Picture::new(&facts);
+        let salient = self.steps.contains(&Step::Salient);
+        let mut measures = Vec::from_iter(salient.then_some(Measure::Salient));
         for step in &self.steps {
             if let Step::Trim(tolerance) = *step {
-                return vec![picture.border(tolerance)];
+                measures.push(picture.border(tolerance));
+                break;
             }
             if !comes_before_trim(step) || picture.step(step, &facts).is_err() {
                 break;
             }
         }
-        Vec::new()
+        measures
     }
 
     fn output(&self) -> &Output {
@@ -82,6 +85,8 @@ struct Picture {
     scaled: bool,
     dpr: f64,
     focus: Option<(f64, f64)>,
+    /// Where the eye is drawn, wherever that is by now.
+    salient: (f64, f64),
     steps: Vec<Step>,
     /// Turns and mirrorings that no step followed yet.
     turned: Orientation,
@@ -98,6 +103,7 @@ impl Picture {
             scaled: false,
             dpr: 1.0,
             focus: None,
+            salient: salient(facts),
             steps: Vec::new(),
             turned: Orientation::default(),
         }
@@ -135,6 +141,7 @@ impl Picture {
             Step::Focus { x, y } => {
                 self.focus = Some((x.of(f64::from(self.width)), y.of(f64::from(self.height))));
             }
+            Step::Salient => self.focus = Some(self.salient),
             Step::Dpr(ratio) => self.dpr = *ratio,
             Step::Effect(_) => self.push(step.clone()),
         }
@@ -212,7 +219,7 @@ impl Picture {
     fn moved(&mut self, turn: Orientation) {
         self.seen = self.seen.followed_by(turn);
         let size = (f64::from(self.width), f64::from(self.height));
-        self.focus = self.focus.map(|point| turn.point(point, size));
+        self.carry(|point| turn.point(point, size));
         (self.width, self.height) = turn.size(self.width, self.height);
     }
 
@@ -228,12 +235,10 @@ impl Picture {
         let (width, height) = rotated_size(self.width, self.height, degrees);
         self.push(Step::Rotate { degrees, colour });
         // The middle stays the middle.
-        self.focus = self.focus.map(|(x, y)| {
+        let middle = (f64::from(self.width) / 2.0, f64::from(self.height) / 2.0);
+        self.carry(|(x, y)| {
             let (sin, cos) = degrees.to_radians().sin_cos();
-            let (x, y) = (
-                x - f64::from(self.width) / 2.0,
-                y - f64::from(self.height) / 2.0,
-            );
+            let (x, y) = (x - middle.0, y - middle.1);
             (
                 x * cos - y * sin + f64::from(width) / 2.0,
                 x * sin + y * cos + f64::from(height) / 2.0,
@@ -414,9 +419,7 @@ impl Picture {
             }));
         }
         self.alpha = colour.a < u8::MAX;
-        self.focus = self
-            .focus
-            .map(|point| (point.0 + f64::from(x), point.1 + f64::from(y)));
+        self.carry(|point| (point.0 + f64::from(x), point.1 + f64::from(y)));
         (self.width, self.height) = (w, h);
     }
 
@@ -439,9 +442,7 @@ impl Picture {
             }
         };
         self.steps.push(step);
-        self.focus = self
-            .focus
-            .map(|point| (point.0 - f64::from(x), point.1 - f64::from(y)));
+        self.carry(|point| (point.0 - f64::from(x), point.1 - f64::from(y)));
         (self.width, self.height) = (w, h);
     }
 
@@ -458,8 +459,14 @@ impl Picture {
             f64::from(w) / f64::from(self.width),
             f64::from(h) / f64::from(self.height),
         );
-        self.focus = self.focus.map(|(x, y)| (x * ratio.0, y * ratio.1));
+        self.carry(|(x, y)| (x * ratio.0, y * ratio.1));
         (self.width, self.height) = (w, h);
+    }
+
+    /// Brings points where a step moves them.
+    fn carry(&mut self, to: impl Fn((f64, f64)) -> (f64, f64)) {
+        self.focus = self.focus.map(&to);
+        self.salient = to(self.salient);
     }
 
     fn push(&mut self, step: Step) {
@@ -471,6 +478,19 @@ impl Picture {
     fn settle(&mut self) {
         self.steps.extend(std::mem::take(&mut self.turned).steps());
     }
+}
+
+/// The middle of what was measured to draw the eye; where nothing was measured, of the picture.
+fn salient(facts: &Facts) -> (f64, f64) {
+    let whole = Area {
+        x: 0,
+        y: 0,
+        w: facts.width,
+        h: facts.height,
+    };
+    let Area { x, y, w, h } = facts.measured.area(Measure::Salient).unwrap_or(whole);
+    let middle = |start: u32, length: u32| f64::from(start) + f64::from(length) / 2.0;
+    (middle(x, w), middle(y, h))
 }
 
 /// Is it larger than the text can say?
@@ -499,8 +519,11 @@ fn is_beyond_words(step: &Step) -> bool {
 
 /// Borders are measured on the picture as it is stored: it may have been turned, and no more.
 fn comes_before_trim(step: &Step) -> bool {
-    use Step::{Dpr, Flip, Focus, Orient, Turn};
-    matches!(step, Orient | Turn(_) | Flip(_) | Dpr(_) | Focus { .. })
+    use Step::{Dpr, Flip, Focus, Orient, Salient, Turn};
+    matches!(
+        step,
+        Orient | Turn(_) | Flip(_) | Dpr(_) | Focus { .. } | Salient
+    )
 }
 
 /// A length in px; what is said in pixels is multiplied.

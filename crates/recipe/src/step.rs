@@ -68,6 +68,8 @@ pub enum Step {
         /// From the top edge.
         y: Length,
     },
+    /// The same, where the eye is drawn. After [`Rules::measures`](crate::Rules::measures).
+    Salient,
     /// Pixels of later boxes, margins and canvases are multiplied by this: device pixels per CSS pixel.
     Dpr(f64),
     /// An effect.

@@ -19,6 +19,7 @@ pub const WORDS: &[&Word] = &[
     &COVER,
     &EXACT,
     &FOCUS,
+    &FOCUS_SMART,
     &TRIM,
     &PAD,
     &CANVAS,
@@ -173,6 +174,12 @@ pub(crate) const FOCUS: Word = word(
     "the point that later crops keep in view, unless they name a gravity",
     "focus:30%:40%",
 );
+pub(crate) const FOCUS_SMART: Word = word(
+    "focus",
+    &[Arg::choice("point", &[SMART]).help("where edges, colour and skin draw the eye")],
+    "the same, looked for in the source; docs/smart.md says how, and how often it is right",
+    "focus:smart",
+);
 pub(crate) const TRIM: Word = word(
     "trim",
     &[Arg::whole("tolerance", 0, 255)
@@ -325,6 +332,7 @@ const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .default("")
     .help("the image may grow");
 
+pub(crate) const SMART: &str = "smart";
 pub(crate) const DROP: &str = "drop";
 pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
@@ -390,7 +398,7 @@ impl Step {
             Self::Pad(_) => PAD.name,
             Self::Canvas(_) => CANVAS.name,
             Self::Flatten(_) => FLATTEN.name,
-            Self::Focus { .. } => FOCUS.name,
+            Self::Focus { .. } | Self::Salient => FOCUS.name,
             Self::Dpr(_) => DPR.name,
             Self::Effect(effect) => &effect.name,
         }

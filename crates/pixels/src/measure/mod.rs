@@ -1,8 +1,9 @@
 //! What recipes have to know of a source's pixels before they are laid out: one file for each question.
 //!
-//! Pictures of more than a few megapixels are looked at on a reduced decode, where the format has one; of those
-//! that move every frame is.
+//! Pictures of more than a few megapixels are looked at on a reduced decode, where the format has one. Of those that
+//! move every frame is, for their border.
 
+mod salient;
 mod trim;
 
 use std::fmt;
@@ -49,18 +50,22 @@ trait Analysis {
 fn analysis(measure: Measure) -> Box<dyn Analysis> {
     match measure {
         Measure::Trim { tolerance, corner } => Box::new(trim::Trim::new(tolerance, corner)),
+        Measure::Salient => Box::new(salient::Salient::default()),
     }
 }
 
 impl Measurement {
     /// What the rules have to know of the picture in `bytes`; `None` if that is nothing, or in its header.
     pub(crate) fn of(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Self>> {
-        if rules.measures(Orientation::default()).is_empty() {
+        let asked = rules.measures(Orientation::default());
+        if asked.is_empty() {
             return Ok(None);
         }
+        // A few large cells, and of the first frame, are all that is looked at otherwise.
+        let looks_close = asked.iter().any(|it| *it != Measure::Salient);
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
-        let composed = source.composed(&info);
+        let composed = source.composed(&info).filter(|_| looks_close);
         let moves = composed.is_some();
         if moves {
             formats.limits.check_frames(&info, info.frames)?;
@@ -68,7 +73,11 @@ impl Measurement {
         let scale = if moves {
             Scale::FULL
         } else {
-            scale(source, &info)
+            scale(
+                source,
+                &info,
+                if looks_close { MOST_PIXELS } else { FEW_PIXELS },
+            )
         };
         let scales = Scales::both(scale);
         let traits = composed.unwrap_or_else(|| source.decoded(&info, scales));
@@ -206,11 +215,11 @@ impl Measurement {
 }
 
 /// The largest scale at which there are not too many pixels, or the smallest that there is.
-fn scale(source: &dyn Codec, info: &Info) -> Scale {
+fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
     let scales = source.scales(info);
     let few = |scale: &&Scale| {
         let (width, height) = info.scaled(**scale);
-        u64::from(width) * u64::from(height) <= MOST_PIXELS
+        u64::from(width) * u64::from(height) <= most
     };
     let largest = scales.iter().rev().find(few).or(scales.first());
     largest.copied().unwrap_or(Scale::FULL)
@@ -218,6 +227,9 @@ fn scale(source: &dyn Codec, info: &Info) -> Scale {
 
 /// That are looked at where the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
+
+/// The same where only large cells are looked at.
+const FEW_PIXELS: u64 = 1 << 18;
 
 /// Measured on one core.
 const NANOS_PER_PIXEL: u64 = 3;

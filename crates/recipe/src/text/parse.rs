@@ -300,6 +300,7 @@ fn step(piece: &str, word: &str, parts: &[String]) -> Result<Step, ParseError> {
                 h: length(h)?,
             }
         }
+        "focus" if parts == [words::SMART] => Step::Salient,
         "focus" => {
             let [x, y] = words::FOCUS.read(parts)?;
             Step::Focus {

@@ -134,6 +134,7 @@ impl fmt::Display for Step {
             }
             Self::Flatten(colour) => write!(f, ":{colour}"),
             Self::Focus { x, y } => write!(f, ":{x}:{y}"),
+            Self::Salient => write!(f, ":{}", words::SMART),
             Self::Dpr(ratio) => write!(f, ":{ratio}"),
         }
     }

@@ -337,6 +337,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         }),
         any_colour().prop_map(|colour| Step::Flatten(Colour { a: 255, ..colour })),
         (length(), length()).prop_map(|(x, y)| Step::Focus { x, y }),
+        Just(Step::Salient),
         (0.1..=10.0).prop_map(Step::Dpr),
         any_effect().prop_map(Step::Effect),
     ]
