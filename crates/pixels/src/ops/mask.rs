@@ -67,7 +67,7 @@ fn outline(shape: &str, w: f64, h: f64) -> Vec<Point> {
     // Corners at equal angles, from the top on; every other one may lie on a smaller circle.
     let corners = |count: u32, first: f64, inner: f64| {
         let corner = |index: u32| {
-            let radius = radius * if index % 2 == 0 { 1.0 } else { inner };
+            let radius = radius * if index.is_multiple_of(2) { 1.0 } else { inner };
             let angle = first - PI / 2.0 + TAU * f64::from(index) / f64::from(count);
             (
                 middle.0 + radius * angle.cos(),

@@ -12,7 +12,7 @@ use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Frame, Grid, Traits};
-use crate::samples::{Planes, Sample, by_depth, bytes, count};
+use crate::samples::{Planes, Sample, by_depth, bytes, count, zip};
 use crate::stage::{Context, Stage};
 
 /// A point in px.
@@ -101,41 +101,46 @@ impl<'a> Coverage<'a> {
 }
 
 impl Outlined {
-    fn cut<T: Sample>(&self, planes: &mut Planes<T>, context: &Context<'_>) -> Result<()> {
-        let (width, height) = (planes.width, planes.height);
+    /// How much of each pixel lies within, as opacity.
+    fn coverage<T: Sample>(&self, size: (u32, u32), context: &Context<'_>) -> Result<Grid<T>> {
+        let (width, height) = size;
         let outline = (self.outline)(width.into(), height.into());
         let mut coverage = Coverage::new(&outline, width);
-        let mut covered = vec![0.0; width as usize];
-        let mut rows = |mut draw: Box<dyn FnMut(u32, &[f32]) + '_>| -> Result<()> {
-            for y in 0..height {
-                if y % 64 == 0 {
-                    context.check()?;
-                }
-                coverage.row(y, &mut covered);
-                draw(y, &covered);
+        let mut row = vec![0.0; width as usize];
+        let mut grid = Grid::filled(width, height, T::MAX);
+        for y in 0..height {
+            if y % 64 == 0 {
+                context.check()?;
             }
-            Ok(())
-        };
+            coverage.row(y, &mut row);
+            for (covered, share) in grid.row_mut(y).iter_mut().zip(&row) {
+                *covered = T::round(T::MAX.float() * share);
+            }
+        }
+        Ok(grid)
+    }
+
+    fn cut<T: Sample>(&self, planes: &mut Planes<T>, context: &Context<'_>) -> Result<()> {
+        let (width, height) = (planes.width, planes.height);
+        let full = T::MAX.float();
+        let mut covered = self.coverage::<T>((width, height), context)?;
         if self.colour.a < u8::MAX {
-            let full = || Grid::filled(width, height, T::MAX);
-            let alpha = planes.alpha.get_or_insert_with(full);
-            rows(Box::new(|y, covered| {
-                for (alpha, covered) in alpha.row_mut(y).iter_mut().zip(covered) {
-                    *alpha = T::round(alpha.float() * covered);
-                }
-            }))?;
+            let alpha = planes.alpha.take();
+            planes.alpha = Some(match alpha {
+                None => covered.clone(),
+                Some(alpha) => zip(&alpha, &covered, |alpha, covered| {
+                    T::round(alpha.float() * covered.float() / full)
+                }),
+            });
         }
         if self.colour.a > 0 {
+            let most = T::of(u16::from(self.colour.a) * T::UNIT).float();
+            for covered in covered.samples_mut() {
+                *covered = T::round(most * (1.0 - covered.float() / full));
+            }
             let colour = color::sample(self.colour, planes.model, planes.depth);
             let mut frame = planes.filled_like(width, height, colour);
-            let most = T::of(u16::from(self.colour.a) * T::UNIT).float();
-            let mut alpha = Grid::filled(width, height, T::default());
-            rows(Box::new(|y, covered| {
-                for (alpha, covered) in alpha.row_mut(y).iter_mut().zip(covered) {
-                    *alpha = T::round(most * (1.0 - covered));
-                }
-            }))?;
-            frame.alpha = Some(alpha);
+            frame.alpha = Some(covered);
             lay(planes, &frame, 0, 0);
         }
         Ok(())
@@ -172,7 +177,7 @@ impl Stage for Outlined {
         };
         Cost {
             nanos: (pixels * PICOS_CUT + laid * PICOS_LAID) / 1000,
-            scratch: laid * bytes(traits.depth),
+            scratch: (pixels + laid) * bytes(traits.depth),
         }
     }
 }

@@ -52,7 +52,9 @@ impl Squares {
     fn model(&self, model: Model) -> Model {
         match model {
             Model::YCbCr { sub, range, matrix }
-                if self.side % u32::from(sub.h) != 0 || self.side % u32::from(sub.v) != 0 =>
+                if [sub.h, sub.v]
+                    .into_iter()
+                    .any(|thin| !self.side.is_multiple_of(thin.into())) =>
             {
                 Model::YCbCr {
                     sub: Subsampling::NONE,
