@@ -6,6 +6,7 @@ use std::sync::Arc;
 use andon_dialects::ImageRequest;
 use andon_server::negotiation;
 
+use crate::geometry;
 use crate::place::{self, Place};
 use crate::print::print;
 
@@ -61,10 +62,11 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
         let plan = engine.plan_with(rules, source, &read.materials, None)?;
-        Ok((found, plan))
+        let sizes = geometry::explain(rules, &engine.facts(source)?);
+        Ok((found, plan, sizes))
     });
     match planned {
-        Ok((found, plan)) => {
+        Ok((found, plan, sizes)) => {
             let validators = resolver.validators(&request, plan.recipe(), &found);
             writeln!(told, "etag    {}", validators.etag)?;
             let resolved = ImageRequest {
@@ -76,6 +78,9 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
                 .chain(resolver.written(&resolved));
             for (_, same) in written.filter(|(_, same)| *same != target) {
                 writeln!(told, "same    {same}")?;
+            }
+            for line in sizes {
+                writeln!(told, "{line}")?;
             }
             write!(told, "{}", plan.explain())?;
             Ok(())

@@ -6,6 +6,7 @@ mod completions;
 mod config_check;
 mod convert;
 mod explain;
+mod geometry;
 mod import;
 mod lab;
 mod place;
@@ -15,6 +16,7 @@ mod reference;
 mod render;
 mod serve;
 mod shadow;
+mod translate;
 mod tune;
 
 use std::process::ExitCode;
@@ -35,6 +37,7 @@ enum Command {
     Explain(explain::Args),
     Convert(Box<convert::Args>),
     Purge(purge::Args),
+    Translate(translate::Args),
     Import(import::Args),
     Shadow(shadow::Args),
     Lab(Box<lab::Args>),
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
+        Command::Translate(args) => translate::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
         Command::Lab(args) => return lab::run(&args),

@@ -64,7 +64,7 @@ const AFTER: &str = "\
 Examples:
   andon shadow /var/log/nginx/access.log --old http://10.0.0.7 --new http://127.0.0.1:8080
   andon shadow access.log --old http://10.0.0.7 --new http://127.0.0.1:8080 --limit 500 --html differences.html
-  andon shadow access.log --old http://10.0.0.7:8888 --new http://127.0.0.1:8080/thumbor -c 1 --rate 5
+  andon shadow access.log --old http://10.0.0.7:8888 --new http://127.0.0.1:8080/imgproxy -c 1 --rate 5
   andon shadow access.log --old http://10.0.0.7 --new unix:/run/andon.sock -H 'Host: img.example' -H 'Accept: image/webp'
 
 Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves. \

@@ -93,7 +93,8 @@ http {
         location ~* \.php$ { return 404; }
         location /private/ { internal; }
         location ^~ /plain/ { alias FILES/trip/; }
-        location ~ ^/upload/(\d+)/ { image_filter resize $arg_w -; auth_basic "no"; }
+        location ~ ^/upload/(\d+)/ { image_filter resize $cookie_w -; auth_basic "no"; }
+        location ~ ^/by-query/(.+) { image_filter resize $arg_w -; alias FILES/$1; }
         location @later { proxy_pass http://127.0.0.1:9; }
     }
 }
@@ -106,6 +107,8 @@ fn image_filter_locations_become_rewrites_and_give_the_same_sizes() {
     for (target, is) in [
         ("/40x-/trip/a.jpg", size_of("trip/a.jpg", 40)),
         ("/40x-/trip/b%20c.png", size_of("trip/b c.png", 40)),
+        ("/by-query/trip/a.jpg?w=40", size_of("trip/a.jpg", 40)),
+        ("/by-query/trip/a.jpg?w=40)/x/", "415".to_owned()),
         ("/square/50/trip/a.jpg", "50x50".to_owned()),
         ("/plain/a.jpg", size_of("trip/a.jpg", u32::MAX)),
         ("/trip/a.jpg", size_of("trip/a.jpg", u32::MAX)),
@@ -132,9 +135,9 @@ fn image_filter_locations_become_rewrites_and_give_the_same_sizes() {
         "# nginx.conf:9: another server; --server other.example imports it",
         "# nginx.conf:12: listen 443 ssl: Andon speaks no TLS",
         "# nginx.conf:19: error_page 415 = /empty.gif: has no equivalent",
-        "# nginx.conf:32: location ~ ^/upload/(\\d+)/: the variable $arg_w has no equivalent",
+        "# nginx.conf:32: location ~ ^/upload/(\\d+)/: the variable $cookie_w has no equivalent",
         "# nginx.conf:32: auth_basic no: has no equivalent: keep a proxy in front",
-        "# nginx.conf:33: location @later: only nginx reaches it",
+        "# nginx.conf:34: location @later: only nginx reaches it",
         "listen = [\"127.0.0.1:8081\"]",
         "disk = { path = \"/tmp/andon-import\", size = \"1024MiB\" }",
         "ttl = \"3600s\"",
@@ -253,4 +256,124 @@ fn a_mistake_is_named_with_its_line() {
     let site = Site::new("events {}");
     let said = site.import("").ending(1);
     assert_eq!(said.err, "andon: nginx.conf: there is no server block\n");
+}
+
+/// nginx with its module, if this machine has both; dropping it kills it.
+struct Nginx(std::process::Child);
+
+impl Nginx {
+    fn start(folder: &Path, address: &str) -> Option<Self> {
+        let mut command = std::process::Command::new("nginx");
+        command
+            .arg("-p")
+            .arg(folder)
+            .args(["-e", "error.log", "-c", "nginx.conf"]);
+        let Ok(child) = command.spawn() else {
+            eprintln!("skipped: there is no nginx here");
+            return None;
+        };
+        let mut nginx = Self(child);
+        loop {
+            if std::net::TcpStream::connect(address).is_ok() {
+                return Some(nginx);
+            }
+            if nginx.0.try_wait().unwrap().is_some() {
+                let log = fs::read_to_string(folder.join("error.log")).unwrap_or_default();
+                assert!(
+                    log.contains("dlopen") || log.contains("unknown directive"),
+                    "{log}"
+                );
+                eprintln!("skipped: this nginx has no image_filter: {log}");
+                return None;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn andon_answers_as_the_nginx_does_whose_configuration_it_imported() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let conf = format!(
+        r#"
+load_module /usr/lib/nginx/modules/ngx_http_image_filter_module.so;
+daemon off; master_process off; pid nginx.pid;
+events {{}}
+http {{
+    client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
+    access_log access.log combined;
+    types {{ image/jpeg jpg; image/png png; }}
+    server {{
+        listen {address};
+        root FILES;
+        image_filter_buffer 20M;
+        location ~ ^/(\d+|-)x(\d+|-)/(.+)$ {{
+            image_filter resize $1 $2;
+            alias FILES/$3;
+        }}
+        location ~ ^/crop/(\d+)x(\d+)/ {{
+            rewrite ^/crop/(\d+)x(\d+)/(.*)$ /$3 break;
+            image_filter crop $1 $2;
+            image_filter_jpeg_quality 85;
+        }}
+        location /turned/ {{
+            alias FILES/trip/;
+            image_filter rotate 90;
+        }}
+        location ~ ^/q/(.+)$ {{
+            image_filter crop $arg_w $arg_h;
+            alias FILES/$1;
+        }}
+        location ~ \.txt$ {{ return 404; }}
+        location ^~ /plain/ {{ alias FILES/; }}
+    }}
+}}"#
+    );
+    let site = Site::new(&conf);
+    let Some(_nginx) = Nginx::start(site.path(), &address) else {
+        return;
+    };
+    for target in [
+        "/40x-/trip/a.jpg",
+        "/-x33/trip/a.jpg",
+        "/250x250/trip/w.jpg",
+        "/97x1000/trip/w.jpg",
+        "/30x30/trip/b%20c.png",
+        "/9000x9000/trip/a.jpg",
+        "/0x10/trip/a.jpg",
+        "/40x40/trip/none.jpg",
+        "/q/trip/w.jpg?w=70&h=90",
+        "/q/trip/w.jpg?w=70",
+        "/crop/100x100/trip/w.jpg",
+        "/crop/33x77/trip/a.jpg",
+        "/turned/w.jpg",
+        "/plain/trip/a.jpg",
+        "/trip/b%20c.png",
+        "/a.txt",
+    ] {
+        // nginx closes connections after some faults.
+        let mut client = common::Client::connect(&address).unwrap();
+        client.get(target).unwrap();
+    }
+    let (_, served) = site.serve();
+    let words = format!(
+        "shadow access.log --old http://{address} --new http://{} --ssim 0.9",
+        served.address
+    );
+    let said = andon(site.path(), &words).ending(0);
+    assert!(said.out.starts_with("old "), "{}", said.out);
+    assert!(
+        said.out.contains("16 distinct URLs of 16 requests"),
+        "{}",
+        said.out
+    );
 }

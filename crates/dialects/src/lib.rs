@@ -116,6 +116,13 @@ impl Dialects {
         })
     }
 
+    /// The same without all dialects but one, if that is switched on.
+    #[must_use]
+    pub fn only(mut self, name: &str) -> Option<Self> {
+        self.dialects.retain(|(known, _)| *known == name);
+        (!self.dialects.is_empty()).then_some(self)
+    }
+
     /// A target in each language, with [`EXAMPLE_SOURCE`] as its file.
     pub fn examples(&self) -> impl Iterator<Item = String> {
         self.dialects.iter().map(|(_, dialect)| dialect.example())

@@ -12,7 +12,8 @@ use crate::ConfigError;
 pub struct Rewrite {
     /// A regular expression over the raw path (not decoded, without the query).
     pub from: String,
-    /// The new path; `$1` to `$9` are the expression's groups. A query in it goes before the request's.
+    /// The new path; `$1` to `$9` are the expression's groups, `$arg_NAME` is an argument of the request's query, or
+    /// nothing unless it is a word. A query in it goes before the request's.
     pub to: String,
 }
 
@@ -33,6 +34,7 @@ struct Rule {
 enum Piece {
     Text(String),
     Group(usize),
+    Argument(String),
 }
 
 impl Rewriter {
@@ -52,7 +54,7 @@ impl Rewriter {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        let Some(mut new) = self.rules.iter().find_map(|rule| rule.apply(path)) else {
+        let Some(mut new) = self.rules.iter().find_map(|rule| rule.apply(path, query)) else {
             return Cow::Borrowed(target);
         };
         if let Some(query) = query {
@@ -84,7 +86,7 @@ impl Rule {
         Ok(Self { from, to })
     }
 
-    fn apply(&self, path: &str) -> Option<String> {
+    fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
         let captures: Captures<'_> = self.from.captures(path)?;
         Some(
             self.to
@@ -92,19 +94,48 @@ impl Rule {
                 .map(|piece| match piece {
                     Piece::Text(text) => text.as_str(),
                     Piece::Group(group) => captures.get(*group).map_or("", |found| found.as_str()),
+                    Piece::Argument(name) => argument(query, name),
                 })
                 .collect(),
         )
     }
 }
 
-/// Splits a new path at its groups. Own code because the `regex` crate reads `$1x` as a group named
+/// The value of the first argument of a name, in any case. Only words: a slash or a parenthesis would change what
+/// the rule's own text means.
+fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
+    let pairs = query.unwrap_or_default().split('&');
+    let mut values = pairs.filter_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        key.eq_ignore_ascii_case(name).then_some(value)
+    });
+    let word = |value: &&str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        value.bytes().all(plain)
+    };
+    values.next().filter(word).unwrap_or_default()
+}
+
+/// Splits a new path at its groups and arguments. Own code because the `regex` crate reads `$1x` as a group named
 /// `1x`, which is not what nginx users mean.
 fn pieces(to: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut chars = to.chars().peekable();
     while let Some(char) = chars.next() {
+        let rest: String = chars.clone().take(ARGUMENT.len()).collect();
+        if char == '$' && rest == ARGUMENT {
+            chars.by_ref().take(ARGUMENT.len()).for_each(drop);
+            let mut name = String::new();
+            while let Some(char) =
+                chars.next_if(|char| char.is_ascii_alphanumeric() || *char == '_')
+            {
+                name.push(char);
+            }
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Piece::Argument(name));
+            continue;
+        }
         let group = match (char, chars.peek()) {
             ('$', Some(digit @ '1'..='9')) => digit.to_digit(10),
             _ => None,
@@ -121,6 +152,9 @@ fn pieces(to: &str) -> Vec<Piece> {
     pieces.push(Piece::Text(text));
     pieces
 }
+
+/// What the names of arguments begin with, after the dollar.
+const ARGUMENT: &str = "arg_";
 
 #[cfg(test)]
 mod tests {
@@ -151,6 +185,18 @@ mod tests {
     fn a_group_ends_after_its_digit_and_a_lone_dollar_is_itself() {
         let rewriter = Rewriter::new(&[rule("^/(.)(.)$", "/$1x$2$/$0")]).unwrap();
         assert_eq!(rewriter.apply("/ab"), "/axb$/$0");
+    }
+
+    #[test]
+    fn arguments_of_the_query_are_put_where_they_are_named_if_they_are_words() {
+        let rewriter = Rewriter::new(&[rule("^/(.+)$", "/x(resize,$arg_w,$arg_h)/$1")]).unwrap();
+        let path = |target: &str| {
+            let new = rewriter.apply(target);
+            new.split('?').next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(path("/a.jpg?h=20&W=10&w=30"), "/x(resize,10,20)/a.jpg");
+        assert_eq!(path("/a.jpg"), "/x(resize,,)/a.jpg");
+        assert_eq!(path("/a.jpg?w=1,2)/b&h=%2F"), "/x(resize,,)/a.jpg");
     }
 
     #[test]

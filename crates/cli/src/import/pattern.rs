@@ -125,6 +125,8 @@ impl Pattern {
             } else if let Some(value) = variables.get(name) {
                 // Said when it was set.
                 said += value;
+            } else if name.starts_with("arg_") {
+                said += &format!("${name}");
             } else if matches!(name, "uri" | "document_uri" | "request_uri") {
                 said += &self.uri;
             } else {
@@ -212,8 +214,9 @@ mod tests {
         assert_eq!(to, "/a/$1/$2");
         let set = [("file".to_owned(), "$4".to_owned())].into();
         assert_eq!(pattern.say("/$file", &set).unwrap(), "/$4");
-        let why = pattern.say("$arg_w", &none).unwrap_err();
-        assert_eq!(why, "the variable $arg_w has no equivalent");
+        assert_eq!(pattern.say("$arg_w-$1", &none).unwrap(), "$arg_w-$2");
+        let why = pattern.say("$cookie_w", &none).unwrap_err();
+        assert_eq!(why, "the variable $cookie_w has no equivalent");
     }
 
     #[test]

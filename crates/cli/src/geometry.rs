@@ -1,0 +1,107 @@
+//! Sizes that a recipe of whole pixels comes to, and what was rounded and limited on the way.
+
+use andon_recipe::{Crop, Facts, Length, Rules, Step, Turn, rotated_size};
+
+/// The size of what steps in whole pixels make.
+pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> (u32, u32) {
+    let px = |length: &Length| match length {
+        Length::Px(px) => *px as u32,
+        Length::Percent(_) => 0,
+    };
+    let source = (facts.width, facts.height);
+    steps
+        .iter()
+        .fold(source, |(width, height), step| match step {
+            Step::Orient => facts.orientation.size(width, height),
+            Step::Exact { w, h } | Step::Crop(Crop::At { w, h, .. }) => (px(w), px(h)),
+            Step::Turn(Turn::R90 | Turn::R270) => (height, width),
+            Step::Rotate { degrees, .. } => rotated_size(width, height, *degrees),
+            Step::Canvas(canvas) => (canvas.w, canvas.h),
+            Step::Pad(pad) => (width + pad.left + pad.right, height + pad.top + pad.bottom),
+            _ => (width, height),
+        })
+}
+
+/// Why a result has its size: what each side would be exactly by the other, and whether a larger source of the same
+/// shape would give a larger result.
+pub(crate) fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
+    let Ok(recipe) = rules.resolve(facts) else {
+        return Vec::new();
+    };
+    let mut told = Vec::new();
+    for (at, step) in recipe.steps.iter().enumerate() {
+        if let Step::Exact { .. } = step {
+            let (width, height) = size_after(&recipe.steps[..at], facts);
+            let (w, h) = size_after(&recipe.steps[..=at], facts);
+            let [wide, high] = [f64::from(width), f64::from(height)];
+            told.push(format!(
+                "scale   {width}x{height} to {w}x{h}; exactly, {w} wide is {} high, and {h} high is {} wide",
+                rounded(high * f64::from(w) / wide),
+                rounded(wide * f64::from(h) / high)
+            ));
+        }
+    }
+    let larger = Facts {
+        width: facts.width.saturating_mul(LARGER),
+        height: facts.height.saturating_mul(LARGER),
+        ..facts.clone()
+    };
+    let result = size_after(&recipe.steps, facts);
+    if let Ok(of_larger) = rules.resolve(&larger) {
+        let (w, h) = size_after(&of_larger.steps, &larger);
+        // As much larger as its source, but for rounding: nothing limits either.
+        let follows = |side: u32, of: u32| side.abs_diff(of.saturating_mul(LARGER)) <= LARGER;
+        let free = follows(w, result.0) && follows(h, result.1);
+        if !free && (w > result.0 || h > result.1) {
+            told.push(format!(
+                "limit   {}x{} is all that this source gives; one {LARGER} times as large would become {w}x{h}",
+                result.0, result.1
+            ));
+        }
+    }
+    told
+}
+
+/// How much larger the other source is on each side.
+const LARGER: u32 = 8;
+
+/// To thousandths.
+fn rounded(side: f64) -> f64 {
+    (side * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use andon_recipe::Recipe;
+
+    use super::*;
+
+    fn told(recipe: &str, facts: &Facts) -> Vec<String> {
+        let recipe: Recipe = recipe.parse().unwrap();
+        explain(&recipe, facts)
+    }
+
+    #[test]
+    fn a_side_is_told_as_it_would_be_without_rounding() {
+        let told = told("fit:250x250", &Facts::new("jpeg", 1600, 900));
+        let line = "scale   1600x900 to 250x141; exactly, 250 wide is 140.625 high, and 141 high is 250.667 wide";
+        assert_eq!(told, [line]);
+    }
+
+    #[test]
+    fn a_source_that_is_too_small_is_told() {
+        let told = told("fit:250x250", &Facts::new("jpeg", 50, 40));
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("limit   50x40 is all that this source gives"),
+            "{told:?}"
+        );
+        assert!(told[0].ends_with("250x200"), "{told:?}");
+    }
+
+    #[test]
+    fn nothing_is_told_where_nothing_is_scaled() {
+        let facts = Facts::new("jpeg", 400, 300);
+        assert!(told("orient,turn:90", &facts).is_empty());
+    }
+}
