@@ -17,6 +17,7 @@ mod render;
 mod serve;
 mod shadow;
 mod translate;
+mod sign;
 mod tune;
 
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ enum Command {
     Convert(Box<convert::Args>),
     Purge(purge::Args),
     Translate(translate::Args),
+    Sign(sign::Args),
     Import(import::Args),
     Shadow(shadow::Args),
     Lab(Box<lab::Args>),
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
         Command::Translate(args) => translate::run(&args),
+        Command::Sign(args) => sign::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
         Command::Lab(args) => return lab::run(&args),
