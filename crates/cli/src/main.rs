@@ -16,8 +16,8 @@ mod reference;
 mod render;
 mod serve;
 mod shadow;
-mod translate;
 mod sign;
+mod translate;
 mod tune;
 
 use std::process::ExitCode;
