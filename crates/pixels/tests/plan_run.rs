@@ -34,7 +34,7 @@ fn run_with(bytes: &[u8], text: &str, materials: &dyn Materials) -> Result<Rende
     engine.run(
         &plan,
         Run {
-            materials: materials,
+            materials,
             ..Run::of(bytes)
         },
     )
