@@ -377,3 +377,37 @@ http {{
         said.out
     );
 }
+
+#[test]
+fn links_that_nginx_checks_are_checked() {
+    let site = Site::new(
+        r#"events {}
+http { server {
+    location /secure/ {
+        secure_link $arg_md5,$arg_expires;
+        secure_link_md5 "$secure_link_expires$uri swordfish";
+        if ($secure_link = "") { return 403; }
+        if ($secure_link = "0") { return 410; }
+        alias FILES/trip/;
+    }
+} }"#,
+    );
+    let (text, served) = site.serve();
+    let good = "/secure/a.jpg?md5=XtpGzfejz0U9crJSA7ilCg&expires=2147483647";
+    assert_eq!(size(&served, good), size_of("a.jpg", u32::MAX), "{text}");
+    let past = "/secure/a.jpg?md5=liQqgE2wqeVkz9i200RqVg&expires=1";
+    for (target, status) in [
+        ("/secure/a.jpg", "403"),
+        (
+            "/secure/w.jpg?md5=XtpGzfejz0U9crJSA7ilCg&expires=2147483647",
+            "403",
+        ),
+        (past, "410"),
+    ] {
+        assert_eq!(size(&served, target), status, "{target}");
+    }
+    assert!(
+        text.contains("location = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\""),
+        "{text}"
+    );
+}

@@ -96,6 +96,10 @@ const REASONS: &[(&str, &str)] = &[
         "has no equivalent: transparency is always kept",
     ),
     ("try_files", "has no equivalent: a missing file is 404"),
+    (
+        "secure_link_secret",
+        "has no equivalent: sign with secure_link_md5",
+    ),
     ("limit_except", ACCESS),
     ("limit_", ACCESS),
     ("allow", ACCESS),

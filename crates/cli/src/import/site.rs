@@ -19,6 +19,7 @@ pub(super) struct Site {
     pub(super) origins: Vec<Origin>,
     pub(super) rewrites: Vec<Rewrite>,
     pub(super) small_light: SmallLight,
+    pub(super) links: Vec<Link>,
     pub(super) cache: Cache,
     /// What stands for nothing here, and why.
     pub(super) notes: Vec<(Place, String)>,
@@ -50,6 +51,15 @@ pub(super) struct Rewrite {
     pub(super) place: Place,
 }
 
+/// `[[secure_link]]`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    /// What paths begin with.
+    pub(super) location: String,
+    pub(super) given: String,
+    pub(super) signed: String,
+}
+
 /// `[small_light]`.
 #[derive(Debug, Default)]
 pub(super) struct SmallLight {
@@ -76,6 +86,8 @@ struct Scope {
     filter: Filter,
     small_light: bool,
     cache_control: Option<String>,
+    link: Option<String>,
+    link_md5: Option<String>,
     /// These hold in their own block only.
     here: Here,
 }
@@ -244,6 +256,10 @@ impl Site {
                     .variables
                     .push((name, directive.arg(1).to_owned()));
             }
+            "secure_link" => scope.link = Some(value.to_owned()),
+            "secure_link_md5" => scope.link_md5 = Some(value.to_owned()),
+            // What follows from it is fixed here: 403 and 410.
+            "if" if value.starts_with("($secure_link") => {}
             "internal" => scope.here.closed = true,
             "deny" if value == "all" => scope.here.closed = true,
             "return" if value.starts_with('4') => scope.here.closed = true,
@@ -431,6 +447,7 @@ impl Site {
             _ => return Err("only nginx reaches it".to_owned()),
         };
         let scope = &location.scope;
+        self.signed(location);
         if scope.here.closed {
             self.rewrite(location, &pattern, CLOSED.to_owned());
             return Ok(());
@@ -467,6 +484,38 @@ impl Site {
         match fell_through {
             true => self.mapped(location, &pattern, prefix, &variables),
             false => Ok(()),
+        }
+    }
+
+    /// What checks the URLs of a location: of everything that begins as they do.
+    fn signed(&mut self, location: &Location) {
+        let scope = &location.scope;
+        let (Some(given), Some(signed)) = (&scope.link, &scope.link_md5) else {
+            return;
+        };
+        let start = match location
+            .words
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()[..]
+        {
+            ["=" | "^~", path] | [path] => path,
+            ["~", text] => {
+                let text = text.strip_prefix('^').unwrap_or_default();
+                let meta = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_'));
+                // The last letter before may be repeated, or left out.
+                let fixed = &text[..text.find(meta).unwrap_or(text.len())];
+                &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
+            }
+            _ => "",
+        };
+        let link = Link {
+            location: if start.is_empty() { "/" } else { start }.to_owned(),
+            given: given.clone(),
+            signed: signed.clone(),
+        };
+        if !self.links.contains(&link) {
+            self.links.push(link);
         }
     }
 

@@ -53,6 +53,15 @@ pub(super) fn text(site: &Site, file: &str) -> String {
             quoted(&rewrite.to)
         );
     }
+    for link in &site.links {
+        let _ = writeln!(
+            out,
+            "\n[[secure_link]]  # for every path below the location\nlocation = {}\nsecure_link = {}\nsecure_link_md5 = {}",
+            quoted(&link.location),
+            quoted(&link.given),
+            quoted(&link.signed)
+        );
+    }
     out += "\n[native]\nenabled = false  # true: Andon's own URLs, /r/fit:250x250/a.jpg\n";
     out += &small_light;
     if site.rewrites.iter().any(|it| it.to.starts_with(INTERNAL)) {
