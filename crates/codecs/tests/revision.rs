@@ -170,6 +170,7 @@ fn ways(codec: &dyn Codec) -> Vec<(&'static str, Encode)> {
             "level 8, filter adaptive",
             own(&[("level", "8"), ("filter", "adaptive")]),
         ),
+        ("near-lossless 40", own(&[("near-lossless", "40")])),
     ];
     let taken = |option: &str| {
         let name = option.split([' ', ',']).next();

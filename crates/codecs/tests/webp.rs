@@ -58,6 +58,39 @@ fn lossless_comes_back_to_the_bit() {
 }
 
 #[test]
+fn near_lossless_is_smaller_and_off_by_little() {
+    let image = picture(Model::Rgb, Depth::U8, false, 64, 48);
+    let near = Encode {
+        options: [("near-lossless".to_owned(), "40".to_owned())].into(),
+        ..Encode::default()
+    };
+    assert_eq!(
+        webp()
+            .accepts(image.frames[0].traits(), &near)
+            .map(|traits| traits.model),
+        Some(Model::Rgb)
+    );
+    let [exact, near] = [lossless(), near].map(|how| encode(webp(), &image, &how));
+    assert!(
+        near.len() < exact.len(),
+        "{} and {}",
+        near.len(),
+        exact.len()
+    );
+    let info = webp().probe(&near).expect("our own file");
+    assert!(info.lossless);
+    let [exact, near] = [exact, near].map(|file| {
+        let frame = decode(webp(), &file)
+            .expect("our own file")
+            .frames
+            .remove(0);
+        support::rgba(&frame)
+    });
+    let off = exact.iter().zip(&near).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!((1..=32).contains(&off.expect("pixels")), "{off:?}");
+}
+
+#[test]
 fn lossless_alpha_comes_back_to_the_bit_where_anything_is_seen() {
     for (width, height) in SIZES {
         let image = picture(Model::Rgb, Depth::U8, true, width, height);

@@ -4,6 +4,7 @@ use andon_pixels::{
     Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
     Result, Timed,
 };
+use andon_recipe::{Arg, Word};
 
 use super::ffi::{self, Settings, Source};
 use super::riff::{Chunks, flags, frame_flags, push_chunk};
@@ -122,7 +123,7 @@ impl FrameWriter for Writer<'_> {
 /// Time: measured on photographs at quality 80, one core. Memory: measured on noise, the worst there is.
 pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
-    let (nanos, scratch) = if how.lossless {
+    let (nanos, scratch) = if is_lossless(how) {
         let (method, _) = LOSSLESS_LEVELS[lossless_level(how)];
         (LOSSLESS_NANOS[usize::from(method)], LOSSLESS_SCRATCH)
     } else {
@@ -178,6 +179,19 @@ const LOSSLESS_LEVELS: [(u8, u8); 10] = [
 /// Twice as fast as the third level, and a tenth larger.
 const DEFAULT_LOSSLESS_LEVEL: u8 = 1;
 
+/// How much lossless coding may change.
+pub(super) const NEAR_LOSSLESS: Word = Word {
+    name: "near-lossless",
+    args: &[Arg::whole("level", 0, 100).help("100: nothing changes; 60 and more is not seen")],
+    help: "codes without loss what was rounded a little to be smaller; q says nothing then",
+    example: "with:near-lossless:60",
+};
+
+/// Is it coded without loss, as far as its samples were not rounded before?
+pub(super) fn is_lossless(how: &Encode) -> bool {
+    how.lossless || how.option(&NEAR_LOSSLESS).is_some()
+}
+
 fn lossless_level(how: &Encode) -> usize {
     usize::from(how.effort.unwrap_or(DEFAULT_LOSSLESS_LEVEL).min(9))
 }
@@ -193,6 +207,7 @@ fn lossy(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u
     let settings = Settings {
         quality: f32::from(how.quality.unwrap_or(DEFAULT_QUALITY)),
         method: method(how),
+        near_lossless: 100,
     };
     ffi::encode_planes(&source, settings, interrupt)
 }
@@ -209,9 +224,13 @@ fn lossless(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Ve
         None => colours.map(|colour| pack(colour, 255)).collect(),
     };
     let (method, quality) = LOSSLESS_LEVELS[lossless_level(how)];
+    let near = how
+        .option(&NEAR_LOSSLESS)
+        .and_then(|near| near.parse().ok());
     let settings = Settings {
         quality: f32::from(quality),
         method,
+        near_lossless: near.unwrap_or(100),
     };
     ffi::encode_lossless(frame.width, frame.height, pixels, settings, interrupt)
 }

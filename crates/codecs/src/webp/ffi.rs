@@ -145,6 +145,8 @@ pub(super) struct Settings {
     pub(super) quality: f32,
     /// 0 (fast) to 6 (small).
     pub(super) method: u8,
+    /// Of lossless pictures: 0 (rounded a lot before) to 100 (not at all).
+    pub(super) near_lossless: u8,
 }
 
 /// The planes of a picture, to be encoded lossily.
@@ -247,6 +249,7 @@ fn encoder_config(settings: Settings) -> Result<webp::WebPConfig> {
         .map_err(|()| Error::Internal("libwebp has another version".to_owned()))?;
     config.quality = settings.quality;
     config.method = c_int::from(settings.method);
+    config.near_lossless = c_int::from(settings.near_lossless);
     Ok(config)
 }
 

@@ -109,12 +109,21 @@ impl Codec for Webp {
     }
 
     fn options(&self) -> &'static [&'static Word] {
-        &[&options::QUALITY, &options::LOSSLESS, &options::EFFORT]
+        &[
+            &options::QUALITY,
+            &options::LOSSLESS,
+            &options::EFFORT,
+            &encode::NEAR_LOSSLESS,
+        ]
     }
 
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
         Some(Traits {
-            model: if how.lossless { Model::Rgb } else { LOSSY },
+            model: if encode::is_lossless(how) {
+                Model::Rgb
+            } else {
+                LOSSY
+            },
             depth: Depth::U8,
             ..have
         })

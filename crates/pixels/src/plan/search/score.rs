@@ -4,9 +4,9 @@ use crate::error::Result;
 
 /// The search for the smallest quality whose picture scores at least this much.
 ///
-/// Scores grow with quality along much the same curve for all photographs and formats, only higher or lower. So one
-/// encode tells where the curve of this picture lies, and a second one is close; two more are left for pictures that
-/// are not like photographs.
+/// Scores grow with quality along much the same curve for all photographs and formats, only higher or lower, and steeper
+/// or flatter. So one encode tells where the curve of this picture lies, a second one how steep it is, and a third is
+/// close; one more is left for pictures that are not like photographs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scored {
     /// 1 to 100.
@@ -42,12 +42,28 @@ impl Scored {
 
     /// The quality that it begins with.
     pub(super) fn first(self) -> u8 {
-        self.quality(0.0)
+        self.quality(&[])
     }
 
-    /// The quality that should score a little more than enough, where the curve lies this much higher.
-    fn quality(self, higher: f64) -> u8 {
-        let wanted = f64::from(self.score) + CLOSE / 2.0 - higher;
+    /// The quality that should score a little more than enough, as far as those tell that were tried: each by what a
+    /// picture on the curve scores there, and what this one does.
+    fn quality(self, tried: &[(f64, f64)]) -> u8 {
+        let aim = f64::from(self.score) + CLOSE / 2.0;
+        let mut nearest: Vec<_> = tried.to_vec();
+        nearest.sort_by(|(_, one), (_, other)| (one - aim).abs().total_cmp(&(other - aim).abs()));
+        let wanted = match nearest[..] {
+            [] => aim,
+            [(at, score)] => at + aim - score,
+            [(at, score), (other_at, other), ..] => {
+                let steep = (other - score) / (other_at - at);
+                let steep = if steep.is_finite() {
+                    steep.clamp(0.4, 2.5)
+                } else {
+                    1.0
+                };
+                at + (aim - score) / steep
+            }
+        };
         let after = CURVE.partition_point(|&(_, score)| score < wanted);
         let after = after.clamp(1, CURVE.len() - 1);
         let ((q0, s0), (q1, s1)) = (CURVE[after - 1], CURVE[after]);
@@ -61,14 +77,14 @@ impl Scored {
         // The largest quality known to be too small, and the smallest known to be enough.
         let (mut small, mut fits) = (0, 101);
         let mut best: Option<(u8, Tried)> = None;
-        let mut higher = 0.0;
+        let mut known = Vec::new();
         for _ in 0..Self::TRIES {
             let quality = match fits - small {
                 0 | 1 => break,
-                _ => self.quality(higher).clamp(small + 1, fits - 1),
+                _ => self.quality(&known).clamp(small + 1, fits - 1),
             };
             let tried = encode(quality)?;
-            higher = tried.score - expected(quality);
+            known.push((expected(quality), tried.score));
             let close = (enough..=enough + CLOSE).contains(&tried.score);
             if tried.score >= enough {
                 fits = quality;
@@ -130,6 +146,22 @@ mod tests {
                 assert!(tries <= Scored::TRIES);
                 let over = got - f64::from(score);
                 assert!((0.0..2.0).contains(&over), "{score} {higher}: {got}");
+            }
+        }
+    }
+
+    #[test]
+    fn pictures_whose_scores_grow_faster_or_slower_than_most_are_met_within_two_points() {
+        for score in 30..=90 {
+            for steeper in [0.6, 0.8, 1.2, 1.5, 1.8] {
+                let curve = |quality: f64| (expected(quality as u8) - 90.0) * steeper + 90.0;
+                // Where one step of the quality is not more than two points.
+                let (quality, tries) = found(score, curve);
+                let fits = (1..=100).find(|quality| curve(f64::from(*quality)) >= f64::from(score));
+                let fits = fits.unwrap_or(100);
+                assert!(tries <= Scored::TRIES);
+                let over = curve(f64::from(quality)) - curve(f64::from(fits));
+                assert!((0.0..2.0).contains(&over), "{score} {steeper}: {over}");
             }
         }
     }
