@@ -87,8 +87,11 @@ fn every_sample_is_written_in_every_format() {
         for path in samples(folder) {
             let bytes = read(&path);
             let clear = Traits::new(Model::Rgb, Depth::U8);
-            let is_written =
-                |codec: &&&dyn Codec| codec.accepts(clear, &Encode::default()).is_some();
+            // Placeholders are text.
+            let is_written = |codec: &&&dyn Codec| {
+                codec.accepts(clear, &Encode::default()).is_some()
+                    && codec.format().media_type != "text/plain"
+            };
             for codec in andon_codecs::ALL.iter().filter(is_written) {
                 let case = format!("{} as {}", path.display(), codec.name());
                 let text = format!("exact:90x70,as:{}", codec.name());

@@ -16,6 +16,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         OWN_ERRORS
     }
 
+    /// Does it read every target, because it is mounted at `/` and its language has no mark of its own? Then it is asked
+    /// after those that read only some.
+    fn reads_everything(&self) -> bool {
+        false
+    }
+
     /// What the target asks for; `None` when it is not in this language.
     ///
     /// # Errors

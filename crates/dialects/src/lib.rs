@@ -105,6 +105,7 @@ impl Dialects {
         for (name, make) in ALL {
             dialects.extend(make(config)?.map(|dialect| (*name, dialect)));
         }
+        dialects.sort_by_key(|(_, dialect)| dialect.reads_everything());
         let links = config.secure_link.iter().enumerate();
         Ok(Self {
             signing: config.signing.checked()?,

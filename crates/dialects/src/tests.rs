@@ -184,3 +184,25 @@ fn equal_requests_come_to_the_same_pixels_in_every_language() {
     assert_eq!(different, []);
     assert_eq!(recipes.len(), 20);
 }
+
+#[test]
+fn a_dialect_at_the_root_leaves_those_with_marks_their_targets() {
+    let mut config = Config::default();
+    config.imgproxy.prefix = "/".to_owned();
+    config.imagor.prefix = "/i".to_owned();
+    config.imagor.allow_unsafe = true;
+    config.iiif.prefix = "/iiif/3".to_owned();
+    let dialects = dialects(&config);
+    for (target, language) in [
+        ("/small_light(dw=250,dh=250)/a.jpg", "small_light("),
+        ("/unsafe/rs:fit:250:250/plain/local:///a.jpg", "imgproxy("),
+        ("/iiif/3/a.jpg/full/!250,250/0/default.jpg", "iiif3("),
+        ("/r/fit:250x250/a.jpg", "fit:250x250"),
+        ("/i/unsafe/250x250/a.jpg", "imagor"),
+    ] {
+        let request = dialects.parse(target).expect(target);
+        let text = request.rules.text();
+        assert!(text.starts_with(language), "{target}: {text}");
+        assert_eq!(request.source.as_str(), "a.jpg");
+    }
+}

@@ -167,6 +167,6 @@ fn cost(width: u32, height: u32) -> Cost {
     }
 }
 
-/// Measured on one core.
+/// Estimated.
 const NANOS_AVERAGED: u64 = 2;
 const NANOS_HASHED: u64 = 150;

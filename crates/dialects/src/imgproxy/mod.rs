@@ -81,6 +81,10 @@ impl Dialect for Imgproxy {
         ))
     }
 
+    fn reads_everything(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
     fn errors(&self) -> ErrorStyle {
         ErrorStyle(&Statuses)
     }

@@ -23,7 +23,10 @@ pub(super) fn option_text<'a>(
         Some(text) if text.contains('%') => Ok(Some(Cow::Owned(percent::decode(text)?))),
         Some(text) => Ok(Some(Cow::Borrowed(text))),
         None => {
-            let path = percent::decode(target.path)?;
+            // Other languages read what does not decode.
+            let Ok(path) = percent::decode(target.path) else {
+                return Ok(None);
+            };
             // Without a file behind it, it is a file's own name.
             let text = file_after(&path, OPEN).and_then(|_| between(&path));
             Ok(text.map(|text| Cow::Owned(text.to_owned())))

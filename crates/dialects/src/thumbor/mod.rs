@@ -77,6 +77,10 @@ impl Dialect for Thumbor {
         format!("{}/{}/{rest}", self.prefix, self.signing.sign(&rest))
     }
 
+    fn reads_everything(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
     fn errors(&self) -> ErrorStyle {
         answers::errors(self.flavour)
     }

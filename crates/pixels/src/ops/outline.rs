@@ -182,7 +182,7 @@ impl Stage for Outlined {
     }
 }
 
-/// Picoseconds per px, measured on one core.
+/// Picoseconds per px, estimated.
 const PICOS_CUT: u64 = 3_000;
 
 /// Picoseconds per sample that is laid over.

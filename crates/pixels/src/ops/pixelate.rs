@@ -166,7 +166,7 @@ impl Stage for Squares {
     }
 }
 
-/// Picoseconds per sample, measured on one core.
+/// Picoseconds per sample, estimated.
 const PICOS_PER_SAMPLE: u64 = 2_000;
 
 impl fmt::Display for Squares {

@@ -145,7 +145,7 @@ impl Stage for Lightness {
     }
 }
 
-/// Measured on one core: to CIELAB twice, and back.
+/// Estimated: to CIELAB twice, and back.
 const NANOS_PER_PIXEL: u64 = 120;
 
 impl fmt::Display for Lightness {

@@ -176,7 +176,7 @@ impl Map {
         }
     }
 
-    /// Picoseconds per px, measured on one core.
+    /// Picoseconds per px, estimated.
     fn picos(&self) -> u64 {
         match self {
             Self::Curve(_) | Self::Chroma(_) => 2_000,
@@ -342,7 +342,7 @@ impl Stage for Toned {
     }
 }
 
-/// Picoseconds per px, measured on one core: brought to red, green and blue.
+/// Picoseconds per px, estimated: brought to red, green and blue.
 const PICOS_CONVERTED: u64 = 6_000;
 
 impl fmt::Display for Toned {
