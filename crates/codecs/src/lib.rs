@@ -51,8 +51,8 @@ pub static ALL: &[&dyn Codec] = &[
     &tiff::Tiff,
     &psd::Psd,
     &svg::Svg,
-    &placeholder::BlurHash,
-    &placeholder::ThumbHash,
+    &placeholder::BLURHASH,
+    &placeholder::THUMBHASH,
 ];
 
 /// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.

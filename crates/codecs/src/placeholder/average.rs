@@ -10,7 +10,7 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// A frame in RGB of 8 bits, made to fit into a square of `most` px; one that fits stays as it is.
+    /// A frame in RGB of 8 bits, reduced where it does not fit into a square of `most` px.
     pub(super) fn of(frame: &Frame, most: u32, interrupt: &dyn Interrupt) -> Result<Self> {
         let plane = |plane: Option<&'_ Plane>| {
             let grid = plane.and_then(Plane::as_u8).cloned();

@@ -19,6 +19,7 @@ mod cgroup;
 #[cfg(test)]
 mod closed_loop;
 mod counters;
+pub(crate) mod priority;
 mod queue;
 mod shared_decode;
 mod shared_peak;
@@ -355,7 +356,7 @@ impl Pool {
             thread::Builder::new()
                 .name(format!("pixel-{number}"))
                 .spawn(move || {
-                    yield_to_replies();
+                    priority::yield_to_replies(NICENESS);
                     working.work();
                 })?;
             state.threads += 1;
@@ -641,12 +642,6 @@ fn over_budget(value: u64, limit: u64) -> Error {
         value,
         limit,
     })
-}
-
-/// Lowers this thread's priority: who waits for a hit or a rejection should not wait for a picture's slice of time.
-fn yield_to_replies() {
-    // Where a system does not let it, everybody has the same priority.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
 }
 
 /// A third of the weight of the threads that answer, when both want a core.

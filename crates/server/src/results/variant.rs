@@ -154,15 +154,13 @@ impl ParsedTarget {
             known: (0..choices).map(|_| OnceLock::new()).collect(),
         }
     }
-}
 
-impl ParsedTarget {
     /// A URL that was good for some time is checked whenever it is used.
     fn check_expiry(&self, target: &str) -> Result<(), Error> {
         let style = &self.request.style;
         match style.expires {
             Some(moment) if moment <= clock::now() => Err(Error::Target(Refusal {
-                errors: style.errors,
+                errors: style.expired,
                 ..Refusal::of(Fault::Expired, target, "the URL has expired")
             })),
             _ => Ok(()),

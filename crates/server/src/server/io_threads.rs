@@ -18,6 +18,8 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+use crate::admission::priority;
+
 /// A hit was answered on this thread.
 pub(crate) fn answered() {
     ANSWERED.set(true);
@@ -66,7 +68,7 @@ impl IoThread {
         let runtime = Builder::new_current_thread()
             .max_blocking_threads(waiters)
             .thread_name("andon-file")
-            .on_thread_start(yield_to_replies)
+            .on_thread_start(|| priority::yield_to_replies(NICENESS))
             .on_thread_park(|| {
                 if ANSWERED.take() {
                     thread::yield_now();
@@ -91,14 +93,8 @@ impl IoThread {
     }
 }
 
-/// Lowers the priority of a thread that waits for disks: it copies files of megabytes, while who waits for a hit or a
-/// rejection waits for microseconds.
-fn yield_to_replies() {
-    // Where a system does not let it, everybody has the same priority.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
-}
-
-/// Half of the weight of the threads that answer, when both want a core; still before those that make pictures.
+/// Of threads that wait for disks, and copy files of megabytes: half of the weight of those that answer, when both want a
+/// core; still before those that make pictures.
 const NICENESS: i32 = 3;
 
 impl Drop for IoThread {
