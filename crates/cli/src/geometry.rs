@@ -1,25 +1,10 @@
 //! Sizes that a recipe of whole pixels comes to, and what was rounded and limited on the way.
 
-use andon_recipe::{Crop, Facts, Length, Rules, Step, Turn, rotated_size};
+use andon_recipe::{Facts, Rules, Step};
 
 /// The size of what steps in whole pixels make.
 pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> (u32, u32) {
-    let px = |length: &Length| match length {
-        Length::Px(px) => *px as u32,
-        Length::Percent(_) => 0,
-    };
-    let source = (facts.width, facts.height);
-    steps
-        .iter()
-        .fold(source, |(width, height), step| match step {
-            Step::Orient => facts.orientation.size(width, height),
-            Step::Exact { w, h } | Step::Crop(Crop::At { w, h, .. }) => (px(w), px(h)),
-            Step::Turn(Turn::R90 | Turn::R270) => (height, width),
-            Step::Rotate { degrees, .. } => rotated_size(width, height, *degrees),
-            Step::Canvas(canvas) => (canvas.w, canvas.h),
-            Step::Pad(pad) => (width + pad.left + pad.right, height + pad.top + pad.bottom),
-            _ => (width, height),
-        })
+    andon_recipe::size_after(steps, facts).unwrap_or((facts.width, facts.height))
 }
 
 /// Why a result has its size: what each side would be exactly by the other, and whether a larger source of the same

@@ -13,12 +13,17 @@ pub(crate) fn named(name: &str) -> Option<Colour> {
 
 /// The channels of 3, 4, 6 or 8 hexadecimal digits, in their order; a single digit is written twice.
 pub(crate) fn channels(digits: &str) -> Option<Vec<u8>> {
+    channels_by(17, digits)
+}
+
+/// The same, where a single digit means `short` times its value.
+pub(crate) fn channels_by(short: u8, digits: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = digits
         .chars()
         .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
         .collect::<Option<_>>()?;
     match digits.len() {
-        3 | 4 => Some(digits.iter().map(|digit| digit * 17).collect()),
+        3 | 4 => Some(digits.iter().map(|digit| digit * short).collect()),
         6 | 8 => Some(
             digits
                 .chunks_exact(2)

@@ -98,8 +98,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The first value of a header that came with it; its name in lower case. What is read here decides about the
-    /// request, so that clients that send another value are answered anew.
+    /// The first value of a header that came with it; its name in lower case. The server parses the target again for a
+    /// client that sends another value.
     #[must_use]
     pub fn header(&self, name: &'static str) -> Option<&'a str> {
         let read = self.headers?;

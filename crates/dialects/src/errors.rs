@@ -86,11 +86,7 @@ impl Errors for Own {}
 pub(crate) struct Every(pub(crate) u16);
 
 impl Errors for Every {
-    fn status(&self, fault: Fault, own: u16) -> u16 {
-        match fault {
-            // Signatures stand before a dialect, not in it.
-            Fault::Signature | Fault::Expired => own,
-            _ => self.0,
-        }
+    fn status(&self, _: Fault, _: u16) -> u16 {
+        self.0
     }
 }

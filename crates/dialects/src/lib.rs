@@ -155,7 +155,13 @@ impl Dialects {
         }
         let rewritten = self.rewriter.apply(&signed.rest);
         let mut request = self.read(&Target::new(&rewritten).with_headers(&headers))?;
-        request.style.expires = request.style.expires.into_iter().chain(expires).min();
+        let said = request.style.expires;
+        request.style.expired = match said.is_some_and(|said| expires.is_none_or(|end| said < end))
+        {
+            true => request.style.errors,
+            false => OWN_ERRORS,
+        };
+        request.style.expires = said.into_iter().chain(expires).min();
         request.style.reads = headers.names();
         Ok(request)
     }

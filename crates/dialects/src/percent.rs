@@ -10,22 +10,8 @@ use crate::dialect::Refusal;
 /// A `%` without two hex digits, a NUL, or bytes that are no UTF-8.
 pub(crate) fn decode(raw: &str) -> Result<String, Refusal> {
     let mut decoded = Vec::with_capacity(raw.len());
-    let mut bytes = raw.bytes();
-    while let Some(byte) = bytes.next() {
-        let byte = match byte {
-            b'%' => {
-                let mut digit = || bytes.next().and_then(|b| char::from(b).to_digit(16));
-                let pair = digit().zip(digit());
-                let (high, low) = pair.ok_or_else(|| {
-                    Refusal::new(
-                        raw,
-                        "every `%` must stand before two hex digits (`%25` is a `%`)",
-                    )
-                })?;
-                (high << 4 | low) as u8
-            }
-            byte => byte,
-        };
+    for byte in bytes(raw) {
+        let byte = byte?;
         if byte == 0 {
             return Err(Refusal::new(raw, "no file's name holds a NUL (`%00`)"));
         }
@@ -33,6 +19,28 @@ pub(crate) fn decode(raw: &str) -> Result<String, Refusal> {
     }
     String::from_utf8(decoded)
         .map_err(|_| Refusal::new(raw, "the path must be UTF-8 when it is decoded"))
+}
+
+/// The bytes of a raw text, each escape decoded once.
+fn bytes(raw: &str) -> impl Iterator<Item = Result<u8, Refusal>> {
+    let mut bytes = raw.bytes();
+    std::iter::from_fn(move || {
+        let byte = bytes.next()?;
+        if byte != b'%' {
+            return Some(Ok(byte));
+        }
+        let mut digit = || bytes.next().and_then(|b| char::from(b).to_digit(16));
+        let pair = digit().zip(digit());
+        Some(
+            pair.map(|(high, low)| (high << 4 | low) as u8)
+                .ok_or_else(|| {
+                    Refusal::new(
+                        raw,
+                        "every `%` must stand before two hex digits (`%25` is a `%`)",
+                    )
+                }),
+        )
+    })
 }
 
 /// Encodes what may not stand bare in a segment of a path; the characters of `bare` may besides. Reading it
@@ -60,19 +68,8 @@ pub(crate) fn encode(text: &str, bare: &str) -> String {
 /// A `%` without two hex digits.
 pub(crate) fn normal(raw: &str, bare: &[u8]) -> Result<String, Refusal> {
     let mut text = String::with_capacity(raw.len());
-    let mut bytes = raw.bytes();
-    while let Some(byte) = bytes.next() {
-        let byte = match byte {
-            b'%' => {
-                let mut digit = || bytes.next().and_then(|b| char::from(b).to_digit(16));
-                let pair = digit().zip(digit());
-                let (high, low) = pair.ok_or_else(|| {
-                    Refusal::new(raw, "every `%` must stand before two hex digits")
-                })?;
-                (high << 4 | low) as u8
-            }
-            byte => byte,
-        };
+    for byte in bytes(raw) {
+        let byte = byte?;
         let plain = byte.is_ascii_alphanumeric() || BARE.as_bytes().contains(&byte);
         if plain || bare.contains(&byte) {
             text.push(char::from(byte));

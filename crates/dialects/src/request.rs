@@ -73,8 +73,10 @@ pub struct AnswerStyle {
     /// Headers of replies with the result, and of 304: name in lower case, and value. [`Self::EXTENSION`] in a value
     /// stands for that of the result's format.
     pub headers: Vec<(&'static str, String)>,
-    /// When the URL ends to be good, in seconds since 1970.
+    /// When the URL expires, in seconds since 1970.
     pub expires: Option<u64>,
+    /// How that is answered: a moment may stand in the dialect's language, or in a signature in front of it.
+    pub expired: ErrorStyle,
     /// For how many seconds clients may keep the result, where neither the operator nor the origin says that.
     pub max_age: Option<u64>,
     /// The request headers that decided about the request, in lower case.
@@ -95,6 +97,7 @@ impl Default for AnswerStyle {
             canonical: None,
             headers: Vec::new(),
             expires: None,
+            expired: OWN_ERRORS,
             max_age: None,
             reads: Vec::new(),
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use andon_recipe::{Canvas, Crop, Facts, Length, Recipe, Step, Turn, rotated_size};
+use andon_recipe::{Facts, Recipe, size_after};
 use serde::Deserialize;
 
 use crate::{Dialects, Fault, ImageRequest, Refusal};
@@ -97,19 +97,5 @@ pub(crate) fn answer(
 
 /// The size of what a resolved recipe makes.
 pub(crate) fn size(recipe: &Recipe, facts: &Facts) -> (u32, u32) {
-    let turned = |(w, h): (u32, u32), turn: Turn| match turn {
-        Turn::R180 => (w, h),
-        Turn::R90 | Turn::R270 => (h, w),
-    };
-    let px = |length: Length| length.of(0.0) as u32;
-    let stored = (facts.width, facts.height);
-    recipe.steps.iter().fold(stored, |size, step| match step {
-        Step::Orient => facts.orientation.size(size.0, size.1),
-        Step::Turn(turn) => turned(size, *turn),
-        Step::Crop(Crop::At { w, h, .. }) | Step::Exact { w, h } => (px(*w), px(*h)),
-        Step::Canvas(Canvas { w, h, .. }) => (*w, *h),
-        Step::Rotate { degrees, .. } => rotated_size(size.0, size.1, *degrees),
-        Step::Original | Step::Flip(_) | Step::Flatten(_) | Step::Effect(_) => size,
-        other => panic!("{other} is not resolved"),
-    })
+    size_after(&recipe.steps, facts).unwrap_or_else(|| panic!("{recipe} is not resolved"))
 }

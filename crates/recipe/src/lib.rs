@@ -32,7 +32,7 @@ pub use args::{Arg, Word};
 pub use measure::{Area, Measure, Measured};
 pub use nearest::{nearest, unknown};
 pub use orientation::Orientation;
-pub use resolve::rotated_size;
+pub use resolve::{rotated_size, size_after};
 pub use rules::{Facts, ResolveError, Rules};
 pub use step::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 pub use text::ParseError;

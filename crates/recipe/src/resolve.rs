@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::rules::{Facts, ResolveError, Rules};
-use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step};
+use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Turn};
 use crate::{Area, Kept, Measure, Orientation, Output, Profile, Recipe};
 
 impl Rules for Recipe {
@@ -552,6 +552,39 @@ fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
     let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());
     // Both lie within 0..=length, a u32.
     (start < end).then_some((start as u32, (end - start) as u32))
+}
+
+/// Width and height in px of what steps in whole pixels leave of a source; `None` where one is not in whole pixels.
+#[must_use]
+pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
+    let source = (facts.width, facts.height);
+    steps.iter().try_fold(source, |(width, height), step| {
+        Some(match step {
+            Step::Orient => facts.orientation.size(width, height),
+            Step::Turn(Turn::R90 | Turn::R270) => (height, width),
+            Step::Crop(Crop::At {
+                w: Length::Px(w),
+                h: Length::Px(h),
+                ..
+            })
+            | Step::Exact {
+                w: Length::Px(w),
+                h: Length::Px(h),
+            } => (*w as u32, *h as u32),
+            Step::Canvas(canvas) => (canvas.w, canvas.h),
+            Step::Rotate { degrees, .. } => rotated_size(width, height, *degrees),
+            Step::Shrink(eighths) => {
+                let shrunk = |side: u32| (u64::from(side) * u64::from(*eighths)).div_ceil(8) as u32;
+                (shrunk(width), shrunk(height))
+            }
+            Step::Original
+            | Step::Turn(Turn::R180)
+            | Step::Flip(_)
+            | Step::Flatten(_)
+            | Step::Effect(_) => (width, height),
+            _ => return None,
+        })
+    })
 }
 
 /// The size that holds all of a picture turned by any angle: its bounding box, rounded to the nearest px.

@@ -49,6 +49,26 @@ impl Recipe {
     }
 }
 
+/// These steps, and nothing said of how the result is written.
+impl From<Vec<Step>> for Recipe {
+    fn from(steps: Vec<Step>) -> Self {
+        Self {
+            steps,
+            output: Output::default(),
+        }
+    }
+}
+
+/// No steps.
+impl From<Output> for Recipe {
+    fn from(output: Output) -> Self {
+        Self {
+            steps: Vec::new(),
+            output,
+        }
+    }
+}
+
 /// The name of a picture format: lower-case letters and digits, such as `jpeg` or `webp`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FormatName(pub(crate) String);
@@ -214,6 +234,12 @@ impl Output {
     pub fn is_open(&self) -> bool {
         let format = self.format.as_ref();
         format.is_some_and(|name| name.as_str() == Self::AUTO)
+    }
+
+    /// The name of the format, which is the source's own where none is asked for.
+    #[must_use]
+    pub fn format_or<'a>(&'a self, source: &'a str) -> &'a str {
+        self.format.as_ref().map_or(source, FormatName::as_str)
     }
 
     /// Takes "you choose" for the source's own format: there is nobody to ask.

@@ -137,11 +137,7 @@ fn steps(recipe: &Result<Recipe, String>) -> Result<String, String> {
 
 /// The words of the output.
 fn output(recipe: &Recipe) -> Vec<String> {
-    let output = Recipe {
-        steps: Vec::new(),
-        output: recipe.output.clone(),
-    };
-    let text = output.to_string();
+    let text = Recipe::from(recipe.output.clone()).to_string();
     let words = text.split(',').filter(|word| *word != "same");
     words.map(str::to_owned).collect()
 }

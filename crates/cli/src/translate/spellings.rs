@@ -45,7 +45,7 @@ const DIALECTS: &[(&str, &str, Spell)] = &[
     ("cloudflare", "prefix = \"/cdn-cgi/image\"", cloudflare),
 ];
 
-/// A dialect by itself, as it is usually mounted.
+/// One dialect alone, with the prefix that it usually has.
 pub(super) fn usual(name: &str) -> anyhow::Result<Dialects> {
     let known = DIALECTS.iter().find(|(known, ..)| *known == name);
     let keys = known.map_or("prefix = \"/\"", |(_, keys, _)| keys);
@@ -142,7 +142,7 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
     urls
 }
 
-/// What stands in paths and queries as it is.
+/// Characters that need no escape in paths and queries.
 const BARE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')

@@ -209,10 +209,7 @@ impl CloudflareRules {
 
 impl Rules for CloudflareRules {
     fn text(&self) -> String {
-        let output = Recipe {
-            output: self.output.clone(),
-            ..Recipe::default()
-        };
+        let output = Recipe::from(self.output.clone());
         format!("cloudflare({};{output})", self.options.canonical())
     }
 
@@ -228,10 +225,7 @@ impl Rules for CloudflareRules {
         }
         steps.extend(self.effects());
         let mut output = self.output.clone();
-        let format = output
-            .format
-            .as_ref()
-            .map_or(&*facts.format, |format| format.as_str());
+        let format = self.output.format_or(&facts.format);
         if is_lossy(format) {
             output.goal = Some(Goal::Quality(self.options.quality().unwrap_or(QUALITY)));
         }
@@ -246,11 +240,7 @@ impl Rules for CloudflareRules {
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let mut steps = vec![Step::Orient];
         steps.extend(self.border());
-        let recipe = Recipe {
-            steps,
-            ..Recipe::default()
-        };
-        recipe.measures(stored)
+        Recipe::from(steps).measures(stored)
     }
 
     fn output(&self) -> &Output {

@@ -210,10 +210,7 @@ impl Iiif {
 }
 
 fn upright() -> Recipe {
-    Recipe {
-        steps: vec![Step::Orient],
-        ..Recipe::default()
-    }
+    vec![Step::Orient].into()
 }
 
 /// Pages of every site may read errors, too.

@@ -167,10 +167,7 @@ impl IiifRules {
 impl Rules for IiifRules {
     fn text(&self) -> String {
         let version = self.version.number();
-        let output = Recipe {
-            output: self.output.clone(),
-            ..Recipe::default()
-        };
+        let output = Recipe::from(self.output.clone());
         let (region, size, rotation) = (self.region, self.size, self.rotation);
         let (size, quality) = (size.in_version(self.version), self.quality);
         format!("iiif{version}({region}/{size}/{rotation}/{quality};{output})")

@@ -8,8 +8,8 @@ use crate::dialect::Refusal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) filter: Filter,
-    /// `rotate`, in degrees counter-clockwise; 0: none. What is no multiple of 90 turns nothing, but has the picture
-    /// written anew.
+    /// `rotate`, in degrees counter-clockwise; 0: none. What is no multiple of 90 turns nothing, but the picture
+    /// is encoded again.
     pub(super) rotate: u64,
     /// `image_filter_jpeg_quality`, 1 to 100.
     pub(super) jpeg_quality: u8,

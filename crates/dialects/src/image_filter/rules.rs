@@ -27,7 +27,7 @@ impl ImageFilterRules {
         Self { options, output }
     }
 
-    /// Is the file sent as it is? Only what is too large or to be turned is touched.
+    /// Is the file sent unchanged? Pictures that fit and need no turn are.
     fn passes(&self, width: u64, height: u64) -> bool {
         match self.options.filter {
             Filter::Test => true,
@@ -93,10 +93,7 @@ impl ImageFilterRules {
 
 impl Rules for ImageFilterRules {
     fn text(&self) -> String {
-        let output = Recipe {
-            steps: Vec::new(),
-            output: self.output.clone(),
-        };
+        let output = Recipe::from(self.output.clone());
         format!("{OPEN}{}) {output}", self.options)
     }
 

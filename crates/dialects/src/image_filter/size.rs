@@ -2,7 +2,7 @@
 
 use crate::document::{About, Document};
 
-/// Size and format of the source as it is stored.
+/// Stored size and format of the source.
 #[derive(Debug)]
 pub(super) struct Size;
 

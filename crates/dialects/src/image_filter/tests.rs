@@ -111,7 +111,7 @@ fn what_is_small_enough_is_sent_as_it_is() {
     ] {
         assert_eq!(recipe(options, &facts), "original", "{options}");
     }
-    // Angles that turn nothing have it written anew all the same.
+    // With an angle that turns nothing it is encoded again.
     assert_eq!(recipe("resize,400,300,rotate=45", &facts), "q:75");
     assert!(ask("off").unwrap().is_file());
     assert!(matches!(ask("size").unwrap().ask, Ask::Describe(_)));

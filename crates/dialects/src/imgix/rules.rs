@@ -236,7 +236,7 @@ impl ImgixRules {
             "fillmax" => return vec![fits(false), ground()],
             "scale" => return vec![Step::Exact { w: px(w), h: px(h) }],
             "min" => {
-                // The box as it is, or as large as the picture allows.
+                // The box, made smaller where the picture is.
                 let share = (f64::from(size.0) / w).min(f64::from(size.1) / h).min(1.0);
                 steps.push(cover(w * share, h * share));
             }
@@ -417,10 +417,7 @@ fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
 
 impl Rules for ImgixRules {
     fn text(&self) -> String {
-        let output = Recipe {
-            output: self.output.clone(),
-            ..Recipe::default()
-        };
+        let output = Recipe::from(self.output.clone());
         format!("imgix({};{output})", self.query.canonical())
     }
 
@@ -433,10 +430,7 @@ impl Rules for ImgixRules {
         }
         steps.extend(self.margins());
         let mut output = self.output.clone();
-        let format = output
-            .format
-            .as_ref()
-            .map_or(&*facts.format, |format| format.as_str());
+        let format = self.output.format_or(&facts.format);
         if is_lossy(format) && !output.lossless {
             let quality = self.query.number("q", 0.0, 100.0);
             let quality = quality.map_or(QUALITY, |quality| quality.max(1.0) as u8);
@@ -452,11 +446,7 @@ impl Rules for ImgixRules {
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let mut steps = self.turns();
         steps.extend(self.trim());
-        let recipe = Recipe {
-            steps,
-            ..Recipe::default()
-        };
-        recipe.measures(stored)
+        Recipe::from(steps).measures(stored)
     }
 
     fn output(&self) -> &Output {

@@ -1,5 +1,6 @@
 //! Arguments, read as imgproxy reads them: numbers in Go's syntax, truth that is never an error.
 
+use crate::colours;
 use andon_recipe::Colour;
 
 /// What is wrong with an argument.
@@ -53,23 +54,7 @@ pub(super) fn is_truth(text: &str) -> bool {
 
 /// A colour of 3 or 6 hexadecimal digits.
 pub(super) fn colour(text: &str) -> Result<Colour, Wrong> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
-        .collect();
-    let (r, g, b) = match digits.as_deref() {
-        Some(&[r, g, b]) => (r * 17, g * 17, b * 17),
-        Some(&[r, s, g, h, b, c]) => (r << 4 | s, g << 4 | h, b << 4 | c),
-        _ => {
-            return Err(format!(
-                "`{text}` is no colour of 3 or 6 hexadecimal digits"
-            ));
-        }
-    };
-    Ok(Colour { r, g, b, a: 255 })
-}
-
-/// A colour's digits.
-pub(super) fn hex(colour: Colour) -> String {
-    format!("{:02x}{:02x}{:02x}", colour.r, colour.g, colour.b)
+    let channels = colours::channels(text).filter(|channels| channels.len() == 3);
+    let colour = channels.and_then(|channels| colours::rgba(&channels));
+    colour.ok_or_else(|| format!("`{text}` is no colour of 3 or 6 hexadecimal digits"))
 }

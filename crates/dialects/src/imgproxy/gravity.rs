@@ -8,7 +8,7 @@ use andon_recipe::Orientation;
 use super::args::{self, Wrong};
 use super::round;
 
-/// A gravity as it is written: a word and two offsets.
+/// The arguments of a gravity: a word and two offsets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gravity {
     pub(super) kind: Kind,

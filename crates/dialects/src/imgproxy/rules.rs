@@ -7,10 +7,10 @@ use andon_recipe::{
     Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
-use super::args::hex;
 use super::layout::Layout;
 use super::options::{Effects, Extend, Options, Trim};
 use super::table::{self, About};
+use crate::effects::rgb;
 
 /// Options, and what the configuration says about all of them.
 #[derive(Clone, Debug)]
@@ -358,9 +358,9 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
             vec![text(effects.saturation)],
         ),
         ("saturation", intensity > 0.0, vec![text(1.0 - intensity)]),
-        ("tint", tinted, vec![hex(gray)]),
-        ("duotone", mixed > 0.0, vec![hex(dark), hex(light)]),
-        ("colorize", colorized > 0.0, vec![opacity, hex(colour)]),
+        ("tint", tinted, vec![rgb(gray)]),
+        ("duotone", mixed > 0.0, vec![rgb(dark), rgb(light)]),
+        ("colorize", colorized > 0.0, vec![opacity, rgb(colour)]),
         (
             "blur",
             effects.blur > 0.0,

@@ -2,9 +2,10 @@
 
 use andon_recipe::Colour;
 
-use super::args::{self, Wrong, colour, hex, int, not_negative, number, positive, size, truth};
+use super::args::{self, Wrong, colour, int, not_negative, number, positive, size, truth};
 use super::gravity::Gravity;
 use super::options::{Extend, Options, Resizing, Trim, format};
+use crate::effects::rgb;
 use crate::signature::base64;
 
 /// One option.
@@ -189,7 +190,7 @@ pub(super) const ALL: &[Row] = &[
         About::Picture,
         trim,
         Some(|options| options.trim.map_or(String::new(), |trim| {
-            let colour = trim.colour.map(hex).unwrap_or_default();
+            let colour = trim.colour.map(rgb).unwrap_or_default();
             let (across, down) = trim.equal;
             format!(
                 "{}:{colour}:{}:{}",
@@ -260,7 +261,7 @@ pub(super) const ALL: &[Row] = &[
             };
             Ok(())
         },
-        Some(|options| options.background.map(hex).unwrap_or_default())
+        Some(|options| options.background.map(rgb).unwrap_or_default())
     ),
     value!(&["background_alpha", "bga"], share, background_alpha),
     row!(&["adjust", "a"], 4, About::Picture, adjust, None),
@@ -289,7 +290,7 @@ pub(super) const ALL: &[Row] = &[
         },
         Some(|options| {
             let (intensity, colour) = options.effects.monochrome;
-            format!("{intensity}:{}", hex(colour))
+            format!("{intensity}:{}", rgb(colour))
         })
     ),
     row!(
@@ -306,7 +307,7 @@ pub(super) const ALL: &[Row] = &[
         },
         Some(|options| {
             let (intensity, dark, light) = options.effects.duotone;
-            format!("{intensity}:{}:{}", hex(dark), hex(light))
+            format!("{intensity}:{}:{}", rgb(dark), rgb(light))
         })
     ),
     row!(
@@ -322,7 +323,7 @@ pub(super) const ALL: &[Row] = &[
         },
         Some(|options| {
             let (opacity, colour) = options.effects.colorize;
-            format!("{opacity}:{}", hex(colour))
+            format!("{opacity}:{}", rgb(colour))
         })
     ),
     value!(&["blur", "bl"], not_negative, effects.blur),

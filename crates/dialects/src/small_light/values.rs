@@ -4,6 +4,7 @@
 use andon_recipe::{Colour, Length};
 
 use super::Compat;
+use crate::colours::{channels_by, rgba};
 
 /// A coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,28 +97,11 @@ pub(super) fn int(text: &str) -> i32 {
 /// A colour of 3, 4, 6 or 8 hex digits; `None` for what upstream makes garbage of. Short forms are
 /// shorthand, but strictly each digit is a channel's whole value: `fff` is nearly black.
 pub(super) fn colour(text: &str, compat: Compat) -> Option<Colour> {
-    let digits: Vec<u8> = text
-        .chars()
-        .take(9)
-        .map(|digit| digit.to_digit(16).map(|digit| digit as u8))
-        .collect::<Option<_>>()?;
     let short = match compat {
         Compat::Sane => 17,
         Compat::Strict => 1,
     };
-    let channels: Vec<u8> = match digits.len() {
-        3 | 4 => digits.iter().map(|digit| digit * short).collect(),
-        6 | 8 => digits
-            .chunks_exact(2)
-            .map(|pair| pair[0] << 4 | pair[1])
-            .collect(),
-        _ => return None,
-    };
-    match channels[..] {
-        [r, g, b] => Some(Colour { r, g, b, a: 255 }),
-        [r, g, b, a] => Some(Colour { r, g, b, a }),
-        _ => None,
-    }
+    rgba(&channels_by(short, text)?)
 }
 
 /// An effect's strength, `RADIUSxSIGMA+AMOUNT+THRESHOLD`; what is missing is 0.

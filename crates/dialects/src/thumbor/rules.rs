@@ -14,6 +14,7 @@ use andon_recipe::{
 use super::filters::Filter;
 use super::path::Parts;
 use super::{Flavour, Usual};
+use crate::effects::is_lossy;
 
 /// The parts of a URL and its filters.
 #[derive(Clone, Debug)]
@@ -123,11 +124,8 @@ impl ThumborRules {
 
     fn written(&self, facts: &Facts) -> Output {
         let mut output = self.output.clone();
-        let format = output
-            .format
-            .as_ref()
-            .map_or(facts.format.as_str(), FormatName::as_str);
-        let lossy = matches!(format, "jpeg" | "webp" | "avif" | "jxl");
+        let format = self.output.format_or(&facts.format);
+        let lossy = is_lossy(format);
         let said = self.filters.iter().rev().find_map(|filter| match filter {
             Filter::MaxBytes(bytes) => Some(Goal::Bytes(*bytes)),
             _ => None,
@@ -151,10 +149,7 @@ impl ThumborRules {
 
 impl Rules for ThumborRules {
     fn text(&self) -> String {
-        let output = Recipe {
-            steps: Vec::new(),
-            output: self.output.clone(),
-        };
+        let output = Recipe::from(self.output.clone());
         format!("{}{} {output}", self.flavour.word(), self.parts)
     }
 

@@ -413,10 +413,7 @@ fn place(px: u32) -> i32 {
 
 impl Rules for WeservRules {
     fn text(&self) -> String {
-        let output = Recipe {
-            output: self.output.clone(),
-            ..Recipe::default()
-        };
+        let output = Recipe::from(self.output.clone());
         format!("weserv({};{output})", self.query.canonical())
     }
 
@@ -500,11 +497,7 @@ impl Rules for WeservRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let recipe = Recipe {
-            steps: self.trim().into_iter().collect(),
-            ..Recipe::default()
-        };
-        recipe.measures(stored)
+        Recipe::from(Vec::from_iter(self.trim())).measures(stored)
     }
 
     fn output(&self) -> &Output {

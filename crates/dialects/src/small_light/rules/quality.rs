@@ -1,6 +1,6 @@
 //! What ImageMagick makes of a quality, format by format.
 
-use andon_recipe::{Facts, FormatName, Goal, Output};
+use andon_recipe::{Facts, Goal, Output};
 
 use super::SmallLightRules;
 
@@ -9,8 +9,7 @@ impl SmallLightRules {
     /// place.
     pub(super) fn written(&self, facts: &Facts) -> Output {
         let mut output = self.output.clone();
-        let format = output.format.as_ref();
-        let format = format.map_or(facts.format.as_str(), FormatName::as_str);
+        let format = self.output.format_or(&facts.format);
         let on_canvas = self.canvas.is_some();
         match format {
             "png" => {
