@@ -60,7 +60,7 @@ enum Motion {
     Patch,
 }
 
-/// All that was measured, as it is saved.
+/// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &AnimationArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// A GIF of so many frames.
+/// A GIF with this number of frames.
 fn gif(ground: &Frame, motion: Motion, frames: u32) -> Result<Vec<u8>> {
     written((0..frames).map(|number| view(ground, motion, number)))
 }

@@ -28,7 +28,7 @@ pub(crate) struct Setup {
     pub(crate) rounds: usize,
 }
 
-/// All that was measured, as it is saved.
+/// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     /// The machine and the libraries.

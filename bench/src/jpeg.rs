@@ -59,7 +59,7 @@ pub(crate) enum Decoder {
     Turbo,
 }
 
-/// All that was measured, as it is saved.
+/// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,

@@ -42,7 +42,7 @@ pub(crate) struct RejectionsArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// All that was measured, as it is saved.
+/// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,

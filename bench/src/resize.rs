@@ -31,7 +31,7 @@ pub(crate) struct ResizeArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// All that was measured, as it is saved.
+/// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
