@@ -30,6 +30,7 @@ pub mod native;
 mod percent;
 mod request;
 mod rewrite;
+mod rules;
 pub mod signature;
 pub mod signing;
 pub mod small_light;

@@ -39,6 +39,20 @@ fn every_dialect_reads_its_own_example() {
 }
 
 #[test]
+fn every_dialect_answers_errors_in_its_own_way() {
+    let config = all();
+    let style = |make: &crate::Maker| make(&config).unwrap().expect("switched on").errors();
+    for (index, (name, make)) in ALL.iter().enumerate() {
+        for (other, same) in ALL.iter().skip(index) {
+            // These two say no more than the server itself.
+            let plain = ["native", "small_light"];
+            let alike = name == other || plain.contains(name) && plain.contains(other);
+            assert_eq!(style(make) == style(same), alike, "{name} and {other}");
+        }
+    }
+}
+
+#[test]
 fn a_path_without_options_is_a_plain_file() {
     let dialects = dialects(&Config::default());
     for (target, source) in [

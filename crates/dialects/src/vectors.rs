@@ -70,6 +70,25 @@ impl Vector {
     }
 }
 
+/// What a request that can be served comes to.
+pub(crate) fn resolved(parsed: Result<ImageRequest, Refusal>, facts: &Facts) -> Recipe {
+    let request = parsed.expect("a request");
+    let recipe = request.rules.resolve(facts);
+    recipe.unwrap_or_else(|error| panic!("{}: {error}", request.rules.text()))
+}
+
+/// Holds the sizes that options come to, as `ask` reads them, against a table.
+pub(crate) fn check_sizes(
+    ask: impl Fn(&str) -> Result<ImageRequest, Refusal>,
+    facts: &Facts,
+    table: &[(&str, (u32, u32))],
+) {
+    for (options, expected) in table {
+        let recipe = resolved(ask(options), facts);
+        assert_eq!(size(&recipe, facts), *expected, "{options}");
+    }
+}
+
 /// The size of the answer to a request, or its status.
 pub(crate) fn answer(
     parsed: Result<ImageRequest, Refusal>,

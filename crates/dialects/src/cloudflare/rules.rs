@@ -1,8 +1,6 @@
 //! What options come to for a picture. The service is closed: sizes are as its documentation says, rounded to the
 //! nearest pixel, half away from zero.
 
-use std::sync::Arc;
-
 use andon_recipe::{
     Bounds, Canvas, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
     Orientation, Output, Recipe, ResolveError, Rules, Step, Turn,
@@ -243,14 +241,5 @@ impl Rules for CloudflareRules {
         Recipe::from(steps).measures(stored)
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 }

@@ -205,16 +205,7 @@ impl Rules for IiifRules {
         Recipe { steps, output }.resolve(facts)
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 
     fn canonical(&self, facts: &Facts) -> Option<String> {
         let Layout { region, size } = self.layout(facts).ok()?;

@@ -1,7 +1,5 @@
 //! The module's arithmetic, in its order of whole-number operations.
 
-use std::sync::Arc;
-
 use andon_recipe::{
     Colour, Effect, Facts, Goal, Kept, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
@@ -120,16 +118,7 @@ impl Rules for ImageFilterRules {
         Recipe { steps, output }.resolve(facts)
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 }
 
 /// A side that shrinks as the other does from `from` to `to`.

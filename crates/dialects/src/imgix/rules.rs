@@ -1,7 +1,5 @@
 //! What parameters come to for a picture. The service is closed: sizes are as its pages say.
 
-use std::sync::Arc;
-
 use andon_recipe::{
     Bounds, Canvas, Chroma, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
     Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step,
@@ -449,14 +447,5 @@ impl Rules for ImgixRules {
         Recipe::from(steps).measures(stored)
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 }

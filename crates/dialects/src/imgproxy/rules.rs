@@ -116,16 +116,7 @@ impl Rules for ImgproxyRules {
         self.options.trim.as_ref().map(border).into_iter().collect()
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 
     fn materials(&self) -> Vec<&str> {
         let mark = self.house.watermark.as_ref();

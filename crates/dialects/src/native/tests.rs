@@ -1,6 +1,8 @@
+use andon_recipe::Facts;
 use proptest::prelude::*;
 
 use super::{Canonical, NativeConfig};
+use crate::vectors;
 use crate::{Ask, Config, Dialects, ImageRequest, Refusal, Source};
 
 fn dialects(native: NativeConfig) -> Dialects {
@@ -55,6 +57,24 @@ fn reading_is_strict_and_names_the_piece() {
             "{refusal}"
         );
     }
+}
+
+/// Rows that were written before recipes became lists of steps. There a side is rounded to the nearest pixel, as most
+/// people expect; only small_light cuts it off. And every step acts on what the step before left: two may scale.
+const BEFORE_STEPS: [(&str, (u32, u32)); 2] = [
+    ("/r/q:80,fit:150x150/400x300.jpg", (150, 113)),
+    ("/r/fit:10x10,fit:20x20/400x300.jpg", (10, 8)),
+];
+
+#[test]
+fn the_vectors_that_implementations_share() {
+    let rows = vectors::of("native").into_iter();
+    for row in rows.filter(|row| row.url.starts_with("/r/")) {
+        if !BEFORE_STEPS.iter().any(|(url, _)| *url == row.url) {
+            row.check(&dialects(NativeConfig::default()));
+        }
+    }
+    vectors::check_sizes(ask, &Facts::new("jpeg", 400, 300), &BEFORE_STEPS);
 }
 
 #[test]

@@ -5,8 +5,6 @@ pub(super) mod layout;
 mod quality;
 mod text;
 
-use std::sync::Arc;
-
 use andon_recipe::{
     Canvas, Colour, Effect, Facts, Kept, Length, Orientation, Output, Profile, Recipe,
     ResolveError, Rules, Step, Turn,
@@ -151,16 +149,7 @@ impl Rules for SmallLightRules {
         Recipe { steps, output }.resolve(facts)
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 
     fn materials(&self) -> Vec<&str> {
         self.effects.iter().filter_map(Effect::material).collect()

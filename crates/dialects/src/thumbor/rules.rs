@@ -201,20 +201,7 @@ impl Rules for ThumborRules {
             .unwrap_or_default()
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
-
-    fn materials(&self) -> Vec<&str> {
-        Vec::new()
-    }
+    crate::rules::kept_output!();
 }
 
 impl ThumborRules {

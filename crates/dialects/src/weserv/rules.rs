@@ -1,7 +1,5 @@
 //! What a query comes to for a picture: sizes are the service's, to the pixel.
 
-use std::sync::Arc;
-
 use andon_recipe::{
     Background, Canvas, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Length, Measure,
     Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
@@ -500,14 +498,5 @@ impl Rules for WeservRules {
         Recipe::from(Vec::from_iter(self.trim())).measures(stored)
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
-        Arc::new(Self {
-            output,
-            ..self.clone()
-        })
-    }
+    crate::rules::kept_output!();
 }
