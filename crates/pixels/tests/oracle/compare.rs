@@ -15,11 +15,16 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// `opacity` tells how much of each pixel is seen.
-    pub(crate) fn between(shown: &Picture, expected: &Picture, opacity: &Picture) -> Self {
+    /// `opacity` tells how much of each pixel is seen, `shares` what red, green and blue have in luma.
+    pub(crate) fn between(
+        shown: &Picture,
+        expected: &Picture,
+        opacity: &Picture,
+        shares: [f64; 3],
+    ) -> Self {
         let seen: Vec<f64> = opacity.pixels.iter().map(|pixel| pixel[3]).collect();
         let pairs = || shown.pixels.iter().zip(&expected.pixels);
-        let luma = |[r, g, b, _]: &[f64; 4]| 0.299 * r + 0.587 * g + 0.114 * b;
+        let luma = |pixel: &[f64; 4]| (0..3).map(|c| shares[c] * pixel[c]).sum::<f64>();
         let mut lumas: Vec<f64> = pairs()
             .zip(&seen)
             .map(|((a, b), seen)| (luma(a) - luma(b)).abs() * seen)

@@ -43,7 +43,8 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
     }
 }
 
-fn px(length: &Length) -> usize {
+/// What a resolved length is.
+pub(crate) fn px(length: &Length) -> usize {
     match length {
         Length::Px(px) => *px as usize,
         Length::Percent(_) => panic!("{length} is not resolved"),

@@ -76,6 +76,16 @@ fn shares(matrix: Matrix) -> Option<(f64, f64)> {
     }
 }
 
+/// What red, green and blue have in the luma of a picture of this model.
+pub(crate) fn luma_shares(model: Model) -> [f64; 3] {
+    let matrix = match model {
+        Model::YCbCr { matrix, .. } => matrix,
+        _ => Matrix::Bt601,
+    };
+    let (red, blue) = shares(matrix).unwrap_or((0.299, 0.114));
+    [red, 1.0 - red - blue, blue]
+}
+
 /// Levels of black and white, and half the span of chroma.
 fn levels_of(range: Range) -> (f64, f64, f64) {
     match range {
