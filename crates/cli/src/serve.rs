@@ -127,8 +127,11 @@ fn origin(origin: &OriginConfig) -> String {
             Ok(root) => root.display().to_string(),
             Err(_) => fs.root.display().to_string(),
         },
-        OriginKind::Http(http, _) => http.base.0.to_string(),
+        OriginKind::Http(http, _) => http.place().to_owned(),
         OriginKind::S3(s3, _) => format!("s3://{}", s3.bucket),
     };
-    format!("{} from {from}", origin.prefix)
+    match origin.prefix.as_str() {
+        "" => format!("URLs from {from}"),
+        prefix => format!("{prefix} from {from}"),
+    }
 }

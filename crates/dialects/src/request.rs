@@ -54,7 +54,7 @@ pub enum Source {
     /// Below the roots of the origins: percent-decoded exactly once, without empty and `.` segments, `..`
     /// resolved. It may be empty; one that would climb out begins with `..`, and no origin has it.
     Path(String),
-    /// An absolute URL, decoded once. Only those below an origin's own base are served.
+    /// An absolute URL, decoded once. Only those are served that the server's origins allow.
     Url(String),
 }
 

@@ -38,9 +38,10 @@ pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
+pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 pub use reach::Reach;
-pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config};
+pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config, UrlPattern};
 pub use timeouts::Timeouts;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
@@ -320,7 +321,7 @@ mod tests {
         .unwrap()
         .origin;
         // What is "none by default" is shown with an example; the rest is what one gets anyway.
-        let [shop, bucket] = shown.try_into().unwrap();
+        let [shop, _, bucket] = shown.try_into().unwrap();
         let (OriginKind::Http(http, remote), OriginKind::S3(s3, _)) = (shop.keeper, bucket.keeper)
         else {
             panic!("a web server and a bucket");

@@ -1,18 +1,21 @@
 //! `[[origin]]`: where pictures come from.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use andon_settings::check;
 use serde::Deserialize;
+use url::Url;
 
-use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config};
+use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config, UrlPattern, is_below};
 use crate::net::Cidr;
 
 /// One origin.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct OriginConfig {
-    /// Paths that begin with this (whole segments) belong to it, the prefix taken off.
+    /// Paths that begin with this (whole segments) belong to it, the prefix taken off. An origin of absolute URLs
+    /// has none.
     pub prefix: String,
     /// What keeps its pictures.
     pub keeper: OriginKind,
@@ -27,6 +30,50 @@ pub enum OriginKind {
     Http(HttpConfig, RemoteConfig),
     /// A bucket.
     S3(S3Config, RemoteConfig),
+}
+
+/// Which sources are an origin's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Paths below this, without slashes at either end.
+    Below(String),
+    /// Absolute URLs.
+    Urls(Vec<UrlPattern>),
+}
+
+impl Place {
+    /// The highest goes first.
+    pub(crate) fn rank(&self) -> usize {
+        match self {
+            Self::Below(prefix) => prefix.len(),
+            Self::Urls(_) => 0,
+        }
+    }
+
+    /// What is left of a source's path there, or the whole of its URL.
+    pub(crate) fn rest<'a>(&self, source: &'a str) -> Option<&'a str> {
+        let source = source.trim_start_matches('/');
+        // No path is read as a URL: slashes in them are merged.
+        let url = source.contains("://").then(|| Url::parse(source).ok());
+        match (self, url.flatten()) {
+            (Self::Below(prefix), None) => {
+                is_below(prefix, source).then(|| &source[prefix.len()..])
+            }
+            (Self::Urls(urls), Some(url)) => {
+                urls.iter().any(|it| it.permits(&url)).then_some(source)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Below(prefix) => write!(f, "/{prefix}"),
+            Self::Urls(urls) => f.write_str(urls.first().map_or("", UrlPattern::as_str)),
+        }
+    }
 }
 
 /// A folder of files.
@@ -71,8 +118,7 @@ pub struct RemoteConfig {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    #[serde(default = "everything")]
-    prefix: String,
+    prefix: Option<String>,
     fs: Option<FsConfig>,
     http: Option<HttpConfig>,
     s3: Option<S3Config>,
@@ -96,6 +142,16 @@ impl TryFrom<Written> for OriginConfig {
             allow,
             timeouts,
         } = written;
+        let urls = http.as_ref().is_some_and(|http| !http.urls.is_empty());
+        let prefix = match (prefix, urls) {
+            (Some(prefix), true) => {
+                return Err(format!(
+                    "an origin with `http.urls` is asked by absolute URLs; the prefix \"{prefix}\" means nothing there"
+                ));
+            }
+            (prefix, false) => prefix.unwrap_or_else(everything),
+            (None, true) => String::new(),
+        };
         let only_remote = [
             ("fetches", fetches.is_some()),
             ("max_bytes", max_bytes.is_some()),
@@ -121,7 +177,7 @@ impl TryFrom<Written> for OriginConfig {
             (None, None, Some(s3)) => OriginKind::S3(s3, remote),
             _ => {
                 return Err(format!(
-                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base` and `s3.bucket`"
+                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base`, `http.urls` and `s3.bucket`"
                 ));
             }
         };
@@ -139,6 +195,14 @@ impl OriginConfig {
                 files: Files::default(),
                 outside_links: false,
             }),
+        }
+    }
+
+    /// Which sources are its own.
+    pub(crate) fn place(&self) -> Place {
+        match &self.keeper {
+            OriginKind::Http(http, _) if !http.urls.is_empty() => Place::Urls(http.urls.clone()),
+            _ => Place::Below(self.prefix.trim_matches('/').to_owned()),
         }
     }
 
@@ -172,12 +236,13 @@ impl RemoteConfig {
 pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
     for (index, origin) in origins.iter().enumerate() {
         let (prefix, key) = (&origin.prefix, format!("origin.{index}"));
-        check(prefix.starts_with('/'), format!("{key}.prefix"), || {
+        let place = origin.place();
+        let rooted = prefix.starts_with('/') || matches!(place, Place::Urls(_));
+        check(rooted, format!("{key}.prefix"), || {
             format!("\"{prefix}\" does not begin with `/`")
         })?;
-        let same = |other: &OriginConfig| {
-            other.prefix.trim_end_matches('/') == prefix.trim_end_matches('/')
-        };
+        let same =
+            |other: &OriginConfig| matches!(place, Place::Below(_)) && other.place() == place;
         check(
             !origins[..index].iter().any(same),
             format!("{key}.prefix"),
@@ -204,3 +269,18 @@ fn everything() -> String {
 
 /// More connections than one server gives one client.
 const MOST_FETCHES: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_matches_whole_segments_only() {
+        let below = |prefix: &str| Place::Below(prefix.to_owned());
+        assert_eq!(below("").rest("a.jpg"), Some("a.jpg"));
+        assert_eq!(below("photos").rest("photos/a.jpg"), Some("/a.jpg"));
+        assert_eq!(below("photos").rest("photos"), Some(""));
+        assert_eq!(below("photos").rest("photos2/a.jpg"), None);
+        assert_eq!(below("").rest("https://a.test/a.jpg"), None);
+    }
+}

@@ -5,18 +5,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use andon_settings::check;
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use url::Url;
 
-use super::{ConfigError, Span};
+use super::{ConfigError, Span, is_below};
 
-/// A web server: `http.base = "https://pictures.example/originals"`.
+/// A web server: `http.base = "https://pictures.example/originals"`. Or those of absolute URLs that requests name:
+/// `http.urls = ["https://*.example.org/photos/"]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpConfig {
     /// What stands before each path.
-    pub base: BaseUrl,
-    /// Sent with each request to the base's own host, and to no other.
+    pub base: Option<BaseUrl>,
+    /// Which absolute URLs are served.
+    #[serde(default)]
+    pub urls: Vec<UrlPattern>,
+    /// Sent with each request to the host of the base or of the URL that was asked for, and to no other.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// For basic authentication, with `password_env`.
@@ -30,7 +35,7 @@ pub struct HttpConfig {
     /// Redirects that are followed.
     #[serde(default = "three")]
     pub redirects: u32,
-    /// Ports beside the base's own that a redirect may lead to at an address of `allow`.
+    /// Ports beside those of the base or URLs that a redirect may lead to at an address of `allow`.
     #[serde(default)]
     pub redirect_ports: Vec<u16>,
     /// Times a request is sent again after its connection broke before anything was answered.
@@ -85,6 +90,15 @@ pub struct OriginTimeouts {
 #[serde(try_from = "String")]
 pub struct BaseUrl(pub Url);
 
+/// Absolute URLs that begin so, whole segments counted; a host of `*.example.org` stands for every name below it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct UrlPattern {
+    begin: Url,
+    /// What hosts end with, if it is not all of them.
+    below: Option<String>,
+}
+
 impl TryFrom<String> for BaseUrl {
     type Error = String;
 
@@ -111,6 +125,59 @@ impl TryFrom<String> for BaseUrl {
             return wrong("has a query or a fragment, after which no path can follow");
         }
         Ok(Self(url))
+    }
+}
+
+impl TryFrom<String> for UrlPattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let BaseUrl(begin) = BaseUrl::try_from(text)?;
+        let host = begin.host_str().unwrap_or_default();
+        let below = host.strip_prefix('*').map(str::to_owned);
+        let sound = match &below {
+            Some(rest) => rest.starts_with('.') && rest.len() > 1 && !rest.contains('*'),
+            None => !host.contains('*'),
+        };
+        match sound {
+            true => Ok(Self { begin, below }),
+            false => Err(format!(
+                "`{begin}` has a `*` that is not the first label of a host; write it like \
+                 \"https://*.example.org/photos/\", and each host that is no part of another by itself"
+            )),
+        }
+    }
+}
+
+impl UrlPattern {
+    /// Is it one of these? Not if it says who asks, or if a server may read `..` in its path.
+    pub(crate) fn permits(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        let here = match &self.below {
+            Some(end) => host
+                .strip_suffix(end.as_str())
+                .is_some_and(|name| !name.is_empty()),
+            None => Some(host) == self.begin.host_str(),
+        };
+        let decoded = percent_decode_str(url.path()).decode_utf8_lossy();
+        let climbs = decoded.split(['/', '\\']).any(|segment| segment == "..");
+        let folder = self.begin.path().trim_end_matches('/');
+        here && !climbs
+            && url.scheme() == self.begin.scheme()
+            && url.port() == self.begin.port()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && is_below(folder, url.path())
+    }
+
+    /// The port that is asked.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.begin.port_or_known_default()
+    }
+
+    /// As it is written.
+    pub(crate) fn as_str(&self) -> &str {
+        self.begin.as_str()
     }
 }
 
@@ -149,7 +216,23 @@ impl HttpConfig {
         resolve(&mut self.ca, folder);
     }
 
+    /// The base, or the first of the URLs.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        let base = self.base.as_ref().map(|base| base.0.as_str());
+        let first = || self.urls.first().map(UrlPattern::as_str);
+        base.or_else(first).unwrap_or_default()
+    }
+
     pub(super) fn validate(&self, origin: &str) -> Result<(), ConfigError> {
+        check(
+            self.base.is_some() == self.urls.is_empty(),
+            format!("{origin}.http"),
+            || {
+                "needs either `base`, the server of paths below the prefix, or `urls`, which absolute URLs are served"
+                    .to_owned()
+            },
+        )?;
         few(format!("{origin}.http.redirects"), self.redirects)?;
         few(format!("{origin}.http.retries"), self.retries)
     }
@@ -199,3 +282,62 @@ fn first_region() -> String {
 const FEW: u32 = 10;
 
 const LONGEST: Duration = Duration::from_secs(1800);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permits(pattern: &str, url: &str) -> bool {
+        let pattern = UrlPattern::try_from(pattern.to_owned()).unwrap();
+        pattern.permits(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn a_pattern_permits_what_begins_so_and_nothing_that_only_looks_like_it() {
+        for (pattern, url) in [
+            ("https://a.test/", "https://a.test/x.jpg?v=2"),
+            ("https://a.test", "https://A.test:443/x.jpg"),
+            ("https://a.test/p", "https://a.test/p/q/x.jpg"),
+            ("https://*.a.test/p/", "https://img.eu.a.test/p/x.jpg"),
+            (
+                "http://bücher.test:8080/",
+                "http://xn--bcher-kva.test:8080/x",
+            ),
+            ("https://a.test/p", "https://a.test/q/%2e%2e/p/x.jpg"),
+        ] {
+            assert!(permits(pattern, url), "{pattern} {url}");
+        }
+        for (pattern, url) in [
+            ("https://a.test/", "http://a.test/x.jpg"),
+            ("https://a.test/", "https://a.test:8443/x.jpg"),
+            ("https://a.test/", "https://a.test.evil.test/x.jpg"),
+            ("https://a.test/", "https://a.test@evil.test/x.jpg"),
+            ("https://a.test/", "https://me:secret@a.test/x.jpg"),
+            ("https://a.test/p/", "https://a.test/pq/x.jpg"),
+            ("https://a.test/p/", "https://a.test/p/../x.jpg"),
+            ("https://a.test/p/", "https://a.test/p/%2e%2E/x.jpg"),
+            ("https://a.test/p/", "https://a.test/p/..%2fx.jpg"),
+            ("https://a.test/p/", "https://a.test/p/..%5Cx.jpg"),
+            ("https://*.a.test/", "https://a.test/x.jpg"),
+            ("https://*.a.test/", "https://ba.test/x.jpg"),
+        ] {
+            assert!(!permits(pattern, url), "{pattern} {url}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_would_mean_too_much_is_refused() {
+        for (text, why) in [
+            ("https://*/", "first label"),
+            ("https://*.", "first label"),
+            ("https://img*.a.test/", "first label"),
+            ("https://*.*.test/", "first label"),
+            ("ftp://a.test/", "neither http nor https"),
+            ("a.test/photos", "no URL"),
+            ("https://me:secret@a.test/", "ends up in logs"),
+        ] {
+            let error = UrlPattern::try_from(text.to_owned()).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -326,6 +326,7 @@ fn refused(fault: Kind) -> (StatusCode, &'static str) {
     match fault {
         Kind::Signature => (StatusCode::FORBIDDEN, "signature"),
         Kind::Expired => (StatusCode::GONE, "expired"),
+        Kind::Source => (StatusCode::FORBIDDEN, "forbidden"),
         Kind::Missing => (StatusCode::NOT_FOUND, "not_found"),
         Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "not_implemented"),
         Kind::Limit => (StatusCode::UNPROCESSABLE_ENTITY, "limit"),

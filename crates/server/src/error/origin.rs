@@ -66,6 +66,8 @@ pub enum Detour {
     Scheme,
     /// From https to http.
     Downgrade,
+    /// To a URL that is none of `http.urls`.
+    Unlisted,
 }
 
 impl OriginError {
@@ -127,6 +129,7 @@ impl fmt::Display for Detour {
             Self::Nowhere => f.write_str("without saying where to"),
             Self::Scheme => f.write_str("to what is neither http nor https"),
             Self::Downgrade => f.write_str("from https to http"),
+            Self::Unlisted => f.write_str("to a URL that is none of `http.urls`"),
         }
     }
 }

@@ -22,9 +22,10 @@ pub use source::{Fetched, Source, SourceValidators};
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};
 use self::s3::S3Origin;
+use andon_dialects::Source as Location;
 use url::Url;
 
-use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
+use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, Place, RemoteConfig};
 use crate::error::{Error, Withheld};
 use crate::permits::Permits;
 
@@ -34,8 +35,7 @@ pub struct Origins(Vec<Origin>);
 
 #[derive(Debug)]
 struct Origin {
-    /// Without slashes at either end.
-    prefix: String,
+    place: Place,
     kept: Kept,
     figures: Arc<OriginMetrics>,
 }
@@ -43,7 +43,7 @@ struct Origin {
 /// What is known about one origin at this moment.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
-    /// Its prefix, from a slash on.
+    /// Its prefix, from a slash on, or the first of its URLs.
     pub(crate) name: String,
     pub(crate) figures: &'a OriginMetrics,
     /// For those over a network.
@@ -86,7 +86,7 @@ impl Origins {
                     .map_err(|what| ConfigError::new(format!("origin.{index}"), what))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        origins.sort_by_key(|origin| std::cmp::Reverse(origin.prefix.len()));
+        origins.sort_by_key(|origin| std::cmp::Reverse(origin.place.rank()));
         Ok(Self(origins))
     }
 
@@ -104,16 +104,27 @@ impl Origins {
         matches!(self.find(source), Ok((origin, _)) if !matches!(origin.kept, Kept::Folder(_)))
     }
 
-    /// The path of an absolute URL, if an origin's own base is above it.
-    pub(crate) fn path_of(&self, url: &str) -> Option<String> {
-        let url = Url::parse(url).ok()?;
-        self.0.iter().find_map(|origin| {
-            let Kept::Http(http) = &origin.kept else {
-                return None;
-            };
-            let path = http.path_of(&url)?;
-            Some(format!("{}/{path}", origin.prefix))
-        })
+    /// An absolute URL as a source is named: a path, if an origin's own base is above it, or the URL, if it may be
+    /// asked.
+    pub(crate) fn locate(&self, url: &str) -> Option<Location> {
+        let mut url = Url::parse(url).ok()?;
+        url.set_fragment(None);
+        let path = self
+            .0
+            .iter()
+            .find_map(|origin| match (&origin.kept, &origin.place) {
+                (Kept::Http(http), Place::Below(prefix)) => {
+                    Some(format!("{prefix}/{}", http.path_of(&url)?))
+                }
+                _ => None,
+            });
+        match path {
+            Some(path) => Some(Location::from_path(&path)),
+            None => self
+                .find(url.as_str())
+                .is_ok()
+                .then(|| Location::Url(url.into())),
+        }
     }
 
     /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.
@@ -182,7 +193,7 @@ impl Origins {
     /// What is known about each origin.
     pub(crate) fn readings(&self) -> impl Iterator<Item = Reading<'_>> {
         self.0.iter().map(|origin| Reading {
-            name: format!("/{}", origin.prefix),
+            name: origin.place.to_string(),
             figures: &origin.figures,
             line: origin.client().map(Client::line),
         })
@@ -219,7 +230,7 @@ impl Origins {
         let path = source.trim_start_matches('/');
         self.0
             .iter()
-            .find_map(|origin| Some((origin, below(&origin.prefix, path)?)))
+            .find_map(|origin| Some((origin, origin.place.rest(path)?)))
             .ok_or_else(|| missing(source))
     }
 }
@@ -230,8 +241,8 @@ impl Origin {
         most_bytes: u64,
         before: Option<&Origins>,
     ) -> Result<Self, String> {
-        let prefix = config.prefix.trim_matches('/');
-        let former = before.and_then(|before| before.0.iter().find(|it| it.prefix == prefix));
+        let place = config.place();
+        let former = before.and_then(|before| before.0.iter().find(|it| it.place == place));
         let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
         let kept = match &config.keeper {
             OriginKind::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
@@ -243,7 +254,7 @@ impl Origin {
             }
         };
         Ok(Self {
-            prefix: prefix.to_owned(),
+            place,
             kept,
             figures: Arc::default(),
         })
@@ -268,15 +279,15 @@ impl Origin {
             Error::Withheld { why, .. } => Error::Withheld { path, why },
             Error::At { error, place } => Error::At {
                 error,
-                place: format!("origin \"/{}\", {place}", self.prefix),
+                place: format!("origin \"{}\", {place}", self.place),
             },
             error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.kept {
                 Kept::Folder(folder) => {
-                    let below = below(&self.prefix, &path).unwrap_or(&path);
+                    let below = self.place.rest(&path).unwrap_or(&path);
                     let file = folder.path.join(below.trim_start_matches('/'));
-                    format!("origin \"/{}\", file {}", self.prefix, file.display())
+                    format!("origin \"{}\", file {}", self.place, file.display())
                 }
-                Kept::Http(_) | Kept::S3(_) => format!("origin \"/{}\", /{path}", self.prefix),
+                Kept::Http(_) | Kept::S3(_) => format!("origin \"{}\", /{path}", self.place),
             }),
             error => error,
         }
@@ -379,23 +390,9 @@ fn missing(source: &str) -> Error {
     }
 }
 
-/// What remains of `source` below `prefix`.
-fn below<'a>(prefix: &str, source: &'a str) -> Option<&'a str> {
-    let rest = source.strip_prefix(prefix)?;
-    (prefix.is_empty() || rest.is_empty() || rest.starts_with('/')).then_some(rest)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_prefix_matches_whole_segments_only() {
-        assert_eq!(below("", "a.jpg"), Some("a.jpg"));
-        assert_eq!(below("photos", "photos/a.jpg"), Some("/a.jpg"));
-        assert_eq!(below("photos", "photos"), Some(""));
-        assert_eq!(below("photos", "photos2/a.jpg"), None);
-    }
 
     #[test]
     fn the_longest_prefix_wins_and_cannot_be_climbed_out_of() {

@@ -109,6 +109,7 @@ impl S3Origin {
             url,
             headers: &self.headers,
             known,
+            listed: &[],
         };
         self.client.get(&ask, budget).await
     }

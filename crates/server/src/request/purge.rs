@@ -116,7 +116,7 @@ impl PurgeRequest {
 fn rooted(path: &str) -> Result<String, Error> {
     match !path.starts_with('/') && path.contains("://") {
         true => Err(Error::Order(format!(
-            "`{path}` has a scheme and a host; write the path alone, such as /trip/a.jpg"
+            "`{path}` has a scheme and a host; write the path alone, such as /trip/a.jpg, or /{path} for a source of `http.urls`"
         ))),
         false => Ok(format!("/{}", path.trim_start_matches('/'))),
     }

@@ -194,14 +194,13 @@ impl Resolver {
             return Err(Error::Moved { to, status, errors });
         }
         if let Location::Url(url) = &request.source {
-            let path = self.origins.path_of(url).ok_or_else(|| {
-                let why = "no origin has it; `http.base` of an origin says which URLs are served";
+            request.source = self.origins.locate(url).ok_or_else(|| {
+                let why = "no origin has it; `http.base` or `http.urls` of an origin says which URLs are served";
                 Error::Target(Refusal {
                     errors: request.style.errors,
                     ..Refusal::of(andon_dialects::Fault::Source, url, why)
                 })
             })?;
-            request.source = Location::from_path(&path);
         }
         Ok(request)
     }

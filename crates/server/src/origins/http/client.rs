@@ -20,7 +20,7 @@ use url::Url;
 use super::body;
 use super::connect::Connector;
 use super::redirect;
-use crate::config::OriginTimeouts;
+use crate::config::{OriginTimeouts, UrlPattern};
 use crate::error::Error;
 use crate::error::{Late, OriginError};
 use crate::origins::budget::Budget;
@@ -61,6 +61,8 @@ pub(crate) struct Ask<'a> {
     /// Sent to the origin itself and to nobody it sends us on to.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) known: Option<&'a SourceValidators>,
+    /// Redirects stay among these, if there are any.
+    pub(crate) listed: &'a [UrlPattern],
 }
 
 impl Client {
@@ -140,7 +142,7 @@ impl Client {
             if !redirect::is_one(reply.status()) {
                 return Ok((reply, reached.scheme() == "https"));
             }
-            *reached = redirect::next(reached, reply.headers())?;
+            *reached = redirect::next(reached, reply.headers(), ask.listed)?;
         }
         Err(redirect::too_many(self.rules.redirects))
     }

@@ -20,14 +20,15 @@ use self::client::{Ask, Client, Rules};
 use self::connect::{Connector, SystemNames};
 use super::budget::Budget;
 use super::source::{Fetched, SourceValidators};
-use crate::config::HttpConfig;
+use crate::config::{HttpConfig, UrlPattern};
 use crate::error::Error;
 use crate::net::{Cidr, Guard};
 
-/// A web server.
+/// A web server, or those of the URLs that requests may name.
 #[derive(Debug)]
 pub(crate) struct HttpOrigin {
-    base: Url,
+    base: Option<Url>,
+    urls: Vec<UrlPattern>,
     headers: HeaderMap,
     client: Client,
 }
@@ -44,7 +45,8 @@ impl HttpOrigin {
             ..rules
         };
         Ok(Self {
-            base: config.base.0.clone(),
+            base: config.base.clone().map(|base| base.0),
+            urls: config.urls.clone(),
             headers: headers(config)?,
             client: client(config.ca.as_deref(), guard(config, allow), rules)?,
         })
@@ -56,7 +58,7 @@ impl HttpOrigin {
 
     /// The path of an absolute URL below the base, percent-decoded.
     pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
-        let (base, url) = (&self.base, url);
+        let base = self.base.as_ref()?;
         let plain = url.query().is_none() && url.username().is_empty() && url.password().is_none();
         let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
         let path = percent_decode_str(path.strip_prefix('/')?)
@@ -65,7 +67,7 @@ impl HttpOrigin {
         (plain && base.origin() == url.origin()).then(|| path.into_owned())
     }
 
-    /// Asks for the source at `path` below the base, percent-decoded already.
+    /// Asks for the source at `path` below the base, percent-decoded already, or for a URL that may be asked.
     ///
     /// # Errors
     /// As [`Client::get`].
@@ -78,13 +80,18 @@ impl HttpOrigin {
         let missing = || Error::Missing {
             path: path.to_owned(),
         };
-        let url = below(&self.base, path).ok_or_else(missing)?;
+        let url = match &self.base {
+            Some(base) => below(base, path),
+            None => Url::parse(path).ok(),
+        };
+        let url = url.ok_or_else(missing)?;
         let ask = Ask {
             path,
             name: url.as_str(),
             url: url.clone(),
             headers: &self.headers,
             known,
+            listed: &self.urls,
         };
         self.client.get(&ask, budget).await
     }
@@ -92,7 +99,9 @@ impl HttpOrigin {
 
 fn guard(config: &HttpConfig, allow: &[Cidr]) -> Guard {
     let mut ports = config.redirect_ports.clone();
-    ports.extend(config.base.0.port_or_known_default());
+    let base = config.base.as_ref();
+    ports.extend(base.and_then(|base| base.0.port_or_known_default()));
+    ports.extend(config.urls.iter().filter_map(UrlPattern::port));
     Guard::allowing(allow.to_vec(), ports)
 }
 

@@ -5,6 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
 use url::Url;
 
+use crate::config::UrlPattern;
 use crate::error::{Detour, OriginError};
 
 /// Does a reply of this status send us on?
@@ -12,8 +13,12 @@ pub(super) fn is_one(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Where a redirect from `url` leads.
-pub(super) fn next(url: &Url, headers: &HeaderMap) -> Result<Url, OriginError> {
+/// Where a redirect from `url` leads. It stays among `listed`, if there are any.
+pub(super) fn next(
+    url: &Url,
+    headers: &HeaderMap,
+    listed: &[UrlPattern],
+) -> Result<Url, OriginError> {
     let location = headers
         .get(header::LOCATION)
         .and_then(|value| value.to_str().ok())
@@ -29,7 +34,10 @@ pub(super) fn next(url: &Url, headers: &HeaderMap) -> Result<Url, OriginError> {
     // Credentials in a URL are never sent. They can always be taken out of one that has a host.
     let _ = next.set_username("");
     let _ = next.set_password(None);
-    Ok(next)
+    match listed.is_empty() || listed.iter().any(|it| it.permits(&next)) {
+        true => Ok(next),
+        false => Err(OriginError::Detour(Detour::Unlisted)),
+    }
 }
 
 /// There were more than `limit`.
@@ -46,7 +54,7 @@ mod tests {
     fn from(url: &str, location: &str) -> Result<String, OriginError> {
         let mut headers = HeaderMap::new();
         headers.insert(header::LOCATION, HeaderValue::from_str(location).unwrap());
-        next(&url.parse().unwrap(), &headers).map(String::from)
+        next(&url.parse().unwrap(), &headers, &[]).map(String::from)
     }
 
     #[test]
@@ -85,7 +93,7 @@ mod tests {
         assert_eq!(detour, Err(OriginError::Detour(Detour::Downgrade)));
         let detour = from("http://a.test/", "http://[::1/");
         assert_eq!(detour, Err(OriginError::Detour(Detour::Nowhere)));
-        let detour = next(&"http://a.test/".parse().unwrap(), &HeaderMap::new());
+        let detour = next(&"http://a.test/".parse().unwrap(), &HeaderMap::new(), &[]);
         assert_eq!(detour, Err(OriginError::Detour(Detour::Nowhere)));
     }
 }

@@ -3,6 +3,7 @@
 //! Results outlive the process and the version on a disk, and machines may share them. So every part is a text
 //! written here by hand, and a test freezes it: no derived `Debug`, no version of the package, no folder.
 
+use std::cmp::Reverse;
 use std::fmt::{Display, Write};
 
 use andon_cache::Key;
@@ -10,7 +11,7 @@ use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
 use andon_recipe::{Facts, Output, Recipe, ResolveError};
 
-use crate::config::{self, Config, HttpConfig, OriginKind, S3Config};
+use crate::config::{Config, HttpConfig, OriginConfig, OriginKind, Place, S3Config};
 use crate::request::negotiation::SettledRequest;
 use crate::sources::revision::Revision;
 
@@ -31,19 +32,18 @@ pub(crate) struct Resolved {
 #[derive(Debug)]
 pub(crate) struct Names {
     revision: Revision,
-    /// Prefixes, and where the sources below each come from: when that changes, a path is another image.
-    origins: Vec<(String, String)>,
+    /// Which sources there are, and where each come from: when that changes, a path is another image.
+    origins: Vec<(Place, String)>,
 }
 
 impl Names {
     pub(crate) fn new(config: &Config, codecs: &[&dyn Codec]) -> Self {
-        let origin = |origin: &config::OriginConfig| {
-            let prefix = origin.prefix.trim_matches('/').to_owned();
-            (prefix, origin_name(&origin.keeper))
-        };
+        let origin = |origin: &OriginConfig| (origin.place(), origin_name(&origin.keeper));
+        let mut origins: Vec<_> = config.origin.iter().map(origin).collect();
+        origins.sort_by_key(|(place, _)| Reverse(place.rank()));
         Self {
             revision: Revision::of(codecs),
-            origins: config.origin.iter().map(origin).collect(),
+            origins,
         }
     }
 
@@ -133,11 +133,9 @@ impl Names {
 
     /// The origin of the longest prefix.
     fn origin(&self, source: &str) -> &str {
-        let source = source.trim_start_matches('/');
-        self.origins
-            .iter()
-            .filter(|(prefix, _)| config::is_below(prefix, source))
-            .max_by_key(|(prefix, _)| prefix.len())
+        let mut origins = self.origins.iter();
+        origins
+            .find(|(place, _)| place.rest(source).is_some())
             .map_or("", |(_, origin)| origin)
     }
 }
@@ -153,7 +151,11 @@ fn origin_name(keeper: &OriginKind) -> String {
     match keeper {
         OriginKind::Fs(_) => "fs".to_owned(),
         OriginKind::Http(HttpConfig { base, headers, .. }, _) => {
-            let mut name = format!("http {}", base.0);
+            // A URL says itself where it is.
+            let mut name = match base {
+                Some(base) => format!("http {}", base.0),
+                None => "urls".to_owned(),
+            };
             for (header, value) in headers {
                 let _ = write!(name, "\n{header}: {value}");
             }
