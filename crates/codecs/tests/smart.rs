@@ -39,7 +39,7 @@ fn keeps(found: (u32, u32), mark: (u32, u32)) -> bool {
 /// What draws the eye, in per cent of width and height.
 fn found(bytes: &[u8]) -> (u32, u32) {
     let engine = Engine::new(ALL, Limits::default());
-    let rules: Recipe = "focus:smart".parse().expect("a recipe");
+    let rules: Recipe = "focus:smart,crop:1x1".parse().expect("a recipe");
     let measurement = engine.measurement(&rules, bytes).expect("a picture");
     let measurement = measurement.expect("a question");
     let measured = engine.measure(&measurement, bytes, &Alone, &Never);

@@ -179,6 +179,7 @@ fn headers_that_a_dialect_looks_at_are_recorded() {
 fn equal_requests_come_to_the_same_pixels_in_every_language() {
     let mut config = all();
     config.iiif.prefix2 = "/iiif/2".to_owned();
+    config.imagor.allow_unsafe = true;
     let dialects = dialects(&config);
     let facts = andon_recipe::Facts::new("jpeg", 400, 300);
     let recipe = |target: &str| {

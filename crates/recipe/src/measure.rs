@@ -16,6 +16,14 @@ pub enum Measure {
     Salient,
 }
 
+impl Measure {
+    /// Does the size of the result depend on the answer?
+    #[must_use]
+    pub fn decides_size(self) -> bool {
+        matches!(self, Self::Trim { .. })
+    }
+}
+
 /// A part of a source as it is stored, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {

@@ -2,7 +2,7 @@
 //!
 //! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter
 //! than one pixel. What is left are `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`,
-//! `rotate` and effects. Steps that change nothing are dropped, neighbours that are one are joined.
+//! `rotate` and effects, and crops around what draws the eye where that was not measured. Steps that change nothing are dropped, neighbours that are one are joined.
 
 use std::sync::Arc;
 
@@ -72,6 +72,14 @@ impl Rules for Recipe {
     }
 }
 
+/// What crops keep in view.
+enum Focus {
+    /// A point, in px.
+    Point((f64, f64)),
+    /// Where the eye is drawn.
+    Salient,
+}
+
 /// The picture as the steps so far left it.
 struct Picture {
     width: u32,
@@ -84,9 +92,9 @@ struct Picture {
     /// Was it scaled?
     scaled: bool,
     dpr: f64,
-    focus: Option<(f64, f64)>,
-    /// Where the eye is drawn, wherever that is by now.
-    salient: (f64, f64),
+    focus: Option<Focus>,
+    /// Where the eye is drawn, wherever that is by now; absent: it was not measured.
+    salient: Option<(f64, f64)>,
     steps: Vec<Step>,
     /// Turns and mirrorings that no step followed yet.
     turned: Orientation,
@@ -139,9 +147,10 @@ impl Picture {
                 }
             }
             Step::Focus { x, y } => {
-                self.focus = Some((x.of(f64::from(self.width)), y.of(f64::from(self.height))));
+                let point = (x.of(self.width.into()), y.of(self.height.into()));
+                self.focus = Some(Focus::Point(point));
             }
-            Step::Salient => self.focus = Some(self.salient),
+            Step::Salient => self.focus = Some(Focus::Salient),
             Step::Dpr(ratio) => self.dpr = *ratio,
             Step::Effect(_) => self.push(step.clone()),
         }
@@ -160,6 +169,11 @@ impl Picture {
             ));
         }
         let mut output = asked.output.clone();
+        output.settle_moving(facts.frames > 1 && output.frame.is_none());
+        // The only frame is the whole picture.
+        output.frame = output
+            .frame
+            .filter(|frame| (*frame, facts.frames) != (1, 1));
         output.format = output
             .format
             .filter(|format| format.as_str() != facts.format);
@@ -268,17 +282,16 @@ impl Picture {
         let dpr = if self.scaled { self.dpr } else { 1.0 };
         let (width, height) = (f64::from(self.width), f64::from(self.height));
         let along = |length: Length, whole: f64| px(length, whole, dpr);
-        let (x, y, w, h) = match *crop {
+        let (at, (w, h)) = match *crop {
             Crop::At { x, y, w, h } => {
                 let (left, right) = edges(along(x, width), along(w, width), self.width);
                 let (top, bottom) = edges(along(y, height), along(h, height), self.height);
-                (left, top, right - left, bottom - top)
+                (Some((left, top)), (right - left, bottom - top))
             }
             Crop::Towards { w, h, gravity } => {
                 let w = (along(w, width).round() as u32).min(self.width);
                 let h = (along(h, height).round() as u32).min(self.height);
-                let (x, y) = self.kept((w, h), gravity);
-                (x, y, w, h)
+                (self.kept((w, h), gravity), (w, h))
             }
         };
         if w == 0 || h == 0 {
@@ -290,21 +303,48 @@ impl Picture {
                 ),
             ));
         }
-        self.cut(x, y, w, h);
+        self.keep(at, (w, h));
         Ok(())
     }
 
-    /// Where a part of this size lies.
-    fn kept(&self, (w, h): (u32, u32), gravity: Gravity) -> (u32, u32) {
+    /// Where a part of this size lies; `None` where that is still to be measured.
+    fn kept(&self, (w, h): (u32, u32), gravity: Gravity) -> Option<(u32, u32)> {
         let room = (self.width - w, self.height - h);
-        if let (Gravity::Centre, Some((x, y))) = (gravity, self.focus) {
-            // `as` saturates below 0.
-            let around = |point: f64, length: u32| (point - f64::from(length) / 2.0).round() as u32;
-            return (around(x, w).min(room.0), around(y, h).min(room.1));
+        let point = match (gravity, &self.focus) {
+            (Gravity::Centre, Some(Focus::Point(point))) => *point,
+            (Gravity::Centre, Some(Focus::Salient)) => self.salient?,
+            _ => {
+                let (across, down) = gravity.halves();
+                let part =
+                    |room: u32, halves: u32| (u64::from(room) * u64::from(halves) / 2) as u32;
+                return Some((part(room.0, across), part(room.1, down)));
+            }
+        };
+        // `as` saturates below 0.
+        let around = |point: f64, length: u32| (point - f64::from(length) / 2.0).round() as u32;
+        Some((
+            around(point.0, w).min(room.0),
+            around(point.1, h).min(room.1),
+        ))
+    }
+
+    /// Keeps a part that lies at this corner, or else around what draws the eye.
+    fn keep(&mut self, at: Option<(u32, u32)>, (w, h): (u32, u32)) {
+        if let Some((x, y)) = at {
+            self.cut(x, y, w, h);
+        } else if (w, h) != (self.width, self.height) {
+            self.settle();
+            // No other point is set by a resolved recipe.
+            if !self.steps.contains(&Step::Salient) {
+                self.steps.push(Step::Salient);
+            }
+            self.steps.push(Step::Crop(Crop::Towards {
+                w: Length::Px(w.into()),
+                h: Length::Px(h.into()),
+                gravity: Gravity::Centre,
+            }));
+            (self.width, self.height) = (w, h);
         }
-        let (across, down) = gravity.halves();
-        let part = |room: u32, halves: u32| (u64::from(room) * u64::from(halves) / 2) as u32;
-        (part(room.0, across), part(room.1, down))
     }
 
     fn fit(&mut self, inside: Bounds, enlarge: bool, step: &Step) -> Result<(), ResolveError> {
@@ -344,8 +384,7 @@ impl Picture {
             }
         }
         let part = (side(w).min(self.width), side(h).min(self.height));
-        let (x, y) = self.kept(part, gravity);
-        self.cut(x, y, part.0, part.1);
+        self.keep(self.kept(part, gravity), part);
         Ok(())
     }
 
@@ -465,8 +504,10 @@ impl Picture {
 
     /// Brings points where a step moves them.
     fn carry(&mut self, to: impl Fn((f64, f64)) -> (f64, f64)) {
-        self.focus = self.focus.map(&to);
-        self.salient = to(self.salient);
+        if let Some(Focus::Point(point)) = &mut self.focus {
+            *point = to(*point);
+        }
+        self.salient = self.salient.map(to);
     }
 
     fn push(&mut self, step: Step) {
@@ -480,17 +521,11 @@ impl Picture {
     }
 }
 
-/// The middle of what was measured to draw the eye; where nothing was measured, of the picture.
-fn salient(facts: &Facts) -> (f64, f64) {
-    let whole = Area {
-        x: 0,
-        y: 0,
-        w: facts.width,
-        h: facts.height,
-    };
-    let Area { x, y, w, h } = facts.measured.area(Measure::Salient).unwrap_or(whole);
+/// The middle of what was measured to draw the eye.
+fn salient(facts: &Facts) -> Option<(f64, f64)> {
+    let Area { x, y, w, h } = facts.measured.area(Measure::Salient)?;
     let middle = |start: u32, length: u32| f64::from(start) + f64::from(length) / 2.0;
-    (middle(x, w), middle(y, h))
+    Some((middle(x, w), middle(y, h)))
 }
 
 /// Is it larger than the text can say?
@@ -503,7 +538,12 @@ fn is_beyond_words(step: &Step) -> bool {
             w: Length::Px(w),
             h: Length::Px(h),
         }) => [x, y, w, h].into_iter().any(beyond),
-        Step::Exact {
+        Step::Crop(Crop::Towards {
+            w: Length::Px(w),
+            h: Length::Px(h),
+            ..
+        })
+        | Step::Exact {
             w: Length::Px(w),
             h: Length::Px(h),
         } => beyond(w) || beyond(h),
@@ -562,11 +602,18 @@ pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
         Some(match step {
             Step::Orient => facts.orientation.size(width, height),
             Step::Turn(Turn::R90 | Turn::R270) => (height, width),
-            Step::Crop(Crop::At {
-                w: Length::Px(w),
-                h: Length::Px(h),
-                ..
-            })
+            Step::Crop(
+                Crop::At {
+                    w: Length::Px(w),
+                    h: Length::Px(h),
+                    ..
+                }
+                | Crop::Towards {
+                    w: Length::Px(w),
+                    h: Length::Px(h),
+                    ..
+                },
+            )
             | Step::Exact {
                 w: Length::Px(w),
                 h: Length::Px(h),
@@ -581,6 +628,7 @@ pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
             | Step::Turn(Turn::R180)
             | Step::Flip(_)
             | Step::Flatten(_)
+            | Step::Salient
             | Step::Effect(_) => (width, height),
             _ => return None,
         })

@@ -15,7 +15,8 @@ pub trait Rules: fmt::Debug + Send + Sync {
     fn text(&self) -> String;
 
     /// What they come to for a source: steps in whole pixels, and only those that change something.
-    /// Resolving the result again changes nothing.
+    /// Resolving the result again changes nothing. Sizes are settled even where it was not measured what draws the eye:
+    /// crops around that stay `focus:smart,crop:WxH`.
     ///
     /// # Errors
     /// [`ResolveError`] for rules that make no picture of this source.
@@ -57,6 +58,8 @@ pub struct Facts {
     pub height: u32,
     /// How the stored picture becomes upright.
     pub orientation: Orientation,
+    /// How many frames there are; 1 for a still picture.
+    pub frames: u32,
     /// May it be transparent?
     pub alpha: bool,
     /// Is it CMYK?
@@ -82,6 +85,7 @@ impl Facts {
             width,
             height,
             orientation: Orientation::default(),
+            frames: 1,
             alpha: false,
             cmyk: false,
             quality: None,

@@ -51,26 +51,40 @@ fn equal_requests_cost_one_transform_one_fetch_and_one_entry() {
     assert_eq!(origin.asked(), 1);
 }
 
+const EVERY_DIALECT: &str = r#"
+    cache.fs_fresh = "1h"
+    iiif = { prefix = "/iiif/3", prefix2 = "/iiif/2" }
+    image_filter.prefix = "/nginx"
+    weserv.prefix = "/weserv"
+    imgix.prefix = "/imgix"
+    cloudflare.prefix = "/cdn-cgi/image"
+    imgproxy.prefix = "/imgproxy"
+    thumbor.prefix = "/thumbor"
+    imagor = { prefix = "/imagor", allow_unsafe = true }
+"#;
+
+/// All come to one result, which the first makes.
+fn assert_equal(house: &House, targets: &[&str]) {
+    let replies: Vec<_> = targets
+        .iter()
+        .map(|target| house.get(&target.replace("{}", "a.jpg")))
+        .collect();
+    for (reply, target) in replies.iter().zip(targets) {
+        assert_eq!(is_hit(reply), *target != targets[0], "{target}");
+        assert_eq!(reply.header("etag"), replies[0].header("etag"), "{target}");
+        assert!(reply.body == replies[0].body, "{target}");
+    }
+}
+
 #[test]
 fn twenty_requests_in_every_dialect_cost_twenty_transforms_and_twenty_entries() {
-    let house = House::with(
-        "[cache]\nfs_fresh = \"1h\"\n[iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n\
-         [image_filter]\nprefix = \"/nginx\"\n[weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n",
-    );
+    let house = House::with(EVERY_DIALECT);
     let groups: Vec<&str> = include_str!("../../dialects/src/equal.txt")
         .split("\n\n")
         .collect();
     assert_eq!(groups.len(), 20);
     for group in &groups {
-        let replies: Vec<_> = group
-            .lines()
-            .map(|target| house.get(&target.replace("{}", "a.jpg")))
-            .collect();
-        for (place, reply) in replies.iter().enumerate() {
-            assert_eq!(is_hit(reply), place > 0, "{place} of {group}");
-            assert_eq!(reply.header("etag"), replies[0].header("etag"), "{group}");
-            assert!(reply.body == replies[0].body, "{place} of {group}");
-        }
+        assert_equal(&house, &group.lines().collect::<Vec<_>>());
     }
     assert_eq!(figure(&house, "andon_cache_entries{tier=\"memory\"}"), 20.0);
     let admitted = |outcome: &str| {
@@ -80,6 +94,53 @@ fn twenty_requests_in_every_dialect_cost_twenty_transforms_and_twenty_entries() 
         )
     };
     assert_eq!(admitted("done"), 20.0);
+}
+
+#[test]
+fn crops_around_what_draws_the_eye_are_one_result_in_every_dialect() {
+    let house = House::with(EVERY_DIALECT);
+    assert_equal(
+        &house,
+        &[
+            "/r/focus:smart,cover:60x100,q:80/{}",
+            "/imgproxy/_/rs:fill:60:100/g:sm/q:80/plain/local:///{}",
+            "/imagor/unsafe/60x100/smart/filters:quality(80)/{}",
+            "/weserv/?url={}&w=60&h=100&fit=cover&a=attention&q=80",
+            "/weserv/?url={}&w=60&h=100&fit=cover&a=entropy&q=80",
+            "/imgix/{}?w=60&h=100&fit=crop&crop=entropy&q=80",
+            "/cdn-cgi/image/w=60,h=100,fit=cover,gravity=auto,q=80/{}",
+        ],
+    );
+    // thumbor crops before it scales.
+    assert_equal(
+        &house,
+        &[
+            "/r/focus:smart,crop:180x300,exact:60x100,q:80/{}",
+            "/thumbor/unsafe/60x100/smart/filters:quality(80)/{}",
+            "/imgproxy/_/c:180:300:sm/w:60/q:80/plain/local:///{}",
+        ],
+    );
+    assert_eq!(figure(&house, "andon_cache_entries{tier=\"memory\"}"), 2.0);
+    // The middle is another part.
+    let centred = house.get("/r/cover:60x100,q:80/a.jpg");
+    let smart = house.get("/r/focus:smart,cover:60x100,q:80/a.jpg");
+    assert!(centred.body != smart.body);
+}
+
+#[test]
+fn the_first_frame_of_a_still_picture_is_the_picture() {
+    let house = House::with(EVERY_DIALECT);
+    house.put("a.jpg", read("png/rgb.png"));
+    assert_equal(
+        &house,
+        &[
+            "/r/fit:20x,metadata:none/{}",
+            "/r/frame:1,fit:20x,metadata:none/{}",
+            "/imgproxy/_/w:20/kcr:0/plain/local:///{}",
+            "/thumbor/unsafe/20x/{}",
+            "/weserv/?url={}&w=20",
+        ],
+    );
 }
 
 #[test]

@@ -98,8 +98,6 @@ fn left_out(options: &Options) -> Vec<String> {
     for (key, word) in [
         ("width", "auto"),
         ("height", "auto"),
-        ("gravity", "auto"),
-        ("gravity", "face"),
         ("upscale", "generate"),
         ("onerror", "redirect"),
         ("segment", "foreground"),
@@ -107,6 +105,9 @@ fn left_out(options: &Options) -> Vec<String> {
         if options.text(key) == Some(word) {
             notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
         }
+    }
+    if options.text("gravity") == Some("face") {
+        notes.push("gravity: faces are not looked for; what draws the eye is kept".to_owned());
     }
     notes
 }

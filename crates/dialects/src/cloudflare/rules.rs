@@ -156,6 +156,10 @@ impl CloudflareRules {
     }
 
     fn focus(&self) -> Option<Step> {
+        // Faces are not looked for; they draw the eye.
+        if matches!(self.options.text("gravity"), Some("auto" | "face")) {
+            return Some(Step::Salient);
+        }
         let (x, y) = self.options.point()?;
         Some(Step::Focus {
             x: Length::Percent(x * 100.0),
@@ -238,6 +242,7 @@ impl Rules for CloudflareRules {
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let mut steps = vec![Step::Orient];
         steps.extend(self.border());
+        steps.extend(self.focus());
         Recipe::from(steps).measures(stored)
     }
 

@@ -113,7 +113,7 @@ impl Rules for ImageFilterRules {
             output.profile = Profile::Ignore;
         }
         // GD reads one frame.
-        output.frame = (format != "jpeg").then_some(1);
+        output.frame = Some(1);
         let steps = self.steps((width, height));
         Recipe { steps, output }.resolve(facts)
     }

@@ -160,7 +160,6 @@ fn left_out(query: &Query) -> Vec<String> {
     let mut notes = Vec::new();
     for (key, words) in [
         ("fit", &["clamp", "facearea"][..]),
-        ("crop", &["faces", "entropy", "edges"][..]),
         ("fm", &["blurhash", "mp4", "webm", "jp2", "jxr"][..]),
         ("auto", &["enhance", "redeye", "compress", "true"][..]),
         ("fill", &["blur", "generative", "gradient"][..]),
@@ -168,6 +167,9 @@ fn left_out(query: &Query) -> Vec<String> {
         for word in words.iter().filter(|word| query.lists(key, word)) {
             notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
         }
+    }
+    if query.lists("crop", "faces") {
+        notes.push("crop: faces are not looked for; what draws the eye is kept".to_owned());
     }
     notes
 }

@@ -243,7 +243,7 @@ impl ImgixRules {
         steps
     }
 
-    /// The words of `crop` that are no directions find nothing here: the next ones apply.
+    /// Directions come before what draws the eye, which is kept for `faces`, too: those are not looked for.
     fn gravity(&self) -> Gravity {
         let says = |word| self.query.lists("crop", word);
         match (says("top"), says("bottom"), says("left"), says("right")) {
@@ -261,11 +261,16 @@ impl ImgixRules {
 
     fn focus(&self) -> Option<Step> {
         let share = |key| self.query.number(key, 0.0, 1.0).unwrap_or(0.5) * 100.0;
-        let focal = self.query.lists("crop", "focalpoint");
-        focal.then(|| Step::Focus {
-            x: Length::Percent(share("fp-x")),
-            y: Length::Percent(share("fp-y")),
-        })
+        let says = |word: &&str| self.query.lists("crop", word);
+        if says(&"focalpoint") {
+            return Some(Step::Focus {
+                x: Length::Percent(share("fp-x")),
+                y: Length::Percent(share("fp-y")),
+            });
+        }
+        let smart = self.query.text("fit") == Some("facearea")
+            || ["entropy", "edges", "faces"].iter().any(says);
+        smart.then_some(Step::Salient)
     }
 
     fn effects(&self) -> Vec<Step> {
@@ -444,6 +449,7 @@ impl Rules for ImgixRules {
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let mut steps = self.turns();
         steps.extend(self.trim());
+        steps.extend(self.focus());
         Recipe::from(steps).measures(stored)
     }
 

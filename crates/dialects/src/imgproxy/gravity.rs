@@ -94,6 +94,11 @@ impl Gravity {
         Ok(())
     }
 
+    /// Is what draws the eye kept?
+    pub(super) fn is_smart(self) -> bool {
+        self.kind == Kind::Smart
+    }
+
     /// Its arguments.
     pub(super) fn text(&self) -> String {
         let word = match self.kind {

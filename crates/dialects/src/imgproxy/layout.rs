@@ -265,7 +265,7 @@ fn cropped(crop: &Crop, whole: Size) -> Size {
 
 /// The crop in the upright picture. It is placed in the picture as stored, where roundings may fall otherwise.
 fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i64, i64, i64, i64) {
-    let gravity = options.crop.gravity.unwrap_or(options.gravity);
+    let gravity = options.crop_gravity();
     let inner = match turned.quarters % 2 {
         0 => size,
         _ => (size.1, size.0),

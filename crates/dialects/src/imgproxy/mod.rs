@@ -29,7 +29,6 @@ use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use crate::signature::Key;
-use gravity::Kind;
 use info::Info;
 use options::Options;
 use path::{LOCAL, Reading};
@@ -405,14 +404,7 @@ impl<'a> Reader<'a> {
     /// Says what will not be done as it is asked for.
     fn remark(&mut self) {
         let options = &self.options;
-        let crop = options.crop.gravity.unwrap_or(options.gravity);
         let mut notes = Vec::new();
-        if [options.gravity, crop]
-            .iter()
-            .any(|gravity| gravity.kind == Kind::Smart)
-        {
-            notes.push("sm: what catches the eye is not looked for; the middle is kept");
-        }
         if options.trim.is_some_and(|trim| trim.colour.is_some()) {
             notes.push("t: the border's colour is taken from the corner");
         }

@@ -156,6 +156,13 @@ pub(super) struct Limits {
     pub(super) side: u32,
 }
 
+impl Options {
+    /// What the crop before scaling keeps: as the picture, unless it says so.
+    pub(super) fn crop_gravity(&self) -> Gravity {
+        self.crop.gravity.unwrap_or(self.gravity)
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {

@@ -7,10 +7,12 @@ use andon_recipe::{
     Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
+use super::gravity::Gravity;
 use super::layout::Layout;
 use super::options::{Effects, Extend, Options, Trim};
 use super::table::{self, About};
 use crate::effects::rgb;
+use crate::geometry::keep_salient;
 
 /// Options, and what the configuration says about all of them.
 #[derive(Clone, Debug)]
@@ -93,10 +95,14 @@ impl Rules for ImgproxyRules {
             corner(area.x, area.y),
             corner(area.x + area.w, area.y + area.h),
         );
-        steps.extend(drawn(
-            &layout,
-            (one.0.min(other.0) as i64, one.1.min(other.1) as i64),
+        let (w, h) = turned.size(area.w, area.h);
+        steps.push(Step::crop(
+            one.0.min(other.0) as u32,
+            one.1.min(other.1) as u32,
+            w,
+            h,
         ));
+        steps.extend(self.drawn(&layout));
         steps.extend(effects(&options.effects, (layout.kept.2, layout.kept.3)));
         for &(size, place) in &layout.grounds {
             steps.push(canvas(size, place, ground));
@@ -108,12 +114,18 @@ impl Rules for ImgproxyRules {
             steps.push(canvas((width, height), (0, 0), ground));
         }
         steps.extend(self.mark(&layout));
-        let output = self.written(facts, format);
+        let output = self.written(format);
         Recipe { steps, output }.resolve(facts)
     }
 
     fn measures(&self, _: Orientation) -> Vec<Measure> {
-        self.options.trim.as_ref().map(border).into_iter().collect()
+        let options = &self.options;
+        let smart = options.gravity.is_smart() || options.crop_gravity().is_smart();
+        let border = options.trim.as_ref().map(border);
+        border
+            .into_iter()
+            .chain(smart.then_some(Measure::Salient))
+            .collect()
     }
 
     crate::rules::kept_output!();
@@ -222,7 +234,7 @@ impl ImgproxyRules {
         first.copied().unwrap_or("jpeg")
     }
 
-    fn written(&self, facts: &Facts, format: &str) -> Output {
+    fn written(&self, format: &str) -> Output {
         let options = &self.options;
         let is_lossy = matches!(format, "jpeg" | "webp" | "avif" | "jxl");
         let lossless = options.lossless && format == "webp";
@@ -235,13 +247,9 @@ impl ImgproxyRules {
             0 => quality.map(Goal::Quality),
             bytes => Some(Goal::Bytes(bytes)),
         };
-        let moves = matches!(
-            &*facts.format,
-            "gif" | "webp" | "png" | "avif" | "jxl" | "heic"
-        );
         let stills = options.still || options.limits.frames <= 1;
         let frame = match options.page {
-            0 => (moves && stills).then_some(1),
+            0 => stills.then_some(1),
             page => Some(page),
         };
         Output {
@@ -262,6 +270,19 @@ impl ImgproxyRules {
             chroma: (options.full_chroma && format == "jpeg").then_some(Chroma::C444),
             ..self.output.clone()
         }
+    }
+
+    /// The geometry up to the effects.
+    fn drawn(&self, layout: &Layout) -> Vec<Step> {
+        let options = &self.options;
+        let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.is_smart() {
+            true => keep_salient((px(w), px(h))).to_vec(),
+            false => vec![Step::crop(px(x), px(y), px(w), px(h))],
+        };
+        let mut steps = keep(options.crop_gravity(), layout.crop);
+        steps.push(Step::exact(px(layout.scaled.0), px(layout.scaled.1)));
+        steps.extend(keep(options.gravity, layout.kept));
+        steps
     }
 
     /// The watermark, where it lies on the result.
@@ -316,18 +337,6 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-/// The geometry up to the effects, of a picture whose border ends at `left` and `top`.
-fn drawn(layout: &Layout, (left, top): (i64, i64)) -> [Step; 3] {
-    let at = |(x, y, w, h): (i64, i64, i64, i64)| Step::crop(px(x), px(y), px(w), px(h));
-    let (x, y, w, h) = layout.crop;
-    let (width, height) = layout.scaled;
-    [
-        at((left + x, top + y, w, h)),
-        Step::exact(px(width), px(height)),
-        at(layout.kept),
-    ]
-}
-
 fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
     let text = |value: f64| value.min(MOST).to_string();
     let (intensity, gray) = effects.monochrome;
@@ -348,7 +357,12 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
             effects.saturation != 1.0,
             vec![text(effects.saturation)],
         ),
-        ("saturation", intensity > 0.0, vec![text(1.0 - intensity)]),
+        ("gray", intensity == 1.0, Vec::new()),
+        (
+            "saturation",
+            intensity > 0.0 && intensity < 1.0,
+            vec![text(1.0 - intensity)],
+        ),
         ("tint", tinted, vec![rgb(gray)]),
         ("duotone", mixed > 0.0, vec![rgb(dark), rgb(light)]),
         ("colorize", colorized > 0.0, vec![opacity, rgb(colour)]),

@@ -197,9 +197,6 @@ impl Thumbor {
             notes.push("debug: focal points are not drawn".to_owned());
             parts.debug = false;
         }
-        if parts.smart {
-            notes.push("smart: the middle is kept".to_owned());
-        }
         let mut list = Vec::new();
         let most = if self.max_filters == 0 {
             usize::MAX

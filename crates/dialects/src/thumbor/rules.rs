@@ -15,6 +15,7 @@ use super::filters::Filter;
 use super::path::Parts;
 use super::{Flavour, Usual};
 use crate::effects::is_lossy;
+use crate::geometry::keep_salient;
 
 /// The parts of a URL and its filters.
 #[derive(Clone, Debug)]
@@ -196,9 +197,11 @@ impl Rules for ThumborRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        self.trimmed()
-            .map(|recipe| recipe.measures(stored))
-            .unwrap_or_default()
+        let mut recipe = self.trimmed().unwrap_or_default();
+        recipe
+            .steps
+            .extend(self.parts.smart.then_some(Step::Salient));
+        recipe.measures(stored)
     }
 
     crate::rules::kept_output!();
@@ -269,6 +272,12 @@ impl Picture {
                 .push(Step::crop(left, top, right - left, bottom - top));
             (self.width, self.height) = (right - left, bottom - top);
         }
+    }
+
+    /// Keeps a part around what draws the eye.
+    fn cut_salient(&mut self, (w, h): (u32, u32)) {
+        self.steps.extend(keep_salient((w, h)));
+        (self.width, self.height) = (w, h);
     }
 
     fn scale(&mut self, width: f64, height: f64) {

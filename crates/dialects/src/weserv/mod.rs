@@ -122,11 +122,6 @@ fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<S
             notes.push(format!("{key}: it is not supported; it is ignored"));
         }
     }
-    if let Some(gravity @ ("entropy" | "attention")) = query.text("a") {
-        notes.push(format!(
-            "a: `{gravity}` is not supported; the centre is kept"
-        ));
-    }
     if query.flag("mtrim") && query.text("mask").is_some_and(|mask| mask != "circle") {
         notes.push("mtrim: it is supported for circles only; it is ignored".to_owned());
     }

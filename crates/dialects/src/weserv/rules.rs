@@ -7,7 +7,7 @@ use andon_recipe::{
 
 use super::query::Query;
 use crate::effects::{Effects, is_lossy, number, rgb};
-use crate::geometry::size_after;
+use crate::geometry::{keep_salient, size_after};
 
 /// What a query asks for.
 #[derive(Clone, Debug)]
@@ -214,9 +214,18 @@ impl WeservRules {
             _ => whole,
         };
         let part = (within(w, size.0), within(h, size.1));
-        let (x, y) = self.place(part, *size);
-        steps.push(Step::crop(x, y, part.0, part.1));
+        match self.smart() {
+            true => steps.extend(keep_salient(part)),
+            false => {
+                let (x, y) = self.place(part, *size);
+                steps.push(Step::crop(x, y, part.0, part.1));
+            }
+        }
         *size = part;
+    }
+
+    fn smart(&self) -> bool {
+        matches!(self.query.text("a"), Some("entropy" | "attention"))
     }
 
     fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
@@ -495,7 +504,8 @@ impl Rules for WeservRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        Recipe::from(Vec::from_iter(self.trim())).measures(stored)
+        let smart = self.smart().then_some(Step::Salient);
+        Recipe::from(Vec::from_iter(self.trim().into_iter().chain(smart))).measures(stored)
     }
 
     crate::rules::kept_output!();

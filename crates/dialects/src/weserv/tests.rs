@@ -183,7 +183,10 @@ fn what_is_not_opaque_becomes_png_or_stands_on_black() {
 
 #[test]
 fn a_picture_that_moves_is_shown_by_one_page_unless_all_are_asked_for() {
-    let gif = Facts::new("gif", 40, 30);
+    let gif = Facts {
+        frames: 5,
+        ..Facts::new("gif", 40, 30)
+    };
     for (query, recipe) in [
         ("", "frame:1"),
         ("page=2", "frame:3"),
@@ -321,13 +324,10 @@ fn what_is_not_known_is_told() {
     let notes = ask("w=9&nope=1&longer-than-any-key=2&a=entropy&default=x")
         .unwrap()
         .notes;
-    for (note, part) in notes
-        .iter()
-        .zip(["nope", "longer-than", "default", "entropy"])
-    {
+    for (note, part) in notes.iter().zip(["nope", "longer-than", "default"]) {
         assert!(note.contains(part), "{notes:?}");
     }
-    assert_eq!(notes.len(), 4);
+    assert_eq!(notes.len(), 3);
 }
 
 proptest! {

@@ -8,7 +8,7 @@ mod trim;
 
 use std::fmt;
 
-use andon_recipe::{Area, Measure, Measured, Orientation, Rules};
+use andon_recipe::{Area, Measure, Measured, Orientation, Rules, Step};
 
 use crate::codec::{Codec, Decode, Info, Scale, Scales};
 use crate::color::Convert;
@@ -65,6 +65,13 @@ impl Measurement {
         let looks_close = asked.iter().any(|it| *it != Measure::Salient);
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
+        if !looks_close {
+            let facts = plan::planner::facts(source, &info, &Measured::default());
+            let recipe = rules.resolve(&facts).map_err(Error::of_rules)?;
+            if !recipe.steps.contains(&Step::Salient) {
+                return Ok(None);
+            }
+        }
         let composed = source.composed(&info).filter(|_| looks_close);
         let moves = composed.is_some();
         if moves {

@@ -28,11 +28,9 @@ pub(crate) fn plan(
     measured: &Measured,
 ) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
-    let mut recipe = rules
+    let recipe = rules
         .resolve(&facts(source, &info, measured))
         .map_err(Error::of_rules)?;
-    let moves = info.animation.is_some() && recipe.output.frame.is_none();
-    recipe.output.settle_moving(moves);
     let target = draft::target(formats, &recipe, source, &info)?;
     let named = rules.output().format.is_some();
     let recipe = Recipe {
@@ -160,6 +158,7 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Fac
         width: info.width,
         height: info.height,
         orientation: info.orientation,
+        frames: info.frames,
         alpha: info.alpha,
         cmyk: info.model == Model::Cmyk,
         tagged: info.space != Space::UNSPECIFIED,

@@ -325,3 +325,64 @@ fn a_trim_comes_first_and_once_and_is_measured_before() {
     let error = try_on("trim", &facts).expect_err("not measured");
     assert!(error.why.contains("not measured"), "{error}");
 }
+
+#[test]
+fn crops_around_what_draws_the_eye_have_their_size_before_it_is_measured() {
+    let facts = Facts::new("jpeg", 400, 300);
+    let area = Area {
+        x: 300,
+        y: 20,
+        w: 20,
+        h: 20,
+    };
+    let measured = Facts {
+        measured: [(Measure::Salient, area)].into_iter().collect(),
+        ..facts.clone()
+    };
+    for (recipe, before, after) in [
+        (
+            "focus:smart,cover:60x100",
+            "exact:133x100,focus:smart,crop:60x100",
+            "exact:133x100,crop:73:0:60x100",
+        ),
+        (
+            "focus:smart,turn:90,crop:99x99,crop:50x50",
+            "turn:90,focus:smart,crop:99x99,crop:50x50",
+            "turn:90,crop:245:285:50x50",
+        ),
+        ("focus:smart,fit:40x", "exact:40x30", "exact:40x30"),
+        (
+            "focus:smart,crop:40x30:southeast",
+            "crop:360:270:40x30",
+            "crop:360:270:40x30",
+        ),
+    ] {
+        let resolved = try_on(recipe, &facts).expect(recipe);
+        assert_eq!(resolved, before);
+        assert_eq!(try_on(&resolved, &facts).as_deref(), Ok(before));
+        assert_eq!(try_on(recipe, &measured).as_deref(), Ok(after));
+        assert_eq!(try_on(&resolved, &measured).as_deref(), Ok(after));
+    }
+}
+
+#[test]
+fn a_still_picture_has_no_frames_to_choose_from() {
+    let still = Facts::new("gif", 400, 300);
+    let moving = Facts {
+        frames: 3,
+        ..still.clone()
+    };
+    for (recipe, of_still, of_moving) in [
+        ("frame:1,fit:40x", "exact:40x30", "exact:40x30,frame:1"),
+        ("frame:2", "frame:2", "frame:2"),
+        ("as:jxl,moving:webp", "as:jxl", "as:webp"),
+        ("as:jxl,moving:webp,frame:1", "as:jxl", "as:jxl,frame:1"),
+    ] {
+        assert_eq!(try_on(recipe, &still).as_deref(), Ok(of_still), "{recipe}");
+        assert_eq!(
+            try_on(recipe, &moving).as_deref(),
+            Ok(of_moving),
+            "{recipe}"
+        );
+    }
+}

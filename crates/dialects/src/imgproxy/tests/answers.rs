@@ -9,26 +9,21 @@ use super::{ImgproxyConfig, ask, house, made};
 fn sources_of_the_web_stay_and_others_become_what_fits() {
     for (format, alpha, options, right) in [
         ("jpeg", false, "w:0", "q:80"),
-        ("png", true, "w:0", "frame:1"),
-        ("gif", false, "w:0", "frame:1"),
-        ("webp", false, "w:0", "as:jpeg,q:80,frame:1"),
-        ("webp", true, "w:0", "as:png,frame:1"),
+        ("png", true, "w:0", "same"),
+        ("gif", false, "w:0", "same"),
+        ("webp", false, "w:0", "as:jpeg,q:80"),
+        ("webp", true, "w:0", "as:png"),
         (
             "webp",
             true,
             "bg:fff",
-            "canvas:40x30:ffffff:0:0,as:jpeg,q:80,frame:1",
+            "canvas:40x30:ffffff:0:0,as:jpeg,q:80",
         ),
-        (
-            "avif",
-            false,
-            "pd:1",
-            "canvas:42x32:00000000:1:1,as:png,frame:1",
-        ),
+        ("avif", false, "pd:1", "canvas:42x32:00000000:1:1,as:png"),
         ("tiff", false, "w:0", "as:jpeg,q:80"),
         ("jpeg", false, "f:webp", "as:webp,q:79"),
         ("jpeg", false, "f:jxl/q:50", "as:jxl,q:50"),
-        ("png", false, "f:jpg/fq:jpeg:33", "as:jpeg,q:33,frame:1"),
+        ("png", false, "f:jpg/fq:jpeg:33", "as:jpeg,q:33"),
         ("jpeg", false, "f:png/q:50/mb:1000", "as:png"),
         ("jpeg", false, "mb:1000", "max:1000"),
         ("jpeg", false, "jpgo:1:1", "q:80,progressive,chroma:444"),
@@ -48,7 +43,10 @@ fn animations_move_only_where_they_may() {
         max_animation_frames: 50,
         ..house()
     };
-    let gif = Facts::new("gif", 40, 30);
+    let gif = Facts {
+        frames: 2,
+        ..Facts::new("gif", 40, 30)
+    };
     let made = |options| {
         ask(&config, options)
             .unwrap()

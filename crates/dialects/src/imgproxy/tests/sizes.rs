@@ -176,15 +176,15 @@ fn bars_and_padding_are_transparent_where_the_format_can() {
     let made = |options| made(options, &png).to_string();
     assert_eq!(
         made("rs:fit:100:100:0:1"),
-        "exact:100x75,canvas:100x100:00000000:0:13,frame:1"
+        "exact:100x75,canvas:100x100:00000000:0:13"
     );
     assert_eq!(
         made("rs:fit:100:100:0:1:so"),
-        "exact:100x75,canvas:100x100:00000000:0:25,frame:1"
+        "exact:100x75,canvas:100x100:00000000:0:25"
     );
     assert_eq!(
         made("rs:fit:100:100:0:1/bg:f00/pd:1"),
-        "exact:100x75,canvas:100x100:ff0000:0:13,canvas:102x102:ff0000:1:1,frame:1"
+        "exact:100x75,canvas:100x100:ff0000:0:13,canvas:102x102:ff0000:1:1"
     );
     assert_eq!(
         recipe("pd:2", 400, 300, 1),
@@ -194,9 +194,9 @@ fn bars_and_padding_are_transparent_where_the_format_can() {
     clear.alpha = true;
     assert_eq!(
         super::made("bg:0:0:255", &clear).to_string(),
-        "canvas:400x300:0000ff:0:0,frame:1"
+        "canvas:400x300:0000ff:0:0"
     );
-    assert_eq!(super::made("bg:fff/bg:", &clear).to_string(), "frame:1");
+    assert_eq!(super::made("bg:fff/bg:", &clear).to_string(), "same");
 }
 
 #[test]
@@ -240,4 +240,25 @@ fn formats_hold_no_more_than_they_can() {
         recipe("w:64/f:avif", 400, 300, 1),
         "exact:64x48,as:avif,q:63"
     );
+}
+
+#[test]
+fn what_draws_the_eye_is_kept_also_in_crops_before_scaling_and_within_borders() {
+    for (options, right) in [
+        (
+            "rs:fill:100:100/g:sm",
+            "orient,exact:100x133,focus:smart,crop:100x100,q:80",
+        ),
+        ("rs:fit:100:100/g:sm", "orient,exact:75x100,q:80"),
+        (
+            "c:100:50/w:50/g:sm",
+            "orient,focus:smart,crop:100x50,exact:50x25,q:80",
+        ),
+        (
+            "c:100:50:no/rs:fill:40:40/g:sm",
+            "orient,crop:100:0:100x50,exact:80x40,focus:smart,crop:40x40,q:80",
+        ),
+    ] {
+        assert_eq!(recipe(options, 400, 300, 6), right, "{options}");
+    }
 }

@@ -260,7 +260,7 @@ fn a_hint_becomes_a_shrinking_that_lengths_are_measured_after() {
     let resolved = |config| rules(config, options).resolve(&facts).unwrap().to_string();
     assert_eq!(
         resolved(strict()),
-        "shrink:1,crop:100:100:100x50,exact:100x100,background:none,frame:1"
+        "shrink:1,crop:100:100:100x50,exact:100x100,background:none"
     );
     assert_eq!(resolved(sane()), "crop:100:100:400x400,exact:100x100");
 }

@@ -4,6 +4,15 @@ use super::{Picture, ThumborRules};
 use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
+/// Which part of a scaled picture is kept.
+enum Keep {
+    /// Around this point of the picture before it was scaled.
+    Point((f64, f64)),
+    /// Around what draws the eye.
+    Salient,
+    Aligned((Align, Align)),
+}
+
 impl ThumborRules {
     pub(super) fn lay_out_imagor(&self, picture: &mut Picture, inner: Option<[f64; 4]>) {
         let source = picture.size();
@@ -56,7 +65,12 @@ impl ThumborRules {
             );
             // A picture that is shorter on one side is only cut on the other.
             let enlarges = grows || !plain;
-            picture.cover((w, h), enlarges, focus, align);
+            let keep = match focus {
+                Some(point) => Keep::Point(point),
+                None if self.parts.smart => Keep::Salient,
+                None => Keep::Aligned(align),
+            };
+            picture.cover((w, h), enlarges, keep);
         }
     }
 
@@ -186,19 +200,14 @@ impl Picture {
     }
 
     /// libvips' thumbnail that covers a box, cut to it.
-    fn cover(
-        &mut self,
-        (w, h): (u32, u32),
-        enlarges: bool,
-        focus: Option<(f64, f64)>,
-        align: (Align, Align),
-    ) {
+    fn cover(&mut self, (w, h): (u32, u32), enlarges: bool, keep: Keep) {
         let before = self.size();
         let by = (before.0 / f64::from(w)).min(before.1 / f64::from(h));
         self.shrink(if enlarges { by } else { by.max(1.0) });
         let (w, h) = (w.min(self.width), h.min(self.height));
-        let (left, top) = match focus {
-            Some((x, y)) => {
+        let (left, top) = match keep {
+            Keep::Salient => return self.cut_salient((w, h)),
+            Keep::Point((x, y)) => {
                 let start = |focus: f64, before: f64, now: u32, part: u32| {
                     let start = f64::from(now) * (focus / before) - f64::from(part) / 2.0;
                     start.clamp(0.0, f64::from(now - part)).floor()
@@ -208,7 +217,7 @@ impl Picture {
                     start(y, before.1, self.height, h),
                 )
             }
-            None => {
+            Keep::Aligned(align) => {
                 let start = |align: Align, now: u32, part: u32| match align {
                     Align::Start => 0.0,
                     Align::Middle => f64::from((now - part) / 2),

@@ -78,7 +78,8 @@ impl ThumborRules {
     }
 
     /// The point that is kept in view: the middle of the focal regions by their areas, or where the alignment is.
-    fn focus(&self, picture: &Picture, cropped: Option<[f64; 4]>) -> (f64, f64) {
+    /// `None`: where the eye is drawn.
+    fn focus(&self, picture: &Picture, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
         let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
         for filter in self.filters.iter() {
             let Filter::Focal(area) = filter else {
@@ -103,7 +104,10 @@ impl ThumborRules {
         }
         let part = |sum: i128| sum.checked_div_euclid(total).map(|part| part as f64);
         if let (Some(x), Some(y)) = (part(x), part(y)) {
-            return (x, y);
+            return Some((x, y));
+        }
+        if self.parts.smart {
+            return None;
         }
         let aligned = |align: Option<Align>, side: f64| match align.unwrap_or_default() {
             Align::Start => 0.0,
@@ -111,10 +115,10 @@ impl ThumborRules {
             Align::End => side,
         };
         let (width, height) = picture.size();
-        (
+        Some((
             aligned(self.parts.across, width),
             aligned(self.parts.down, height),
-        )
+        ))
     }
 }
 
@@ -136,7 +140,7 @@ fn target(picture: &Picture, asked: (Side, Side)) -> (f64, f64) {
 
 impl Picture {
     /// Cuts to the ratio of the target, unless both are the same to two decimals.
-    fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: (f64, f64)) {
+    fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: Option<(f64, f64)>) {
         let (width, height) = self.size();
         let (some_w, some_h) = (tw.max(1.0), th.max(1.0));
         if hundredths(width / height) == hundredths(some_w / some_h) {
@@ -148,6 +152,9 @@ impl Picture {
             ((tw * height / some_h).ceil(), height)
         };
         let (w, h) = (w.clamp(1.0, width), h.clamp(1.0, height));
+        let Some(focus) = focus else {
+            return self.cut_salient((w as u32, h as u32));
+        };
         let start = |focus: f64, part: f64, whole: f64| {
             let start = (focus - part / 2.0).max(0.0).min(whole - part);
             start.round_ties_even()

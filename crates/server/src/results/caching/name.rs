@@ -9,7 +9,7 @@ use std::fmt::{Display, Write};
 use andon_cache::Key;
 use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
-use andon_recipe::{Facts, Output, Recipe, ResolveError};
+use andon_recipe::{Facts, Measure, Output, Recipe, ResolveError, Step};
 
 use crate::config::{Config, HttpConfig, OriginConfig, OriginKind, Place, S3Config};
 use crate::request::negotiation::SettledRequest;
@@ -59,11 +59,17 @@ impl Names {
             ..rules.output().clone()
         };
         let any_format = rules.with_output(any_format);
-        // What has to be measured first is called by its own text.
-        if !rules.measures(facts.orientation).is_empty() {
-            return Ok(self.resolved(asked, &rules.text(), &any_format.text()));
+        // What has to be measured before the size is known is called by its own text.
+        let mut measures = rules.measures(facts.orientation).into_iter();
+        if measures.any(Measure::decides_size) {
+            let exact = asked.request.style.exact;
+            return Ok(self.resolved(asked, exact, &rules.text(), &any_format.text()));
         }
-        let resolved = self.resolved(asked, &rules.resolve(facts)?, &any_format.resolve(facts)?);
+        let recipe = rules.resolve(facts)?;
+        // Only what may do nothing but encode may be answered with the source.
+        let is_effect = |step: &Step| matches!(step, Step::Effect(_));
+        let exact = asked.request.style.exact && recipe.steps.iter().all(is_effect);
+        let resolved = self.resolved(asked, exact, &recipe, &any_format.resolve(facts)?);
         Ok(Resolved {
             canonical: rules.canonical(facts),
             ..resolved
@@ -73,7 +79,7 @@ impl Names {
     /// The same for a file as it is, whatever its facts are.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
-        self.resolved(asked, &original, &original)
+        self.resolved(asked, false, &original, &original)
     }
 
     /// What is made for a request before anybody knows what it comes to.
@@ -83,7 +89,7 @@ impl Names {
             _ => String::new(),
         };
         let text = format!("unresolved {ask} {}", asked.request.rules.text());
-        Key::of(&self.parts(asked, text))
+        Key::of(&self.parts(asked, asked.request.style.exact, text))
     }
 
     /// What the facts of a request's source are kept under.
@@ -95,6 +101,7 @@ impl Names {
     fn resolved(
         &self,
         asked: &SettledRequest,
+        exact: bool,
         recipe: &dyn Display,
         any_format: &dyn Display,
     ) -> Resolved {
@@ -102,7 +109,7 @@ impl Names {
         let text = self.revision.result(&request.ask, recipe);
         let of_url = self.revision.result(&request.ask, any_format);
         Resolved {
-            key: Key::of(&self.parts(asked, text.clone())),
+            key: Key::of(&self.parts(asked, exact, text.clone())),
             tag: format!("url:{}", Key::of(&[source_path(request), of_url])),
             text,
             canonical: None,
@@ -110,13 +117,13 @@ impl Names {
     }
 
     /// Nothing else that a client sends matters: the format is settled and part of the text.
-    fn parts(&self, asked: &SettledRequest, text: String) -> [String; 4] {
+    fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = request.source.as_str().trim_start_matches('/');
         let mut rules = String::new();
         for (rule, applies) in [
             ("negotiated", asked.negotiated),
-            ("exact", request.style.exact),
+            ("exact", exact),
             ("type-by-name", request.style.type_by_name),
         ] {
             if applies {
@@ -202,7 +209,7 @@ mod tests {
                 .resolve(&asked, &Facts::new("jpeg", 400, 300))
                 .unwrap(),
         };
-        (names.parts(&asked, resolved.text), resolved.key)
+        (names.parts(&asked, false, resolved.text), resolved.key)
     }
 
     const KEYS: &str = "
@@ -229,7 +236,7 @@ mod tests {
         assert_eq!(source, "x/a.jpg");
         let recipe = result.strip_prefix(&revision).unwrap();
         assert_eq!(recipe, RECIPE);
-        assert_eq!(rules, "exact type-by-name ");
+        assert_eq!(rules, "type-by-name ");
 
         let (http, _) = parts(KEYS, "/a", "/shop/a.jpg");
         let origin = "http https://pictures.example/originals";
@@ -239,7 +246,7 @@ mod tests {
         assert_eq!(s3[0], "s3  eu-central-1 b f");
     }
 
-    const RECIPE: &str = " exact:10x7,q:80,frame:1";
+    const RECIPE: &str = " exact:10x7,q:80";
 
     #[test]
     fn equal_requests_have_one_key_however_they_are_written() {
