@@ -128,7 +128,7 @@ fn origin(origin: &OriginConfig) -> String {
             Err(_) => fs.root.display().to_string(),
         },
         OriginKind::Http(http, _) => http.place().to_owned(),
-        OriginKind::S3(s3, _) => format!("s3://{}", s3.bucket),
+        OriginKind::Bucket(store, config, _) => format!("{store}://{}", config.bucket),
     };
     match origin.prefix.as_str() {
         "" => format!("URLs from {from}"),

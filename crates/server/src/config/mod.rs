@@ -41,7 +41,7 @@ pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 pub use reach::Reach;
-pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, S3Config, UrlPattern};
+pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
 pub use timeouts::Timeouts;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
@@ -316,15 +316,18 @@ mod tests {
         let shown = parse(&shown).unwrap().origin;
         let plain = parse(
             "[[origin]]\nprefix = \"/shop\"\nhttp.base = \"https://pictures.example/originals\"\n\
-             [[origin]]\nprefix = \"/s3\"\ns3.bucket = \"photos\"\n",
+             [[origin]]\nprefix = \"/s3\"\ns3.bucket = \"photos\"\n\
+             [[origin]]\nprefix = \"/gcs\"\ngcs.bucket = \"photos\"\n\
+             [[origin]]\nprefix = \"/azure\"\nazure = { container = \"photos\", account = \"shop\" }\n",
         )
         .unwrap()
         .origin;
         // What is "none by default" is shown with an example; the rest is what one gets anyway.
-        let [shop, _, bucket] = shown.try_into().unwrap();
-        let (OriginKind::Http(http, remote), OriginKind::S3(s3, _)) = (shop.keeper, bucket.keeper)
-        else {
-            panic!("a web server and a bucket");
+        let [shop, _, buckets @ ..] = &shown[..] else {
+            panic!("a web server, absolute URLs, and buckets");
+        };
+        let OriginKind::Http(http, remote) = shop.keeper.clone() else {
+            panic!("a web server");
         };
         let http = HttpConfig {
             user: None,
@@ -332,14 +335,6 @@ mod tests {
             bearer_env: None,
             ca: None,
             ..http
-        };
-        let s3 = S3Config {
-            endpoint: None,
-            access_key_env: None,
-            secret_key_env: None,
-            session_token_env: None,
-            ca: None,
-            ..s3
         };
         assert_eq!(remote.fetches(), RemoteConfig::default().fetches());
         assert_eq!(remote.max_bytes, Some(LimitsConfig::default().source_bytes));
@@ -349,7 +344,27 @@ mod tests {
             ..remote
         };
         assert_eq!(plain[0].keeper, OriginKind::Http(http, remote));
-        assert_eq!(plain[1].keeper, OriginKind::S3(s3, RemoteConfig::default()));
+        assert_eq!((buckets.len(), plain.len()), (3, 4));
+        for (shown, plain) in buckets.iter().zip(&plain[1..]) {
+            let (OriginKind::Bucket(store, bucket, remote), OriginKind::Bucket(..)) =
+                (shown.keeper.clone(), &plain.keeper)
+            else {
+                panic!("buckets");
+            };
+            assert!(matches!(bucket.region.as_deref(), None | Some("us-east-1")));
+            let bucket = BucketConfig {
+                region: None,
+                endpoint: None,
+                access_key_env: None,
+                secret_key_env: None,
+                session_token_env: None,
+                credentials_env: None,
+                sas_env: None,
+                ca: None,
+                ..bucket
+            };
+            assert_eq!(plain.keeper, OriginKind::Bucket(store, bucket, remote));
+        }
     }
 
     #[test]

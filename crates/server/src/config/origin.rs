@@ -7,7 +7,9 @@ use andon_settings::check;
 use serde::Deserialize;
 use url::Url;
 
-use super::{Bytes, ConfigError, HttpConfig, OriginTimeouts, S3Config, UrlPattern, is_below};
+use super::{
+    BucketConfig, Bytes, ConfigError, HttpConfig, OriginTimeouts, Store, UrlPattern, is_below,
+};
 use crate::net::Cidr;
 
 /// One origin.
@@ -29,7 +31,7 @@ pub enum OriginKind {
     /// A web server.
     Http(HttpConfig, RemoteConfig),
     /// A bucket.
-    S3(S3Config, RemoteConfig),
+    Bucket(Store, BucketConfig, RemoteConfig),
 }
 
 /// Which sources are an origin's.
@@ -121,7 +123,9 @@ struct Written {
     prefix: Option<String>,
     fs: Option<FsConfig>,
     http: Option<HttpConfig>,
-    s3: Option<S3Config>,
+    s3: Option<BucketConfig>,
+    gcs: Option<BucketConfig>,
+    azure: Option<BucketConfig>,
     fetches: Option<usize>,
     max_bytes: Option<Bytes>,
     allow: Option<Vec<Cidr>>,
@@ -137,6 +141,8 @@ impl TryFrom<Written> for OriginConfig {
             fs,
             http,
             s3,
+            gcs,
+            azure,
             fetches,
             max_bytes,
             allow,
@@ -164,8 +170,12 @@ impl TryFrom<Written> for OriginConfig {
             allow: allow.unwrap_or_default(),
             timeouts: timeouts.unwrap_or_default(),
         };
-        let keeper = match (fs, http, s3) {
-            (Some(fs), None, None) => {
+        let mut buckets = [(Store::S3, s3), (Store::Gcs, gcs), (Store::Azure, azure)]
+            .into_iter()
+            .filter_map(|(store, config)| Some((store, config?)));
+        let bucket = buckets.next();
+        let keeper = match (fs, http, bucket, buckets.next()) {
+            (Some(fs), None, None, None) => {
                 if let Some((key, _)) = only_remote.iter().find(|(_, given)| *given) {
                     return Err(format!(
                         "`{key}` means nothing for a folder; for all of them together see [limits] and [timeouts]"
@@ -173,11 +183,11 @@ impl TryFrom<Written> for OriginConfig {
                 }
                 OriginKind::Fs(fs)
             }
-            (None, Some(http), None) => OriginKind::Http(http, remote),
-            (None, None, Some(s3)) => OriginKind::S3(s3, remote),
+            (None, Some(http), None, None) => OriginKind::Http(http, remote),
+            (None, None, Some((store, bucket)), None) => OriginKind::Bucket(store, bucket, remote),
             _ => {
                 return Err(format!(
-                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base`, `http.urls` and `s3.bucket`"
+                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base`, `http.urls`, `s3.bucket`, `gcs.bucket` and `azure.container`"
                 ));
             }
         };
@@ -210,7 +220,7 @@ impl OriginConfig {
         match &mut self.keeper {
             OriginKind::Fs(fs) => fs.root = folder.join(&fs.root),
             OriginKind::Http(http, _) => http.resolve(folder),
-            OriginKind::S3(s3, _) => s3.resolve(folder),
+            OriginKind::Bucket(_, bucket, _) => bucket.resolve(folder),
         }
     }
 }
@@ -254,8 +264,8 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
                 http.validate(&key)?;
                 remote.validate(&key)?;
             }
-            OriginKind::S3(s3, remote) => {
-                s3.validate(&key)?;
+            OriginKind::Bucket(store, bucket, remote) => {
+                bucket.validate(*store, &key)?;
                 remote.validate(&key)?;
             }
         }

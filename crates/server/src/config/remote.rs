@@ -1,6 +1,8 @@
-//! The parts of `[[origin]]` for origins that are asked over a network: `http`, `s3` and `timeouts`.
+//! The parts of `[[origin]]` for origins that are asked over a network: `http`, `s3`, `gcs`, `azure` and
+//! `timeouts`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,32 +45,59 @@ pub struct HttpConfig {
     pub retries: u32,
 }
 
-/// A bucket of S3 or of a store that speaks like it.
+/// A bucket. What is none of its store's keys is an error.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct S3Config {
-    /// Its name.
+pub struct BucketConfig {
+    /// Its name; Azure calls it a container.
+    #[serde(alias = "container")]
     pub bucket: String,
     /// What stands before each key, such as `originals`.
     #[serde(default)]
     pub folder: String,
-    /// Where it is.
-    #[serde(default = "first_region")]
-    pub region: String,
-    /// The store's URL, the bucket not in it; Amazon's by default.
+    /// Where it is: S3's.
+    pub region: Option<String>,
+    /// The account it belongs to: Azure's.
+    pub account: Option<String>,
+    /// The store's URL, the bucket not in it; the store's own by default.
     pub endpoint: Option<BaseUrl>,
-    /// The environment variable that holds the access key; without keys the bucket is read as anybody
-    /// may.
+    /// The environment variable that holds the access key of S3 or of Azure's account; without any the bucket is
+    /// read as anybody may.
     pub access_key_env: Option<String>,
-    /// The environment variable that holds the secret key.
+    /// The environment variable that holds the secret key: S3's.
     pub secret_key_env: Option<String>,
-    /// The environment variable that holds a session's token.
+    /// The environment variable that holds a session's token: S3's.
     pub session_token_env: Option<String>,
+    /// The environment variable that holds a service account's key in JSON, or the path of its file: Google's.
+    pub credentials_env: Option<String>,
+    /// The environment variable that holds a shared access signature: Azure's.
+    pub sas_env: Option<String>,
     /// A PEM file with authorities to trust beside the public ones.
     pub ca: Option<PathBuf>,
     /// Times a request is sent again after its connection broke before anything was answered.
     #[serde(default = "one")]
     pub retries: u32,
+}
+
+/// Who keeps a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// Amazon, or a store that speaks like its S3.
+    S3,
+    /// Google Cloud Storage.
+    Gcs,
+    /// Azure's Blob Storage.
+    Azure,
+}
+
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::S3 => "s3",
+            Self::Gcs => "gcs",
+            Self::Azure => "azure",
+        })
+    }
 }
 
 /// How long an origin may take.
@@ -238,20 +267,63 @@ impl HttpConfig {
     }
 }
 
-impl S3Config {
+impl BucketConfig {
+    /// Where it is.
+    #[must_use]
+    pub fn region(&self) -> &str {
+        self.region.as_deref().unwrap_or("us-east-1")
+    }
+
+    /// The URL that its keys, or for all but Amazon its name and they, stand behind.
+    pub(crate) fn endpoint_of(&self, store: Store) -> String {
+        match (&self.endpoint, store) {
+            (Some(endpoint), _) => endpoint.0.as_str().trim_end_matches('/').to_owned(),
+            (None, Store::S3) => {
+                format!("https://{}.s3.{}.amazonaws.com", self.bucket, self.region())
+            }
+            (None, Store::Gcs) => "https://storage.googleapis.com".to_owned(),
+            (None, Store::Azure) => {
+                let account = self.account.as_deref().unwrap_or_default();
+                format!("https://{account}.blob.core.windows.net")
+            }
+        }
+    }
+
     pub(super) fn resolve(&mut self, folder: &Path) {
         resolve(&mut self.ca, folder);
     }
 
-    pub(super) fn validate(&self, origin: &str) -> Result<(), ConfigError> {
+    pub(super) fn validate(&self, store: Store, origin: &str) -> Result<(), ConfigError> {
+        use Store::{Azure, Gcs, S3};
         let sound = !self.bucket.is_empty() && !self.bucket.contains('/');
-        check(sound, format!("{origin}.s3.bucket"), || {
+        check(sound, format!("{origin}.{store}.bucket"), || {
             format!(
-                "\"{}\" is no name of a bucket; what stands before the keys is `s3.folder`",
+                "\"{}\" is no name of a bucket; what stands before the keys is `{store}.folder`",
                 self.bucket
             )
         })?;
-        few(format!("{origin}.s3.retries"), self.retries)
+        for (key, given, stores) in [
+            ("region", &self.region, &[S3][..]),
+            ("account", &self.account, &[Azure]),
+            ("access_key_env", &self.access_key_env, &[S3, Azure]),
+            ("secret_key_env", &self.secret_key_env, &[S3]),
+            ("session_token_env", &self.session_token_env, &[S3]),
+            ("credentials_env", &self.credentials_env, &[Gcs]),
+            ("sas_env", &self.sas_env, &[Azure]),
+        ] {
+            let known = given.is_none() || stores.contains(&store);
+            check(known, format!("{origin}.{store}.{key}"), || {
+                let theirs: Vec<String> = stores.iter().map(Store::to_string).collect();
+                format!("is a key of {} only", theirs.join(" and "))
+            })?;
+        }
+        let named = self.account.as_deref().is_some_and(|name| !name.is_empty());
+        check(
+            store != Azure || named,
+            format!("{origin}.azure.account"),
+            || "must be the name of the storage account".to_owned(),
+        )?;
+        few(format!("{origin}.{store}.retries"), self.retries)
     }
 }
 
@@ -273,10 +345,6 @@ fn one() -> u32 {
 
 fn three() -> u32 {
     3
-}
-
-fn first_region() -> String {
-    "us-east-1".to_owned()
 }
 
 const FEW: u32 = 10;

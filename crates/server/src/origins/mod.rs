@@ -1,11 +1,11 @@
 //! Where pictures come from. The longest matching prefix wins; prefixes match whole path segments.
 
 mod beneath;
+mod bucket;
 mod budget;
 mod freshness;
 mod http;
 mod metrics;
-mod s3;
 mod source;
 
 use std::io;
@@ -19,9 +19,9 @@ pub use freshness::Freshness;
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
 pub use source::{Fetched, Source, SourceValidators};
 
+use self::bucket::BucketOrigin;
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};
-use self::s3::S3Origin;
 use andon_dialects::Source as Location;
 use url::Url;
 
@@ -55,7 +55,7 @@ pub(crate) struct Reading<'a> {
 enum Kept {
     Folder(Folder),
     Http(HttpOrigin),
-    S3(S3Origin),
+    Bucket(BucketOrigin),
 }
 
 #[derive(Clone, Debug)]
@@ -215,7 +215,7 @@ impl Origins {
         let fetched = match &origin.kept {
             Kept::Folder(folder) => folder.fetch(path, known, budget).await,
             Kept::Http(origin) => origin.fetch(path, known, budget).await,
-            Kept::S3(origin) => origin.fetch(path, known, budget).await,
+            Kept::Bucket(origin) => origin.fetch(path, known, budget).await,
         };
         let outcome = fetched.as_ref().map(|fetched| match fetched {
             Fetched::Body(source) => Some(source.bytes.len() as u64),
@@ -249,8 +249,9 @@ impl Origin {
             OriginKind::Http(http, remote) => {
                 Kept::Http(HttpOrigin::new(http, &remote.allow, rules(remote))?)
             }
-            OriginKind::S3(s3, remote) => {
-                Kept::S3(S3Origin::new(s3, &remote.allow, rules(remote))?)
+            OriginKind::Bucket(store, bucket, remote) => {
+                let rules = rules(remote);
+                Kept::Bucket(BucketOrigin::new(*store, bucket, &remote.allow, rules)?)
             }
         };
         Ok(Self {
@@ -265,7 +266,7 @@ impl Origin {
         match &self.kept {
             Kept::Folder(_) => None,
             Kept::Http(http) => Some(http.client()),
-            Kept::S3(s3) => Some(s3.client()),
+            Kept::Bucket(bucket) => Some(bucket.client()),
         }
     }
 
@@ -287,7 +288,7 @@ impl Origin {
                     let file = folder.path.join(below.trim_start_matches('/'));
                     format!("origin \"{}\", file {}", self.place, file.display())
                 }
-                Kept::Http(_) | Kept::S3(_) => format!("origin \"{}\", /{path}", self.place),
+                Kept::Http(_) | Kept::Bucket(_) => format!("origin \"{}\", /{path}", self.place),
             }),
             error => error,
         }

@@ -28,7 +28,7 @@ pub(crate) fn connections(config: &Config) -> usize {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let fetches = |keeper: &OriginKind| match keeper {
         OriginKind::Fs(_) => 0,
-        OriginKind::Http(_, remote) | OriginKind::S3(_, remote) => remote.fetches(),
+        OriginKind::Http(_, remote) | OriginKind::Bucket(_, _, remote) => remote.fetches(),
     };
     let origins: usize = config
         .origin

@@ -9,7 +9,7 @@
 
 mod client;
 pub mod hostile;
-mod listener;
+pub mod listener;
 pub mod origin;
 mod trick;
 

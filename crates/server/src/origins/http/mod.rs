@@ -173,12 +173,17 @@ pub(crate) fn below(base: &Url, path: &str) -> Option<Url> {
     if path.is_empty() || path.split('/').any(unfit) {
         return None;
     }
-    let encoded: Vec<String> = path
-        .split('/')
+    let base = base.as_str().trim_end_matches('/');
+    Url::parse(&format!("{base}/{}", encoded(path))).ok()
+}
+
+/// A path as it stands in a URL.
+pub(crate) fn encoded(path: &str) -> String {
+    let segments = path.split('/');
+    let encoded: Vec<String> = segments
         .map(|segment| utf8_percent_encode(segment, SEGMENT).to_string())
         .collect();
-    let base = base.as_str().trim_end_matches('/');
-    Url::parse(&format!("{base}/{}", encoded.join("/"))).ok()
+    encoded.join("/")
 }
 
 /// RFC 4648, with padding: one line of use does not need a crate.

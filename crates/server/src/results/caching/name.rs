@@ -11,7 +11,7 @@ use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
 use andon_recipe::{Facts, Measure, Output, Recipe, ResolveError, Step};
 
-use crate::config::{Config, HttpConfig, OriginConfig, OriginKind, Place, S3Config};
+use crate::config::{BucketConfig, Config, HttpConfig, OriginConfig, OriginKind, Place, Store};
 use crate::request::negotiation::SettledRequest;
 use crate::sources::revision::Revision;
 
@@ -168,16 +168,15 @@ fn origin_name(keeper: &OriginKind) -> String {
             }
             name
         }
-        OriginKind::S3(config, _) => {
-            let S3Config {
-                bucket,
-                folder,
-                region,
-                endpoint,
-                ..
-            } = config;
-            let endpoint = endpoint.as_ref().map_or("", |url| url.0.as_str());
-            format!("s3 {endpoint} {region} {bucket} {folder}")
+        OriginKind::Bucket(store, config, _) => {
+            let BucketConfig { bucket, folder, .. } = config;
+            let endpoint = config.endpoint.as_ref().map_or("", |url| url.0.as_str());
+            let whose = match store {
+                Store::S3 => config.region(),
+                Store::Gcs => "",
+                Store::Azure => config.account.as_deref().unwrap_or_default(),
+            };
+            format!("{store} {endpoint} {whose} {bucket} {folder}")
         }
     }
 }
