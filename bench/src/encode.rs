@@ -11,13 +11,13 @@ use std::time::Instant;
 use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane, Subsampling};
 use anyhow::{Context as _, Result};
 use clap::Args;
-use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
+use fast_ssim2::Ssimulacra2Reference;
 use serde::Serialize;
 
-use crate::frames::{codec, convert, decode, prepared};
+use crate::frames::{codec, convert, decode, prepared, rgb};
 use crate::goals::{self, Goal, Strictness};
 use crate::photos::Folder;
-use crate::quality::{self, Rgb, RgbF};
+use crate::quality::{self, Rgb, RgbF, scored};
 use crate::stats::{geometric_mean, mean};
 use crate::{peers, raw};
 
@@ -144,15 +144,7 @@ SSIM    the same at the SSIM of luma, and PSNR of RGB, that libjpeg-turbo has at
 pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     println!("{LEGEND}");
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for folder in photos.with(&args.more)? {
-        for name in &folder.names {
-            // Some folders share photographs.
-            if !paths.iter().any(|path| path.ends_with(name)) {
-                paths.push(folder.path.join(name));
-            }
-        }
-    }
+    let mut paths = photos.paths(&args.more)?;
     let sides: &[u32] = if args.quick { &[400] } else { &[400, 1200] };
     paths.truncate(if args.quick { 3 } else { paths.len() });
     let mut results = Vec::new();
@@ -204,7 +196,7 @@ impl Picture {
                 height: rgb.height,
                 samples: rgb.samples.iter().map(|&sample| sample.into()).collect(),
             },
-            reference: Ssimulacra2Reference::new(&slice(&rgb)?).context("a reference")?,
+            reference: Ssimulacra2Reference::new(&rgb.slice()?).context("a reference")?,
             frame,
             rgb,
         })
@@ -229,7 +221,7 @@ impl Picture {
                 quality,
                 bytes: file.len(),
                 seconds,
-                ssimulacra2: self.reference.compare(&slice(&read)?).context("a score")?,
+                ssimulacra2: scored(&self.reference, &read)?,
                 ssim: quality::ssim(&self.exact, &read),
                 psnr: quality::psnr(&self.exact, &read),
             })
@@ -282,21 +274,6 @@ fn timed(work: impl FnOnce() -> Result<Vec<u8>>) -> Result<(Vec<u8>, f64)> {
     Ok((file, start.elapsed().as_secs_f64()))
 }
 
-fn rgb(frame: &Frame) -> Result<Rgb> {
-    let frame = convert(frame.clone(), Model::Rgb)?;
-    let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
-    let planes = planes.context("a picture of 8 bits")?;
-    let [r, g, b] = planes[..] else {
-        anyhow::bail!("a picture of three colours");
-    };
-    let pixels = r.samples().iter().zip(g.samples()).zip(b.samples());
-    Ok(Rgb {
-        width: frame.width as usize,
-        height: frame.height as usize,
-        samples: pixels.flat_map(|((&r, &g), &b)| [r, g, b]).collect(),
-    })
-}
-
 /// Without a last odd row and column: libjpeg-turbo's planes API reads whole 4:2:0 samples of luma.
 fn even(frame: &Frame) -> Result<Frame> {
     let (width, height) = (frame.width & !1, frame.height & !1);
@@ -312,18 +289,6 @@ fn even(frame: &Frame) -> Result<Frame> {
     let planes = planes.collect::<Result<_>>()?;
     let cut = Frame::new(frame.model, width, height, planes, None);
     Ok(cut.with_colour(frame.colour.clone()))
-}
-
-fn slice(rgb: &Rgb) -> Result<PixelSlice<'_>> {
-    let (width, height) = (rgb.width as u32, rgb.height as u32);
-    let slice = PixelSlice::new(
-        &rgb.samples,
-        width,
-        height,
-        3 * rgb.width,
-        PixelDescriptor::RGB8_SRGB,
-    );
-    slice.map(PixelSlice::erase).ok().context("pixels to score")
 }
 
 impl Measured {
@@ -406,29 +371,40 @@ fn print(results: &[Measured], side: u32) {
 fn goals(results: &[Measured], sides: &[u32]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for &side in sides {
-        let mut at_most = |what: String, figure: f64, limit: f64| {
-            goals.push(Goal::at_most(
-                format!("{what}, {side} px"),
-                figure,
-                limit,
-                "",
-            ));
-        };
+        let measured = |encoder: &str| pairs(results, encoder, side).next().is_some();
+        let named = |what: &str| format!("{what}, {side} px");
         for (encoder, limit) in [(OURS, 0.9), ("Andon JPEG XL", 0.78)] {
-            if pairs(results, encoder, side).next().is_some() {
+            if measured(encoder) {
                 let bytes = ratio(results, encoder, side, 70.0, SCORE);
-                at_most(
-                    format!("{encoder}: bytes of libjpeg-turbo's at SSIMULACRA2 70"),
-                    bytes,
-                    limit,
-                );
+                let what = format!("{encoder}: bytes of libjpeg-turbo's at SSIMULACRA2 70");
+                goals.push(Goal::at_most(named(&what), bytes, limit, ""));
             }
         }
-        if pairs(results, OURS, side).next().is_some() {
+        if measured(OURS) {
             let bytes = ratio(results, OURS, side, 70.0, SIMILARITY);
-            at_most(format!("{OURS}: at equal SSIM"), bytes, 1.0);
+            let what = format!("{OURS}: at equal SSIM");
+            goals.push(Goal::at_most(named(&what), bytes, 1.0, ""));
             let time = milliseconds(results, OURS, side) / milliseconds(results, YARDSTICK, side);
-            at_most(format!("{OURS}: time of libjpeg-turbo's"), time, 1.5);
+            let what = format!("{OURS}: time of libjpeg-turbo's");
+            goals.push(Goal::at_most(named(&what), time, 1.5, ""));
+        }
+        for (format, faster) in [("AVIF", 3.0), ("WebP", 1.5)] {
+            let [ours, theirs] = ["Andon", "libvips"].map(|who| format!("{who} {format}"));
+            if !measured(&ours) || !measured(&theirs) {
+                continue;
+            }
+            let speed = milliseconds(results, &theirs, side) / milliseconds(results, &ours, side);
+            let what = format!("{ours}: images/s of libvips'");
+            goals.push(Goal::at_least(named(&what), speed, faster, ""));
+            let [ours_bytes, theirs_bytes] =
+                [&ours, &theirs].map(|who| ratio(results, who, side, 70.0, SCORE));
+            let what = format!("{ours}: bytes of libvips' at SSIMULACRA2 70");
+            goals.push(Goal::at_most(
+                named(&what),
+                ours_bytes / theirs_bytes,
+                1.0,
+                "",
+            ));
         }
     }
     goals

@@ -2,11 +2,13 @@
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
-    Alone, Codec, Context, Decode, Depth, Error, Frame, Limits, Model, Never, Scales, Stage, Traits,
+    Alone, Codec, Context, Decode, Depth, Error, Frame, Limits, Model, Never, Plane, Scales, Stage,
+    Traits,
 };
 use anyhow::{Context as _, Result};
 
 use crate::engines::render;
+use crate::quality::Rgb;
 
 /// What a photograph shows upright after these steps, without profiles.
 pub(crate) fn prepared(photo: &[u8], steps: &str) -> Result<Frame> {
@@ -37,6 +39,22 @@ pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
         .into_iter()
         .next()
         .context("a picture without a frame")
+}
+
+/// The samples of a frame as red, green and blue.
+pub(crate) fn rgb(frame: &Frame) -> Result<Rgb> {
+    let frame = convert(frame.clone(), Model::Rgb)?;
+    let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
+    let planes = planes.context("a picture of 8 bits")?;
+    let [r, g, b] = planes[..] else {
+        anyhow::bail!("a picture of three colours");
+    };
+    let pixels = r.samples().iter().zip(g.samples()).zip(b.samples());
+    Ok(Rgb {
+        width: frame.width as usize,
+        height: frame.height as usize,
+        samples: pixels.flat_map(|((&r, &g), &b)| [r, g, b]).collect(),
+    })
 }
 
 /// A frame in another model, of 8 bits.

@@ -20,6 +20,7 @@ mod raw;
 mod reference;
 mod rejections;
 mod resize;
+mod score;
 mod stats;
 mod table;
 mod work;
@@ -77,6 +78,8 @@ enum Task {
     Jpeg(jpeg::JpegArgs),
     /// Our encoders and libvips': time, and bytes at equal quality.
     Encode(encode::EncodeArgs),
+    /// How near `score:` comes to the score asked for, in every format.
+    Score(score::ScoreArgs),
     /// GIF to animated WebP, by us and by libvips: frames per second, and memory for 10 and 1,000 frames.
     Animation(animation::AnimationArgs),
     /// Our resampling kernels against `fast_image_resize`: time and error.
@@ -159,6 +162,11 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Encode(args)) => {
             let run = encode::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-encode", &run)?;
+            args.strictness.judge(&run.goals)
+        }
+        Some(Task::Score(args)) => {
+            let run = score::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-score", &run)?;
             args.strictness.judge(&run.goals)
         }
         Some(Task::Animation(args)) => {

@@ -50,6 +50,20 @@ impl Folder {
         Ok(folders)
     }
 
+    /// All photographs of this folder and of those of `more` that are here, each once.
+    pub(crate) fn paths(&self, more: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for folder in self.with(more)? {
+            for name in &folder.names {
+                // Some folders share photographs.
+                if !paths.iter().any(|path| path.ends_with(name)) {
+                    paths.push(folder.path.join(name));
+                }
+            }
+        }
+        Ok(paths)
+    }
+
     /// One photograph's bytes.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         fs::read(self.path.join(name)).with_context(|| name.to_owned())

@@ -1,6 +1,9 @@
 //! How near one picture is to another: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared
 //! by every bench.
 
+use anyhow::{Context as _, Result};
+use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
+
 use crate::stats::mean;
 
 /// Interleaved 8-bit RGB.
@@ -8,6 +11,25 @@ pub(crate) struct Rgb {
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) samples: Vec<u8>,
+}
+
+impl Rgb {
+    /// As the metric reads it.
+    pub(crate) fn slice(&self) -> Result<PixelSlice<'_>> {
+        let slice = PixelSlice::new(
+            &self.samples,
+            self.width as u32,
+            self.height as u32,
+            3 * self.width,
+            PixelDescriptor::RGB8_SRGB,
+        );
+        slice.map(PixelSlice::erase).ok().context("pixels to score")
+    }
+}
+
+/// By SSIMULACRA2, against a picture of the same size: at most 100.
+pub(crate) fn scored(reference: &Ssimulacra2Reference, picture: &Rgb) -> Result<f64> {
+    reference.compare(&picture.slice()?).context("a score")
 }
 
 /// Interleaved RGB in floats, 0 to 255: the reference keeps its fractions.
