@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 pub use andon_recipe::Orientation;
-use andon_recipe::Word;
+use andon_recipe::{Area, Word};
 
 use crate::cores::Cores;
 use crate::cost::Cost;
@@ -90,6 +90,47 @@ pub trait Codec: Send + Sync {
     fn decodes_at_once(&self, info: &Info, one: Scales, other: Scales) -> bool {
         let _ = info;
         one == other
+    }
+
+    /// Estimated cost of [`Codec::index`], and the memory it holds; `None`: such pictures have none.
+    fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
+        let _ = (bytes, info);
+        None
+    }
+
+    /// Goes through the file once and notes where decoding can begin, so that parts of the picture are decoded without
+    /// the rest ever after: bytes that only this codec understands, to be kept with the file's state. `how.scales` does
+    /// not count. `None`: it cannot be done with this file, which may be damaged.
+    ///
+    /// # Errors
+    /// `Limit`, `Interrupted`.
+    fn index(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
+        let _ = (bytes, info, how);
+        Ok(None)
+    }
+
+    /// The part, in px as stored, that is decoded where `wanted` is: at every scale it begins with a whole sample of
+    /// every plane. `None`: the index is none of this file.
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
+        let _ = (bytes, info, index, wanted);
+        None
+    }
+
+    /// Decodes what `part` gave: to the bit what `decode` gives there. The frame is of the size of the part at
+    /// `how.scales`.
+    ///
+    /// # Errors
+    /// As `decode`.
+    fn decode_part(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'_>,
+        index: &[u8],
+        part: Area,
+    ) -> Result<Image> {
+        let _ = (bytes, info, how, index, part);
+        Err(Error::Internal(format!("{} has no index", self.name())))
     }
 
     /// The frames that `open` gives, composed on their canvas; `None` for pictures that do not move, and for a codec

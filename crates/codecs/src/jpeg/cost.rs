@@ -3,6 +3,7 @@
 //!
 //! Entropy coding grows with the file, the rest with the samples.
 
+use super::native;
 use andon_pixels::{Cost, Encode, Info, Model, Scale, Scales, Traits};
 
 /// Reading a file of `bytes` bytes.
@@ -45,6 +46,15 @@ pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: cost.nanos + scans,
         scratch: cost.scratch + samples(info.model, width, height),
+    }
+}
+
+/// Finding the places in a sequential file from which its parts can be decoded.
+pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
+    let cost = checking(bytes, info);
+    Cost {
+        scratch: cost.scratch + 2 * native::MOST_INDEX_BYTES,
+        ..cost
     }
 }
 

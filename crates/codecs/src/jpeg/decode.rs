@@ -5,10 +5,11 @@ use std::ops::Range;
 use andon_pixels::{
     Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
+use andon_recipe::Area;
 
 use super::header::layout::{Colour, Layout};
 use super::header::markers::Header;
-use super::native::{self, Refused, Scans};
+use super::native::{self, Index, Refused, Scans};
 use super::segments;
 use super::turbo::ffi;
 use crate::guard;
@@ -27,7 +28,7 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
-    let frame = frame(header, &layout, how.scales, grids);
+    let frame = frame((header.width, header.height), &layout, how.scales, grids);
     let space = header.space(bytes, layout.model);
     Ok(Image::read(frame, metadata, space))
 }
@@ -51,7 +52,7 @@ pub(crate) fn decode_at_once(
     let space = header.space(bytes, layout.model);
     Ok(pictures.map(|pictures| {
         let images = scales.iter().zip(pictures).map(|(&scales, grids)| {
-            let frame = frame(header, &layout, scales, grids);
+            let frame = frame((header.width, header.height), &layout, scales, grids);
             Image::read(frame, metadata.clone(), space)
         });
         images.collect()
@@ -77,12 +78,17 @@ pub(crate) fn check(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<(
     }
 }
 
-fn frame(header: &Header, layout: &Layout, scales: Scales, grids: Vec<Grid<u8>>) -> Frame {
+fn frame(
+    (width, height): (u32, u32),
+    layout: &Layout,
+    scales: Scales,
+    grids: Vec<Grid<u8>>,
+) -> Frame {
     let model = match layout.model {
         Model::YCbCr { sub, .. } => Model::ycbcr(scales.subsampling(sub)),
         model => model,
     };
-    let (width, height) = (scales.luma.of(header.width), scales.luma.of(header.height));
+    let (width, height) = (scales.luma.of(width), scales.luma.of(height));
     let planes = grids.into_iter().map(Plane::U8).collect();
     Frame::new(model, width, height, planes, None)
 }
@@ -110,22 +116,91 @@ fn several(
     if is_foreign(header, layout) {
         return Ok(None);
     }
-    let sizes: Vec<_> = scales.iter().map(|s| [s.luma.0, s.chroma.0]).collect();
+    let sizes: Vec<_> = scales.iter().map(sizes).collect();
+    let interrupted = || how.interrupt.interrupted();
     let wanted = native::Wanted {
-        sizes: &sizes,
         followed,
+        ..wanted(header, how, &sizes, &interrupted)
+    };
+    unless_unsupported(native::decode(bytes, &wanted))
+}
+
+/// Samples per block side of luma and of chroma.
+fn sizes(scales: &Scales) -> [u8; 2] {
+    [scales.luma.0, scales.chroma.0]
+}
+
+fn wanted<'a>(
+    header: &Header,
+    how: &Decode<'a>,
+    sizes: &'a [[u8; 2]],
+    interrupted: &'a dyn Fn() -> bool,
+) -> native::Wanted<'a> {
+    native::Wanted {
+        sizes,
+        followed: Scans::Needed,
         scans: most_scans(header, how.limits),
         memory: how.limits.memory,
-        interrupted: &|| how.interrupt.interrupted(),
+        interrupted,
         cores: how.cores,
-    };
-    match native::decode(bytes, &wanted) {
-        Ok(pictures) => Ok(Some(pictures)),
+    }
+}
+
+/// What our own decoder made of a file; `None` where it does not apply.
+fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option<T>> {
+    match made {
+        Ok(made) => Ok(Some(made)),
         Err(Refused::Unsupported) => Ok(None),
         Err(Refused::Broken(why)) => Err(Error::broken(super::NAME, why)),
         Err(Refused::Interrupted) => Err(Error::Interrupted),
         Err(Refused::Limit { name, value, limit }) => Err(Error::Limit { name, value, limit }),
     }
+}
+
+/// Makes an index of the file; `None` where there can be none. What is wrong with a damaged file is told by whoever
+/// decodes it.
+///
+/// # Errors
+/// `Limit`, `Interrupted`.
+pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
+    let layout = Layout::of(header)?;
+    guard::size(header.width, header.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    if is_foreign(header, &layout) {
+        return Ok(None);
+    }
+    let interrupted = || how.interrupt.interrupted();
+    let index = native::index(bytes, &wanted(header, how, &[], &interrupted));
+    match unless_unsupported(index) {
+        Err(Error::Broken { .. }) => Ok(None),
+        index => index,
+    }
+}
+
+/// Decodes a part of the picture through its index.
+///
+/// # Errors
+/// As `decode`; `Internal` for an index of another file.
+pub(crate) fn decode_part(
+    bytes: &[u8],
+    header: &Header,
+    how: &Decode<'_>,
+    index: &[u8],
+    part: Area,
+) -> Result<Image> {
+    let layout = Layout::of(header)?;
+    guard::size(header.width, header.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    let metadata = metadata(bytes, header, how)?;
+    let foreign = || Error::Internal("a JPEG's index is not its own".to_owned());
+    let index = Index::of(index, bytes).ok_or_else(foreign)?;
+    let (sizes, interrupted) = ([sizes(&how.scales)], || how.interrupt.interrupted());
+    let wanted = wanted(header, how, &sizes, &interrupted);
+    let grids = unless_unsupported(native::decode_part(bytes, &index, part, &wanted))?;
+    let size = (part.w, part.h);
+    let frame = frame(size, &layout, how.scales, grids.ok_or_else(foreign)?);
+    let space = header.space(bytes, layout.model);
+    Ok(Image::read(frame, metadata, space))
 }
 
 /// Planes by libjpeg-turbo, which decodes all of them at one scale: chroma is thinned afterwards where a

@@ -16,12 +16,13 @@ use andon_pixels::{
     Codec, Cost, Decode, Encode, Format, Frame, GainHeader, GainParams, Image, Info, Interrupt,
     Model, Orientation, Result, Scale, Scales, Tags, Traits,
 };
-use andon_recipe::{Word, options};
+use andon_recipe::{Area, Word, options};
 
 #[cfg(feature = "compare")]
 pub(crate) use self::decode::compare::compare;
 use self::header::layout::Layout;
 use self::header::markers::Header;
+use self::native::Index;
 use crate::exif;
 
 /// The JPEG codec.
@@ -79,6 +80,32 @@ impl Codec for Jpeg {
     ) -> Result<Option<Vec<Image>>> {
         let header = Header::read(bytes)?;
         decode::decode_at_once(bytes, &header, how, scales)
+    }
+
+    fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
+        let sequential = !info.progressive && info.decoder_bytes == 0;
+        sequential.then(|| cost::indexing(bytes, info))
+    }
+
+    fn index(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
+        let header = Header::read(bytes)?;
+        decode::index(bytes, &header, how)
+    }
+
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
+        Index::of(index, bytes)?.part(wanted, (info.width, info.height))
+    }
+
+    fn decode_part(
+        &self,
+        bytes: &[u8],
+        _info: &Info,
+        how: &Decode<'_>,
+        index: &[u8],
+        part: Area,
+    ) -> Result<Image> {
+        let header = Header::read(bytes)?;
+        decode::decode_part(bytes, &header, how, index, part)
     }
 
     fn decodes_at_once(&self, _info: &Info, one: Scales, other: Scales) -> bool {

@@ -20,6 +20,18 @@ impl Unstuffed {
     /// Takes the entropy-coded bytes at the beginning of `coded` in and gives how many there were. A
     /// marker other than RSTn ends them.
     pub(super) fn read(&mut self, coded: &[u8]) -> usize {
+        self.read_from(coded, 0, |_, _| {})
+    }
+
+    /// The same for bytes that begin in restart interval `number` of the scan; `runs` is told where each run of
+    /// bytes without stuffing or a marker ends, unstuffed, and where in `coded` the next one begins.
+    #[inline(always)]
+    pub(super) fn read_from(
+        &mut self,
+        coded: &[u8],
+        number: usize,
+        mut runs: impl FnMut(usize, usize),
+    ) -> usize {
         self.bytes.clear();
         self.ends.clear();
         self.in_order = usize::MAX;
@@ -41,7 +53,7 @@ impl Unstuffed {
                 }
                 Some(&marker @ 0xd0..=0xd7) => {
                     self.bytes.extend_from_slice(&coded[from..at]);
-                    if usize::from(marker & 7) != self.ends.len() % 8 {
+                    if usize::from(marker & 7) != (number + self.ends.len()) % 8 {
                         self.in_order = self.in_order.min(self.ends.len() + 1);
                     }
                     self.ends.push(self.bytes.len());
@@ -59,7 +71,9 @@ impl Unstuffed {
                     break;
                 }
             }
+            runs(self.bytes.len(), from);
         }
+        runs(self.bytes.len(), from);
         self.ends.push(self.bytes.len());
         from
     }
@@ -86,7 +100,8 @@ impl Unstuffed {
         Some(Bits::within(&self.bytes, self.range(index)?))
     }
 
-    fn range(&self, index: usize) -> Option<Range<usize>> {
+    /// The unstuffed bytes of restart interval `index`, unless a marker before it is missing.
+    pub(super) fn range(&self, index: usize) -> Option<Range<usize>> {
         if index >= self.in_order {
             return None;
         }

@@ -15,6 +15,7 @@ mod abreast;
 mod bits;
 pub(super) mod entropy;
 mod huffman;
+mod index;
 mod output;
 mod plane;
 mod progressive;
@@ -25,6 +26,7 @@ mod split;
 
 use andon_pixels::{Cores, Grid};
 
+pub(crate) use self::index::{Index, MOST_INDEX_BYTES, decode_part, index};
 use self::plane::PlaneDecoder;
 use self::segments::{FrameHeader, Segment, Segments};
 

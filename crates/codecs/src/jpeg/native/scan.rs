@@ -42,9 +42,15 @@ impl<'a> Intervals<'a> {
 
     /// One interval that has begun already and never ends.
     pub(super) fn endless(data: &'a Unstuffed) -> Self {
+        Self::begun(data, 0, u32::MAX)
+    }
+
+    /// The first interval has begun already: so many of its MCUs are left.
+    pub(super) fn begun(data: &'a Unstuffed, restart: u32, left: u32) -> Self {
         Self {
-            left: u32::MAX,
-            ..Self::new(data, 0)
+            left,
+            next: 1,
+            ..Self::new(data, restart)
         }
     }
 

@@ -55,7 +55,7 @@ pub(super) fn decode(
 }
 
 /// Does the file end after the last scan that is needed?
-fn ends(segments: &mut Segments<'_>) -> Result<(), Refused> {
+pub(super) fn ends(segments: &mut Segments<'_>) -> Result<(), Refused> {
     loop {
         match segments.next()? {
             Segment::Frame(_) => {}
@@ -148,15 +148,13 @@ impl Coder {
     }
 }
 
-fn decode_scan(
+/// What the components of a scan need until they are samples.
+pub(super) fn coders(
     tables: &Tables,
     frame: &FrameHeader,
     scan: &ScanHeader,
-    data: Unstuffed,
-    planes: Vec<PlaneDecoder>,
-    wanted: &Wanted<'_>,
-) -> Result<Vec<PlaneDecoder>, Refused> {
-    let (across, down) = mcus(frame, scan, &planes);
+    planes: &[PlaneDecoder],
+) -> Result<(Vec<Coder>, Vec<Lane>), Refused> {
     let alone = scan.components.len() == 1;
     let mut coders = Vec::<Coder>::with_capacity(scan.components.len());
     let mut lanes = Vec::with_capacity(scan.components.len());
@@ -179,6 +177,19 @@ fn decode_scan(
         });
         coders.push(coder);
     }
+    Ok((coders, lanes))
+}
+
+fn decode_scan(
+    tables: &Tables,
+    frame: &FrameHeader,
+    scan: &ScanHeader,
+    data: Unstuffed,
+    planes: Vec<PlaneDecoder>,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<PlaneDecoder>, Refused> {
+    let (across, down) = mcus(frame, scan, &planes);
+    let (mut coders, lanes) = coders(tables, frame, scan, &planes)?;
     let data = Arc::new(data);
     // At full size the samples are half of the work, and go to an idle core; of small pictures the second
     // half of the scan does.

@@ -1,0 +1,271 @@
+//! Parts of JPEGs, decoded through an index: to the bit what the full decode has there.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use andon_pixels::{
+    Alone, Codec, Decode, Frame, Image, Info, Limits, Never, Result, Scale, Scales,
+};
+use andon_recipe::Area;
+use support::{Dice, codec};
+
+/// A file, its header and its index.
+struct Indexed {
+    name: String,
+    bytes: Vec<u8>,
+    info: Info,
+    index: Vec<u8>,
+}
+
+fn samples(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(folder)
+}
+
+fn jpeg() -> &'static dyn Codec {
+    codec("jpeg")
+}
+
+fn how(scales: Scales, limits: &Limits) -> Decode<'_> {
+    Decode {
+        scales,
+        limits,
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    }
+}
+
+fn index(bytes: &[u8]) -> Option<Vec<u8>> {
+    let info = jpeg().probe(bytes).ok()?;
+    let limits = Limits::default();
+    let index = jpeg().index(bytes, &info, &how(Scales::FULL, &limits));
+    index.expect("nothing over a limit")
+}
+
+/// The files of the samples and of the fixtures that have an index.
+fn indexed() -> Vec<Indexed> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
+    let mut all = Vec::new();
+    for folder in [samples("jpeg"), fixtures] {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != "jpg") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).expect("a file");
+            if let Some(index) = index(&bytes) {
+                let info = jpeg().probe(&bytes).expect("a header");
+                let name = path.display().to_string();
+                all.push(Indexed {
+                    name,
+                    bytes,
+                    info,
+                    index,
+                });
+            }
+        }
+    }
+    all
+}
+
+impl Indexed {
+    fn part(&self, scales: Scales, part: Area) -> Result<Image> {
+        let limits = Limits::default();
+        let how = how(scales, &limits);
+        jpeg().decode_part(&self.bytes, &self.info, &how, &self.index, part)
+    }
+
+    fn whole(&self, scales: Scales) -> Frame {
+        let limits = Limits::default();
+        let image = jpeg().decode(&self.bytes, &self.info, &how(scales, &limits));
+        image.expect("a picture").frames.remove(0)
+    }
+
+    /// The part around some px of the picture.
+    fn around(&self, x: u32, y: u32, w: u32, h: u32) -> Area {
+        let wanted = Area { x, y, w, h };
+        let part = jpeg().part(&self.bytes, &self.info, &self.index, wanted);
+        let part = part.expect("a part");
+        assert!(part.x <= x && part.y <= y, "{}: {part:?}", self.name);
+        let (right, bottom) = (part.x + part.w, part.y + part.h);
+        assert!(right >= x + w && bottom >= y + h, "{}: {part:?}", self.name);
+        part
+    }
+}
+
+/// Is `part`, at these scales, what `whole` has there?
+fn lies_in(whole: &Frame, part: &Frame, place: Area, scales: Scales) -> bool {
+    let (x, y) = (scales.luma.of(place.x), scales.luma.of(place.y));
+    let planes = whole.planes.iter().zip(&part.planes).enumerate();
+    let mut same = planes.map(|(index, (whole_plane, part))| {
+        let (across, down) = whole.model.plane_size(index, x, y);
+        let (all, part) = (whole_plane.as_u8(), part.as_u8());
+        let (all, part) = (all.expect("8 bits"), part.expect("8 bits"));
+        (0..part.height()).all(|row| {
+            let line = &all.row(down + row)[across as usize..];
+            line.get(..part.width() as usize) == Some(part.row(row))
+        })
+    });
+    same.all(|same| same) && whole.model == part.model
+}
+
+const AT: [Scales; 5] = [
+    Scales::FULL,
+    Scales::both(Scale::HALF),
+    Scales {
+        luma: Scale::HALF,
+        chroma: Scale::QUARTER,
+    },
+    Scales::both(Scale::QUARTER),
+    Scales::both(Scale::EIGHTH),
+];
+
+#[test]
+fn every_part_is_what_the_full_decode_has_there() {
+    let files = indexed();
+    let mut dice = Dice::new(3);
+    for file in &files {
+        let (width, height) = (file.info.width, file.info.height);
+        for scales in AT {
+            let whole = file.whole(scales);
+            let mut along = |side: u32| {
+                let first = dice.below(side as usize) as u32;
+                (first, dice.below((side - first) as usize) as u32 + 1)
+            };
+            let mut wanted = vec![(0, 0, width, height), (width - 1, height - 1, 1, 1)];
+            for _ in 0..6 {
+                let ((x, w), (y, h)) = (along(width), along(height));
+                wanted.push((x, y, w, h));
+            }
+            for (x, y, w, h) in wanted {
+                let place = file.around(x, y, w, h);
+                let part = file.part(scales, place).expect("a part").frames.remove(0);
+                let what = format!("{} {scales:?} {place:?}", file.name);
+                assert_eq!(
+                    (part.width, part.height),
+                    (scales.luma.of(place.w), scales.luma.of(place.h)),
+                    "{what}"
+                );
+                assert!(lies_in(&whole, &part, place, scales), "{what}");
+            }
+        }
+    }
+    let has = |name: &str| files.iter().any(|file| file.name.ends_with(name));
+    for name in [
+        "420.jpg",
+        "422.jpg",
+        "440.jpg",
+        "444.jpg",
+        "gray.jpg",
+        "restart.jpg",
+        "restart-5.jpg",
+        "restart-row.jpg",
+        "33x17.jpg",
+    ] {
+        assert!(has(name), "{name} has no index");
+    }
+    for name in [
+        "progressive-420.jpg",
+        "gray-progressive.jpg",
+        "cmyk.jpg",
+        "rgb.jpg",
+    ] {
+        assert!(!has(name), "{name} has an index");
+    }
+}
+
+#[test]
+fn parts_begin_near_what_is_wanted() {
+    let file = indexed()
+        .into_iter()
+        .find(|file| file.name.ends_with("/420.jpg"));
+    let file = file.expect("a sample");
+    let part = file.around(file.info.width - 1, file.info.height - 1, 1, 1);
+    assert!(part.w <= 128 && part.h <= 16, "{part:?}");
+}
+
+#[test]
+fn a_damaged_file_has_no_index_or_that_of_the_picture_it_decodes_to() {
+    let mut dice = Dice::new(11);
+    let (mut sound, mut refused) = (0, 0);
+    for name in ["420.jpg", "restart.jpg", "gray.jpg"] {
+        let file = std::fs::read(samples("jpeg").join(name)).expect("a sample");
+        for round in 0..300 {
+            let mut bytes = file.clone();
+            for _ in 0..3 {
+                let at = file.len() / 8 + dice.below(file.len() * 7 / 8);
+                bytes[at] ^= 1 << dice.below(8);
+            }
+            if round % 10 == 0 {
+                bytes.truncate(file.len() - 1 - dice.below(file.len() / 2));
+            }
+            let Ok(info) = jpeg().probe(&bytes) else {
+                continue;
+            };
+            let limits = Limits::default();
+            let how = how(Scales::FULL, &limits);
+            let whole = jpeg().decode(&bytes, &info, &how);
+            let Ok(Some(index)) = jpeg().index(&bytes, &info, &how) else {
+                refused += 1;
+                continue;
+            };
+            let whole = whole.expect("what has an index decodes").frames.remove(0);
+            let damaged = Indexed {
+                name: name.to_owned(),
+                bytes,
+                info,
+                index,
+            };
+            let place = damaged.around(damaged.info.width / 2, damaged.info.height / 2, 9, 9);
+            let part = damaged.part(Scales::FULL, place).expect("a part");
+            assert!(
+                lies_in(&whole, &part.frames[0], place, Scales::FULL),
+                "{name} {round}"
+            );
+            sound += 1;
+        }
+    }
+    assert!(sound > 50 && refused > 50, "{sound}, {refused}");
+}
+
+#[test]
+fn a_cut_file_has_no_index() {
+    let file = std::fs::read(samples("jpeg").join("420.jpg")).expect("a sample");
+    for length in [file.len() - 1, file.len() - 2, file.len() / 2] {
+        assert_eq!(index(&file[..length]), None, "{length} bytes");
+    }
+}
+
+#[test]
+fn an_index_of_another_file_is_refused_and_a_damaged_one_breaks_nothing() {
+    let files = indexed();
+    let named = |name: &str| files.iter().find(|file| file.name.ends_with(name));
+    let (one, other) = (named("/420.jpg"), named("/444.jpg"));
+    let (one, other) = (one.expect("a sample"), other.expect("a sample"));
+    let everything = Area {
+        x: 0,
+        y: 0,
+        w: one.info.width,
+        h: one.info.height,
+    };
+    let part = |index: &[u8]| jpeg().part(&one.bytes, &one.info, index, everything);
+    assert_eq!(part(&other.index), None);
+    assert_eq!(part(&one.index[..one.index.len() - 1]), None);
+    assert_eq!(part(&[]), None);
+    let mut dice = Dice::new(5);
+    for _ in 0..300 {
+        let mut index = one.index.clone();
+        for _ in 0..4 {
+            index[dice.below(one.index.len())] ^= 1 << dice.below(8);
+        }
+        if let Some(place) = part(&index) {
+            let limits = Limits::default();
+            let how = how(Scales::FULL, &limits);
+            // A picture, a wrong one or none.
+            let _ = jpeg().decode_part(&one.bytes, &one.info, &how, &index, place);
+        }
+    }
+}
