@@ -208,7 +208,20 @@ impl Cache {
         }
     }
 
-    /// Such a note. It counts as no look-up.
+    /// A note that was [put](Cache::put) like a result, however old it is. It counts as no look-up.
+    pub async fn get_note(&self, key: &Key) -> Option<Arc<Entry>> {
+        let inner = &*self.inner;
+        if let Some(memory) = &inner.memory
+            && let Some(hit) = inner.find_in_memory(key, memory)
+        {
+            return Some(hit.entry);
+        }
+        let stored = inner.disk.as_ref()?.get(key).await?;
+        inner.keep_in_memory(*key, stored.clone());
+        Some(stored.entry)
+    }
+
+    /// Such a note, of those on disk alone. It counts as no look-up.
     pub async fn get_from_disk(&self, key: &Key) -> Option<Arc<Entry>> {
         let stored = self.inner.disk.as_ref()?.get(key).await?;
         Some(stored.entry)

@@ -99,7 +99,7 @@ impl Batch<'_> {
 
     fn convert(&self, input: &Path) -> anyhow::Result<()> {
         let source = std::fs::read(input).context("cannot be read")?;
-        let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, None)?;
+        let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, None, None)?;
         let output = self.outputs.claim(input, plan.format())?;
         let made = self.engine.run(
             &plan,

@@ -61,7 +61,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
-        let plan = engine.plan_with(rules, source, &read.materials, None)?;
+        let plan = engine.plan_with(rules, source, &read.materials, None, None)?;
         let sizes = geometry::explain(rules, &engine.facts(source)?);
         Ok((found, plan, sizes))
     });

@@ -155,23 +155,23 @@ fn every_part_is_what_the_full_decode_has_there() {
     }
     let has = |name: &str| files.iter().any(|file| file.name.ends_with(name));
     for name in [
-        "420.jpg",
-        "422.jpg",
-        "440.jpg",
-        "444.jpg",
-        "gray.jpg",
-        "restart.jpg",
-        "restart-5.jpg",
-        "restart-row.jpg",
-        "33x17.jpg",
+        "/420.jpg",
+        "/422.jpg",
+        "/440.jpg",
+        "/444.jpg",
+        "/gray.jpg",
+        "/restart.jpg",
+        "/restart-5.jpg",
+        "/restart-row.jpg",
+        "/33x17.jpg",
     ] {
         assert!(has(name), "{name} has no index");
     }
     for name in [
-        "progressive-420.jpg",
-        "gray-progressive.jpg",
-        "cmyk.jpg",
-        "rgb.jpg",
+        "/progressive-420.jpg",
+        "/gray-progressive.jpg",
+        "/cmyk.jpg",
+        "/rgb.jpg",
     ] {
         assert!(!has(name), "{name} has an index");
     }
@@ -184,7 +184,7 @@ fn parts_begin_near_what_is_wanted() {
         .find(|file| file.name.ends_with("/420.jpg"));
     let file = file.expect("a sample");
     let part = file.around(file.info.width - 1, file.info.height - 1, 1, 1);
-    assert!(part.w <= 128 && part.h <= 16, "{part:?}");
+    assert!(part.w <= 256 && part.h <= 16, "{part:?}");
 }
 
 #[test]

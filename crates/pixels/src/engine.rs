@@ -15,7 +15,7 @@ use crate::frame::{Frame, GainMap, Image, Metadata};
 use crate::limits::{Interrupt, Limits, Never};
 use crate::measure::Measurement;
 use crate::plan::search::{Scored, Search, Tried};
-use crate::plan::{self, Frames, Pipeline, Plan, Tag, Taken};
+use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
 use crate::score::Reference;
 use crate::sequence::{Head, Timed};
@@ -181,11 +181,12 @@ impl Engine {
     /// As `probe` (a picture over the limits of its size may still be copied), and `Recipe`, also for rules that
     /// have to know more than the header, and `Limit` for a result or a peak that is too large.
     pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
-        plan::planner::plan(&self.formats, rules, bytes, &Measured::default())
+        plan::planner::plan(&self.formats, rules, bytes, &Measured::default(), None)
     }
 
-    /// Plans as `plan` does, with what was measured, and counts what the rules compose with, of which one is held
-    /// at a time. `None`: what the rules have to know is measured here and now.
+    /// Plans as `plan` does, with what was measured and with the file's index, and counts what the rules compose with,
+    /// of which one is held at a time. Without `measured`, what the rules have to know is measured here and now. The
+    /// result does not depend on the index.
     ///
     /// # Errors
     /// As `plan`, as `measurement` and `measure`, and as loading a material; one that is no picture is left to the
@@ -196,6 +197,7 @@ impl Engine {
         bytes: &[u8],
         materials: &dyn Materials,
         measured: Option<&Measured>,
+        index: Option<&Index>,
     ) -> Result<Plan> {
         let measurement = match measured {
             Some(_) => None,
@@ -206,7 +208,7 @@ impl Engine {
             None => Measured::default(),
         };
         let measured = measured.unwrap_or(&here);
-        let mut plan = plan::planner::plan(&self.formats, rules, bytes, measured)?;
+        let mut plan = plan::planner::plan(&self.formats, rules, bytes, measured, index)?;
         if plan.is_copy() {
             return Ok(plan);
         }
@@ -221,6 +223,20 @@ impl Engine {
         plan.hold_also(most);
         within("memory", plan.peak_bytes(), self.formats.limits.memory)?;
         Ok(plan)
+    }
+
+    /// Makes the index that [`Plan::indexing`] speaks of; `None`: it cannot be done with this file.
+    ///
+    /// # Errors
+    /// `Limit`, `Interrupted`.
+    pub fn index(
+        &self,
+        bytes: &[u8],
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<Vec<u8>>> {
+        let (codec, info) = self.formats.header(bytes)?;
+        codec.index(bytes, &info, &self.how_in_full(cores, interrupt))
     }
 
     /// Runs a plan. The result does not depend on cores that help, nor on what was decoded before.
@@ -291,14 +307,17 @@ impl Engine {
         interrupt: &dyn Interrupt,
     ) -> Result<usize> {
         let (codec, info) = self.formats.header(bytes)?;
-        let how = Decode {
+        codec.extent(bytes, &info, &self.how_in_full(cores, interrupt))
+    }
+
+    fn how_in_full<'a>(&'a self, cores: &'a dyn Cores, interrupt: &'a dyn Interrupt) -> Decode<'a> {
+        Decode {
             scales: Scales::FULL,
             limits: &self.formats.limits,
             interrupt,
             cores,
             keep_metadata: false,
-        };
-        codec.extent(bytes, &info, &how)
+        }
     }
 
     /// Decodes what several plans for the same bytes begin with, going through the file once: for each
@@ -521,7 +540,13 @@ impl Job<'_> {
 
     fn decoded(&self, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
         let start = Instant::now();
-        let image = pipeline.source.decode(bytes, info, &self.how(pipeline))?;
+        let (source, how) = (pipeline.source, self.how(pipeline));
+        let image = match &pipeline.part {
+            None => source.decode(bytes, info, &how)?,
+            Some(Part { index, area }) => {
+                source.decode_part(bytes, info, &how, (**index).as_ref(), *area)?
+            }
+        };
         Ok(Decoded {
             image,
             time: start.elapsed(),
@@ -686,17 +711,8 @@ impl Job<'_> {
     fn whole(&self, bytes: &[u8]) -> Result<Image> {
         let (codec, info) = self.engine.formats.header(bytes)?;
         self.engine.formats.limits.check_source(&info)?;
-        codec.decode(
-            bytes,
-            &info,
-            &Decode {
-                scales: Scales::FULL,
-                limits: &self.engine.formats.limits,
-                interrupt: self.interrupt,
-                cores: self.cores,
-                keep_metadata: false,
-            },
-        )
+        let how = self.engine.how_in_full(self.cores, self.interrupt);
+        codec.decode(bytes, &info, &how)
     }
 }
 

@@ -35,7 +35,7 @@ fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) ->
 
 /// What a recipe comes to for a file.
 fn resolved(file: &[u8], text: &str) -> String {
-    let plan = engine().plan_with(&recipe(text), file, &NoMaterials, None);
+    let plan = engine().plan_with(&recipe(text), file, &NoMaterials, None, None);
     plan.expect("a plan").recipe().to_string()
 }
 
@@ -137,7 +137,7 @@ fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_picture() {
     );
     let plan = |text| {
         let file = file("");
-        let plan = engine().plan_with(&recipe(text), &file, &NoMaterials, None);
+        let plan = engine().plan_with(&recipe(text), &file, &NoMaterials, None, None);
         plan.expect("a plan").to_string()
     };
     assert_eq!(plan("trim"), "decode png rgb | crop 5,3 20x11 | encode png");

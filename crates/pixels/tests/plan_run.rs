@@ -181,7 +181,7 @@ fn what_is_laid_over_counts_in_the_peak() {
     let source = file(400, 300);
     let alone = engine().plan(&recipe, &source).expect("a plan");
     let plan = engine()
-        .plan_with(&recipe, &source, &Large, None)
+        .plan_with(&recipe, &source, &Large, None, None)
         .expect("a plan");
     // The file, and the frame in it.
     assert!(
@@ -194,6 +194,6 @@ fn what_is_laid_over_counts_in_the_peak() {
         memory: 3 << 20,
         ..Limits::default()
     };
-    let refused = Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large, None);
+    let refused = Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large, None, None);
     assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
 }

@@ -257,6 +257,7 @@ impl<'a> Draft<'a> {
             source: (self.info.width, self.info.height),
             from,
             within: self.stored.within,
+            part: None,
             scales: self.scales,
             stored: match self.info.model {
                 Model::YCbCr { sub, .. } => sub,

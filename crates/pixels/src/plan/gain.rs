@@ -86,11 +86,19 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
         ..draft.source.decoded(info, scales)
     };
     let bytes = usize::try_from(header.bytes).unwrap_or(usize::MAX);
-    let mut walk = Walk::new(bytes, draft.source, info, scales, Frames::First, traits);
+    let mut walk = Walk::new(
+        (bytes, bytes),
+        draft.source,
+        info,
+        scales,
+        Frames::First,
+        traits,
+    );
     let resample = Resample {
         source: (info.width, info.height),
         from: stored.from.unwrap_or(stored.within),
         within: stored.within,
+        part: None,
         scales,
         stored: sub,
         to: stored.to,

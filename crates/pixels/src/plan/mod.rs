@@ -9,6 +9,7 @@ mod draft;
 mod explain;
 mod gain;
 mod output;
+mod part;
 pub(crate) mod planner;
 mod rules;
 mod runs;
@@ -24,6 +25,8 @@ pub use cost::Step;
 pub(crate) use cost::frame_bytes;
 pub(crate) use draft::accepted;
 pub(crate) use gain::Taken;
+pub use part::Index;
+pub(crate) use part::Part;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 pub(crate) use words::fraction;
@@ -49,6 +52,10 @@ pub struct Plan {
     frame: u64,
     /// What is lost that was not asked to be, in a sentence each.
     notes: Vec<String>,
+    /// What an index of the source would take, if one would help and is not there.
+    indexing: Option<Cost>,
+    /// Bytes of the source file that no decoder goes through.
+    unread: u64,
     pipeline: Option<Pipeline>,
 }
 
@@ -96,6 +103,8 @@ pub(crate) struct Pipeline {
     pub(crate) source: &'static dyn Codec,
     /// At these scales.
     pub(crate) scales: Scales,
+    /// Only this part of it, if not all.
+    pub(crate) part: Option<Part>,
     /// Which of its frames.
     pub(crate) frames: Frames,
     /// Size of the decoded frame.
@@ -199,12 +208,27 @@ impl Plan {
         }
     }
 
-    /// Frames that are read one after the other are nothing that another plan could begin with, and what is not decoded
-    /// begins with nothing.
+    /// Frames that are read one after the other are nothing that another plan could begin with, nor is a part of the
+    /// picture, and what is not decoded begins with nothing.
     fn shares_nothing(&self) -> bool {
-        self.pipeline
-            .as_ref()
-            .is_some_and(|pipeline| pipeline.frames != Frames::First || pipeline.recoder.is_some())
+        self.pipeline.as_ref().is_some_and(|pipeline| {
+            pipeline.frames != Frames::First
+                || pipeline.recoder.is_some()
+                || pipeline.part.is_some()
+        })
+    }
+
+    /// What it takes to make an index of the source, where a small part of a large picture is shown and the plan was
+    /// made without an index that fits, although there could be one.
+    #[must_use]
+    pub fn indexing(&self) -> Option<Cost> {
+        self.indexing
+    }
+
+    /// Bytes of the source that are passed over, because only a part of the picture is decoded.
+    #[must_use]
+    pub fn unread(&self) -> u64 {
+        self.unread
     }
 
     /// The part of its cost that is decoding, in nanoseconds.

@@ -1,6 +1,6 @@
 //! How a plan comes about, from top to bottom.
 
-use andon_recipe::{Facts, Kept, Measured, Recipe, Rules, Step};
+use andon_recipe::{Area, Facts, Kept, Measured, Recipe, Rules, Step};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
@@ -8,7 +8,7 @@ use super::gain::{self, Along};
 use super::output;
 use super::rules::{convert_colour_late, copy_if_nothing_changes};
 use super::search::{Scored, Search};
-use super::{Frames, Pipeline, Plan, words};
+use super::{Frames, Index, Part, Pipeline, Plan, words};
 use crate::codec::{Codec, Encode, Info, Scale, Scales};
 use crate::color::Convert;
 use crate::cost::Cost;
@@ -26,6 +26,7 @@ pub(crate) fn plan(
     rules: &dyn Rules,
     bytes: &[u8],
     measured: &Measured,
+    index: Option<&Index>,
 ) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
     let recipe = rules
@@ -82,7 +83,32 @@ pub(crate) fn plan(
         }
         along => along.and_then(Result::ok),
     };
-    let mut walk = Walk::new(file, source, &info, scales, frames, decoded);
+    let mut indexing = None;
+    let mut part = None;
+    if let Some(seen) = draft.small_part() {
+        part = index.and_then(|index| {
+            let area = source.part(bytes, &info, (**index).as_ref(), seen)?;
+            let index = index.clone();
+            Some(Part { index, area })
+        });
+        if part.is_none() {
+            indexing = source.index_cost(file as u64, &info);
+        }
+    }
+    // A part is read as a picture of its own.
+    let mut read = info.clone();
+    let mut coded = file;
+    if let Some(Part { area, .. }) = &part {
+        draft.begins_with(*area);
+        (read.width, read.height) = (area.w, area.h);
+        coded = (file as f64 * read.pixels() as f64 / info.pixels() as f64) as usize;
+    }
+    let files = (file, coded);
+    let mut walk = Walk::new(files, source, &read, scales, frames, decoded);
+    if let (Some(Part { area, .. }), Some(step)) = (&part, walk.steps.first_mut()) {
+        let Area { x, y, w, h } = area;
+        step.text += &format!(" from {x},{y} {w}x{h}");
+    }
     walk.extend(std::mem::take(&mut draft.first).into_stage());
     walk.extend(draft.turn.take());
     if let Some(to) = draft.leaves {
@@ -117,12 +143,15 @@ pub(crate) fn plan(
         file: walk.file,
         frame: walk.decoded,
         notes,
+        indexing,
+        unread: (file - coded) as u64,
         pipeline: Some(Pipeline {
             recoder,
             source,
             scales,
+            part,
             frames,
-            decoded: info.scaled(scales.luma),
+            decoded: read.scaled(scales.luma),
             stages: walk.stages,
             reads_profile: walk.reads_profile,
             gain_map: gain_map.map(|along| along.taken),
@@ -237,9 +266,9 @@ const DECODED_NANOS: u64 = 5;
 const LEAST_RESULT: u64 = 8 << 20;
 
 impl Walk {
-    /// Starts behind the decoder.
+    /// Starts behind the decoder, which goes through so many bytes of a file of so many.
     pub(super) fn new(
-        file: usize,
+        (file, coded): (usize, usize),
         source: &dyn Codec,
         info: &Info,
         scales: Scales,
@@ -260,7 +289,7 @@ impl Walk {
         };
         let times = u64::from(frames.count());
         walk.times = times;
-        let mut cost = source.decode_cost(walk.file / times, info, scales);
+        let mut cost = source.decode_cost(coded as u64 / times, info, scales);
         let mut text = words::decode(source, scales, walk.traits);
         if frames != Frames::First {
             // The canvas, of which each frame is a copy once it is worked on, and what it was before.
@@ -404,6 +433,8 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize) -> 
         file: file as u64,
         frame: 0,
         notes: Vec::new(),
+        indexing: None,
+        unread: 0,
         pipeline: None,
         recipe,
         info,

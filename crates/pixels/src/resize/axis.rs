@@ -68,6 +68,15 @@ impl Axis {
         }
     }
 
+    /// The same samples of a plane that begins with the incoming one's sample `first`.
+    pub(crate) fn of_part(self, first: f64) -> Self {
+        Self {
+            // A whole number: parts begin with whole samples.
+            start: self.start.saturating_sub(first as u32),
+            ..self
+        }
+    }
+
     /// The same samples, moved: sample `i` of the result lies at `i + shift` of `have`.
     pub(crate) fn shifted(have: u32, shift: f64) -> Self {
         Self {

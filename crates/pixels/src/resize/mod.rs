@@ -13,6 +13,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use andon_kernels::resample::Kernel;
+use andon_recipe::Area;
 
 pub(crate) use alpha::thinned;
 pub(crate) use axis::Axis;
@@ -69,6 +70,8 @@ pub struct Resample {
     /// The part that it is cut from: neighbours in it are weighed too. Pixels outside are as good as not
     /// there.
     pub within: RegionF,
+    /// The part of it that was decoded, around all that is read; `None`: all.
+    pub part: Option<Area>,
     /// The scales at which the incoming planes were decoded.
     pub scales: Scales,
     /// Thinning of the stored picture's chroma; `NONE` for pictures without.
@@ -204,15 +207,63 @@ impl Resample {
     /// Where plane `index` of the result, full-size or thinned, lies on the incoming plane of `have`
     /// samples.
     fn axes(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
-        let (scale, stored, thin) = match model {
-            Model::YCbCr { sub, .. } if index > 0 => {
-                (self.scales.chroma, self.stored, self.chroma.unwrap_or(sub))
-            }
-            _ => (self.scales.luma, Subsampling::NONE, Subsampling::NONE),
+        let Some(part) = self.part else {
+            return self.axes_on_all(model, index, have);
+        };
+        let (x, y) = self.axes_on_all(model, index, self.plane_of_all(model, index));
+        let (across, down) = self.density(model, index);
+        (
+            x.of_part(f64::from(part.x) * across),
+            y.of_part(f64::from(part.y) * down),
+        )
+    }
+
+    /// What is read of the stored picture, in its px, where the incoming frame is of this model.
+    pub(crate) fn reads(&self, model: Model) -> RegionF {
+        let edges = (0..model.planes().min(2)).map(|index| {
+            let (x, y) = self.axes_on_all(model, index, self.plane_of_all(model, index));
+            let (across, down) = self.density(model, index);
+            let along = |axis: Axis, density: f64| {
+                let (start, end) = (axis.start, axis.start + axis.count);
+                (f64::from(start) / density, f64::from(end) / density)
+            };
+            (along(x, across), along(y, down))
+        });
+        let around = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        let both = edges.reduce(|a, b| (around(a.0, b.0), around(a.1, b.1)));
+        let ((x, right), (y, bottom)) = both.unwrap_or_default();
+        RegionF {
+            x,
+            y,
+            w: right - x,
+            h: bottom - y,
+        }
+    }
+
+    /// The size of plane `index` of the whole picture, as it is decoded.
+    fn plane_of_all(&self, model: Model, index: usize) -> (u32, u32) {
+        let scaled = |side| self.scales.luma.of(side);
+        model.plane_size(index, scaled(self.source.0), scaled(self.source.1))
+    }
+
+    /// Samples of the incoming plane `index` to a px of the stored picture, across and down.
+    fn density(&self, model: Model, index: usize) -> (f64, f64) {
+        let (scale, stored) = match model {
+            Model::YCbCr { .. } if index > 0 => (self.scales.chroma, self.stored),
+            _ => (self.scales.luma, Subsampling::NONE),
         };
         let density = |stored: u8| scale.factor() / f64::from(stored);
+        (density(stored.h), density(stored.v))
+    }
+
+    /// The axes where the incoming plane shows all of the stored picture.
+    fn axes_on_all(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
+        let thin = match model {
+            Model::YCbCr { sub, .. } if index > 0 => self.chroma.unwrap_or(sub),
+            _ => Subsampling::NONE,
+        };
         let (part, all) = (self.from, self.within);
-        let (across, down) = (density(stored.h), density(stored.v));
+        let (across, down) = self.density(model, index);
         let x = Axis::new(have.0, across, part.x, part.w, self.to.0, thin.h);
         let y = Axis::new(have.1, down, part.y, part.h, self.to.1, thin.v);
         if part == all {
@@ -392,6 +443,7 @@ impl Rescale {
             source: self.size,
             from: self.from,
             within: self.within,
+            part: None,
             scales: Scales::FULL,
             stored: thinning(model, 1),
             to: self.to,
@@ -449,7 +501,7 @@ pub struct Crop {
 impl Crop {
     /// Cutting at an odd place moves chroma by half a sample against its grid, so a crop is a resampling
     /// that leaves every plane alone that needs no such move.
-    fn of(&self, width: u32, height: u32, model: Model) -> Resample {
+    pub(crate) fn of(&self, width: u32, height: u32, model: Model) -> Resample {
         let from = RegionF {
             x: self.x.into(),
             y: self.y.into(),
@@ -460,6 +512,7 @@ impl Crop {
             source: (width, height),
             from,
             within: from,
+            part: None,
             scales: Scales::FULL,
             stored: thinning(model, 1),
             to: (self.width, self.height),

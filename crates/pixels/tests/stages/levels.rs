@@ -47,6 +47,7 @@ impl Work {
                     w: frame.width.into(),
                     h: frame.height.into(),
                 },
+                part: None,
                 scales: Scales::FULL,
                 stored: match frame.model {
                     Model::YCbCr { sub, .. } => sub,

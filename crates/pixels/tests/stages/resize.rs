@@ -23,6 +23,7 @@ fn resample(frame: &Frame, from: RegionF, to: (u32, u32)) -> Resample {
         source: (frame.width, frame.height),
         from,
         within: from,
+        part: None,
         scales: Scales::FULL,
         stored,
         to,

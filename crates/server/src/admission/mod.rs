@@ -37,7 +37,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_pixels::{Cores, Decoded, Measurement, Plan, Task};
+use andon_pixels::{Cores, Cost, Decoded, Measurement, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
@@ -266,19 +266,26 @@ impl Work {
             nanos: plan.cost().nanos,
             decode_nanos: plan.decode_nanos(),
             peak_bytes: plan.peak_bytes().saturating_sub(plan.holding().file),
+            source_bytes: source_bytes.saturating_sub(plan.unread()),
+        }
+    }
+
+    /// Making an index of a source of this format, which takes so much, as [`Plan::indexing`] says.
+    pub(crate) fn indexing(format: &'static str, cost: Cost, source_bytes: u64) -> Self {
+        Self {
+            kind: (format, "index"),
+            nanos: cost.nanos,
+            decode_nanos: cost.nanos,
+            peak_bytes: cost.scratch,
             source_bytes,
         }
     }
 
     /// What `measurement` says, for a source of so many bytes; they are counted elsewhere until it is done.
     pub(crate) fn measuring(measurement: &Measurement, source_bytes: u64) -> Self {
-        let cost = measurement.cost();
         Self {
             kind: (measurement.format(), "measure"),
-            nanos: cost.nanos,
-            decode_nanos: cost.nanos,
-            peak_bytes: cost.scratch,
-            source_bytes,
+            ..Self::indexing(measurement.format(), measurement.cost(), source_bytes)
         }
     }
 }

@@ -38,7 +38,7 @@ impl App {
         let waiting = [
             results.flights.followers(),
             results.fetches.followers(),
-            results.measured.followers(),
+            results.measured.followers() + results.indexes.followers(),
         ];
         cache::write_coalesced(&mut out, waiting);
         origins::write(&mut out, self.maker.resolver.origins());

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use andon_dialects::{About, ImageRequest, ResultAbout, SourceAbout};
-use andon_pixels::{Cores, Decoded, Engine, Interrupt, Measurement, Model, Plan, Run, Timings};
+use andon_pixels::{
+    Cores, Decoded, Engine, Index, Interrupt, Measurement, Model, Plan, Run, Timings,
+};
 use andon_recipe::Measured;
 use bytes::Bytes;
 
@@ -21,6 +23,7 @@ pub struct Planned {
     path: String,
     source: Bytes,
     materials: LoadedMaterials,
+    measured: Measured,
 }
 
 /// What is planned: a request, and the files it needs.
@@ -92,14 +95,40 @@ impl Planned {
             source,
             materials,
         } = ingredients;
+        let plan = engine.plan_with(&*request.rules, &source, &materials, measured, None)?;
         Ok(Self {
-            plan: Arc::new(engine.plan_with(&*request.rules, &source, &materials, measured)?),
+            plan: Arc::new(plan),
             request,
             negotiated,
             path,
             source,
             materials,
+            measured: measured.cloned().unwrap_or_default(),
         })
+    }
+
+    /// The same through an index of the source, if that is one.
+    ///
+    /// # Errors
+    /// As [`Engine::plan_with`].
+    pub(crate) fn through(self, engine: &Engine, index: Bytes) -> Result<Self, Error> {
+        let index: Index = Arc::new(index);
+        let plan = engine.plan_with(
+            &*self.request.rules,
+            &self.source,
+            &self.materials,
+            Some(&self.measured),
+            Some(&index),
+        )?;
+        Ok(Self {
+            plan: Arc::new(plan),
+            ..self
+        })
+    }
+
+    /// What is shown.
+    pub(crate) fn request(&self) -> &ImageRequest {
+        &self.request
     }
 
     /// The plan, with its cost and memory.

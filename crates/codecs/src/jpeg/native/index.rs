@@ -53,7 +53,7 @@ const MAGIC: [u8; 4] = *b"JIx1";
 const MOST_ENTRIES: u32 = 16_384;
 
 /// MCUs that are sooner decoded than looked up.
-const LEAST_COLUMNS: u32 = 8;
+const LEAST_COLUMNS: u32 = 16;
 
 /// How many bytes an index takes at most.
 pub(crate) const MOST_INDEX_BYTES: u64 = (HEAD + MOST_ENTRIES as usize * ENTRY) as u64;

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::ImageRequest;
 use andon_recipe::Measured;
+use bytes::Bytes;
 
 pub(crate) use self::facts::{FactsTable, SourceFacts};
 pub(crate) use self::life::{ClientSide, Terms};
@@ -53,6 +54,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) ends: SourceMemo<u64>,
     /// What was measured of sources' pixels.
     pub(crate) measured: SourceMemo<Measured>,
+    /// Indexes of sources being made; the cache has those that are.
+    pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
     /// Results whose file was looked at a moment ago.
     pub(crate) checked: Memo<()>,
     /// Faults of the client or of the picture, which are answered from here.
@@ -95,6 +98,7 @@ where
             ),
             ends: SourceMemo::new(config.cache.negative.0),
             measured: SourceMemo::new(config.cache.negative.0),
+            indexes: Flights::new(),
             checked: Memo::default(),
             faults: Memo::default(),
             troubles: Memo::default(),
@@ -130,6 +134,12 @@ where
         self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
     }
 
+    /// Is there room for indexes of sources that stay until they are asked for again?
+    pub(crate) fn keeps_indexes(&self) -> bool {
+        let disk = self.config.disk.as_ref().map_or(0, |disk| disk.size.0);
+        self.config.memory.0.max(disk) >= ROOM_FOR_INDEXES
+    }
+
     /// Gives the cache the sizes of this configuration.
     pub(crate) fn resize(&self) {
         self.cache.resize(&self.config.tiers());
@@ -151,6 +161,9 @@ where
         self.cache.purge(selector).await
     }
 }
+
+/// Some eighty of the largest.
+const ROOM_FOR_INDEXES: u64 = 16 << 20;
 
 /// What a client may hold its copy of an entry against.
 pub(crate) fn validators(entry: &Entry) -> Validators {

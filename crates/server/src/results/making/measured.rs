@@ -1,23 +1,23 @@
 //! What a source's pixels tell, before a request for it can be planned: measured on a worker thread, once for all
-//! who want to know, and remembered with the state of the source.
+//! who want to know, and remembered with the state of the source. So are the places in its file from which parts of it
+//! can be decoded.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use andon_cache::Key;
-use andon_pixels::{Cores, Engine, Measurement};
-use andon_recipe::Measured;
+use andon_cache::{Cancellation, Entry, Key, Life};
+use andon_pixels::{Cores, Interrupt};
 use bytes::Bytes;
 
 use super::Maker;
 use crate::admission::{Admission, CancelToken, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
+use crate::results::caching::{fallen, source_path};
 use crate::sources::rendering::{Planned, Prepared};
 
-/// A measurement to be made.
+/// A look at a source's pixels.
 struct Task<H> {
-    measurement: Measurement,
     bytes: Bytes,
     /// Names the bytes, where others may ask the same of them.
     source: Option<Key>,
@@ -37,24 +37,34 @@ impl Maker {
         deadline: Instant,
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
+        let task = |bytes: &Bytes| Task {
+            bytes: bytes.clone(),
+            source,
+            deadline,
+            holds: holds.clone(),
+        };
         let (ingredients, measurement) = match prepared {
-            Prepared::Planned(planned) => return Ok(*planned),
+            Prepared::Planned(planned) => {
+                let task = task(planned.source());
+                return self.indexed(*planned, task, stages).await;
+            }
             Prepared::Unmeasured(ingredients, measurement) => (*ingredients, measurement),
         };
+        let task = task(&ingredients.source);
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
         let measured = match key.and_then(|key| self.results.measured.get(&key)) {
             Some(known) => known?,
             None => {
                 let began = Instant::now();
-                let task = Task {
-                    measurement,
-                    bytes: ingredients.source.clone(),
-                    source,
-                    deadline,
-                    holds: holds.clone(),
+                let (admission, engine, task) =
+                    (self.admission.clone(), self.engine.clone(), task.clone());
+                let work = Work::measuring(&measurement, task.bytes.len() as u64);
+                let measure = move || async move {
+                    let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
+                        engine.measure(&measurement, bytes, cores, wanted)
+                    };
+                    task.run(&admission, work, measure).await
                 };
-                let (admission, engine) = (self.admission.clone(), self.engine.clone());
-                let measure = move || async move { measure(&admission, engine, task).await };
                 let measured = match key {
                     Some(key) => self.results.measured.get_or(key, measure).await,
                     None => measure().await,
@@ -64,34 +74,112 @@ impl Maker {
             }
         };
         let engine = self.engine.clone();
-        self.fetcher
+        let planned = self
+            .fetcher
             .run(move || Planned::new(&engine, ingredients, Some(&measured)))
+            .await?;
+        self.indexed(planned, task, stages).await
+    }
+
+    /// The same plan through an index of its source, where one helps: made once for all, and kept beside the results
+    /// that it serves. A source that cannot have one has an empty one.
+    async fn indexed<H: Send + Sync + 'static>(
+        &self,
+        mut planned: Planned,
+        task: Task<H>,
+        stages: &mut Stages,
+    ) -> Result<Planned, Error> {
+        let (results, wanted) = (&self.results, planned.plan().indexing());
+        let (Some(_), Some(source), true) = (wanted, task.source, results.keeps_indexes()) else {
+            return Ok(planned);
+        };
+        let key = Key::of(&[source.to_string().as_str(), "index"]);
+        if let Some(known) = results.cache.get_note(&key).await {
+            planned = self.through(planned, known.body.clone()).await?;
+            if known.body.is_empty() {
+                return Ok(planned);
+            }
+        }
+        // One of an earlier release is none.
+        let Some(cost) = planned.plan().indexing() else {
+            return Ok(planned);
+        };
+        let began = Instant::now();
+        let work = {
+            let (admission, engine, cache) = (
+                self.admission.clone(),
+                self.engine.clone(),
+                results.cache.clone(),
+            );
+            let (ticket, path) = (cache.ticket(), source_path(planned.request()));
+            let length = task.bytes.len() as u64;
+            let work = Work::indexing(planned.plan().info().format, cost, length);
+            move |_: Cancellation| async move {
+                let index = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
+                    engine.index(bytes, cores, wanted)
+                };
+                let made = task.run(&admission, work, index).await;
+                let index = Bytes::from(made.map_err(Error::shared)?.unwrap_or_default());
+                let entry = Entry {
+                    body: index.clone(),
+                    source: path,
+                    life: Life::fresh_for(Duration::ZERO),
+                    ..Entry::default()
+                };
+                cache.put(key, entry, ticket);
+                Ok(index)
+            }
+        };
+        let landed = results.indexes.run(key, work).await;
+        let index = landed.map_err(fallen)?.value?;
+        stages.push(("measure", began.elapsed()));
+        self.through(planned, index).await
+    }
+
+    async fn through(&self, planned: Planned, index: Bytes) -> Result<Planned, Error> {
+        if index.is_empty() {
+            return Ok(planned);
+        }
+        let engine = self.engine.clone();
+        self.fetcher
+            .run(move || planned.through(&engine, index))
             .await
     }
 }
 
-/// Measures on a worker thread, admitted as all work is.
-async fn measure<H: Send + Sync + 'static>(
-    admission: &Admission,
-    engine: Engine,
-    task: Task<H>,
-) -> Result<Measured, Error> {
-    let Task {
-        measurement,
-        bytes,
-        source,
-        deadline,
-        holds,
-    } = task;
-    let admitted = admission.enter(bytes.len() as u64, source, deadline)?;
-    let work = Work::measuring(&measurement, bytes.len() as u64);
-    let wanted = Arc::new(CancelToken::until(deadline));
-    let job = {
-        let wanted = wanted.clone();
-        move |cores: &dyn Cores, _| {
-            let _until_done = holds;
-            Ok(engine.measure(&measurement, &bytes, cores, &*wanted)?)
+impl<H> Clone for Task<H> {
+    fn clone(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            holds: self.holds.clone(),
+            ..*self
         }
-    };
-    admission.run_with(admitted, work, wanted, None, job).await
+    }
+}
+
+impl<H: Send + Sync + 'static> Task<H> {
+    /// Looks at the bytes on a worker thread, admitted as all work is.
+    async fn run<T: Send + 'static>(
+        self,
+        admission: &Admission,
+        work: Work,
+        look: impl FnOnce(&[u8], &dyn Cores, &dyn Interrupt) -> andon_pixels::Result<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let Self {
+            bytes,
+            source,
+            deadline,
+            holds,
+        } = self;
+        let admitted = admission.enter(bytes.len() as u64, source, deadline)?;
+        let wanted = Arc::new(CancelToken::until(deadline));
+        let job = {
+            let wanted = wanted.clone();
+            move |cores: &dyn Cores, _| {
+                let _until_done = holds;
+                Ok(look(&bytes, cores, &*wanted)?)
+            }
+        };
+        admission.run_with(admitted, work, wanted, None, job).await
+    }
 }
