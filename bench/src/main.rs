@@ -23,6 +23,7 @@ mod resize;
 mod score;
 mod stats;
 mod table;
+mod tiles;
 mod work;
 
 use std::path::PathBuf;
@@ -84,6 +85,8 @@ enum Task {
     Animation(animation::AnimationArgs),
     /// Our resampling kernels against `fast_image_resize`: time and error.
     Resize(resize::ResizeArgs),
+    /// Tiles of a JPEG of 100 megapixels, against a decode of all of it.
+    Tiles(tiles::TilesArgs),
     /// Clients that wait for their replies, on many distinct photographs: is any of them rejected?
     Rejections(rejections::RejectionsArgs),
     /// Ten times as much as the server can do: goodput, latencies, rejections, recovery.
@@ -177,6 +180,11 @@ fn main() -> anyhow::Result<()> {
         Some(Task::Resize(args)) => {
             let run = resize::run(&args, &photos)?;
             raw::save(&cli.runs, &cli.stamp, "bench-resize", &run)?;
+            args.strictness.judge(&run.goals)
+        }
+        Some(Task::Tiles(args)) => {
+            let run = tiles::run(&args, &photos)?;
+            raw::save(&cli.runs, &cli.stamp, "bench-tiles", &run)?;
             args.strictness.judge(&run.goals)
         }
         Some(Task::AnimationAlone(args)) => animation::alone(&args),

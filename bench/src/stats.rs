@@ -14,7 +14,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 }
 
 /// The value that this part of all values does not exceed: the nearest rank. NaN for none.
-fn quantile(values: &[f64], part: f64) -> f64 {
+pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let rank = (part * sorted.len() as f64).ceil() as usize;

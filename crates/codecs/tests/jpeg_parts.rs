@@ -3,11 +3,13 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use andon_pixels::{
     Alone, Codec, Decode, Frame, Image, Info, Limits, Never, Result, Scale, Scales,
 };
-use andon_recipe::Area;
+use andon_pixels::{Engine, Index, NoMaterials, Run};
+use andon_recipe::{Area, Measured, Recipe};
 use support::{Dice, codec};
 
 /// A file, its header and its index.
@@ -184,7 +186,7 @@ fn parts_begin_near_what_is_wanted() {
         .find(|file| file.name.ends_with("/420.jpg"));
     let file = file.expect("a sample");
     let part = file.around(file.info.width - 1, file.info.height - 1, 1, 1);
-    assert!(part.w <= 256 && part.h <= 16, "{part:?}");
+    assert!(part.w <= 16 && part.h <= 16, "{part:?}");
 }
 
 #[test]
@@ -267,5 +269,53 @@ fn an_index_of_another_file_is_refused_and_a_damaged_one_breaks_nothing() {
             // A picture, a wrong one or none.
             let _ = jpeg().decode_part(&one.bytes, &one.info, &how, &index, place);
         }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_an_index() {
+    let engine = Engine::new(andon_codecs::ALL, Limits::default());
+    let make = |bytes: &[u8], text: &str| {
+        let recipe: Recipe = text.parse().expect("a recipe");
+        let plan = engine.plan(&recipe, bytes).expect("a plan");
+        let made = engine.run(&plan, Run::of(bytes)).expect("a picture");
+        made.body.expect("a new one")
+    };
+    let photograph = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
+    for chroma in ["420", "444"] {
+        let text = format!("exact:4001x2203,as:jpeg,q:80,chroma:{chroma}");
+        let file = make(&photograph, &text);
+        let index: Index = Arc::new(index(&file).expect("an index"));
+        for text in [
+            "crop:512:512:512x512,as:jpeg",
+            "crop:1003:777:512x512,as:png",
+            "crop:3999:2201:2x2,as:png",
+            "crop:0:0:100x70,exact:200x140,as:png",
+            "crop:1000:600:1024x1024,exact:512x512,as:png",
+            "crop:1001:3:1999x999,exact:200x100,as:jpeg",
+            "crop:2000:1000:900x900,exact:301x301,crop:20:30:200x200,as:png",
+            "crop:700:700:600x300,turn:90,as:jpeg",
+            "exact:2000x1101,crop:700:500:256x256,as:webp",
+        ] {
+            let recipe: Recipe = text.parse().expect("a recipe");
+            let measured = Measured::default();
+            let plan = |index| {
+                let plan = engine.plan_with(&recipe, &file, &NoMaterials, Some(&measured), index);
+                plan.expect("a plan")
+            };
+            let (plain, part) = (plan(None), plan(Some(&index)));
+            assert!(
+                plain.indexing().is_some() && part.indexing().is_none(),
+                "{text}"
+            );
+            assert!(part.to_string().contains(" from "), "{text}: {part}");
+            assert!(part.cost().nanos < plain.cost().nanos, "{text}");
+            assert!(part.peak_bytes() < plain.peak_bytes(), "{text}");
+            let run = |plan| engine.run(plan, Run::of(&file)).expect("a picture").body;
+            assert!(run(&plain) == run(&part), "{text}");
+        }
+        let recipe: Recipe = "fit:500x500".parse().expect("a recipe");
+        let plan = engine.plan(&recipe, &file).expect("a plan");
+        assert_eq!(plan.indexing(), None, "all of it is shown");
     }
 }

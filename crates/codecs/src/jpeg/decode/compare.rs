@@ -2,16 +2,17 @@
 //! differences that are known and meant. Tests and the comparing fuzzer hold every file against this.
 //!
 //! At 1/8 and 1/1 the planes are libjpeg's, and at every scale they are the inverse DCT of the lowest
-//! frequencies of libjpeg's coefficients, to the bit.
+//! frequencies of libjpeg's coefficients, to the bit. Parts that are decoded through an index are what is there of all.
 
 use andon_kernels::idct;
 use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale, Scales};
+use andon_recipe::Area;
 
-use super::{most_scans, own, turbo};
+use super::{decode_part, index, most_scans, own, turbo};
 use crate::guard;
 use crate::jpeg::header::layout::Layout;
 use crate::jpeg::header::markers::Header;
-use crate::jpeg::native::entropy;
+use crate::jpeg::native::{Index, entropy};
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
 /// Who decodes a file.
@@ -77,6 +78,10 @@ pub(crate) fn compare(
     if ours.iter().all(|ours| matches!(ours, Ok(None))) {
         return Ok(vec![Verdict::Left; scales.len()]);
     }
+    for (&scale, ours) in scales.iter().zip(&ours) {
+        let parts = file.compare_part(scale, ours);
+        parts.map_err(|why| format!("at {}/8 {why}", scale.0))?;
+    }
     let coefficients = file.coefficients();
     let pairs = scales.iter().zip(ours);
     pairs
@@ -118,6 +123,49 @@ impl File<'_> {
 
     fn theirs(&self, scale: Scale) -> Decoded<Vec<Grid<u8>>> {
         turbo(self.bytes, &self.header, &self.layout, &self.how(scale))
+    }
+
+    /// Is a part that is decoded through an index, wherever the file's length says, what we have there of all of it?
+    fn compare_part(
+        &self,
+        scale: Scale,
+        ours: &Decoded<Option<Vec<Grid<u8>>>>,
+    ) -> Result<(), String> {
+        let how = self.how(scale);
+        let Ok(Some(index)) = index(self.bytes, &self.header, &how) else {
+            return Ok(());
+        };
+        let Ok(Some(ours)) = ours else {
+            return Err("it has an index, but does not decode".to_owned());
+        };
+        let (size, seed) = (
+            (self.header.width, self.header.height),
+            self.bytes.len() as u32,
+        );
+        let (x, y) = (seed % size.0, seed / 3 % size.1);
+        let wanted = Area {
+            x,
+            y,
+            w: 1 + seed / 5 % (size.0 - x),
+            h: 1 + seed / 7 % (size.1 - y),
+        };
+        let place = Index::of(&index, self.bytes).and_then(|index| index.part(wanted, size));
+        let place = place.ok_or_else(|| format!("there is no part around {wanted:?}"))?;
+        let part = decode_part(self.bytes, &self.header, &how, &index, place);
+        let frame = part.map_err(|why| why.to_string())?.frames.remove(0);
+        for (index, (whole, part)) in ours.iter().zip(&frame.planes).enumerate() {
+            let corner = (scale.of(place.x), scale.of(place.y));
+            let (x, y) = frame.model.plane_size(index, corner.0, corner.1);
+            let part = part.as_u8().ok_or("a part is not of 8 bits")?;
+            let same = (0..part.height()).all(|row| {
+                let line = whole.row(y + row).get(x as usize..);
+                line.is_some_and(|line| line.starts_with(part.row(row)))
+            });
+            if !same {
+                return Err(format!("plane {index} is another at {place:?}"));
+            }
+        }
+        Ok(())
     }
 
     /// libjpeg's.

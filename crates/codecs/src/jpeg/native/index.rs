@@ -52,8 +52,8 @@ const MAGIC: [u8; 4] = *b"JIx1";
 /// Entries of an index at most, which are 192 KiB.
 const MOST_ENTRIES: u32 = 16_384;
 
-/// MCUs that are sooner decoded than looked up.
-const LEAST_COLUMNS: u32 = 16;
+/// Entries of a row at most: a part need not begin nearer than a thirtieth of the width.
+const MOST_ACROSS: u32 = 32;
 
 /// How many bytes an index takes at most.
 pub(crate) const MOST_INDEX_BYTES: u64 = (HEAD + MOST_ENTRIES as usize * ENTRY) as u64;
@@ -186,9 +186,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<u8>, Refuse
     let planes = planes(&frame, [1, 1]);
     let (across, down) = mcus(&frame, &scan, &planes);
     let (mut coders, _) = coders(&segments.tables, &frame, &scan, &planes)?;
-    let columns = across
-        .div_ceil((MOST_ENTRIES / down).max(1))
-        .max(LEAST_COLUMNS);
+    let columns = across.div_ceil((MOST_ENTRIES / down).clamp(1, MOST_ACROSS));
     let restart = segments.tables.restart;
     let mut starts = Vec::with_capacity(down as usize * across.div_ceil(columns) as usize);
     let mut intervals = Intervals::new(&data, restart);

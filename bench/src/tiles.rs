@@ -1,0 +1,266 @@
+//! Tiles of a huge JPEG over HTTP, as viewers of IIIF ask for them: `./dev bench tiles`.
+//!
+//! The picture is made here: 100 megapixels of real photographs side by side, once without restart markers and once with
+//! one after every row of MCUs. A server with one worker is asked for tiles of 512 px; what it is held against is one
+//! thread that decodes the whole file in memory, and does nothing else.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane, Subsampling};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use serde::Serialize;
+
+use crate::frames::{codec, convert, decode, prepared};
+use crate::goals::{self, Goal, Strictness};
+use crate::http::client::Connection;
+use crate::http::server::{Keeping, Server};
+use crate::photos::Folder;
+use crate::raw;
+use crate::stats::{median, quantile};
+
+/// Options of `./dev bench tiles`.
+#[derive(Args)]
+pub(crate) struct TilesArgs {
+    /// Fewer tiles: a first look, not a result to publish.
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    pub(crate) strictness: Strictness,
+}
+
+/// The results of a run, saved under `runs/`.
+#[derive(Serialize)]
+pub(crate) struct Run {
+    machine: raw::Machine,
+    width: u32,
+    height: u32,
+    pictures: Vec<Picture>,
+    pub(crate) goals: Vec<Goal>,
+}
+
+/// One of the files. Times are in milliseconds.
+#[derive(Serialize)]
+struct Picture {
+    markers: Markers,
+    bytes: usize,
+    /// A decode of all of it, on one thread.
+    full_ms: Vec<f64>,
+    /// A tile from a server that keeps nothing: each a full decode.
+    without_index_ms: Vec<f64>,
+    /// The first tile, for which the file is indexed.
+    first_ms: f64,
+    /// Those after it, in order, each another part of the picture.
+    later_ms: Vec<f64>,
+    median_ms: f64,
+    p95_ms: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Markers {
+    None,
+    EveryRow,
+}
+
+const WIDTH: u32 = 12_160;
+const HEIGHT: u32 = 8_224;
+const TILE: u32 = 512;
+/// The sides of the photographs that it is put together of.
+const PHOTO: u32 = 2048;
+/// Of the time of a full decode, that a tile may take.
+const GOAL: f64 = 0.1;
+
+/// Measures, prints, hands the numbers back.
+pub(crate) fn run(args: &TilesArgs, photos: &Folder) -> Result<Run> {
+    let machine = raw::Machine::here()?;
+    let scratch = Scratch::new()?;
+    scratch.make(photos)?;
+    let count = if args.quick { 40 } else { 200 };
+    let mut pictures = Vec::new();
+    for markers in [Markers::None, Markers::EveryRow] {
+        pictures.push(Picture::measure(&scratch, markers, count)?);
+    }
+    println!("tiles of {TILE} px of {WIDTH}×{HEIGHT} px, in ms");
+    for picture in &pictures {
+        println!(
+            "  restart markers {:9} {:5.1} MB: decode {:6.1}, tile without index {:6.1}, first {:6.1}, later {:5.1} (p95 {:5.1})",
+            picture.markers.word(),
+            picture.bytes as f64 / 1e6,
+            median(&picture.full_ms),
+            median(&picture.without_index_ms),
+            picture.first_ms,
+            picture.median_ms,
+            picture.p95_ms,
+        );
+    }
+    let goals: Vec<Goal> = pictures.iter().flat_map(Picture::goals).collect();
+    goals::print(&goals);
+    Ok(Run {
+        machine,
+        width: WIDTH,
+        height: HEIGHT,
+        pictures,
+        goals,
+    })
+}
+
+impl Markers {
+    fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::EveryRow => "every row",
+        }
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Self::None => "plain.jpg",
+            Self::EveryRow => "restart.jpg",
+        }
+    }
+}
+
+impl Picture {
+    fn measure(scratch: &Scratch, markers: Markers, count: u32) -> Result<Self> {
+        let file = fs::read(scratch.0.join(markers.file()))?;
+        let mut full_ms = Vec::new();
+        for _ in 0..3 {
+            let (frame, ms) = timed(|| decode("jpeg", &file))?;
+            ensure!((frame.width, frame.height) == (WIDTH, HEIGHT));
+            full_ms.push(ms);
+        }
+        let url = |number| {
+            let (x, y) = place(number);
+            let file = markers.file();
+            format!("/iiif/3/{file}/{x},{y},{TILE},{TILE}/max/0/default.jpg")
+        };
+        let lines = "workers = 1\niiif.prefix = \"/iiif/3\"";
+        let ask = |connection: &mut Connection, number| timed(|| connection.get(&url(number)));
+        let plain = Server::configured(&scratch.0, Keeping::Nothing, lines)?;
+        let mut connection = Connection::open(&plain)?;
+        let mut bodies = Vec::new();
+        let mut without_index_ms = Vec::new();
+        for number in 0..4 {
+            let (body, ms) = ask(&mut connection, number)?;
+            bodies.push(body);
+            without_index_ms.push(ms);
+        }
+        plain.stop()?;
+        let server = Server::configured(&scratch.0, Keeping::Default, lines)?;
+        let mut connection = Connection::open(&server)?;
+        let mut times = Vec::new();
+        for number in 0..count {
+            let (body, ms) = ask(&mut connection, number)?;
+            let same = bodies
+                .get(number as usize)
+                .is_none_or(|plain| *plain == body);
+            ensure!(same, "tile {number} is another one through the index");
+            times.push(ms);
+        }
+        server.stop()?;
+        let later_ms = times.split_off(1);
+        Ok(Self {
+            markers,
+            bytes: file.len(),
+            full_ms,
+            without_index_ms,
+            first_ms: times[0],
+            median_ms: median(&later_ms),
+            p95_ms: quantile(&later_ms, 0.95),
+            later_ms,
+        })
+    }
+
+    fn goals(&self) -> [Goal; 3] {
+        let goal = |what: &str, ms: f64| {
+            let name = format!("{what}, restart markers {}", self.markers.word());
+            Goal::at_most(name, ms / median(&self.full_ms), GOAL, "of a full decode")
+        };
+        [
+            goal("second tile", self.later_ms[0]),
+            goal("median of later tiles", self.median_ms),
+            goal("p95 of later tiles", self.p95_ms),
+        ]
+    }
+}
+
+/// Where a tile lies on the grid of tiles: all over the picture, none twice.
+fn place(number: u32) -> (u32, u32) {
+    let (across, down) = (WIDTH / TILE, HEIGHT / TILE);
+    // 151 is prime to their product, 23 × 16.
+    let place = number * 151 % (across * down);
+    (place % across * TILE, place / across * TILE)
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let start = Instant::now();
+    let done = work()?;
+    Ok((done, start.elapsed().as_secs_f64() * 1e3))
+}
+
+/// A folder with the files, which goes with its value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let path = env::temp_dir().join(format!("andon-bench-tiles-{}", std::process::id()));
+        fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(Self(path))
+    }
+
+    fn make(&self, photos: &Folder) -> Result<()> {
+        let model = Model::ycbcr(Subsampling::C420);
+        let steps = format!("cover:{PHOTO}x{PHOTO},crop:{PHOTO}x{PHOTO}");
+        let mut parts = Vec::new();
+        for name in &photos.names {
+            parts.push(convert(prepared(&photos.read(name)?, &steps)?, model)?);
+        }
+        let planes = (0..3).map(|index| side_by_side(&parts, model, index));
+        let frame = Frame::new(model, WIDTH, HEIGHT, planes.collect::<Result<_>>()?, None);
+        drop(parts);
+        let how = Encode {
+            quality: Some(85),
+            chroma: Some(Subsampling::C420),
+            ..Encode::default()
+        };
+        let file = codec("jpeg")?.encode(&Image::still(frame), &how, &Never)?;
+        let plain = self.0.join(Markers::None.file());
+        fs::write(&plain, file)?;
+        let made = Command::new("jpegtran")
+            .args(["-restart", "1", "-outfile"])
+            .arg(self.0.join(Markers::EveryRow.file()))
+            .arg(&plain)
+            .status()
+            .context("jpegtran, of libjpeg-turbo-progs")?;
+        ensure!(made.success(), "jpegtran: {made}");
+        Ok(())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A leftover in the folder for such.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One plane of all photographs, over and over, each row beginning with another one.
+fn side_by_side(parts: &[Frame], model: Model, index: usize) -> Result<Plane> {
+    let (width, height) = model.plane_size(index, WIDTH, HEIGHT);
+    let (side, _) = model.plane_size(index, PHOTO, PHOTO);
+    let mut samples = Vec::with_capacity(width as usize * height as usize);
+    for y in 0..height {
+        for column in 0..width.div_ceil(side) {
+            let part = &parts[(y / side * 5 + column) as usize % parts.len()];
+            let part = part.planes[index].as_u8().context("8 bits")?;
+            let length = side.min(width - column * side) as usize;
+            samples.extend_from_slice(&part.row(y % side)[..length]);
+        }
+    }
+    Ok(Plane::U8(Grid::from_samples(width, height, samples)))
+}
