@@ -133,6 +133,20 @@ impl Admission {
         source: Option<Key>,
         deadline: Instant,
     ) -> Result<Admitted, Error> {
+        self.enter_for_part(bytes, bytes, source, deadline)
+    }
+
+    /// The same for work that probably goes through `part` of these bytes only.
+    ///
+    /// # Errors
+    /// As `enter`.
+    pub(crate) fn enter_for_part(
+        &self,
+        bytes: u64,
+        part: u64,
+        source: Option<Key>,
+        deadline: Instant,
+    ) -> Result<Admitted, Error> {
         let now = self.pool.now();
         let deadline = self.pool.time_of(deadline);
         let mut state = self.pool.lock();
@@ -141,7 +155,7 @@ impl Admission {
             state.counters.refused_memory += 1;
             return Err(over_budget(bytes, most));
         }
-        let guess = state.calibration.guess(bytes);
+        let guess = state.calibration.guess(part);
         let turn = match state.queue.expect(now, guess, deadline, source) {
             Ok(turn) => turn,
             Err(refusal) => return Err(state.refuse(refusal)),

@@ -46,10 +46,10 @@ struct Entry {
 }
 
 const HEAD: usize = 32;
-const ENTRY: usize = 12;
+const ENTRY: usize = 11;
 const MAGIC: [u8; 4] = *b"JIx1";
 
-/// Entries of an index at most, which are 192 KiB.
+/// Entries of an index at most, which are 176 KiB.
 const MOST_ENTRIES: u32 = 16_384;
 
 /// Entries of a row at most: a part need not begin nearer than a thirtieth of the width.
@@ -111,7 +111,7 @@ impl<'a> Index<'a> {
     fn entry(&self, column: u32, row: u32) -> Option<Entry> {
         let group = column.div_ceil(self.columns);
         let place = u64::from(row) * u64::from(self.groups()) + u64::from(group);
-        let &[a, b, c, d, bit, _, p, q, r, s, t, u] =
+        let &[a, b, c, d, bit, p, q, r, s, t, u] =
             self.entries.get(usize::try_from(place).ok()?)?;
         Some(Entry {
             offset: u32::from_be_bytes([a, b, c, d]),
@@ -235,7 +235,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<u8>, Refuse
             // Within the coded bytes, of which there are no more than a u32 counts.
             let offset = run.1 + (at / 8) as usize - run.0;
             index.extend((offset as u32).to_be_bytes());
-            index.extend([(at % 8) as u8, 0]);
+            index.push((at % 8) as u8);
             index.extend(predictions.iter().flat_map(|it| it.to_be_bytes()));
         }
         run = (end, next);

@@ -56,6 +56,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) measured: SourceMemo<Measured>,
     /// Indexes of sources being made; the cache has those that are.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
+    /// How many bytes of a source were gone through for the part of it that was decoded last.
+    pub(crate) parts: Memo<u64>,
     /// Results whose file was looked at a moment ago.
     pub(crate) checked: Memo<()>,
     /// Faults of the client or of the picture, which are answered from here.
@@ -99,6 +101,7 @@ where
             ends: SourceMemo::new(config.cache.negative.0),
             measured: SourceMemo::new(config.cache.negative.0),
             indexes: Flights::new(),
+            parts: Memo::default(),
             checked: Memo::default(),
             faults: Memo::default(),
             troubles: Memo::default(),
@@ -138,6 +141,14 @@ where
     pub(crate) fn keeps_indexes(&self) -> bool {
         let disk = self.config.disk.as_ref().map_or(0, |disk| disk.size.0);
         self.config.memory.0.max(disk) >= ROOM_FOR_INDEXES
+    }
+
+    /// Of a source's bytes, those that the next request for it will probably go through: who wants one part of a
+    /// picture wants others.
+    pub(crate) fn part_of(&self, source: &Key, bytes: u64) -> u64 {
+        self.parts
+            .get(source)
+            .map_or(bytes, |(part, _)| part.min(bytes))
     }
 
     /// Gives the cache the sizes of this configuration.

@@ -95,7 +95,7 @@ impl Maker {
         };
         let key = Key::of(&[source.to_string().as_str(), "index"]);
         if let Some(known) = results.cache.get_note(&key).await {
-            planned = self.through(planned, known.body.clone()).await?;
+            planned = self.through(planned, source, known.body.clone()).await?;
             if known.body.is_empty() {
                 return Ok(planned);
             }
@@ -133,19 +133,25 @@ impl Maker {
         let landed = results.indexes.run(key, work).await;
         let index = landed.map_err(fallen)?.value?;
         stages.push(("measure", began.elapsed()));
-        self.through(planned, index).await
+        self.through(planned, source, index).await
     }
 
-    async fn through(&self, planned: Planned, index: Bytes) -> Result<Planned, Error> {
+    async fn through(&self, planned: Planned, source: Key, index: Bytes) -> Result<Planned, Error> {
         if index.is_empty() {
             return Ok(planned);
         }
         let engine = self.engine.clone();
-        self.fetcher
-            .run(move || planned.through(&engine, index))
-            .await
+        let through = move || planned.through(&engine, index);
+        let planned = self.fetcher.run(through).await?;
+        let bytes = planned.source().len() as u64;
+        let part = bytes - planned.plan().unread().min(bytes);
+        self.results.parts.remember(source, part, LIKELY);
+        Ok(planned)
     }
 }
+
+/// How long those who look at parts of a picture are expected to look at others.
+const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H> Clone for Task<H> {
     fn clone(&self) -> Self {

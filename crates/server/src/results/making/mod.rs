@@ -161,7 +161,8 @@ impl Maker {
             && !conditional::is_conditional(headers)
             && let Some((bytes, source)) = self.looks.get(asked.request.source.as_str())
         {
-            self.admission.foresee(bytes, source, deadline)?;
+            let part = results.part_of(&source, bytes);
+            self.admission.foresee(part, source, deadline)?;
         }
         let ticket = results.cache.ticket();
         let found = match (self.open(&asked.request).await, &hit) {

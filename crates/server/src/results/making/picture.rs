@@ -124,11 +124,12 @@ impl Maker {
 
     /// Before anything is read: whoever finds no place must cost next to nothing.
     pub(super) fn admit(&self, found: &mut Found, deadline: Instant) -> Result<Admitted, Error> {
-        let source = Some(found.source_key());
-        match found.admitted.take() {
-            Some(admitted) => Ok(admitted),
-            None => self.admission.enter(found.size(), source, deadline),
+        if let Some(admitted) = found.admitted.take() {
+            return Ok(admitted);
         }
+        let (source, bytes) = (found.source_key(), found.size());
+        let part = self.results.part_of(&source, bytes);
+        (self.admission).enter_for_part(bytes, part, Some(source), deadline)
     }
 
     /// Renders on a pixel thread what was admitted and planned.
