@@ -37,27 +37,22 @@ impl Maker {
         deadline: Instant,
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
-        let task = |bytes: &Bytes| Task {
-            bytes: bytes.clone(),
-            source,
-            deadline,
-            holds: holds.clone(),
-        };
         let (ingredients, measurement) = match prepared {
-            Prepared::Planned(planned) => {
-                let task = task(planned.source());
-                return self.indexed(*planned, task, stages).await;
-            }
+            Prepared::Planned(planned) => return Ok(*planned),
             Prepared::Unmeasured(ingredients, measurement) => (*ingredients, measurement),
         };
-        let task = task(&ingredients.source);
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
         let measured = match key.and_then(|key| self.results.measured.get(&key)) {
             Some(known) => known?,
             None => {
                 let began = Instant::now();
-                let (admission, engine, task) =
-                    (self.admission.clone(), self.engine.clone(), task.clone());
+                let task = Task {
+                    bytes: ingredients.source.clone(),
+                    source,
+                    deadline,
+                    holds: holds.clone(),
+                };
+                let (admission, engine) = (self.admission.clone(), self.engine.clone());
                 let work = Work::measuring(&measurement, task.bytes.len() as u64);
                 let measure = move || async move {
                     let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
@@ -74,25 +69,25 @@ impl Maker {
             }
         };
         let engine = self.engine.clone();
-        let planned = self
-            .fetcher
+        self.fetcher
             .run(move || Planned::new(&engine, ingredients, Some(&measured)))
-            .await?;
-        self.indexed(planned, task, stages).await
+            .await
     }
 
     /// The same plan through an index of its source, where one helps: made once for all, and kept beside the results
     /// that it serves. A source that cannot have one has an empty one.
-    async fn indexed<H: Send + Sync + 'static>(
+    pub(super) async fn indexed<H: Send + Sync + 'static>(
         &self,
         mut planned: Planned,
-        task: Task<H>,
+        source: Key,
+        holds: &Arc<H>,
+        deadline: Instant,
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
-        let (results, wanted) = (&self.results, planned.plan().indexing());
-        let (Some(_), Some(source), true) = (wanted, task.source, results.keeps_indexes()) else {
+        let results = &self.results;
+        if planned.plan().indexing().is_none() || !results.keeps_indexes() {
             return Ok(planned);
-        };
+        }
         let key = Key::of(&[source.to_string().as_str(), "index"]);
         if let Some(known) = results.cache.get_note(&key).await {
             planned = self.through(planned, source, known.body.clone()).await?;
@@ -112,6 +107,12 @@ impl Maker {
                 results.cache.clone(),
             );
             let (ticket, path) = (cache.ticket(), source_path(planned.request()));
+            let task = Task {
+                bytes: planned.source().clone(),
+                source: Some(source),
+                deadline,
+                holds: holds.clone(),
+            };
             let length = task.bytes.len() as u64;
             let work = Work::indexing(planned.plan().info().format, cost, length);
             move |_: Cancellation| async move {
@@ -152,16 +153,6 @@ impl Maker {
 
 /// How long those who look at parts of a picture are expected to look at others.
 const LIKELY: Duration = Duration::from_secs(600);
-
-impl<H> Clone for Task<H> {
-    fn clone(&self) -> Self {
-        Self {
-            bytes: self.bytes.clone(),
-            holds: self.holds.clone(),
-            ..*self
-        }
-    }
-}
 
 impl<H: Send + Sync + 'static> Task<H> {
     /// Looks at the bytes on a worker thread, admitted as all work is.

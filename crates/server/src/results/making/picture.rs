@@ -102,11 +102,14 @@ impl Maker {
         mut found: Found,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let source = Some(found.source_key());
+        let source = found.source_key();
         let admitted = self.admit(&mut found, task.deadline)?;
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let source_bytes = found.size();
         let (planned, holds) = self.read_and_plan(task, found, stages).await?;
+        let planned = self
+            .indexed(planned, source, &holds, task.deadline, stages)
+            .await?;
         let writes = Duration::from_nanos(planned.plan().encode_nanos());
         if task.patience.is_some_and(|patience| writes > patience) {
             return Err(Error::Postponed);
@@ -114,7 +117,7 @@ impl Maker {
         let order = RenderTask {
             admitted,
             planned,
-            source,
+            source: Some(source),
             source_bytes,
             deadline: task.deadline,
             holds,
