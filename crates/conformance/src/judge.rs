@@ -75,7 +75,7 @@ impl Source {
     pub(crate) fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Error> {
         let recipe: Recipe =
             (recipe.parse()).map_err(|error| Error::Internal(format!("{recipe}: {error}")))?;
-        let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoMaterials, None)?;
+        let plan = (self.engine).plan_with(&recipe, &self.bytes, &NoMaterials, None, None)?;
         let rendered = self.engine.run(&plan, Run::of(&self.bytes))?;
         Ok(rendered.bytes(&self.bytes).to_vec())
     }
