@@ -16,7 +16,7 @@ use super::output::Output;
 use super::plane::PlaneDecoder;
 use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
-use super::sequential::{Coder, coders, decode_row, ends};
+use super::sequential::{Coder, coders, decode_row, decode_whole_row, ends};
 use super::{Refused, Wanted, bytes_held, within};
 
 /// An index as it is kept, by whoever has a place for bytes: [`HEAD`] bytes about the picture, then its entries, row by
@@ -328,19 +328,7 @@ pub(crate) fn decode_part(
             coder.prediction = prediction.into();
         }
         let mut intervals = Intervals::begun(&data, restart, left);
-        let bits = with_modern_instructions(
-            #[inline(always)]
-            || {
-                decode_row(
-                    &mut coders,
-                    across as usize,
-                    &mut intervals,
-                    bits,
-                    #[inline(always)]
-                    |_, _, _| false,
-                )
-            },
-        )?;
+        let bits = decode_whole_row(&mut coders, across as usize, &mut intervals, bits)?;
         check(&bits)?;
         output.take(mcu_row, &lanes, &mut coders)?;
     }

@@ -215,19 +215,7 @@ fn decode_scan(
                 bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?;
             }
             (None, None) => {
-                bits = with_modern_instructions(
-                    #[inline(always)]
-                    || {
-                        decode_row(
-                            &mut coders,
-                            across as usize,
-                            &mut intervals,
-                            bits,
-                            #[inline(always)]
-                            |_, _, _| false,
-                        )
-                    },
-                )?;
+                bits = decode_whole_row(&mut coders, across as usize, &mut intervals, bits)?;
             }
         }
         check(&bits)?;
@@ -238,6 +226,28 @@ fn decode_scan(
         output.take(mcu_row, &lanes, &mut coders)?;
     }
     output.planes()
+}
+
+/// Decodes so many MCUs into the coders' rows.
+pub(super) fn decode_whole_row<'a>(
+    coders: &mut [Coder],
+    across: usize,
+    intervals: &mut Intervals<'a>,
+    bits: Bits<'a>,
+) -> Result<Bits<'a>, Refused> {
+    with_modern_instructions(
+        #[inline(always)]
+        || {
+            decode_row(
+                coders,
+                across,
+                intervals,
+                bits,
+                #[inline(always)]
+                |_, _, _| false,
+            )
+        },
+    )
 }
 
 /// Decodes a row of MCUs into the coders' rows, or as much of it as comes before `stop` says so: it is
