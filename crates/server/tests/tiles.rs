@@ -19,7 +19,7 @@ fn tells_indexing(reply: &Reply) -> bool {
 fn large(options: &str) -> Vec<u8> {
     let photograph = std::fs::read(sample("large/canyon-wren.jpg")).expect("a sample");
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
-    let recipe = format!("exact:4000x2250,as:jpeg,q:75{options}");
+    let recipe = format!("exact:4000x2250,as:jpeg,q:75,profile:srgb{options}");
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let plan = engine.plan(&recipe, &photograph).expect("a plan");
     let made = engine.run(&plan, Run::of(&photograph));
