@@ -1,0 +1,179 @@
+//! `andon sign`, and every command of docs/signing.md: it prints what stands there, and a server takes what it prints.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{Served, sample};
+
+const PAGE: &str = include_str!("../../../docs/signing.md");
+
+/// A folder with the pictures of the page, and its configuration.
+fn folder() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["trip/a.jpg", "secure/a.jpg"] {
+        let file = folder.path().join("photos").join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::copy(sample("jpeg/420.jpg"), file).unwrap();
+    }
+    let config = blocks("toml").concat();
+    std::fs::write(folder.path().join("andon.toml"), &config).unwrap();
+    (folder, config)
+}
+
+/// The page's blocks of one language, without the indent of those in lists.
+fn blocks(language: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = PAGE.lines();
+    while let Some(line) = lines.next() {
+        let indent = line.len() - line.trim_start().len();
+        if line.trim_start() == format!("```{language}") {
+            let block = lines.by_ref().take_while(|line| line.trim() != "```");
+            blocks.push(
+                block
+                    .map(|line| format!("{}\n", line.get(indent..).unwrap_or_default()))
+                    .collect(),
+            );
+        }
+    }
+    blocks
+}
+
+fn run(program: &str, args: &[&str], folder: &Path) -> Output {
+    Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect(program)
+}
+
+fn sign(args: &[&str], folder: &Path) -> Output {
+    run(
+        env!("CARGO_BIN_EXE_andon"),
+        &[&["sign"], args].concat(),
+        folder,
+    )
+}
+
+fn said(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn every_command_of_the_page_prints_what_it_says_and_the_server_takes_it() {
+    let (folder, config) = folder();
+    let mut printed = Vec::new();
+    for block in blocks("console") {
+        let (command, expected) = block.split_once('\n').unwrap();
+        let command = command.strip_prefix("$ andon ").unwrap();
+        let andon = format!("\"$0\" {command}");
+        let output = run(
+            "sh",
+            &["-c", &andon, env!("CARGO_BIN_EXE_andon")],
+            folder.path(),
+        );
+        assert_eq!(said(&output), expected, "{command}");
+        printed.push(expected.to_owned());
+    }
+    let (programs, results) = (blocks("python"), blocks("text"));
+    assert_eq!(programs.len(), results.len());
+    for (program, expected) in programs.iter().zip(results) {
+        let output = run("/usr/bin/python3", &["-c", program], folder.path());
+        assert_eq!(said(&output), expected, "{program}");
+        printed.push(expected);
+    }
+    let printed = printed.concat();
+    assert_eq!(printed.lines().count(), 7);
+
+    let served = Served::start(folder.path(), &config);
+    for target in printed.lines() {
+        let rest = if target.contains("/iiif/") {
+            "/full/250,/0/default.jpg"
+        } else {
+            ""
+        };
+        let reply = served.get(&format!("{target}{rest}"));
+        assert_eq!(reply.status, 200, "{target}");
+        // One letter of what is signed makes it another URL.
+        let other = target.replace("a.jpg", "b.jpg");
+        assert_eq!(
+            served.get(&format!("{other}{rest}")).status,
+            if target.contains("/thumbor/") {
+                400
+            } else {
+                403
+            },
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn a_signature_ends_with_its_time_and_with_its_key() {
+    let (folder, config) = folder();
+    let config = config.replacen("[signing]", "[signing]\nrequired = true", 1);
+    let sign = |args: &[&str]| {
+        let signed = said(&sign(
+            &[&["/r/fit:50x50/trip/a.jpg"], args].concat(),
+            folder.path(),
+        ));
+        signed.trim().to_owned()
+    };
+    let (hour, viewers) = (sign(&["--expires", "3600"]), sign(&["--key", "viewers"]));
+    // The same signature for a moment that is past.
+    let past = "/~vSavJSZyZUXDPlzpNQ6C5xduTnACzkVgQQE52oez2Ow.1/r/fit:250x250/trip/a.jpg";
+    let served = Served::start(folder.path(), &config);
+    for (target, status) in [
+        (&*hour, 200),
+        (&*viewers, 200),
+        (past, 410),
+        ("/r/fit:50x50/trip/a.jpg", 403),
+        (&hour.replace("50x50", "51x51"), 403),
+        (&viewers.replace(".viewers", ".shop"), 403),
+        (&viewers.replace(".viewers", ".nobody"), 403),
+    ] {
+        assert_eq!(served.get(target).status, status, "{target}");
+    }
+    drop(served);
+    let viewers_key = "viewers = \"fedcba9876543210fedcba9876543210\"";
+    let served = Served::start(
+        folder.path(),
+        &config.replace(viewers_key, "new = \"a key that nobody had before\""),
+    );
+    assert_eq!(
+        served.get(&hour).status,
+        200,
+        "the other key is still there"
+    );
+    assert_eq!(served.get(&viewers).status, 403, "this one is gone");
+}
+
+#[test]
+fn what_cannot_be_signed_is_an_error_with_the_way_out() {
+    let (folder, _) = folder();
+    for (args, why) in [
+        (&["/r/same/a.jpg", "--key", "nobody"][..], "no key `nobody`"),
+        (&["/r/same/a.jpg", "--expires", "0"], "never be good"),
+        (&["/r/same/a%2.jpg"], "%"),
+        (&["/r/same/a.jpg", "--scope", "9"], "9 segments"),
+        (&["/r/same/a.jpg", "--config", "none.toml"], "none.toml"),
+    ] {
+        let output = sign(args, folder.path());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && error.contains(why),
+            "{args:?}: {error}"
+        );
+        assert!(output.stdout.is_empty());
+    }
+    std::fs::write(folder.path().join("andon.toml"), "").unwrap();
+    let output = sign(&["/r/same/a.jpg"], folder.path());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("no key in [signing]"), "{error}");
+}
