@@ -1,5 +1,8 @@
 //! The dialect's keys.
 
+use std::collections::BTreeMap;
+
+use andon_recipe::Recipe;
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -18,6 +21,12 @@ pub struct NativeConfig {
     pub prefix: String,
     /// What becomes of targets that are not in their canonical form.
     pub canonical: Canonical,
+    /// What targets begin with that name a preset.
+    pub preset_prefix: String,
+    /// Does nothing but presets may be asked for?
+    pub only_presets: bool,
+    /// Recipes by their names.
+    pub presets: BTreeMap<String, String>,
 }
 
 /// What becomes of targets that are not in their canonical form.
@@ -37,8 +46,22 @@ impl Default for NativeConfig {
             enabled: true,
             prefix: "/r".to_owned(),
             canonical: Canonical::default(),
+            preset_prefix: "/p".to_owned(),
+            only_presets: false,
+            presets: BTreeMap::new(),
         }
     }
+}
+
+/// A prefix without its last slash.
+fn mounted(key: &str, prefix: &str) -> Result<String, ConfigError> {
+    let path = prefix.trim_end_matches('/');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let sound = path.starts_with('/') && path.bytes().all(plain);
+    check(sound, key, || {
+        format!("`{prefix}` must be a path of letters, digits and `-._~`, such as \"/r\"")
+    })?;
+    Ok(path.to_owned())
 }
 
 impl Settings for NativeConfig {
@@ -46,16 +69,29 @@ impl Settings for NativeConfig {
         if !self.enabled {
             return Ok(None);
         }
-        let prefix = self.prefix.trim_end_matches('/');
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-        let sound = prefix.starts_with('/') && prefix.bytes().all(plain);
-        check(sound, "native.prefix", || {
-            let prefix = &self.prefix;
-            format!("`{prefix}` must be a path of letters, digits and `-._~`, such as \"/r\"")
+        let prefix = mounted("native.prefix", &self.prefix)?;
+        let preset_prefix = mounted("native.preset_prefix", &self.preset_prefix)?;
+        check(prefix != preset_prefix, "native.preset_prefix", || {
+            "is that of recipes already".to_owned()
         })?;
+        check(
+            !self.only_presets || !self.presets.is_empty(),
+            "native.only_presets",
+            || "nothing could be asked for: [native.presets] is empty".to_owned(),
+        )?;
+        let read = |(name, text): (&String, &String)| {
+            let recipe: Result<Recipe, _> = text.parse();
+            let recipe = recipe.map_err(|error| {
+                ConfigError::new(format!("native.presets.{name}"), error.to_string())
+            })?;
+            Ok((name.clone(), recipe))
+        };
         Ok(Some(Box::new(Native {
-            prefix: prefix.to_owned(),
+            prefix,
             canonical: self.canonical,
+            preset_prefix,
+            only_presets: self.only_presets,
+            presets: self.presets.iter().map(read).collect::<Result<_, _>>()?,
         })))
     }
 }

@@ -3,13 +3,15 @@
 //! RECIPE is one raw segment of the path, decoded once and read strictly: what is no part of a recipe is an error.
 //! Commas and colons stand bare, a per cent sign is `%25`. Recipes have one canonical text; a target in another
 //! spelling is served with a `Link` to the canonical one, or redirected to it. `as:json` asks for the facts.
+//! `/p/NAME/SOURCE` has the recipe of a preset, and with `only_presets` nothing else is served.
 
 mod config;
 mod facts;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use andon_recipe::Recipe;
+use andon_recipe::{Recipe, unknown};
 
 pub use config::{Canonical, NativeConfig};
 
@@ -24,31 +26,61 @@ struct Native {
     /// Without its last slash.
     prefix: String,
     canonical: Canonical,
+    /// As `prefix`.
+    preset_prefix: String,
+    only_presets: bool,
+    presets: BTreeMap<String, Recipe>,
+}
+
+impl Native {
+    fn preset(&self, name: &str) -> Result<Recipe, Refusal> {
+        let names: Vec<&str> = self.presets.keys().map(String::as_str).collect();
+        let known = self.presets.get(name).cloned();
+        known.ok_or_else(|| Refusal::new(name, unknown("preset", name, &names)))
+    }
 }
 
 impl Dialect for Native {
     fn example(&self) -> String {
-        format!("{}/fit:250x250,q:95{EXAMPLE_SOURCE}", self.prefix)
+        match self.presets.keys().next().filter(|_| self.only_presets) {
+            Some(name) => format!("{}/{name}{EXAMPLE_SOURCE}", self.preset_prefix),
+            None => format!("{}/fit:250x250,q:95{EXAMPLE_SOURCE}", self.prefix),
+        }
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
-        let Some(rest) = target.below(&self.prefix) else {
+        // Without presets the prefix is that of files.
+        let preset = target
+            .below(&self.preset_prefix)
+            .filter(|_| !self.presets.is_empty());
+        let Some(rest) = preset.or_else(|| target.below(&self.prefix)) else {
             return Ok(None);
         };
+        if self.only_presets && preset.is_none() {
+            let why = format!(
+                "only presets are served: `{}/NAME/file`",
+                self.preset_prefix
+            );
+            return Err(Refusal::new(target.path, why));
+        }
         let (recipe, source) = rest.split_once('/').unwrap_or((rest, ""));
         let source = Source::path_or_url(source)?;
         if source.as_str().is_empty() {
-            let prefix = &self.prefix;
-            let why = format!("no file follows the recipe: it must be `{prefix}/RECIPE/file`");
-            return Err(Refusal::new(target.path, why));
+            let why = match preset {
+                Some(_) => format!("it must be `{}/NAME/file`", self.preset_prefix),
+                None => format!("it must be `{}/RECIPE/file`", self.prefix),
+            };
+            return Err(Refusal::new(target.path, format!("no file follows: {why}")));
         }
-        let mut recipe: Recipe = percent::decode(recipe)?.parse().map_err(|error| {
-            let andon_recipe::ParseError { piece, expected } = error;
-            Refusal::new(
-                &piece,
-                format!("it is no part of a recipe; expected {expected}"),
-            )
-        })?;
+        let first = percent::decode(recipe)?;
+        let mut recipe: Recipe = match preset {
+            Some(_) => self.preset(&first)?,
+            None => first.parse().map_err(|error| {
+                let andon_recipe::ParseError { piece, expected } = error;
+                let why = format!("it is no part of a recipe; expected {expected}");
+                Refusal::new(&piece, why)
+            })?,
+        };
         let format = recipe.output.format.as_ref();
         let ask = match format.is_some_and(|format| format.as_str() == FACTS) {
             true => {
@@ -61,7 +93,11 @@ impl Dialect for Native {
             ask,
             ..ImageRequest::picture(source, recipe)
         };
-        let canonical = self.write(&request).filter(|text| text != target.path);
+        // A preset's URL is what it is meant to be.
+        let canonical = match preset {
+            Some(_) => None,
+            None => self.write(&request).filter(|text| text != target.path),
+        };
         match (self.canonical, canonical) {
             (Canonical::Redirect, Some(to)) => {
                 request.ask = Ask::Redirect(Redirect { to, status: 301 });
@@ -82,7 +118,13 @@ impl Dialect for Native {
             }
             Ask::File | Ask::Redirect(_) | Ask::Text(_) => return None,
         }
-        let prefix = &self.prefix;
+        let mut prefix = &self.prefix;
+        if self.only_presets {
+            let mut presets = self.presets.iter();
+            let (name, _) = presets.find(|(_, preset)| preset.to_string() == recipe)?;
+            recipe.clone_from(name);
+            prefix = &self.preset_prefix;
+        }
         let recipe = percent::encode(&recipe, "");
         let source = percent::encode(request.source.as_str(), "/");
         Some(format!("{prefix}/{recipe}/{source}"))

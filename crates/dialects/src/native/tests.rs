@@ -156,6 +156,72 @@ fn it_can_be_mounted_elsewhere_but_not_everywhere() {
     }
 }
 
+fn with_presets(only_presets: bool) -> NativeConfig {
+    let presets = [("thumb", "fit:9x9,as:webp"), ("facts", "fit:9x9,as:json")];
+    NativeConfig {
+        only_presets,
+        presets: presets
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .into(),
+        ..NativeConfig::default()
+    }
+}
+
+#[test]
+fn a_preset_is_a_recipe_by_its_name() {
+    let dialects = dialects(with_presets(false));
+    let request = dialects.parse("/p/thumb/trip/a%20b.jpg").unwrap();
+    assert_eq!(request.rules.text(), "fit:9x9,as:webp");
+    assert_eq!(request.source, Source::from_path("trip/a b.jpg"));
+    assert_eq!(request.style.canonical, None);
+    let request = dialects.parse("/p/facts/a.jpg").unwrap();
+    assert!(matches!(request.ask, Ask::Describe(_)));
+    assert_eq!(
+        dialects.parse("/r/fit:8x8/a.jpg").unwrap().rules.text(),
+        "fit:8x8"
+    );
+    for (target, why) in [("/p/thum/a.jpg", "thumb"), ("/p/thumb", "/p/NAME/file")] {
+        let refusal = dialects.parse(target).expect_err(target).to_string();
+        assert!(refusal.contains(why), "{refusal}");
+    }
+    // Without presets it is a folder as any other.
+    assert!(ask("/p/thumb/a.jpg").unwrap().is_file());
+}
+
+#[test]
+fn only_presets_may_be_asked_for_where_the_configuration_says_so() {
+    let dialects = dialects(with_presets(true));
+    let request = dialects.parse("/p/thumb/a.jpg").unwrap();
+    let written: Vec<_> = dialects
+        .write(&request)
+        .filter(|(name, _)| *name == "native")
+        .collect();
+    assert_eq!(written, [("native", "/p/thumb/a.jpg".to_owned())]);
+    let refusal = dialects.parse("/r/fit:8x8/a.jpg").unwrap_err().to_string();
+    assert!(refusal.contains("only presets"), "{refusal}");
+    for target in dialects.examples() {
+        assert!(dialects.parse(&target).is_ok(), "{target}");
+    }
+}
+
+#[test]
+fn a_preset_that_cannot_be_is_an_error_of_the_configuration() {
+    let none = NativeConfig {
+        only_presets: true,
+        ..NativeConfig::default()
+    };
+    let mut broken = with_presets(false);
+    broken.presets.insert("x".to_owned(), "fit:ax".to_owned());
+    for (native, key) in [(none, "native.only_presets"), (broken, "native.presets.x")] {
+        let config = Config {
+            native,
+            ..Config::default()
+        };
+        let error = Dialects::new(&config).expect_err(key).to_string();
+        assert!(error.contains(key), "{error}");
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_read_is_written_and_what_is_written_is_read(
