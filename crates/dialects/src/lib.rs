@@ -48,7 +48,7 @@ pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
 pub use native::{Canonical, NativeConfig};
-pub use request::{AnswerStyle, Ask, ImageRequest, Redirect, Source};
+pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use thumbor::{ImagorConfig, Loader, ThumborConfig};

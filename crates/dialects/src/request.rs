@@ -58,6 +58,15 @@ pub enum Source {
     Url(String),
 }
 
+/// What a URL names in place of a source that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// Another source, of which the same is made.
+    Picture(Source),
+    /// An absolute URL that clients are sent to.
+    Redirect(String),
+}
+
 /// How a dialect wants a request answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerStyle {
@@ -79,6 +88,8 @@ pub struct AnswerStyle {
     pub expired: ErrorStyle,
     /// For how many seconds clients may keep the result, where neither the operator nor the origin says that.
     pub max_age: Option<u64>,
+    /// What is sent where the source cannot be had.
+    pub fallback: Option<Fallback>,
     /// The request headers that decided about the request, in lower case.
     pub reads: Vec<&'static str>,
 }
@@ -99,6 +110,7 @@ impl Default for AnswerStyle {
             expires: None,
             expired: OWN_ERRORS,
             max_age: None,
+            fallback: None,
             reads: Vec::new(),
         }
     }

@@ -27,7 +27,7 @@ use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Refusal, Target};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
-use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
+use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 use crate::signature::Key;
 use info::Info;
 use options::Options;
@@ -257,6 +257,11 @@ impl Imgproxy {
             ],
             expires: (options.expires > 0).then_some(options.expires),
             max_age: Some(self.config.ttl),
+            fallback: options
+                .fallback
+                .as_deref()
+                .and_then(|url| self.sources.source(url).ok())
+                .map(Fallback::Picture),
             ..AnswerStyle::default()
         };
         let request = if options.raw {

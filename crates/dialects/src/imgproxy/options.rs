@@ -53,6 +53,8 @@ pub(super) struct Options {
     pub(super) skip: Vec<&'static str>,
     pub(super) raw: bool,
     pub(super) filename: Option<String>,
+    /// The URL of a source in place of one that cannot be had.
+    pub(super) fallback: Option<String>,
     pub(super) attachment: bool,
     /// Seconds since 1970; 0: never.
     pub(super) expires: u64,
@@ -202,6 +204,7 @@ impl Default for Options {
             skip: Vec::new(),
             raw: false,
             filename: None,
+            fallback: None,
             attachment: false,
             expires: 0,
             limits: Limits {

@@ -649,9 +649,20 @@ pub(super) const ALL: &[Row] = &[
         &["color_profile", "cp", "icc"],
         "results are in sRGB, or with `scp:0` in their own space"
     ),
-    ignored!(
+    row!(
         &["fallback_image_url", "fiu"],
-        "there are no fallback images"
+        1,
+        About::Answer,
+        |options, args| {
+            let url = base64::read(args[0]).and_then(|bytes| String::from_utf8(bytes).ok());
+            let url = url.ok_or_else(|| format!("`{}` is no base64 of a URL", args[0]))?;
+            options.fallback = Some(url).filter(|url| !url.is_empty());
+            Ok(())
+        },
+        Some(|options| {
+            let url = options.fallback.as_ref();
+            url.map_or(String::new(), |url| base64::bare(url.as_bytes()))
+        })
     ),
 ];
 

@@ -19,7 +19,7 @@ use crate::dialect::{Dialect, Refusal, Target};
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
-use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
+use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 
 #[derive(Debug)]
 struct Weserv {
@@ -80,6 +80,7 @@ impl Dialect for Weserv {
             ask,
             notes,
             style: AnswerStyle {
+                fallback: fallback(about("default"), &source),
                 headers,
                 max_age: Some(about("maxage").and_then(max_age).unwrap_or(YEAR)),
                 ..AnswerStyle::default()
@@ -112,10 +113,8 @@ const YEAR: u64 = 365 * DAY;
 /// What is known, but not done.
 fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
     let mut notes = Vec::new();
-    for key in ["default", "encoding"] {
-        if about(key).is_some() {
-            notes.push(format!("{key}: it is not supported; it is ignored"));
-        }
+    if about("encoding").is_some() {
+        notes.push("encoding: it is not supported; it is ignored".to_owned());
     }
     for key in ["loop", "delay"] {
         if query.has(key) {
@@ -175,6 +174,18 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
         None if begins_with_host => Source::Url(format!("http://{url}")),
         None => Source::from_path(&url),
     })
+}
+
+/// Where clients are sent if the image cannot be had: to a URL, or with `1` to its own.
+fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
+    let place = match default? {
+        "1" => source.clone(),
+        url => read_source(url).ok()?,
+    };
+    match place {
+        Source::Url(url) => Some(Fallback::Redirect(percent::encode(&url, "/?"))),
+        Source::Path(_) => None,
+    }
 }
 
 fn extension_of(source: &Source) -> Option<&str> {

@@ -321,10 +321,10 @@ fn answers_are_named_and_kept_for_a_year() {
 
 #[test]
 fn what_is_not_known_is_told() {
-    let notes = ask("w=9&nope=1&longer-than-any-key=2&a=entropy&default=x")
+    let notes = ask("w=9&nope=1&longer-than-any-key=2&a=entropy&encoding=x")
         .unwrap()
         .notes;
-    for (note, part) in notes.iter().zip(["nope", "longer-than", "default"]) {
+    for (note, part) in notes.iter().zip(["nope", "longer-than", "encoding"]) {
         assert!(note.contains(part), "{notes:?}");
     }
     assert_eq!(notes.len(), 3);

@@ -8,6 +8,7 @@
 
 mod cache;
 mod effective;
+mod fallback;
 mod limits;
 mod listen;
 mod log;
@@ -34,6 +35,7 @@ use toml::de::{DeTable, Deserializer};
 pub(crate) use cache::is_below;
 pub use cache::{CacheConfig, CacheRule, DiskConfig};
 pub use effective::{REFERENCE, effective};
+pub use fallback::FallbackConfig;
 pub use limits::LimitsConfig;
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
@@ -79,6 +81,8 @@ pub struct Config {
     pub cache: CacheConfig,
     /// Which formats are chosen from when the URL names none.
     pub negotiation: NegotiationConfig,
+    /// What is sent in place of an image whose source cannot be had.
+    pub fallback: Vec<FallbackConfig>,
     /// Whose pages may read replies.
     pub cors: CorsConfig,
     /// Who may purge.
@@ -121,6 +125,7 @@ impl Default for Config {
             dialects: dialects::Config::default(),
             cache: CacheConfig::default(),
             negotiation: NegotiationConfig::default(),
+            fallback: Vec::new(),
             cors: CorsConfig::default(),
             admin: AdminConfig::default(),
             limits: LimitsConfig::default(),
@@ -250,6 +255,7 @@ impl Config {
         )?;
         origin::validate(&self.origin)?;
         self.cache.validate()?;
+        fallback::validate(&self.fallback)?;
         self.negotiation.validate()?;
         self.cors.validate()?;
         self.limits.validate()?;

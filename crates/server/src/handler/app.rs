@@ -7,7 +7,7 @@ use std::time::Duration;
 use andon_pixels::{Codec, Engine};
 
 use crate::admission::{Admission, Shares};
-use crate::config::{Bytes, Config, ConfigError, LimitsConfig, Reach};
+use crate::config::{Bytes, Config, ConfigError, FallbackConfig, LimitsConfig, Reach};
 use crate::handler::upload::Uploads;
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
@@ -66,6 +66,8 @@ pub(crate) struct App {
     pub(crate) negotiation: Negotiation,
     pub(crate) targets: TargetCache,
     pub(crate) cors: Cors,
+    /// What is sent in place of images whose sources cannot be had.
+    pub(crate) fallbacks: Vec<FallbackConfig>,
     /// Who may purge; nobody without it.
     pub(crate) token: Option<Token>,
     pub(crate) log: AccessLog,
@@ -130,6 +132,7 @@ impl App {
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
             targets: TargetCache::default(),
             cors: Cors::new(&config.cors),
+            fallbacks: config.fallback.clone(),
             token,
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,

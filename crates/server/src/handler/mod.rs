@@ -1,6 +1,7 @@
 //! One request, top to bottom.
 
 mod app;
+mod fallback;
 mod fast_path;
 mod monitoring;
 mod record;
@@ -163,8 +164,15 @@ impl App {
         }
         // Files in folders are the system's to keep in memory; everything else is ours.
         let mut reply = if !known.asked.request.is_file() || known.is_remote {
-            self.best(target, known, &head.headers, deadline, record)
-                .await?
+            let best = self.best(target, known.clone(), &head.headers, deadline, record);
+            match best.await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    return self
+                        .fall_back(target, &known, error, deadline, record)
+                        .await;
+                }
+            }
         } else {
             self.file(&known, &head.headers, deadline, record).await?
         };

@@ -236,6 +236,12 @@ pub(crate) fn set_instead_of(reply: &mut Reply, format: &str) {
     }
 }
 
+/// It is a fallback image, because of this error.
+pub(crate) fn set_fallback(reply: &mut Reply, error: &str) {
+    let name = HeaderName::from_static("andon-fallback");
+    set(reply.headers_mut(), name, error);
+}
+
 /// By then the better one is there, if nobody waits.
 const INSTEAD: &str = "max-age=30";
 

@@ -180,7 +180,7 @@ fn with_values(target: &str, names: &[&'static str], headers: &HeaderMap) -> Str
 }
 
 impl RequestVariant {
-    fn new(target: &str, asked: SettledRequest, maker: &Maker) -> Self {
+    pub(crate) fn new(target: &str, asked: SettledRequest, maker: &Maker) -> Self {
         let request = &asked.request;
         Self {
             facts: maker.results.names.facts(request),

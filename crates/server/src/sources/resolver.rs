@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{
-    Ask, Dialects, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal, Source as Location,
+    Ask, Dialects, Fallback, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal,
+    Source as Location,
 };
 use andon_pixels::Codec;
 use andon_recipe::{Orientation, Recipe};
@@ -202,6 +203,18 @@ impl Resolver {
                 })
             })?;
         }
+        let fallback = match request.style.fallback.take() {
+            Some(Fallback::Picture(Location::Url(url))) => {
+                self.origins.locate(&url).map(Fallback::Picture)
+            }
+            // Nobody is sent anywhere else in our name.
+            Some(Fallback::Redirect(url)) => {
+                let served = self.origins.locate(&url).is_some();
+                served.then_some(Fallback::Redirect(url))
+            }
+            fallback => fallback,
+        };
+        request.style.fallback = fallback;
         Ok(request)
     }
 

@@ -1,0 +1,104 @@
+//! What is sent in place of an image whose source cannot be had.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use andon_dialects::{Ask, Fallback, Fault, ImageRequest, Source};
+use hyper::{HeaderMap, StatusCode, header};
+
+use super::App;
+use super::record::RequestRecord;
+use crate::config::{FallbackConfig, is_below};
+use crate::error::Error;
+use crate::request::negotiation::SettledRequest;
+use crate::response::{self, Reply};
+use crate::results::variant::RequestVariant;
+
+impl App {
+    /// The fallback image, made as the request says, or the way to another URL; otherwise the error. Clients get it
+    /// without validators: once the source is there, they get that.
+    pub(super) async fn fall_back(
+        &self,
+        target: &str,
+        known: &RequestVariant,
+        error: Error,
+        deadline: Instant,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let asked = &known.asked.request;
+        let terms = self.terms_of(asked.source.as_str());
+        let configured = || Some(Fallback::Picture(Source::from_path(terms.image.as_ref()?)));
+        let Some(fallback) = asked.style.fallback.clone().or_else(configured) else {
+            return Err(error);
+        };
+        if asked.ask != Ask::Picture || !is_the_sources(&error) {
+            return Err(error);
+        }
+        let source = match fallback {
+            Fallback::Picture(source) => source,
+            Fallback::Redirect(to) => {
+                let errors = asked.style.errors;
+                return Err(Error::Moved {
+                    to,
+                    status: 302,
+                    errors,
+                });
+            }
+        };
+        let request = ImageRequest {
+            source,
+            ..ImageRequest::clone(asked)
+        };
+        let settled = SettledRequest {
+            request: Arc::new(request),
+            // However long its writing takes: there is no other format to go to.
+            negotiated: false,
+        };
+        let other = Arc::new(RequestVariant::new(target, settled, &self.maker));
+        let made = self
+            .result(&other, &HeaderMap::new(), deadline, record)
+            .await;
+        let Ok(mut reply) = made else {
+            return Err(error);
+        };
+        let failed = record.failed(&error).status();
+        *reply.status_mut() = match terms.status {
+            0 => failed,
+            status => StatusCode::from_u16(status).unwrap_or(failed),
+        };
+        reply.headers_mut().remove(header::ETAG);
+        reply.headers_mut().remove(header::LAST_MODIFIED);
+        if known.asked.negotiated {
+            response::vary(&mut reply, "Accept");
+        }
+        response::set_cache_control(&mut reply, &format!("max-age={}", terms.ttl.0.as_secs()));
+        response::set_fallback(&mut reply, error.label());
+        Ok(reply)
+    }
+
+    /// The rule for a source.
+    fn terms_of(&self, source: &str) -> FallbackConfig {
+        let source = source.trim_start_matches('/');
+        let length = |rule: &&FallbackConfig| rule.prefix.trim_matches('/').len();
+        let rules = self.fallbacks.iter();
+        let rule = rules
+            .filter(|rule| is_below(rule.prefix.trim_matches('/'), source))
+            .max_by_key(length);
+        rule.cloned().unwrap_or_default()
+    }
+}
+
+/// Would another source do better?
+fn is_the_sources(error: &Error) -> bool {
+    use Fault::{Damaged, Limit, Missing, NotImage, Origin, Source, Unsupported};
+    let faults = [
+        Missing,
+        Source,
+        NotImage,
+        Damaged,
+        Unsupported,
+        Limit,
+        Origin,
+    ];
+    faults.contains(&error.kind()) || matches!(error.root(), Error::Origin(_))
+}

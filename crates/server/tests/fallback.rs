@@ -1,0 +1,97 @@
+//! Images in place of those whose sources cannot be had.
+
+mod common;
+
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
+use common::origin::Origin;
+use common::{House, sample};
+
+const KEYS: &str = "[[fallback]]\nimage = \"/none.jpg\"\n\
+     [[fallback]]\nprefix = \"/shop\"\nimage = \"/none.jpg\"\nstatus = 0\nttl = \"5s\"\n";
+
+fn house(keys: &str) -> House {
+    let house = House::with(keys);
+    house.put_sample("none.jpg", "jpeg/444.jpg");
+    house.put("broken.jpg", b"no picture at all");
+    house
+}
+
+#[test]
+fn a_source_that_cannot_be_had_is_replaced_and_made_as_the_url_says() {
+    let house = house(KEYS);
+    for source in ["missing.jpg", "broken.jpg"] {
+        let reply = house.get(&format!("/r/exact:31x17/{source}"));
+        assert_eq!((reply.status, reply.size()), (200, (31, 17)), "{source}");
+        assert_eq!(
+            reply.header("cache-control"),
+            Some("max-age=60"),
+            "{source}"
+        );
+        assert_eq!(
+            reply.header("etag"),
+            None,
+            "the source may come at any moment"
+        );
+        assert!(reply.header("andon-fallback").is_some());
+    }
+    let reply = house.get("/r/exact:31x17/shop/missing.jpg");
+    assert_eq!((reply.status, reply.size()), (404, (31, 17)));
+    assert_eq!(reply.header("cache-control"), Some("max-age=5"));
+    assert_eq!(reply.header("andon-fallback"), Some("not_found"));
+    // Others are as they were.
+    let reply = house.get("/r/exact:31x17/a.jpg");
+    assert_eq!((reply.status, reply.header("andon-fallback")), (200, None));
+    for (target, status) in [("/missing.jpg", 404), ("/r/fit:ax/missing.jpg", 400)] {
+        assert_eq!(house.get(target).status, status, "{target}");
+    }
+    house.put_sample("missing.jpg", "jpeg/420.jpg");
+    let mut reply = house.get("/r/exact:31x17/missing.jpg");
+    for _ in 0..600 {
+        if reply.header("andon-fallback").is_none() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        reply = house.get("/r/exact:31x17/missing.jpg");
+    }
+    assert_eq!(reply.header("andon-fallback"), None, "the source has come");
+}
+
+#[test]
+fn without_a_fallback_or_with_one_that_is_missing_too_the_error_is_told() {
+    for keys in ["", "[[fallback]]\nimage = \"/neither.jpg\"\n"] {
+        let reply = house(keys).get("/r/exact:31x17/missing.jpg");
+        assert_eq!(reply.status, 404, "{keys}");
+        assert!(reply.text().contains("/missing.jpg"), "{}", reply.text());
+    }
+}
+
+#[test]
+fn imgproxys_urls_name_a_fallback_of_their_own() {
+    let house = house("[imgproxy]\nprefix = \"/ip\"\n");
+    let target = |url: &str| {
+        let url = BASE64_URL_SAFE_NO_PAD.encode(url);
+        format!("/ip/insecure/rs:force:31:17/fiu:{url}/plain/local:///missing.jpg")
+    };
+    let reply = house.get(&target("local:///none.jpg"));
+    assert_eq!((reply.status, reply.size()), (200, (31, 17)));
+    assert_eq!(
+        house.get(&target("http://elsewhere.test/a.jpg")).status,
+        404
+    );
+}
+
+#[test]
+fn weservs_urls_send_clients_on_but_only_to_what_is_served_here() {
+    let origin = Origin::start(std::fs::read(sample("jpeg/420.jpg")).unwrap(), "");
+    let served = format!("http://127.0.0.1:{}/b.jpg", origin.port());
+    let house = house(&format!("[weserv]\nprefix = \"/ws\"\n{}", origin.keys()));
+    let reply = house.get(&format!("/ws/?w=9&url=missing.jpg&default={served}"));
+    assert_eq!(
+        (reply.status, reply.header("location")),
+        (302, Some(&*served))
+    );
+    let reply = house.get("/ws/?w=9&url=missing.jpg&default=http://elsewhere.test/b.jpg");
+    assert_eq!(reply.status, 404);
+    let reply = house.get(&format!("/ws/?w=9&url=a.jpg&default={served}"));
+    assert_eq!(reply.status, 200);
+}
