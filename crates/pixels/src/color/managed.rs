@@ -57,7 +57,17 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
     if space.profiled || space.is_srgb() {
         return None;
     }
-    of_space(space)?.encode().ok().map(Icc::from)
+    written(&of_space(space)?)
+}
+
+/// A profile as a file, without the second in which it is written: the same picture is the same bytes at any time.
+pub(super) fn written(profile: &ColorProfile) -> Option<Icc> {
+    let mut file = profile.encode().ok()?;
+    // ICC.1, 7.2.1: bytes 24 to 35 of the header, of which the year, the month and the day come first.
+    let created = file.get_mut(24..36)?;
+    created.fill(0);
+    created[..6].copy_from_slice(&[0x07, 0xd0, 0, 1, 0, 1]);
+    Some(file.into())
 }
 
 fn of_space(space: Space) -> Option<ColorProfile> {

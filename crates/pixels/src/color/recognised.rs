@@ -2,6 +2,7 @@
 
 use moxcms::{Chromaticity, ColorPrimaries, ColorProfile, DataColorSpace, Matrix3d, ToneReprCurve};
 
+use super::managed::written;
 use crate::frame::Model;
 use crate::space::{Icc, Primaries, Space, Transfer};
 
@@ -91,7 +92,7 @@ pub fn profile_of_gamma(
     };
     profile.cicp = None;
     profile.description = None;
-    profile.encode().ok().map(Icc::from)
+    written(&profile)
 }
 
 /// `None`: nothing is known, as of all that are not a matrix and curves.
@@ -170,6 +171,12 @@ mod tests {
             _ => Model::Rgb,
         };
         Space::of_profile(&profile.encode().expect("a profile"), model)
+    }
+
+    #[test]
+    fn a_profile_does_not_tell_when_it_was_written() {
+        let icc = crate::color::profile_of(Space::DISPLAY_P3).expect("a profile");
+        assert_eq!(icc[24..36], [0x07, 0xd0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]
