@@ -1,16 +1,16 @@
 //! An open loop of requests: each is sent when it is due, by whichever client is free.
 //!
 //! Pictures are due at random moments, as clients that know nothing of each other ask (a Poisson process,
-//! the same in every run).
+//! the same in every run). The clock starts when all clients are connected: how the server takes hundreds of
+//! connections at once is another question than how it takes requests.
 //!
 //! The clients share the server's cores. Where the system allows it they go before everything else, as
 //! clients on machines of their own would; how late each request was sent is kept beside its latency,
 //! which counts from when it was due in any case.
 
 use std::iter;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -60,14 +60,15 @@ pub(super) fn run(
     let steady: Vec<f64> = (0..(BESIDE * time.as_secs_f64()) as usize)
         .map(|index| index as f64 / BESIDE)
         .collect();
-    let clock = Instant::now();
+    let (clock, connected) = (OnceLock::new(), Barrier::new(CLIENTS + 2 * CLIENTS_BESIDE));
     let answers = Mutex::new(Vec::new());
     let line = |kind, due| Line {
         server,
         kind,
         due,
         next: AtomicUsize::new(0),
-        clock,
+        clock: &clock,
+        connected: &connected,
         answers: &answers,
     };
     let pictures = line(Kind::Picture, due);
@@ -96,7 +97,9 @@ struct Line<'a> {
     /// Seconds from the start at which they are sent.
     due: &'a [f64],
     next: AtomicUsize,
-    clock: Instant,
+    /// Starts when all are connected.
+    clock: &'a OnceLock<Instant>,
+    connected: &'a Barrier,
     answers: &'a Mutex<Vec<Answer>>,
 }
 
@@ -105,7 +108,10 @@ impl Line<'_> {
     fn client(&self, url: &dyn Fn(usize) -> String) -> Result<()> {
         // Only the administrator may; the lateness tells what it was worth.
         let _ = rustix::process::nice(-10);
-        let mut connection = Connection::open(self.server)?;
+        let connection = Connection::open(self.server);
+        // Whoever could not connect must not keep the others waiting.
+        self.connected.wait();
+        let (mut connection, clock) = (connection?, self.clock.get_or_init(Instant::now));
         let mut mine = Vec::new();
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -113,9 +119,9 @@ impl Line<'_> {
                 break;
             };
             let due = Duration::from_secs_f64(*due);
-            thread::sleep(due.saturating_sub(self.clock.elapsed()));
+            thread::sleep(due.saturating_sub(clock.elapsed()));
             let url = url(index);
-            let since_due = || self.clock.elapsed().saturating_sub(due).as_secs_f64() * 1e3;
+            let since_due = || clock.elapsed().saturating_sub(due).as_secs_f64() * 1e3;
             let late_ms = since_due();
             let reply = connection.ask(&url)?;
             mine.push(Answer {

@@ -41,6 +41,7 @@ use andon_pixels::{Cores, Cost, Decoded, Measurement, Plan, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::{Calibration, Kind};
+use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::shared_decode::Member;
 use self::shared_peak::SharedPeak;
@@ -411,6 +412,7 @@ impl Pool {
     /// A pixel thread's life.
     fn work(self: &Arc<Self>) {
         while let Some(next) = self.next() {
+            let _working = Working::begin();
             match next {
                 Next::Jobs(jobs) => self.run_together(jobs),
                 // Whoever stolen it notices a panic by its missing result.

@@ -7,7 +7,8 @@
 //! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A thread that has answered hits
 //! yields its core before it looks for more. Their next requests then come together, and one
 //! round answers them all; otherwise the two wake each other up for every single one, while whoever else shares the
-//! core waits for its slice of time.
+//! core waits for its slice of time. While pictures are made it keeps its core: a pixel thread would have it for
+//! milliseconds, and everybody on this thread's connections would wait.
 
 use std::cell::Cell;
 use std::io;
@@ -70,7 +71,7 @@ impl IoThread {
             .thread_name("andon-file")
             .on_thread_start(|| priority::yield_to_replies(NICENESS))
             .on_thread_park(|| {
-                if ANSWERED.take() {
+                if ANSWERED.take() && !priority::pixels_are_made() {
                     thread::yield_now();
                 }
             })
