@@ -7,6 +7,7 @@ pub(crate) mod conduct;
 mod diff;
 mod gate;
 pub(crate) mod interrupt;
+pub(crate) mod judged_run;
 mod noise;
 mod null;
 mod progress;
@@ -16,7 +17,6 @@ mod report;
 mod run;
 pub(crate) mod running;
 mod syscalls;
-pub(crate) mod whole;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;

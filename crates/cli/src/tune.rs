@@ -17,7 +17,7 @@ use anyhow::{Context, bail};
 
 use crate::lab::conduct::{Task, carry_out, default_folder};
 use crate::lab::interrupt;
-use crate::lab::whole::Whole;
+use crate::lab::judged_run::JudgedRun;
 use crate::print::print;
 use advice::Advice;
 use budget::Budget;
@@ -83,8 +83,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (at, trial) in trials.iter().enumerate() {
         eprintln!("{} of {}: {}", at + 1, trials.len(), trial.question);
         let time = budget.share(trial.own_comparisons(effort));
-        let whole = tuning.carry_out(trial, time)?;
-        let told = advice.add(trial, &whole);
+        let judged = tuning.carry_out(trial, time)?;
+        let told = advice.add(trial, &judged);
         print(told.as_bytes())?;
         let time = budget.share(trial.confirmations());
         if let Some(won) = advice.won() {
@@ -93,8 +93,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             } else {
                 eprintln!("once more, with another seed: {}", won.candidate.name);
                 let confirming = trial.confirming(&won.candidate);
-                let whole = tuning.carry_out(&confirming, time)?;
-                let told = advice.confirm(won, &whole);
+                let judged = tuning.carry_out(&confirming, time)?;
+                let told = advice.confirm(won, &judged);
                 print(told.as_bytes())?;
             }
         }
@@ -127,7 +127,7 @@ struct Tuning<'a> {
 }
 
 impl Tuning<'_> {
-    fn carry_out(&self, trial: &Trial, time: Option<Duration>) -> anyhow::Result<Whole> {
+    fn carry_out(&self, trial: &Trial, time: Option<Duration>) -> anyhow::Result<JudgedRun> {
         let folder = match trial.name {
             CONFIRM => format!(
                 "{CONFIRM}-{}",
@@ -135,14 +135,14 @@ impl Tuning<'_> {
             ),
             name => name.to_owned(),
         };
-        let (_, whole) = carry_out(Task {
+        let (_, judged) = carry_out(Task {
             scenario: trial.scenario(self.subject, self.effort, &self.configs)?,
             folder: self.folder.join(folder),
             budget: time,
             quiet: false,
             cancel: self.cancel.clone(),
         })?;
-        Ok(whole)
+        Ok(judged)
     }
 
     fn cancelled(&self) -> bool {

@@ -137,11 +137,14 @@ cmd = ["python3", "{dir}/server.py", "{host}", "{port}"]
 name = "a"
 [[variant]]
 name = "b"
-witness = [{ threads_peak = ">= 1" }]
+assert = [{ threads_peak = ">= 1" }]
 "#;
     fs::write(folder.path().join("s.toml"), scenario).expect("writes");
     let said = lab(folder.path(), "check s.toml").ending(0).out;
-    assert!(said.contains("witness threads_peak >= 1: holds"), "{said}");
+    assert!(
+        said.contains("assertion threads_peak >= 1: holds"),
+        "{said}"
+    );
     assert!(said.contains("same bytes"), "{said}");
 }
 

@@ -174,7 +174,7 @@ env = { TIMES = "1" }
 [[variant]]
 name = "thrice"
 env = { TIMES = "3" }
-witness = [{ syscall = "rmdir", is = "> 2" }]
+assert = [{ syscall = "rmdir", is = "> 2" }]
 [[variant]]
 name = "left out"
 cmd = ["false"]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::bodies::judge;
-use crate::record::{Arm, Block, Kept, Run};
+use crate::record::{Arm, Block, Run, SavedBodies};
 use crate::scenario::{Expect, Share};
 use crate::stats::median;
 
@@ -54,7 +54,7 @@ impl Between {
 /// Compares them. `kept` is what there is of the replies of both; sameness within the new run's bound, or
 /// this one.
 #[must_use]
-pub fn between(old: &Run, new: &Run, kept: &Kept, within: Option<Share>) -> Between {
+pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);
     let obstacle = obstacle(&differences);
     let probe = probe(old, new);
@@ -147,7 +147,12 @@ fn obstacle(differences: &[Difference]) -> Option<String> {
 }
 
 /// Why the replies of a variant are not the same work in both runs, or not known to be, by what the new one expects.
-fn work(old: &Run, new: &Run, (first, second): (usize, usize), kept: &Kept) -> Option<String> {
+fn work(
+    old: &Run,
+    new: &Run,
+    (first, second): (usize, usize),
+    kept: &SavedBodies,
+) -> Option<String> {
     let mut header = new.header.clone();
     let variant = header.variants[second].clone();
     let expect = variant.expect;

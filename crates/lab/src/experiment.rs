@@ -8,8 +8,8 @@ mod block;
 mod discard;
 mod expected;
 mod limits;
+mod load_test;
 mod moment;
-mod visit;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,15 +24,15 @@ use crate::load::{self, Progress};
 use crate::record::{
     Arm, Block, Folder, FolderError, Header, Kind, Machine, Pass, Purpose, Run, SCHEMA,
 };
-use crate::scenario::{Address, Fresh, Order, Scenario, ScenarioError};
+use crate::scenario::{Address, BlockOrder, Fresh, Scenario, ScenarioError};
 use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
 pub use expected::Expected;
 pub use limits::ClientLimits;
+pub use load_test::LoadTest;
 pub use moment::utc;
-pub use visit::Visit;
 
 /// An experiment that is about to run.
 pub struct Experiment<'a> {
@@ -138,7 +138,7 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
                 .to_owned(),
         ));
     }
-    let mut going = Going::start(experiment)?;
+    let mut going = RunningExperiment::start(experiment)?;
     let end = going.blocks()?;
     if end != End::Cancelled {
         going.passes()?;
@@ -154,7 +154,7 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
 /// # Errors
 /// See [`Error`]. Why a variant could not be counted is in its [`Pass::method`].
 pub fn count(experiment: &Experiment<'_>) -> Result<Finished, Error> {
-    let mut going = Going::start(experiment)?;
+    let mut going = RunningExperiment::start(experiment)?;
     going.passes()?;
     let end = if going.cancelled() {
         End::Cancelled
@@ -186,7 +186,7 @@ pub fn header(scenario: &Scenario, program: &str) -> Result<Header, ScenarioErro
 }
 
 /// An experiment that is going on.
-struct Going<'a> {
+struct RunningExperiment<'a> {
     experiment: &'a Experiment<'a>,
     origin: Instant,
     folder: Folder,
@@ -196,7 +196,7 @@ struct Going<'a> {
     limits: ClientLimits,
 }
 
-impl<'a> Going<'a> {
+impl<'a> RunningExperiment<'a> {
     fn start(experiment: &'a Experiment<'a>) -> Result<Self, Error> {
         experiment.scenario.fits_here()?;
         let header = header(&experiment.scenario, &experiment.program)?;
@@ -230,8 +230,8 @@ impl<'a> Going<'a> {
             scenario.seed,
         );
         let together = match scenario.design.order {
-            Order::Sequential => 1,
-            Order::AbbaRandom | Order::PairsRandom => 2,
+            BlockOrder::Sequential => 1,
+            BlockOrder::AbbaRandom | BlockOrder::PairsRandom => 2,
         };
         let mut done = 0;
         for pair in slots.chunks(together) {

@@ -34,7 +34,7 @@ pub use crate::proc::Pid;
 use crate::proc::{self, Stat};
 use crate::scenario::{Address, Scenario, Stop, cpus, placeholders};
 use crate::variant::Variant;
-use guard::Order;
+use guard::LaunchSpec;
 
 #[cfg(test)]
 pub(crate) use guard::tests::of_tests as guard_of_tests;
@@ -134,7 +134,7 @@ impl Launched {
         if let Some(program) = cmd.first_mut().filter(|program| program.contains('/')) {
             *program = scenario.path(program).to_string_lossy().into_owned();
         }
-        let order = Order {
+        let spec = LaunchSpec {
             cmd: tool.words.iter().cloned().chain(cmd).collect(),
             env: env.clone(),
             cwd,
@@ -145,7 +145,7 @@ impl Launched {
                 .collect(),
         };
         let begun = Instant::now();
-        let guard = (guard.start(&order))
+        let guard = (guard.start(&spec))
             .map_err(|error| LaunchError::new(format!("the guard did not start: {error}")))?;
         let mut launched = Self {
             address,

@@ -15,7 +15,7 @@
 //! - [`past`] reads access logs and saved runs, for the client to ask the same again.
 //! - [`sample`] reads /proc meanwhile; [`syscalls`] counts system calls and instructions in passes of
 //!   their own.
-//! - [`bodies`] judges whether replies are the same work; [`witness`] whether a toggle took effect.
+//! - [`bodies`] judges whether replies are the same work; [`assertion`] whether a toggle took effect.
 //! - [`experiment`] puts them together, block by block; [`record`] is what it writes down.
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
 //! - [`between`] compares two saved runs, which were not interleaved.
@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod assertion;
 pub mod between;
 pub mod bodies;
 pub mod experiment;
@@ -38,4 +39,3 @@ pub mod scenario;
 pub mod stats;
 pub mod syscalls;
 pub mod variant;
-pub mod witness;

@@ -43,7 +43,7 @@ use worker::Shared;
 
 /// One entry of the list of what is asked.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RequestTemplate {
     /// The target as sent, e.g. `/a.jpg?w=10`.
     pub target: String,
     /// Relative frequency where the order is by weight.
@@ -58,7 +58,7 @@ pub struct Asked {
     pub status: u16,
 }
 
-impl Asked {
+impl RequestTemplate {
     /// A plain GET.
     #[must_use]
     pub fn get(target: &str) -> Self {
@@ -87,7 +87,7 @@ pub struct Drive<'a> {
     /// Whom to ask.
     pub endpoint: Endpoint,
     /// What to ask; not empty.
-    pub asked: &'a [Asked],
+    pub asked: &'a [RequestTemplate],
     /// How.
     pub load: &'a Load,
     /// What replies must be.
@@ -154,7 +154,7 @@ pub struct Script {
 pub enum Error {
     /// A target, method or header that cannot be sent.
     #[error("`{what}` cannot be sent: {why}")]
-    Asked {
+    InvalidRequest {
         /// The offending text.
         what: String,
         /// Why.
@@ -274,10 +274,10 @@ impl Client {
             let threads: Vec<_> = (0..self.threads)
                 .map(|thread| {
                     let tell = tell.clone();
-                    let enlist = drive.threads.clone();
+                    let client_threads = drive.threads.clone();
                     scope.spawn(move || {
                         let mut fails = Fails(Some(&shared.course));
-                        let ended = self.thread(thread, shared, &tell, &enlist);
+                        let ended = self.thread(thread, shared, &tell, &client_threads);
                         if ended.is_ok() {
                             fails.0 = None;
                         }
@@ -286,7 +286,7 @@ impl Client {
                 })
                 .collect();
             drop(tell);
-            // All are there, and enlisted.
+            // All are there, and registered.
             told.iter().take(self.threads as usize).for_each(drop);
             if let Pacing::Open(schedule) = &self.pacing {
                 scope.spawn(|| schedule.dispatch(self.began + self.ramp, &shared.course));
@@ -312,9 +312,9 @@ impl Client {
         thread: u32,
         shared: &Arc<Shared>,
         tell: &mpsc::Sender<()>,
-        enlist: &ClientThreads,
+        client_threads: &ClientThreads,
     ) -> io::Result<()> {
-        let _enlisted = enlist.enlist();
+        let _registered = client_threads.register();
         cpus::stay_on(&self.cpus)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use crate::load::{Asked, Script};
+use crate::load::{RequestTemplate, Script};
 use crate::record::Run;
 use crate::stats::Random;
 
@@ -159,7 +159,7 @@ impl Past {
 
     /// What to ask, the most frequent first, and when, so many times as fast.
     #[must_use]
-    pub fn script(&self, speed: f64) -> (Vec<Asked>, Script) {
+    pub fn script(&self, speed: f64) -> (Vec<RequestTemplate>, Script) {
         let key = |request: &Request| {
             let Request { method, target, .. } = request;
             (method.clone(), target.clone(), request.status)
@@ -180,10 +180,10 @@ impl Past {
         let requests = requests.collect();
         let asked = distinct
             .into_iter()
-            .map(|((method, target, status), _)| Asked {
+            .map(|((method, target, status), _)| RequestTemplate {
                 method,
                 status,
-                ..Asked::get(&target)
+                ..RequestTemplate::get(&target)
             });
         (asked.collect(), Script { requests })
     }

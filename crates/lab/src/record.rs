@@ -11,22 +11,22 @@
 mod block;
 mod folder;
 mod header;
-mod kept;
 mod latencies;
 mod load;
 mod machine;
 mod pass;
+mod saved_bodies;
 
 pub use block::{Arm, Block, ForeignProcess, Noise, Phase, PhaseKind, Probe, Reading, Warmup};
 pub use folder::{Folder, FolderError, Kind};
 pub use header::{Header, Purpose, SCHEMA};
-pub use kept::{Decoded, Findings, Kept, Likeness};
 pub use latencies::Latencies;
 pub use load::{
     Bin, BodySeen, ClientCost, ConnectionUse, Failures, LoadResult, Point, Reply, UrlResult,
 };
 pub use machine::{Machine, ServerCost, SystemLoad, Tick};
 pub use pass::{Pass, SyscallRow};
+pub use saved_bodies::{Decoded, Findings, Likeness, SavedBodies};
 
 /// A whole run in memory.
 #[derive(Clone, Debug)]

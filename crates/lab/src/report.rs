@@ -1,7 +1,7 @@
 //! A run printed in the tables that users of ab, JMeter, sar and strace know, in files that their tools read,
 //! and as one HTML page that needs no network.
 //!
-//! Every format takes the same [`Material`] and is one entry of [`ALL`]. Most of them are made of [`Table`]s,
+//! Every format takes the same [`ReportInput`] and is one entry of [`ALL`]. Most of them are made of [`Table`]s,
 //! which text, Markdown and HTML show each in its way; `units` writes every figure, so that the same figure
 //! looks the same everywhere.
 
@@ -13,12 +13,12 @@ mod fixture;
 mod hdr;
 pub mod headline;
 mod html;
+mod input;
 mod jmeter;
 mod json;
 mod jtl;
 mod levels;
 mod markdown;
-mod material;
 mod outcome;
 mod prometheus;
 mod result;
@@ -32,7 +32,7 @@ mod trust;
 mod units;
 
 pub use html::escape;
-pub use material::Material;
+pub use input::ReportInput;
 pub use table::{Align, Table};
 
 /// A way to print a run.
@@ -47,8 +47,8 @@ pub struct Format {
     /// Prints it.
     ///
     /// # Errors
-    /// Why the material cannot be written this way, in words for the user.
-    pub print: fn(&Material<'_>) -> Result<Vec<u8>, String>,
+    /// Why the input cannot be written this way, in words for the user.
+    pub print: fn(&ReportInput<'_>) -> Result<Vec<u8>, String>,
 }
 
 /// All formats, the one for people first.

@@ -38,17 +38,17 @@ struct Threads {
 /// A thread's place among the client's; dropped by the thread itself when it ends.
 #[derive(Debug)]
 #[must_use]
-pub struct Enlisted {
+pub struct RegisteredThread {
     threads: ClientThreads,
     thread: Pid,
 }
 
 impl ClientThreads {
     /// Adds the calling thread, until what is returned is dropped.
-    pub fn enlist(&self) -> Enlisted {
+    pub fn register(&self) -> RegisteredThread {
         let thread = rustix::thread::gettid().as_raw_pid();
         self.threads().running.push(thread);
-        Enlisted {
+        RegisteredThread {
             threads: self.clone(),
             thread,
         }
@@ -67,7 +67,7 @@ impl ClientThreads {
     }
 }
 
-impl Drop for Enlisted {
+impl Drop for RegisteredThread {
     fn drop(&mut self) {
         let mut threads = self.threads.threads();
         threads.ended += proc::thread_seconds(self.thread).unwrap_or(0.0);
@@ -89,11 +89,11 @@ pub enum Watched {
 /// A thread that samples until it is finished.
 #[derive(Debug)]
 pub struct Sampler {
-    orders: Sender<Order>,
+    commands: Sender<Command>,
     thread: JoinHandle<Samples>,
 }
 
-enum Order {
+enum Command {
     Mark(Sender<f64>),
     Finish,
 }
@@ -108,10 +108,10 @@ impl Sampler {
         every: Duration,
         origin: Instant,
     ) -> Self {
-        let (orders, inbox) = mpsc::channel();
+        let (commands, inbox) = mpsc::channel();
         let every = every.max(SHORTEST);
         let thread = thread::spawn(move || run(server, &client, every, origin, &inbox));
-        Self { orders, thread }
+        Self { commands, thread }
     }
 
     /// Takes a sample now and gives its time: an edge of a window is exact if it is marked, and spread over
@@ -120,14 +120,14 @@ impl Sampler {
     pub fn mark(&self) -> f64 {
         let (reply, answer) = mpsc::channel();
         // The thread lives until it is told to finish, which takes the sampler itself.
-        let _ = self.orders.send(Order::Mark(reply));
+        let _ = self.commands.send(Command::Mark(reply));
         answer.recv().unwrap_or_default()
     }
 
     /// Takes a last sample and gives them all.
     #[must_use]
     pub fn finish(self) -> Samples {
-        let _ = self.orders.send(Order::Finish);
+        let _ = self.commands.send(Command::Finish);
         self.thread.join().unwrap_or_default()
     }
 }
@@ -137,7 +137,7 @@ fn run(
     client: &ClientThreads,
     every: Duration,
     origin: Instant,
-    inbox: &Receiver<Order>,
+    inbox: &Receiver<Command>,
 ) -> Samples {
     let mut system = System::open();
     let mut tree = server.map(Tree::new);
@@ -167,7 +167,7 @@ fn run(
     let mut due = Instant::now() + every;
     for count in 1_u64.. {
         match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
-            Ok(Order::Mark(reply)) => {
+            Ok(Command::Mark(reply)) => {
                 // Whoever asked may have given up; the sample is taken all the same.
                 let _ = reply.send(take(true, None));
             }
@@ -178,7 +178,7 @@ fn run(
                     due += every;
                 }
             }
-            Ok(Order::Finish) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Command::Finish) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     take(true, None);

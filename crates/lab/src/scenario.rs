@@ -21,7 +21,7 @@ pub use andon_settings::Error as ScenarioError;
 use serde::{Deserialize, Serialize};
 
 pub use check::{BodyCheck, Check, Expect, SizeCheck};
-pub use design::{Above, Design, Discard, Gate, Metric, Order, Pairs, Until, WarmupRule};
+pub use design::{Above, BlockOrder, Design, Discard, Gate, Metric, Pairs, Until, WarmupRule};
 pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
 pub use sample::{CountBy, Sample};
 pub use server::{Address, Fresh, Ready, Server, Stop};
@@ -133,7 +133,8 @@ pub struct VariantEntry {
     /// Replaces the URL list.
     pub urls: Option<String>,
     /// What must be true for the variant to have been exercised.
-    pub witness: Vec<BTreeMap<String, String>>,
+    #[serde(alias = "witness")]
+    pub assert: Vec<BTreeMap<String, String>>,
     /// How its replies must compare with the baseline's.
     pub expect: Option<Expect>,
     /// Replaces `load.connections`.

@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use crate::assertion;
 use crate::launch::{self, Attached, Endpoint, Guard, Launched, Tool};
-use crate::load::Asked;
+use crate::load::RequestTemplate;
 use crate::proc;
 use crate::record::{Pass, SyscallRow};
 use crate::scenario::{CountBy, Scenario};
 use crate::variant::Variant;
-use crate::witness;
 
 use session::Session;
 use strace::Strace;
@@ -43,13 +43,13 @@ pub struct Subject<'a> {
     /// How to start the guard of servers.
     pub guard: &'a Guard,
     /// What the server is asked, once it runs; or why that cannot be said.
-    pub asked: &'a dyn Fn(&Launched) -> Result<Vec<Asked>, String>,
+    pub asked: &'a dyn Fn(&Launched) -> Result<Vec<RequestTemplate>, String>,
     /// Ends it early when set.
     pub cancel: Arc<AtomicBool>,
 }
 
 /// Counts the system calls of all the server's processes and threads for `sample.syscalls` requests, and reads
-/// the witnesses that need them. Why it could not is in [`Pass::method`].
+/// the assertions that need them. Why it could not is in [`Pass::method`].
 #[must_use]
 pub fn pass(subject: &Subject<'_>) -> Pass {
     pass_of(subject.index, |pass| {
@@ -62,7 +62,7 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
             || by_strace(subject, requests),
         )?;
         seen.fill(pass, unwatched);
-        pass.witnesses = witness::counted(&subject.variant.witness, &pass.syscalls)?;
+        pass.assertions = assertion::counted(&subject.variant.assert, &pass.syscalls)?;
         Ok(())
     })
 }
@@ -72,7 +72,7 @@ pub struct Running<'a> {
     /// Where it listens.
     pub endpoint: Endpoint,
     /// What it is asked.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestTemplate>,
     /// Its load and checks count, and `sample.syscalls`.
     pub scenario: &'a Scenario,
     /// The index of its variant.
@@ -132,7 +132,7 @@ fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> 
         slowdown: 0.0,
         syscalls: Vec::new(),
         instructions: None,
-        witnesses: Vec::new(),
+        assertions: Vec::new(),
     };
     let mut pass = nothing.clone();
     match fill(&mut pass) {

@@ -25,8 +25,9 @@ pub struct Variant {
     pub unset: Vec<String>,
     /// File of URLs that replaces the scenario's.
     pub urls: Option<String>,
-    /// Name and bound of each witness, e.g. `threads_peak`, `<= 3`.
-    pub witness: Vec<BTreeMap<String, String>>,
+    /// Name and bound of each assertion, e.g. `threads_peak`, `<= 3`.
+    #[serde(alias = "witness")]
+    pub assert: Vec<BTreeMap<String, String>>,
     /// How its replies must compare with the baseline's.
     pub expect: Expect,
     /// Connections in place of the load's.
@@ -136,7 +137,7 @@ impl Variant {
             set: self.set.clone(),
             unset: self.unset.clone(),
             urls: self.urls.clone(),
-            witness: self.witness.clone(),
+            assert: self.assert.clone(),
             expect: Some(self.expect),
             connections: self.connections,
         }
@@ -224,7 +225,7 @@ fn complete(scenario: &Scenario, entry: &VariantEntry) -> Variant {
         set: entry.set.clone(),
         unset: entry.unset.clone(),
         urls: entry.urls.clone(),
-        witness: entry.witness.clone(),
+        assert: entry.assert.clone(),
         expect: entry.expect.unwrap_or(scenario.check.expect),
         connections: entry.connections,
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use andon_codecs::ALL;
 use andon_lab::bodies::{Judged, Picture, judge};
 use andon_lab::record::{
-    Arm, Block, BodySeen, Folder, Header, Kept, Kind, Machine, Purpose, Reply, Run, SCHEMA,
+    Arm, Block, BodySeen, Folder, Header, Kind, Machine, Purpose, Reply, Run, SCHEMA, SavedBodies,
     UrlResult,
 };
 use andon_lab::scenario::{Expect, Scenario, SizeCheck};
@@ -41,7 +41,7 @@ fn judged(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> Judge
     judge(&run, &kept)
 }
 
-fn ran(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> (Run, Kept) {
+fn ran(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> (Run, SavedBodies) {
     let mut scenario = Scenario::parse(
         "[server]\ncmd = [\"true\"]\n[load]\nurl = [{ path = \"/\" }]\n",
         ".".as_ref(),
@@ -55,7 +55,7 @@ fn ran(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> (Run, Ke
         set: BTreeMap::new(),
         unset: Vec::new(),
         urls: None,
-        witness: Vec::new(),
+        assert: Vec::new(),
         expect,
         connections: None,
     };
@@ -108,7 +108,7 @@ fn ran(expect: Expect, size: SizeCheck, replies: [(&str, Bytes); 2]) -> (Run, Ke
         blocks,
         passes: Vec::new(),
     };
-    (run, Kept::bodies(bodies))
+    (run, SavedBodies::bodies(bodies))
 }
 
 fn of_second(judged: &Judged) -> (bool, &str) {
@@ -236,7 +236,7 @@ fn bodies_that_nobody_looked_at_are_missed_and_not_called_different() {
         ("image/jpeg", picture("fit:64x48,as:jpeg,q:85")),
     ];
     let (run, _) = ran(Expect::Ssim(0.8), SizeCheck::Any, replies);
-    let judged = judge(&run, &Kept::default());
+    let judged = judge(&run, &SavedBodies::default());
     assert_eq!(judged.missing.len(), 2);
     let (same, detail) = of_second(&judged);
     assert!(!same && detail.contains("not kept"), "{detail}");

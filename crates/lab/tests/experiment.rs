@@ -1,4 +1,4 @@
-//! Whole experiments on a real server process: a small Python server whose work per request is set by its
+//! JudgedRun experiments on a real server process: a small Python server whose work per request is set by its
 //! environment.
 
 use std::fs;
@@ -138,12 +138,12 @@ fn other_replies_are_not_the_same_work() {
 }
 
 #[test]
-fn a_witness_that_does_not_hold_means_an_inactive_switch() {
+fn an_assertion_that_does_not_hold_means_an_inactive_switch() {
     let folder = tempfile::tempdir().expect("a folder");
     let finished = experiment(
         folder.path(),
         "[[variant]]\nname = \"a\"\nenv = { WORK = \"10\" }\n\
-         [[variant]]\nname = \"b\"\nenv = { WORK = \"10\" }\nwitness = [{ maps = \"libgomp-that-is-not-there\" }]\n",
+         [[variant]]\nname = \"b\"\nenv = { WORK = \"10\" }\nassert = [{ maps = \"libgomp-that-is-not-there\" }]\n",
     )
     .expect("runs");
     assert!(matches!(verdict(&finished), Verdict::SwitchInactive { .. }));

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use andon_lab::load::null::{Manner, NullResponder};
-use andon_lab::load::{Asked, Drive, Driven, Endpoint, Error, Window, drive};
+use andon_lab::load::null::{NullConfig, NullResponder};
+use andon_lab::load::{Drive, Driven, Endpoint, Error, RequestTemplate, Window, drive};
 use andon_lab::sample::ClientThreads;
 use andon_lab::scenario::{
     Arrivals, BodyCheck, Check, HttpVersion, Load, Mode, Seconds, WarmupRule,
@@ -19,7 +19,7 @@ use common::Misbehaving;
 
 struct Asking {
     endpoint: Endpoint,
-    asked: Vec<Asked>,
+    asked: Vec<RequestTemplate>,
     load: Load,
     check: Check,
     window: Window,
@@ -29,7 +29,7 @@ impl Asking {
     fn of(endpoint: Endpoint, window: Window) -> Self {
         Self {
             endpoint,
-            asked: vec![Asked::get("/")],
+            asked: vec![RequestTemplate::get("/")],
             load: Load {
                 connections: 4,
                 timeout: Seconds(5.0),
@@ -176,7 +176,7 @@ fn the_null_responder_answers_on_a_unix_socket_and_closes_for_those_who_cannot_k
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("null");
     let unix = Endpoint::Unix(socket.clone());
-    let null = NullResponder::listen(&unix, Manner::plain(7)).expect("starts");
+    let null = NullResponder::listen(&unix, NullConfig::plain(7)).expect("starts");
     let driven = Asking::null(&null, Window::Requests(50)).drive();
     assert_eq!(driven.expect("drives").result.completed, 50);
     let mut old = UnixStream::connect(socket).expect("connects");
@@ -265,10 +265,10 @@ fn unix_sockets_are_asked_the_same_way() {
 
 #[test]
 fn http_2_is_asked_the_same_way() {
-    let manner = Manner {
+    let manner = NullConfig {
         http: HttpVersion::Two,
         threads: 2,
-        ..Manner::plain(3000)
+        ..NullConfig::plain(3000)
     };
     let any_port = Endpoint::Tcp(([127, 0, 0, 1], 0).into());
     let null = NullResponder::listen(&any_port, manner).expect("starts");

@@ -23,7 +23,7 @@ fn the_example_parses_and_expands() {
     let variants = expand(&scenario).expect("expands");
     let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
     assert_eq!(names, ["no-cache", "cache"]);
-    assert_eq!(variants[1].witness.len(), 2);
+    assert_eq!(variants[1].assert.len(), 2);
     assert_eq!(
         scenario.urls(&variants[1]).expect("urls")[1].path,
         "/small_light(dw=99,of=auto)/a.jpg"

@@ -9,7 +9,7 @@ use andon_lab::record::{Folder, Machine, Run};
 use andon_lab::report::between::title;
 use anyhow::{Context, bail};
 
-use super::whole::{Whole, colour, format};
+use super::judged_run::{JudgedRun, colour, format};
 use crate::print::print;
 
 /// Save a run as the baseline of its scenario on this kind of machine; `andon lab gate` compares later runs with it
@@ -140,7 +140,7 @@ impl Show {
         if !place.exists() {
             bail!("{}", self.store.missing(&self.name)?);
         }
-        print(&Whole::read(&place)?.print(format, colour())?)
+        print(&JudgedRun::read(&place)?.print(format, colour())?)
     }
 }
 

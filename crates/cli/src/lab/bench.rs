@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use andon_lab::experiment::{self, ClientLimits, Error, Visit};
+use andon_lab::experiment::{self, ClientLimits, Error, LoadTest};
 use andon_lab::launch::Endpoint;
-use andon_lab::load::{Asked, Window};
-use andon_lab::record::{Folder, Header, Kept, Kind, Purpose, Run};
+use andon_lab::load::{RequestTemplate, Window};
+use andon_lab::record::{Folder, Header, Kind, Purpose, Run, SavedBodies};
 use andon_lab::scenario::{HttpVersion, Mode, Scenario, Seconds, WarmupRule};
 use andon_lab::variant::Variant;
 use bytes::Bytes;
 
+use super::judged_run::{JudgedRun, colour, format};
 use super::running::{self, Asking};
-use super::whole::{Whole, colour, format};
 use super::{PROGRAM, interrupt};
 use crate::print::print;
 
@@ -108,13 +108,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         block.load.failures.all() > 0 || block.load.completed == 0
     };
     let failed = run.blocks.is_empty() || run.blocks.iter().any(failed);
-    let whole = Whole::new(run, Kept::bodies(bodies));
+    let judged = JudgedRun::new(run, SavedBodies::bodies(bodies));
     if let Some(folder) = &folder {
-        folder.note(&whole.judged.findings).map_err(Error::from)?;
+        folder.note(&judged.judged.findings).map_err(Error::from)?;
     }
-    let mut printed = whole.print(format, colour())?;
+    let mut printed = judged.print(format, colour())?;
     if ["ab", "levels", "text"].contains(&format.name) {
-        let headline = whole.headline(&who);
+        let headline = judged.headline(&who);
         printed.splice(..0, format!("{headline}\n").into_bytes());
         printed.extend(format!("\nServer processes: {who}\n").into_bytes());
     }
@@ -159,7 +159,7 @@ fn variants(url: &str, levels: &[u32]) -> Vec<Variant> {
 
 struct Bench {
     endpoint: Endpoint,
-    asked: Vec<Asked>,
+    asked: Vec<RequestTemplate>,
     window: Window,
     header: Header,
     cancel: Arc<AtomicBool>,
@@ -174,7 +174,7 @@ impl Bench {
             if index > 0 && self.cancel.load(Ordering::Relaxed) {
                 break;
             }
-            let (block, more) = Visit {
+            let (block, more) = LoadTest {
                 endpoint: &self.endpoint,
                 asked: &self.asked,
                 load: &self.header.variants[*level].load(&self.header.scenario.load),
@@ -187,7 +187,7 @@ impl Bench {
                 cancel: self.cancel.clone(),
                 progress: &|_| {},
             }
-            .make(&mut limits)?;
+            .run(&mut limits)?;
             blocks.push(block);
             bodies.extend(more);
         }

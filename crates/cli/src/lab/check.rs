@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use andon_lab::experiment::{Error, Event, Experiment, run as experiment};
-use andon_lab::scenario::{Above, Discard, Order, Pairs, Scenario, Seconds, Share, WarmupRule};
+use andon_lab::scenario::{
+    Above, BlockOrder, Discard, Pairs, Scenario, Seconds, Share, WarmupRule,
+};
 
-use super::whole::Whole;
+use super::judged_run::JudgedRun;
 use super::{INVALID, PROGRAM, guard};
 use crate::print::print;
 
-/// Start every variant once, ask each URL, look at the replies and the witnesses; measure nothing
+/// Start every variant once, ask each URL, look at the replies and the assertions; measure nothing
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {
@@ -27,7 +29,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|variant| scenario.urls(variant).map_or(1, |urls| urls.len()));
     let urls = urls.max().unwrap_or(1) as u64;
-    scenario.design.order = Order::Sequential;
+    scenario.design.order = BlockOrder::Sequential;
     scenario.design.aa = false;
     scenario.design.pairs = Pairs {
         min: 1,
@@ -47,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     scenario.load.requests = urls.max(u64::from(scenario.load.connections) * 2);
     scenario.load.loops = 0;
-    // Slow, and no witness needs it.
+    // Slow, and no assertion needs it.
     scenario.sample.callgrind = 0;
     scenario.load.ramp = Seconds(0.0);
     let folder = tempfile::tempdir()?;
@@ -64,11 +66,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         },
     })?;
-    let whole = Whole::ended(&finished.folder)?;
+    let judged = JudgedRun::ended(&finished.folder)?;
     let mut good = true;
     let mut text = String::new();
-    for block in &whole.run.blocks {
-        let name = &whole.run.header.variants[block.variant as usize].name;
+    for block in &judged.run.blocks {
+        let name = &judged.run.header.variants[block.variant as usize].name;
         let failures = block.load.failures;
         let fine = block.failure.is_none() && failures.all() == 0;
         good &= fine;
@@ -83,11 +85,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .map_or_else(String::new, |why| format!(", {why}"));
         text.push('\n');
         // Those that a block cannot read are read in the variant's counting pass.
-        let of_passes = whole.run.passes.iter();
+        let of_passes = judged.run.passes.iter();
         let of_passes = of_passes
             .filter(|pass| pass.variant == block.variant)
-            .flat_map(|pass| &pass.witnesses);
-        let of_block = block.witnesses.iter().filter(|it| it.holds.is_some());
+            .flat_map(|pass| &pass.assertions);
+        let of_block = block.assertions.iter().filter(|it| it.holds.is_some());
         for reading in of_block.chain(of_passes) {
             let word = match reading.holds {
                 Some(true) => "holds",
@@ -95,14 +97,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 None => "could not be read",
             };
             text += &format!(
-                "          witness {}: {word} (saw {})\n",
-                reading.witness, reading.seen
+                "          assertion {}: {word} (saw {})\n",
+                reading.assertion, reading.seen
             );
             good &= reading.holds != Some(false);
         }
     }
-    for work in &whole.judged.work {
-        let name = &whole.run.header.variants[work.variant as usize].name;
+    for work in &judged.judged.work {
+        let name = &judged.run.header.variants[work.variant as usize].name;
         let word = if work.same { "ok" } else { "DIFFERS" };
         text += &format!("{word:7} {name} {}: {}\n", work.url, work.detail);
         good &= work.same;
@@ -120,5 +122,5 @@ Examples:
   andon lab check scenarios/5-sendfile/c-nginx-disk.toml
   andon lab check s.toml && andon lab run s.toml
 
-Exit codes: 0 it works, 3 a reply, a witness or a comparison is not as it must be, 4 not understood,
+Exit codes: 0 it works, 3 a reply, an assertion or a comparison is not as it must be, 4 not understood,
 5 a server did not start.";

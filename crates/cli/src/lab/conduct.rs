@@ -11,8 +11,8 @@ use andon_lab::experiment::{self, End, Experiment, Finished};
 use andon_lab::scenario::{Scenario, Seconds};
 use anyhow::Context;
 
+use super::judged_run::{JudgedRun, colour, format};
 use super::progress::Progress;
-use super::whole::{Whole, colour, format};
 use super::{INVALID, PROGRAM, UNDECIDED, guard, interrupt};
 use crate::print::print;
 
@@ -46,14 +46,14 @@ pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Resu
         .output
         .clone()
         .unwrap_or_else(|| default_folder(&scenario.name));
-    let (finished, whole) = carry_out(Task {
+    let (finished, judged) = carry_out(Task {
         scenario,
         folder,
         budget: options.budget.map(Seconds::duration),
         quiet: options.quiet,
         cancel: interrupt::flag().context("cannot listen for signals")?,
     })?;
-    report(&finished, &whole, options)
+    report(&finished, &judged, options)
 }
 
 /// An experiment to be carried out.
@@ -69,7 +69,7 @@ pub(crate) struct Task {
 }
 
 /// Runs it, judges it, and writes its reports.
-pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, Whole)> {
+pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, JudgedRun)> {
     let progress = Progress::start(&task.scenario, task.budget, task.quiet);
     let finished = experiment::run(&Experiment {
         scenario: task.scenario,
@@ -82,24 +82,24 @@ pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, Whole)> {
     });
     progress.finish();
     let finished = finished?;
-    let whole = Whole::ended(&finished.folder)?;
+    let judged = JudgedRun::ended(&finished.folder)?;
     for name in KEPT {
         let format = format(name)?;
         let path = finished.folder.path().join(format.file);
-        std::fs::write(&path, whole.print(format, false)?)
+        std::fs::write(&path, judged.print(format, false)?)
             .with_context(|| path.display().to_string())?;
     }
-    Ok((finished, whole))
+    Ok((finished, judged))
 }
 
-fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Result<ExitCode> {
+fn report(finished: &Finished, judged: &JudgedRun, options: &Options) -> anyhow::Result<ExitCode> {
     let folder = finished.folder.path();
     if options.quiet {
-        let verdicts = whole.analysis.primary();
+        let verdicts = judged.analysis.primary();
         let lines = verdicts.map(|it| format!("{} / {}: {}\n", it.name, it.baseline, it.verdict));
         print(lines.collect::<String>().as_bytes())?;
     } else {
-        print(&whole.print(format("text")?, colour())?)?;
+        print(&judged.print(format("text")?, colour())?)?;
         match finished.end {
             End::Budget => eprintln!("The time was up."),
             End::Cancelled => eprintln!("Ended early: this is what there is."),
@@ -107,7 +107,7 @@ fn report(finished: &Finished, whole: &Whole, options: &Options) -> anyhow::Resu
         }
         eprintln!("Everything is in {}", folder.display());
     }
-    Ok(code(&whole.analysis, options.strict))
+    Ok(code(&judged.analysis, options.strict))
 }
 
 /// The exit code that the verdicts ask for.

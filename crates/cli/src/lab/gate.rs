@@ -11,7 +11,7 @@ use anyhow::bail;
 
 use super::baseline::Store;
 use super::diff::compare;
-use super::whole::Whole;
+use super::judged_run::JudgedRun;
 use super::{INVALID, REGRESSION, UNDECIDED};
 use crate::print::print;
 
@@ -46,9 +46,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let whole = Whole::read(&args.run)?;
+    let new = JudgedRun::read(&args.run)?;
     let rules = if args.fail.is_empty() {
-        &whole.run.header.scenario.gate.fail
+        &new.run.header.scenario.gate.fail
     } else {
         &args.fail
     };
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .map(|rule| Rule::parse(rule))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let mut judged = Judged::new(rules, args.allow_undecided);
-    for it in whole.analysis.primary() {
+    for it in new.analysis.primary() {
         let ratio = it.estimate.map(|estimate| estimate.ratio);
         let verdict = it.verdict.to_string();
         let figure = ratio.map_or_else(String::new, |ratio| format!("×{ratio:.3} "));
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             &format!("{} / {}: {figure}{verdict}", it.name, it.baseline),
         );
     }
-    if let Some(folder) = baseline(args, &whole.run)? {
+    if let Some(folder) = baseline(args, &new.run)? {
         let (saved, _, between) = compare(&folder, &args.run, None)?;
         judged.text += &format!("compared with {}\n", title(&saved));
         for line in between.caveats() {
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn what_is_no_comparison_at_all_never_passes_whatever_the_rules() {
         let inactive = Verdict::SwitchInactive {
-            witness: String::new(),
+            assertion: String::new(),
             seen: String::new(),
             blocks: 1,
             of: 1,

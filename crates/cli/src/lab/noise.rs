@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use andon_lab::load::null::NullResponder;
-use andon_lab::load::{self, Asked, Drive, Window};
+use andon_lab::load::{self, Drive, RequestTemplate, Window};
 use andon_lab::sample::{ClientThreads, spin};
 use andon_lab::scenario::{BodyCheck, Check, Load, Seconds, WarmupRule};
 use andon_lab::stats::{LogRatios, Spread, pairs_to_detect, pairs_to_show_sameness};
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
     let driven = load::drive(&Drive {
         endpoint: responder.endpoint().clone(),
-        asked: &[Asked::get("/")],
+        asked: &[RequestTemplate::get("/")],
         load: &Load::default(),
         check: &Check {
             body: BodyCheck::Length,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use andon_lab::load::Endpoint;
-use andon_lab::load::null::{Manner, NullResponder};
+use andon_lab::load::null::{NullConfig, NullResponder};
 use anyhow::Context;
 
 use super::interrupt;
@@ -30,7 +30,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let stop = interrupt::flag().context("cannot listen for signals")?;
     let listen = Endpoint::Tcp(args.listen);
-    let responder = NullResponder::listen(&listen, Manner::plain(args.body))
+    let responder = NullResponder::listen(&listen, NullConfig::plain(args.body))
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     print(format!("http://{}/\n", responder.endpoint()).as_bytes())?;
     while !stop.load(Ordering::Relaxed) {

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use andon_lab::experiment::{self, ClientLimits, Error, Visit};
+use andon_lab::experiment::{self, ClientLimits, Error, LoadTest};
 use andon_lab::load::Window;
 use andon_lab::past::Past;
-use andon_lab::record::{Folder, Header, Kept, Kind, Purpose, Run};
+use andon_lab::record::{Folder, Header, Kind, Purpose, Run, SavedBodies};
 use andon_lab::scenario::{BodyCheck, Mode, Seconds, WarmupRule, urls};
 use anyhow::{Context, bail};
 
+use super::judged_run::{JudgedRun, colour, format};
 use super::running::{self, Asking};
-use super::whole::{Whole, colour, format};
 use super::{INVALID, PROGRAM, interrupt};
 use crate::print::print;
 
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..experiment::header(&scenario, PROGRAM).map_err(Error::from)?
     };
     let who = running::who(&endpoint);
-    let (block, bodies) = Visit {
+    let (block, bodies) = LoadTest {
         endpoint: &endpoint,
         asked: &asked,
         load: &scenario.load,
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         cancel: interrupt::flag()?,
         progress: &|_| {},
     }
-    .make(&mut ClientLimits::default())?;
+    .run(&mut ClientLimits::default())?;
     if let Some(folder) = &args.output {
         let folder = Folder::create(folder, &header).map_err(Error::from)?;
         folder.append(Kind::Block, &block).map_err(Error::from)?;
@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         blocks: vec![block],
         passes: Vec::new(),
     };
-    let mut printed = Whole::new(run, Kept::bodies(bodies)).print(format, colour())?;
+    let mut printed = JudgedRun::new(run, SavedBodies::bodies(bodies)).print(format, colour())?;
     if ["ab", "text"].contains(&format.name) {
         printed.extend(format!("\nServer processes: {who}\n").into_bytes());
     }

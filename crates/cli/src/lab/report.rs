@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::whole::{Whole, colour, format};
+use super::judged_run::{JudgedRun, colour, format};
 use crate::print::print;
 
 /// Print a run in a format: text, html, md, json, csv, jtl, hdr, prom, ab, jmeter, sar, strace
@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let format = format(&args.format)?;
-    let bytes = Whole::read(&args.run)?.print(format, args.output.is_none() && colour())?;
+    let bytes = JudgedRun::read(&args.run)?.print(format, args.output.is_none() && colour())?;
     match &args.output {
         Some(path) => std::fs::write(path, bytes).with_context(|| path.display().to_string())?,
         None => print(&bytes)?,

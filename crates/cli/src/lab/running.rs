@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use andon_lab::experiment::Error;
 use andon_lab::launch::{Endpoint, describe, running};
-use andon_lab::load::Asked;
+use andon_lab::load::RequestTemplate;
 use andon_lab::scenario::{Expect, Scenario, urls};
 use andon_lab::variant::Variant;
 use anyhow::{Context, bail};
@@ -24,7 +24,7 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// The list's targets, or this path.
-    pub(super) fn all(&self, path: &str) -> anyhow::Result<Vec<Asked>> {
+    pub(super) fn all(&self, path: &str) -> anyhow::Result<Vec<RequestTemplate>> {
         let targets = match &self.urls {
             Some(file) => urls::read(file)
                 .map_err(Error::from)?
@@ -34,9 +34,9 @@ impl Asking {
             None => vec![path.to_owned()],
         };
         let headers = Self::pairs(&self.header)?;
-        let asked = targets.iter().map(|target| Asked {
+        let asked = targets.iter().map(|target| RequestTemplate {
             headers: headers.clone(),
-            ..Asked::get(target)
+            ..RequestTemplate::get(target)
         });
         Ok(asked.collect())
     }
@@ -101,7 +101,7 @@ pub(super) fn variant(name: &str) -> Variant {
         set: BTreeMap::new(),
         unset: Vec::new(),
         urls: None,
-        witness: Vec::new(),
+        assert: Vec::new(),
         expect: Expect::Any,
         connections: None,
     }

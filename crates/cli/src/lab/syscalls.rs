@@ -7,13 +7,13 @@ use andon_lab::analysis::analyse;
 use andon_lab::bodies::Judged;
 use andon_lab::experiment::{self, Error, Event, Experiment};
 use andon_lab::record::{Folder, Header, Kind, Pass, Run};
-use andon_lab::report::Material;
+use andon_lab::report::ReportInput;
 use andon_lab::scenario::{CountBy, Sample, Scenario};
 use andon_lab::syscalls::{Running, attached};
 use anyhow::{anyhow, bail};
 
+use super::judged_run::{colour, format};
 use super::running::{self, Asking};
-use super::whole::{colour, format};
 use super::{INVALID, PROGRAM, guard};
 use crate::print::print;
 
@@ -60,29 +60,29 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         of_scenario(args)?
     };
-    let material = Material {
+    let input = ReportInput {
         analysis: &analyse(&run, &[]),
         run: &run,
         judged: &Judged::default(),
         bodies: &Default::default(),
         colour: colour(),
     };
-    let printed = (format.print)(&material).map_err(|why| anyhow!("{}: {why}", format.name))?;
+    let printed = (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))?;
     print(&printed)?;
     let mut good = true;
     let mut text = String::new();
     for pass in &run.passes {
         good &= pass.requests > 0;
         let name = &run.header.variants[pass.variant as usize].name;
-        for reading in &pass.witnesses {
+        for reading in &pass.assertions {
             good &= reading.holds == Some(true);
             let word = if reading.holds == Some(true) {
                 "holds"
             } else {
                 "DOES NOT HOLD"
             };
-            let (witness, seen) = (&reading.witness, &reading.seen);
-            text += &format!("witness of {name}: {witness} {word} (saw {seen})\n");
+            let (assertion, seen) = (&reading.assertion, &reading.seen);
+            text += &format!("assertion of {name}: {assertion} {word} (saw {seen})\n");
         }
     }
     eprint!("{text}");
@@ -180,4 +180,4 @@ Examples:
   andon lab syscalls --by strace http://127.0.0.1:8080/a.jpg
   andon lab syscalls http://127.0.0.1:8080/a.jpg http://127.0.0.1:8081/a.jpg
 
-Exit codes: 0 counted, 3 a variant could not be counted or a witness does not hold, 4 not understood.";
+Exit codes: 0 counted, 3 a variant could not be counted or an assertion does not hold, 4 not understood.";

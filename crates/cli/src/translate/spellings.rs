@@ -8,7 +8,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::behaviour::Behaviour;
 
 /// One request.
-struct Wish<'a> {
+struct Request<'a> {
     how: How,
     /// 0: open.
     w: u32,
@@ -28,8 +28,8 @@ enum How {
     Exact,
 }
 
-/// A dialect's URL for a wish; `None` where it has no words for it.
-type Spell = fn(&Wish<'_>) -> Option<String>;
+/// A dialect's URL for a request; `None` where it has no words for it.
+type Spell = fn(&Request<'_>) -> Option<String>;
 
 /// Names, the keys that switch them on where URLs usually are, and their words.
 const DIALECTS: &[(&str, &str, Spell)] = &[
@@ -109,7 +109,7 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
     let mut urls = Vec::new();
     let mut add = |how, (w, h), enlarge, quality, format| {
         let source = source.clone();
-        let wish = Wish {
+        let request = Request {
             how,
             w,
             h,
@@ -118,7 +118,7 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
             format,
             source,
         };
-        if let Some(url) = spell(&wish).filter(|url| !urls.contains(url)) {
+        if let Some(url) = spell(&request).filter(|url| !urls.contains(url)) {
             urls.push(url);
         }
     };
@@ -150,7 +150,7 @@ const BARE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-impl Wish<'_> {
+impl Request<'_> {
     /// Sides with what stands for an open one.
     fn sides(&self, open: &str) -> [String; 2] {
         [self.w, self.h].map(|side| match side {
@@ -185,160 +185,167 @@ impl Wish<'_> {
     }
 }
 
-fn native(wish: &Wish<'_>) -> Option<String> {
-    let [w, h] = wish.sides("");
-    let word = match wish.how {
+fn native(request: &Request<'_>) -> Option<String> {
+    let [w, h] = request.sides("");
+    let word = match request.how {
         How::Nothing => None,
         How::Fit => Some("fit"),
         How::Cover => Some("cover"),
         How::Exact => Some("exact"),
     };
-    let enlarge = if wish.enlarge && wish.how != How::Exact {
+    let enlarge = if request.enlarge && request.how != How::Exact {
         ":enlarge"
     } else {
         ""
     };
     let words = [
         word.map(|word| format!("{word}:{w}x{h}{enlarge}")),
-        wish.format("as:"),
-        wish.quality("q:"),
+        request.format("as:"),
+        request.quality("q:"),
     ];
-    let recipe = Wish::join(words, ",");
+    let recipe = Request::join(words, ",");
     let recipe = if recipe.is_empty() { "same" } else { &recipe };
-    Some(format!("/r/{recipe}/{}", wish.source))
+    Some(format!("/r/{recipe}/{}", request.source))
 }
 
-fn small_light(wish: &Wish<'_>) -> Option<String> {
-    let da = match wish.how {
+fn small_light(request: &Request<'_>) -> Option<String> {
+    let da = match request.how {
         How::Nothing | How::Fit => "",
         How::Cover => "da=s",
         How::Exact => "da=n",
     };
-    let cover = wish.how == How::Cover;
+    let cover = request.how == How::Cover;
     let words = [
-        Wish::side("dw=", wish.w),
-        Wish::side("dh=", wish.h),
+        Request::side("dw=", request.w),
+        Request::side("dh=", request.h),
         (!da.is_empty()).then(|| da.to_owned()),
-        wish.enlarge.then(|| "ds=s".to_owned()),
-        Wish::side("cw=", if cover { wish.w } else { 0 }),
-        Wish::side("ch=", if cover { wish.h } else { 0 }),
-        wish.quality("q="),
-        wish.format("of="),
+        request.enlarge.then(|| "ds=s".to_owned()),
+        Request::side("cw=", if cover { request.w } else { 0 }),
+        Request::side("ch=", if cover { request.h } else { 0 }),
+        request.quality("q="),
+        request.format("of="),
     ];
     Some(format!(
         "/small_light({})/{}",
-        Wish::join(words, ","),
-        wish.source
+        Request::join(words, ","),
+        request.source
     ))
 }
 
-fn image_filter(wish: &Wish<'_>) -> Option<String> {
-    if wish.format.is_some() || wish.enlarge {
+fn image_filter(request: &Request<'_>) -> Option<String> {
+    if request.format.is_some() || request.enlarge {
         return None;
     }
-    let [w, h] = wish.sides("-");
-    let word = match wish.how {
+    let [w, h] = request.sides("-");
+    let word = match request.how {
         How::Fit => "resize",
         How::Cover => "crop",
         How::Nothing | How::Exact => return None,
     };
-    let quality = wish.quality(",q=").unwrap_or_default();
+    let quality = request.quality(",q=").unwrap_or_default();
     Some(format!(
         "/image_filter({word},{w},{h}{quality})/{}",
-        wish.source
+        request.source
     ))
 }
 
-fn imgproxy(wish: &Wish<'_>) -> Option<String> {
-    let word = match wish.how {
+fn imgproxy(request: &Request<'_>) -> Option<String> {
+    let word = match request.how {
         How::Nothing => None,
         How::Fit => Some("fit"),
         How::Cover => Some("fill"),
         How::Exact => Some("force"),
     };
     let words = [
-        word.map(|word| format!("rs:{word}:{}:{}:{}", wish.w, wish.h, u8::from(wish.enlarge))),
-        wish.quality("q:"),
-        Some(format!("plain/local:///{}", wish.source)),
+        word.map(|word| {
+            format!(
+                "rs:{word}:{}:{}:{}",
+                request.w,
+                request.h,
+                u8::from(request.enlarge)
+            )
+        }),
+        request.quality("q:"),
+        Some(format!("plain/local:///{}", request.source)),
     ];
-    let extension = wish.short_format("@").unwrap_or_default();
-    Some(format!("/unsafe/{}{extension}", Wish::join(words, "/")))
+    let extension = request.short_format("@").unwrap_or_default();
+    Some(format!("/unsafe/{}{extension}", Request::join(words, "/")))
 }
 
-fn thumbor(wish: &Wish<'_>) -> Option<String> {
+fn thumbor(request: &Request<'_>) -> Option<String> {
     let filters = [
-        wish.quality.map(|quality| format!("quality({quality})")),
-        wish.format.map(|format| format!("format({format})")),
-        (wish.how == How::Exact).then(|| "stretch()".to_owned()),
-        (wish.how != How::Fit && !wish.enlarge).then(|| "no_upscale()".to_owned()),
-        (wish.how == How::Fit && wish.enlarge).then(|| "upscale()".to_owned()),
+        request.quality.map(|quality| format!("quality({quality})")),
+        request.format.map(|format| format!("format({format})")),
+        (request.how == How::Exact).then(|| "stretch()".to_owned()),
+        (request.how != How::Fit && !request.enlarge).then(|| "no_upscale()".to_owned()),
+        (request.how == How::Fit && request.enlarge).then(|| "upscale()".to_owned()),
     ];
-    let filters = Wish::join(filters, ":");
+    let filters = Request::join(filters, ":");
     let words = [
-        (wish.how == How::Fit && wish.w > 0 && wish.h > 0).then(|| "fit-in".to_owned()),
-        (wish.how != How::Nothing).then(|| format!("{}x{}", wish.w, wish.h)),
+        (request.how == How::Fit && request.w > 0 && request.h > 0).then(|| "fit-in".to_owned()),
+        (request.how != How::Nothing).then(|| format!("{}x{}", request.w, request.h)),
         (!filters.is_empty()).then(|| format!("filters:{filters}")),
-        Some(wish.source.clone()),
+        Some(request.source.clone()),
     ];
-    Some(format!("/unsafe/{}", Wish::join(words, "/")))
+    Some(format!("/unsafe/{}", Request::join(words, "/")))
 }
 
-fn iiif(wish: &Wish<'_>) -> Option<String> {
-    if wish.quality.is_some() {
+fn iiif(request: &Request<'_>) -> Option<String> {
+    if request.quality.is_some() {
         return None;
     }
-    let [w, h] = wish.sides("");
-    let size = match (wish.how, wish.w > 0 && wish.h > 0) {
+    let [w, h] = request.sides("");
+    let size = match (request.how, request.w > 0 && request.h > 0) {
         (How::Nothing, _) => "max".to_owned(),
         (How::Fit, true) => format!("!{w},{h}"),
         (How::Fit, false) | (How::Exact, _) => format!("{w},{h}"),
         (How::Cover, _) => return None,
     };
-    let enlarge = if wish.enlarge { "^" } else { "" };
-    let extension = wish.short_format("").unwrap_or("jpg".to_owned());
-    let source = wish.source.replace('/', "%2F");
+    let enlarge = if request.enlarge { "^" } else { "" };
+    let extension = request.short_format("").unwrap_or("jpg".to_owned());
+    let source = request.source.replace('/', "%2F");
     Some(format!(
         "/iiif/3/{source}/full/{enlarge}{size}/0/default.{extension}"
     ))
 }
 
-fn weserv(wish: &Wish<'_>) -> Option<String> {
-    let fit = match wish.how {
+fn weserv(request: &Request<'_>) -> Option<String> {
+    let fit = match request.how {
         How::Nothing | How::Fit => "",
         How::Cover => "fit=cover",
         How::Exact => "fit=fill",
     };
     let words = [
-        Some(format!("url=/{}", wish.source)),
-        Wish::side("w=", wish.w),
-        Wish::side("h=", wish.h),
+        Some(format!("url=/{}", request.source)),
+        Request::side("w=", request.w),
+        Request::side("h=", request.h),
         (!fit.is_empty()).then(|| fit.to_owned()),
-        (!wish.enlarge).then(|| "we".to_owned()),
-        wish.quality("q="),
-        wish.short_format("output="),
+        (!request.enlarge).then(|| "we".to_owned()),
+        request.quality("q="),
+        request.short_format("output="),
     ];
-    Some(format!("/?{}", Wish::join(words, "&")))
+    Some(format!("/?{}", Request::join(words, "&")))
 }
 
-fn imgix(wish: &Wish<'_>) -> Option<String> {
-    let fit = match (wish.how, wish.enlarge) {
+fn imgix(request: &Request<'_>) -> Option<String> {
+    let fit = match (request.how, request.enlarge) {
         (How::Nothing, _) | (How::Fit, true) => "",
         (How::Fit, false) => "fit=max",
         (How::Cover, _) => "fit=crop",
         (How::Exact, _) => "fit=scale",
     };
     let words = [
-        Wish::side("w=", wish.w),
-        Wish::side("h=", wish.h),
+        Request::side("w=", request.w),
+        Request::side("h=", request.h),
         (!fit.is_empty()).then(|| fit.to_owned()),
-        wish.quality("q="),
-        wish.short_format("fm="),
+        request.quality("q="),
+        request.short_format("fm="),
     ];
-    Some(format!("/{}?{}", wish.source, Wish::join(words, "&")))
+    Some(format!("/{}?{}", request.source, Request::join(words, "&")))
 }
 
-fn cloudflare(wish: &Wish<'_>) -> Option<String> {
-    let fit = match (wish.how, wish.enlarge) {
+fn cloudflare(request: &Request<'_>) -> Option<String> {
+    let fit = match (request.how, request.enlarge) {
         (How::Nothing, _) => return None,
         (How::Fit, false) => "scale-down",
         (How::Fit, true) => "contain",
@@ -347,15 +354,15 @@ fn cloudflare(wish: &Wish<'_>) -> Option<String> {
         (How::Exact, _) => "squeeze",
     };
     let words = [
-        Wish::side("width=", wish.w),
-        Wish::side("height=", wish.h),
+        Request::side("width=", request.w),
+        Request::side("height=", request.h),
         Some(format!("fit={fit}")),
-        wish.quality("quality="),
-        wish.format("format="),
+        request.quality("quality="),
+        request.format("format="),
     ];
     Some(format!(
         "/cdn-cgi/image/{}/{}",
-        Wish::join(words, ","),
-        wish.source
+        Request::join(words, ","),
+        request.source
     ))
 }

@@ -5,7 +5,7 @@ use andon_lab::report::between;
 use toml::{Table, Value};
 
 use super::trial::{CURRENT, Candidate, Trial};
-use crate::lab::whole::Whole;
+use crate::lab::judged_run::JudgedRun;
 
 /// What is known so far. Every candidate that may be recommended is in one of these.
 #[derive(Default)]
@@ -35,18 +35,18 @@ pub(super) struct Won {
 
 impl Advice {
     /// Takes a trial in, and tells it.
-    pub(super) fn add(&mut self, trial: &Trial, whole: &Whole) -> String {
+    pub(super) fn add(&mut self, trial: &Trial, judged: &JudgedRun) -> String {
         let mut text = format!(
             "{} (replies per second compared with the current settings)\n",
             trial.question
         );
-        if let Some(floor) = &whole.analysis.noise_floor {
+        if let Some(floor) = &judged.analysis.noise_floor {
             text += &format!(
                 "  noise floor: differences under ±{:.1} % are within the noise\n",
                 floor.half_width * 100.0
             );
         }
-        for comparison in whole.analysis.primary() {
+        for comparison in judged.analysis.primary() {
             text += &line(comparison);
             let mut candidates = trial.candidates.iter();
             if let Some(candidate) = candidates.find(|it| it.name == comparison.name) {
@@ -93,10 +93,10 @@ impl Advice {
     }
 
     /// Takes the second look at a winner in.
-    pub(super) fn confirm(&mut self, won: Won, whole: &Whole) -> String {
+    pub(super) fn confirm(&mut self, won: Won, judged: &JudgedRun) -> String {
         let mut text = String::from("once more, with another seed\n");
         let mut confirmed = None;
-        for comparison in whole.analysis.primary() {
+        for comparison in judged.analysis.primary() {
             text += &line(comparison);
             if comparison.verdict == Verdict::Faster {
                 confirmed = Some(figures(comparison));

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::interim::{InterimAnalyses, round};
 use super::pairs::{Contrast, contrasts, pairs, values};
 use crate::record::{Arm, Run};
-use crate::scenario::Order;
+use crate::scenario::BlockOrder;
 use crate::stats::LogRatios;
 
 /// Why no further pair is needed.
@@ -43,8 +43,8 @@ pub fn enough(run: &Run) -> Option<Enough> {
     let seen: Vec<Progress> = wanted.iter().map(|&it| Progress::of(run, it)).collect();
     let all = |ready: &dyn Fn(&Progress) -> bool| seen.iter().all(ready);
     let most = match design.order {
-        Order::Sequential => design.pairs.min,
-        Order::AbbaRandom | Order::PairsRandom => design.pairs.max.max(design.pairs.min),
+        BlockOrder::Sequential => design.pairs.min,
+        BlockOrder::AbbaRandom | BlockOrder::PairsRandom => design.pairs.max.max(design.pairs.min),
     };
     if all(&|it| it.counting >= most) {
         return Some(Enough::MostPairs);
@@ -59,7 +59,7 @@ pub fn enough(run: &Run) -> Option<Enough> {
             && it.counting.is_multiple_of(round(design.order))
             && half_width(it).is_some_and(|half| half <= design.pairs.until.0.0)
     };
-    if design.order == Order::Sequential || !all(&precise) {
+    if design.order == BlockOrder::Sequential || !all(&precise) {
         return None;
     }
     let widths = seen.iter().filter_map(half_width);
@@ -127,7 +127,7 @@ mod tests {
     fn half_a_quad_is_not_an_end() {
         let mut run = noisy(7, 0.005, 1.0);
         assert_eq!(enough(&run), None);
-        run.header.scenario.design.order = Order::PairsRandom;
+        run.header.scenario.design.order = BlockOrder::PairsRandom;
         assert!(enough(&run).is_some());
     }
 

@@ -70,7 +70,7 @@ fn variant(at: u32) -> Variant {
         set: BTreeMap::new(),
         unset: Vec::new(),
         urls: None,
-        witness: Vec::new(),
+        assert: Vec::new(),
         expect: crate::scenario::Expect::default(),
         connections: None,
     }
@@ -151,7 +151,7 @@ pub(crate) fn block_of(completed: u64) -> Block {
             ..Noise::default()
         },
         foreign: Vec::new(),
-        witnesses: Vec::new(),
+        assertions: Vec::new(),
         discarded: None,
         failure: None,
     };

@@ -6,7 +6,7 @@
 //! then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A design with a fixed
 //! number of pairs has one analysis and pays nothing.
 
-use crate::scenario::{Design, Order};
+use crate::scenario::{BlockOrder, Design};
 
 /// The number of interim analyses at which a run may end; at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ impl InterimAnalyses {
         let pairs = &design.pairs;
         let round = round(design.order);
         match design.order {
-            Order::Sequential => Self::between(pairs.min, pairs.min, None),
-            Order::AbbaRandom | Order::PairsRandom => {
+            BlockOrder::Sequential => Self::between(pairs.min, pairs.min, None),
+            BlockOrder::AbbaRandom | BlockOrder::PairsRandom => {
                 Self::between(pairs.min, pairs.max.max(pairs.min), Some(round))
             }
         }
@@ -63,10 +63,10 @@ impl InterimAnalyses {
 }
 
 /// Pairs after which it may end: an ABBA design ends with a whole quad, or the drift that it cancels would stay in.
-pub(super) fn round(order: Order) -> u32 {
+pub(super) fn round(order: BlockOrder) -> u32 {
     match order {
-        Order::AbbaRandom => 2,
-        Order::PairsRandom | Order::Sequential => 1,
+        BlockOrder::AbbaRandom => 2,
+        BlockOrder::PairsRandom | BlockOrder::Sequential => 1,
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::scenario::Pairs;
 
-    fn count(order: Order, min: u32, max: u32) -> u32 {
+    fn count(order: BlockOrder, min: u32, max: u32) -> u32 {
         let pairs = Pairs {
             min,
             max,
@@ -91,16 +91,16 @@ mod tests {
 
     #[test]
     fn a_run_may_end_after_every_round_from_the_least_to_the_most_pairs() {
-        assert_eq!(count(Order::AbbaRandom, 6, 20), 8);
-        assert_eq!(count(Order::AbbaRandom, 7, 11), 3);
-        assert_eq!(count(Order::PairsRandom, 6, 20), 15);
+        assert_eq!(count(BlockOrder::AbbaRandom, 6, 20), 8);
+        assert_eq!(count(BlockOrder::AbbaRandom, 7, 11), 3);
+        assert_eq!(count(BlockOrder::PairsRandom, 6, 20), 15);
     }
 
     #[test]
     fn a_fixed_number_of_pairs_is_one_analysis() {
-        assert_eq!(count(Order::AbbaRandom, 6, 6), 1);
-        assert_eq!(count(Order::AbbaRandom, 10, 6), 1);
-        assert_eq!(count(Order::Sequential, 6, 20), 1);
+        assert_eq!(count(BlockOrder::AbbaRandom, 6, 6), 1);
+        assert_eq!(count(BlockOrder::AbbaRandom, 10, 6), 1);
+        assert_eq!(count(BlockOrder::Sequential, 6, 20), 1);
         let one = InterimAnalyses::between(6, 6, Some(2));
         assert_eq!((one.each(0.95, 1), one.together(0.04)), (0.95, 0.04));
     }

@@ -82,7 +82,7 @@ fn failing(pairs: &[Pair<'_>]) -> String {
 /// More of them would push everything else off the screen.
 const MOST_FAILING: usize = 4;
 
-/// The first witness, of the variant or of the baseline, that says no.
+/// The first assertion, of the variant or of the baseline, that says no.
 pub(super) fn switch_inactive(
     run: &Run,
     contrast: Contrast,
@@ -94,10 +94,10 @@ pub(super) fn switch_inactive(
             .passes
             .iter()
             .filter(move |pass| pass.variant == variant);
-        of_variant.map(|pass| &pass.witnesses)
+        of_variant.map(|pass| &pass.assertions)
     };
-    let of_other = counting().map(|pair| &pair.other.witnesses);
-    let of_baseline = counting().map(|pair| &pair.baseline.witnesses);
+    let of_other = counting().map(|pair| &pair.other.assertions);
+    let of_baseline = counting().map(|pair| &pair.baseline.assertions);
     first_no(&of_other.chain(passes(contrast.variant)).collect::<Vec<_>>())
         .or_else(|| first_no(&of_baseline.chain(passes(0)).collect::<Vec<_>>()))
 }
@@ -105,9 +105,9 @@ pub(super) fn switch_inactive(
 fn first_no(readings: &[&Vec<Reading>]) -> Option<Verdict> {
     let all = || readings.iter().flat_map(|of_block| of_block.iter());
     let no = all().find(|reading| reading.holds == Some(false))?;
-    let same = || all().filter(|it| it.witness == no.witness);
+    let same = || all().filter(|it| it.assertion == no.assertion);
     Some(Verdict::SwitchInactive {
-        witness: no.witness.clone(),
+        assertion: no.assertion.clone(),
         seen: no.seen.clone(),
         blocks: same().filter(|it| it.holds == Some(false)).count() as u32,
         of: same().filter(|it| it.holds.is_some()).count() as u32,
@@ -185,15 +185,15 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_that_says_no_withholds_the_verdict() {
+    fn an_assertion_that_says_no_withholds_the_verdict() {
         let mut run = run_with_rate(2.0);
         for block in run
             .blocks
             .iter_mut()
             .filter(|block| block.arm == Arm::Variant)
         {
-            block.witnesses = vec![Reading {
-                witness: "buffer_grown_total > 0".into(),
+            block.assertions = vec![Reading {
+                assertion: "buffer_grown_total > 0".into(),
                 seen: "0".into(),
                 holds: Some(block.index == 0),
             }];
@@ -205,7 +205,7 @@ mod tests {
         );
         for block in &mut run.blocks {
             block
-                .witnesses
+                .assertions
                 .iter_mut()
                 .for_each(|it| it.holds = Some(true));
         }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_of_the_counting_pass_counts_too() {
+    fn an_assertion_of_the_counting_pass_counts_too() {
         let mut run = run_with_rate(2.0);
         run.passes.push(crate::record::Pass {
             variant: 1,
@@ -222,8 +222,8 @@ mod tests {
             slowdown: 3.0,
             syscalls: Vec::new(),
             instructions: None,
-            witnesses: vec![Reading {
-                witness: "sendfile > 0".into(),
+            assertions: vec![Reading {
+                assertion: "sendfile > 0".into(),
                 seen: "0".into(),
                 holds: Some(false),
             }],

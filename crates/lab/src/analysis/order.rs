@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::record::Arm;
-use crate::scenario::{Design, Order};
+use crate::scenario::{BlockOrder, Design};
 use crate::stats::Random;
 
 /// One block to be run.
@@ -35,10 +35,10 @@ pub fn order(design: &Design, variants: u32, seed: u64) -> Vec<Slot> {
     if design.aa {
         contrasts.push((Arm::Again, 0));
     }
-    if contrasts.is_empty() || design.order == Order::Sequential {
+    if contrasts.is_empty() || design.order == BlockOrder::Sequential {
         return sequential(&contrasts, design.pairs.min);
     }
-    let quads = design.order == Order::AbbaRandom;
+    let quads = design.order == BlockOrder::AbbaRandom;
     let per_round = if quads { 2 } else { 1 };
     let rounds = design.pairs.max.max(design.pairs.min).div_ceil(per_round);
     let mut random = Random::new(seed);
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::scenario::Pairs;
 
-    fn design(order: Order, min: u32, max: u32) -> Design {
+    fn design(order: BlockOrder, min: u32, max: u32) -> Design {
         Design {
             order,
             pairs: Pairs {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn quads_are_abba_or_baab_by_coin_and_contrasts_take_turns() {
-        let text = letters(&order(&design(Order::AbbaRandom, 6, 20), 2, 7));
+        let text = letters(&order(&design(BlockOrder::AbbaRandom, 6, 20), 2, 7));
         assert_eq!(text.len(), 80);
         let quads: Vec<&str> = (0..20).map(|at| &text[at * 4..at * 4 + 4]).collect();
         for round in quads.chunks(2) {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn pairs_are_neighbours_with_numbers_of_their_own() {
-        for kind in [Order::AbbaRandom, Order::PairsRandom] {
+        for kind in [BlockOrder::AbbaRandom, BlockOrder::PairsRandom] {
             let slots = order(&design(kind, 6, 5), 3, 1);
             for (at, pair) in slots.chunks(2).enumerate() {
                 assert!(pair.iter().all(|slot| slot.pair == at as u32));
@@ -136,14 +136,14 @@ mod tests {
 
     #[test]
     fn the_seed_fixes_it() {
-        let design = design(Order::AbbaRandom, 6, 20);
+        let design = design(BlockOrder::AbbaRandom, 6, 20);
         assert_eq!(order(&design, 3, 5), order(&design, 3, 5));
         assert_ne!(order(&design, 3, 5), order(&design, 3, 6));
     }
 
     #[test]
     fn sequential_runs_one_arm_after_the_other() {
-        let slots = order(&design(Order::Sequential, 3, 20), 2, 1);
+        let slots = order(&design(BlockOrder::Sequential, 3, 20), 2, 1);
         assert_eq!(letters(&slots), "AAABBBaaa");
         let numbers: Vec<u32> = slots.iter().map(|slot| slot.pair).collect();
         assert_eq!(numbers, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn alone_there_is_nothing_to_pair() {
-        let mut design = design(Order::AbbaRandom, 4, 20);
+        let mut design = design(BlockOrder::AbbaRandom, 4, 20);
         design.aa = false;
         assert_eq!(letters(&order(&design, 1, 1)), "AAAA");
     }

@@ -22,7 +22,7 @@ mod starved_connection;
 mod tail_samples;
 mod uncounted_cpu;
 mod undecoded;
-mod unread_witness;
+mod unread_assertion;
 mod unsteady;
 
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub const ALL: &[SelfCheck] = &[
     small_effect::CHECK,
     reply_bytes::CHECK,
     undecoded::CHECK,
-    unread_witness::CHECK,
+    unread_assertion::CHECK,
     littles_law::CHECK,
     ramp_share::CHECK,
     unsteady::CHECK,

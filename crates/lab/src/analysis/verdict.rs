@@ -56,8 +56,8 @@ pub enum Verdict {
     },
     /// The switch did not reach the server, so nothing was compared.
     SwitchInactive {
-        /// The witness, as in the scenario.
-        witness: String,
+        /// The assertion, as in the scenario.
+        assertion: String,
         /// What it saw instead.
         seen: String,
         /// In how many blocks (or passes).
@@ -86,7 +86,7 @@ impl fmt::Display for Resource {
     }
 }
 
-/// What a verdict is made from, once work and witnesses are in order.
+/// What a verdict is made from, once work and assertions are in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
     /// `None` below two pairs.
@@ -229,13 +229,13 @@ impl fmt::Display for Verdict {
             }
             Self::Invalid { why } => write!(f, ": {why}"),
             Self::SwitchInactive {
-                witness,
+                assertion,
                 seen,
                 blocks,
                 of,
             } => write!(
                 f,
-                ": {witness}, but saw {seen} in {blocks}/{of}; no verdict given"
+                ": {assertion}, but saw {seen} in {blocks}/{of}; no verdict given"
             ),
         }
     }
@@ -264,7 +264,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Design, Order};
+    use crate::scenario::{BlockOrder, Design};
     use crate::stats::Random;
 
     /// Pairs with this mean and deviation of ln(b/a), exactly.
@@ -283,7 +283,7 @@ mod tests {
 
     fn one_analysis() -> InterimAnalyses {
         InterimAnalyses::of(&Design {
-            order: Order::Sequential,
+            order: BlockOrder::Sequential,
             ..Design::default()
         })
     }
@@ -351,7 +351,7 @@ mod tests {
             let verdict = |pairs: u32, max: u32| {
                 let ratios = ratios(mean, 0.10, pairs);
                 let design = Design {
-                    order: Order::PairsRandom,
+                    order: BlockOrder::PairsRandom,
                     pairs: crate::scenario::Pairs {
                         min: 6,
                         max,

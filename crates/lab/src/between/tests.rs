@@ -22,7 +22,7 @@ fn run(seed: u64, baseline: f64, variant: f64) -> Run {
 }
 
 fn compare(old: &Run, new: &Run) -> Between {
-    between(old, new, &Kept::default(), None)
+    between(old, new, &SavedBodies::default(), None)
 }
 
 fn verdict(between: &Between, name: &str, how: How) -> Verdict {

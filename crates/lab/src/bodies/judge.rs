@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Picture, size, ssim};
 use crate::analysis::WorkJudgement;
-use crate::record::{Arm, Decoded, Findings, Header, Kept, Likeness, Reply, Run};
+use crate::record::{Arm, Decoded, Findings, Header, Likeness, Reply, Run, SavedBodies};
 use crate::scenario::{BodyCheck, Expect, SizeCheck};
 
 /// What decoding and comparing gave.
@@ -23,9 +23,9 @@ pub struct Judged {
 /// Judges all replies of a run by its bodies, or, where they are gone, by what was found about them before. What
 /// is neither here nor known is compared by its hash alone.
 #[must_use]
-pub fn judge(run: &Run, kept: &Kept) -> Judged {
+pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
     let typical = typical(run);
-    let mut looked = Looked {
+    let mut looked = DecodedBodies {
         kept,
         pictures: BTreeMap::new(),
         findings: Findings::default(),
@@ -89,14 +89,14 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
 }
 
 /// Bodies, decoded at most once each, and what was found about them.
-struct Looked<'a> {
-    kept: &'a Kept,
+struct DecodedBodies<'a> {
+    kept: &'a SavedBodies,
     pictures: BTreeMap<String, Picture>,
     findings: Findings,
     missing: BTreeSet<String>,
 }
 
-impl Looked<'_> {
+impl DecodedBodies<'_> {
     /// What is wrong with a reply by itself.
     fn alone(&mut self, header: &Header, reply: &Reply, url: &str) -> Option<String> {
         let check = &header.scenario.check;

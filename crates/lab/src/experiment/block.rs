@@ -5,18 +5,18 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::{Error, Event, Going, discard};
+use super::{Error, Event, RunningExperiment, discard};
 use crate::analysis::Slot;
+use crate::assertion::Assertions;
 use crate::launch::{LaunchError, Launched};
-use crate::load::{self, Asked, Drive, Driven, Endpoint, Window};
+use crate::load::{self, Drive, Driven, Endpoint, RequestTemplate, Window};
 use crate::record::{Block, Phase, PhaseKind, Probe};
 use crate::sample::{ClientThreads, Sampler, Samples, Watched, spin};
 use crate::scenario::{Fresh, Load, Scenario, Seconds, placeholders};
 use crate::stats::Random;
 use crate::variant::Variant;
-use crate::witness::Witnesses;
 
-impl Going<'_> {
+impl RunningExperiment<'_> {
     /// Runs a block; `None` if it was cancelled meanwhile.
     pub(super) fn block(&mut self, slot: Slot, attempt: u32) -> Result<Option<Block>, Error> {
         let scenario = &self.experiment.scenario;
@@ -102,8 +102,8 @@ impl Going<'_> {
         let variant = self.run.header.variants[slot.variant as usize].clone();
         let asked = asked(scenario, &variant, server)?;
         let load = variant.load(&scenario.load);
-        let witnesses = Witnesses::begin(&variant.witness, server).map_err(Error::Other)?;
-        let witnesses = Mutex::new(witnesses);
+        let assertions = Assertions::begin(&variant.assert, server).map_err(Error::Other)?;
+        let assertions = Mutex::new(assertions);
         let threads = ClientThreads::default();
         let sampler = Sampler::start(
             Some(Watched::Below(server.guard_pid())),
@@ -127,9 +127,9 @@ impl Going<'_> {
             edge: &|| push(&edges, sampler.mark()),
             progress: &|progress| {
                 if progress.measuring
-                    && let Ok(mut witnesses) = witnesses.lock()
+                    && let Ok(mut assertions) = assertions.lock()
                 {
-                    witnesses.look(server);
+                    assertions.look(server);
                 }
                 watch(Event::Load(progress));
             },
@@ -137,9 +137,9 @@ impl Going<'_> {
         let samples = sampler.finish();
         let driven = driven?;
         measured(block, &driven, &samples, edges, &|moment| self.at(moment));
-        let witnesses = witnesses.into_inner();
-        if let Ok(witnesses) = witnesses {
-            block.witnesses = witnesses.readings(server, &block.server);
+        let assertions = assertions.into_inner();
+        if let Ok(assertions) = assertions {
+            block.assertions = assertions.readings(server, &block.server);
         }
         self.folder.keep(&driven.bodies)?;
         block.load = driven.result;
@@ -214,7 +214,7 @@ pub fn asked(
     scenario: &Scenario,
     variant: &Variant,
     server: &Launched,
-) -> Result<Vec<Asked>, Error> {
+) -> Result<Vec<RequestTemplate>, Error> {
     let fill = |text: &str| placeholders::fill(text, server.values()).into_owned();
     let entries = scenario.urls(variant)?;
     entries
@@ -234,7 +234,7 @@ pub fn asked(
                 read.map_err(|error| Error::Other(format!("{}: {error}", file.display())))?
                     .into()
             };
-            Ok(Asked {
+            Ok(RequestTemplate {
                 target: fill(&entry.path),
                 weight: entry.weight,
                 method: entry.method.clone(),

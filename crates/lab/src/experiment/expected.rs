@@ -1,7 +1,7 @@
 //! How long an experiment will take, before it runs.
 
 use crate::analysis::order;
-use crate::scenario::{Order, Scenario};
+use crate::scenario::{BlockOrder, Scenario};
 
 /// From the least that it may take to the most.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +23,10 @@ impl Expected {
             order(&design, variants, scenario.seed).len() as u32
         };
         let most = match design.order {
-            Order::Sequential => design.pairs.min,
-            Order::AbbaRandom | Order::PairsRandom => design.pairs.max.max(design.pairs.min),
+            BlockOrder::Sequential => design.pairs.min,
+            BlockOrder::AbbaRandom | BlockOrder::PairsRandom => {
+                design.pairs.max.max(design.pairs.min)
+            }
         };
         let load = &scenario.load;
         let by_time = load.requests == 0 && load.loops == 0;

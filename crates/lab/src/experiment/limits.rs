@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::analysis::body_class;
-use crate::load::null::{Manner, NullResponder, free_port};
-use crate::load::{self, Asked, Drive, Endpoint, Window};
+use crate::load::null::{NullConfig, NullResponder, free_port};
+use crate::load::{self, Drive, Endpoint, RequestTemplate, Window};
 use crate::sample::ClientThreads;
 use crate::scenario::{BodyCheck, Check, HttpVersion, Load, Mode, Seconds, WarmupRule};
 
@@ -62,7 +62,7 @@ impl Kind {
         };
         // Opening connections, and the streams of HTTP/2, cost the responder about as much as the client.
         let more = u32::from(self.http2 || !self.keepalive);
-        let manner = Manner {
+        let manner = NullConfig {
             body,
             http: load.http,
             threads: load.threads.max(1) + more,
@@ -85,7 +85,7 @@ impl Kind {
 fn round(load: &Load, endpoint: &Endpoint) -> Result<f64, load::Error> {
     let driven = load::drive(&Drive {
         endpoint: endpoint.clone(),
-        asked: &[Asked::get("/")],
+        asked: &[RequestTemplate::get("/")],
         load,
         check: &Check {
             body: BodyCheck::Hash,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::guard::{self, Guard, Order};
+use super::guard::{self, Guard, LaunchSpec};
 use crate::proc::{self, Pid};
 
 /// A running tool. Dropping it kills it.
@@ -40,7 +40,7 @@ impl Attached {
         fs::File::create(&output).map_err(wrong)?;
         let path = env::var("PATH").unwrap_or_default();
         litter.push(folder.path().to_owned());
-        let guard = guard.start(&Order {
+        let guard = guard.start(&LaunchSpec {
             cmd: words,
             env: BTreeMap::from([("PATH".to_owned(), path)]),
             cwd: folder.path().to_owned(),

@@ -32,7 +32,7 @@ pub struct Guard {
 
 /// What a guard starts.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct LaunchSpec {
     pub(super) cmd: Vec<String>,
     /// All of the environment.
     pub(super) env: BTreeMap<String, String>,
@@ -62,7 +62,7 @@ impl Guard {
     }
 
     /// Starts a guard, which starts the server.
-    pub(super) fn start(&self, order: &Order) -> io::Result<Child> {
+    pub(super) fn start(&self, spec: &LaunchSpec) -> io::Result<Child> {
         let mut child = Command::new("/proc/self/exe")
             .args(&self.args)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -72,7 +72,7 @@ impl Guard {
             // A Ctrl-C is for the laboratory, which then ends its servers in order.
             .process_group(0)
             .spawn()?;
-        let mut line = serde_json::to_vec(order)?;
+        let mut line = serde_json::to_vec(spec)?;
         line.push(b'\n');
         let Some(stdin) = child.stdin.as_mut() else {
             return Err(io::Error::other("the guard has no input"));
@@ -88,7 +88,7 @@ pub(super) const KILL: &[u8] = b"kill\n";
 /// Status of a guard whose server could not be started.
 pub(super) const NOT_STARTED: i32 = 127;
 
-/// Is the guard: takes its order from standard input, starts the server, reaps until nothing is left. Gives the
+/// Is the guard: takes what to start from standard input, starts the server, reaps until nothing is left. Gives the
 /// status to exit with: the server's own, 128 and the signal that ended it, or 127 if it did not start.
 #[must_use]
 pub fn stand() -> i32 {
@@ -96,14 +96,14 @@ pub fn stand() -> i32 {
     if io::stdin().lock().read_line(&mut line).is_err() {
         return NOT_STARTED;
     }
-    let Ok(order) = serde_json::from_str::<Order>(&line) else {
+    let Ok(spec) = serde_json::from_str::<LaunchSpec>(&line) else {
         return NOT_STARTED;
     };
-    let started = match start(&order) {
+    let started = match start(&spec) {
         Ok(pid) => pid,
         Err(error) => {
-            let program = order.cmd.first().map_or("", String::as_str);
-            if let Ok(mut output) = OpenOptions::new().append(true).open(&order.output) {
+            let program = spec.cmd.first().map_or("", String::as_str);
+            if let Ok(mut output) = OpenOptions::new().append(true).open(&spec.output) {
                 let _ = writeln!(output, "`{program}` could not be started: {error}");
             }
             return NOT_STARTED;
@@ -112,7 +112,7 @@ pub fn stand() -> i32 {
     thread::spawn(watch);
     let status = reap(started);
     if ABANDONED.load(Ordering::SeqCst) {
-        for path in &order.litter {
+        for path in &spec.litter {
             // A folder of the kernel's (a tracer's instance) goes only as a whole, others only with all they hold.
             let _ = fs::remove_dir(path).or_else(|_| fs::remove_dir_all(path));
         }
@@ -120,18 +120,17 @@ pub fn stand() -> i32 {
     status
 }
 
-fn start(order: &Order) -> io::Result<Pid> {
+fn start(spec: &LaunchSpec) -> io::Result<Pid> {
     // Only that it is set counts, not to which id.
     set_child_subreaper(Some(rustix::process::getpid()))?;
-    cpus::stay_on(&order.cpus)?;
-    let output = OpenOptions::new().append(true).open(&order.output)?;
-    let (program, args) =
-        (order.cmd.split_first()).ok_or_else(|| io::Error::other("no command"))?;
+    cpus::stay_on(&spec.cpus)?;
+    let output = OpenOptions::new().append(true).open(&spec.output)?;
+    let (program, args) = (spec.cmd.split_first()).ok_or_else(|| io::Error::other("no command"))?;
     let child = Command::new(program)
         .args(args)
         .env_clear()
-        .envs(&order.env)
-        .current_dir(&order.cwd)
+        .envs(&spec.env)
+        .current_dir(&spec.cwd)
         .stdin(Stdio::null())
         .stdout(File::try_clone(&output)?)
         .stderr(output)

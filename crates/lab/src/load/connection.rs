@@ -12,7 +12,7 @@ use hyper::{Method, Request, Response, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::{Asked, Endpoint, Error};
+use super::{Endpoint, Error, RequestTemplate};
 use crate::scenario::{HttpVersion, Load};
 
 /// A request made ready once and sent many times.
@@ -39,15 +39,19 @@ impl Prepared {
 }
 
 /// Makes all requests ready.
-pub(super) fn prepare(asked: &[Asked], host: &str, load: &Load) -> Result<Vec<Prepared>, Error> {
+pub(super) fn prepare(
+    asked: &[RequestTemplate],
+    host: &str,
+    load: &Load,
+) -> Result<Vec<Prepared>, Error> {
     asked
         .iter()
         .map(|asked| prepare_one(asked, host, load))
         .collect()
 }
 
-fn prepare_one(asked: &Asked, host: &str, load: &Load) -> Result<Prepared, Error> {
-    let wrong = |what: &str, why: &dyn std::fmt::Display| Error::Asked {
+fn prepare_one(asked: &RequestTemplate, host: &str, load: &Load) -> Result<Prepared, Error> {
+    let wrong = |what: &str, why: &dyn std::fmt::Display| Error::InvalidRequest {
         what: what.to_owned(),
         why: why.to_string(),
     };

@@ -55,7 +55,7 @@ impl Fetcher {
     ) -> Result<Self, Error> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            let wrong = |why: &dyn std::fmt::Display| Error::Asked {
+            let wrong = |why: &dyn std::fmt::Display| Error::InvalidRequest {
                 what: format!("{name}: {value}"),
                 why: why.to_string(),
             };
@@ -66,7 +66,7 @@ impl Fetcher {
             );
         }
         if !map.contains_key(HOST) {
-            let value = HeaderValue::from_str(host).map_err(|why| Error::Asked {
+            let value = HeaderValue::from_str(host).map_err(|why| Error::InvalidRequest {
                 what: host.to_owned(),
                 why: why.to_string(),
             })?;

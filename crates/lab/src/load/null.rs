@@ -30,7 +30,7 @@ pub struct NullResponder {
 
 /// How it answers.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct NullConfig {
     /// Bytes of each reply's body.
     pub body: usize,
     /// The protocol that is spoken.
@@ -39,7 +39,7 @@ pub struct Manner {
     pub threads: u32,
 }
 
-impl Manner {
+impl NullConfig {
     /// HTTP/1.1 on one thread.
     #[must_use]
     pub fn plain(body: usize) -> Self {
@@ -57,7 +57,7 @@ impl NullResponder {
     /// # Errors
     /// The port or the thread could not be had.
     pub fn start(body: usize) -> io::Result<Self> {
-        Self::listen(&free_port(), Manner::plain(body))
+        Self::listen(&free_port(), NullConfig::plain(body))
     }
 
     /// Starts one on threads of its own. Connections are kept unless the client wants them closed; then it is
@@ -66,7 +66,7 @@ impl NullResponder {
     ///
     /// # Errors
     /// The address or the threads could not be had.
-    pub fn listen(endpoint: &Endpoint, manner: Manner) -> io::Result<Self> {
+    pub fn listen(endpoint: &Endpoint, manner: NullConfig) -> io::Result<Self> {
         let listener = Listener::bind(endpoint)?;
         let replies = Replies::of(manner.body);
         let (stop, stopped) = watch::channel(false);

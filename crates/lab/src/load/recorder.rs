@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::connection::Head;
 use super::replies::Replies;
-use super::{Asked, Drive, Window};
+use super::{Drive, RequestTemplate, Window};
 use crate::record::{Bin, ConnectionUse, Failures, Latencies, LoadResult, Point, UrlResult};
 use crate::scenario::{BodyCheck, Check, Mode};
 
@@ -45,12 +45,12 @@ pub(super) enum Outcome {
     /// A whole reply; its body lies beside it.
     Replied(Head),
     /// None, and why not.
-    Failed(Trouble, String),
+    Failed(Failure, String),
 }
 
 /// Why there is no whole reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Failure {
     Connect,
     Timeout,
     Cut,
@@ -99,11 +99,11 @@ struct OpenBin {
 
 impl Recorder {
     pub(super) fn new(drive: &Drive<'_>, connections: u32) -> Self {
-        let url = |asked: &Asked| UrlResult {
+        let url = |asked: &RequestTemplate| UrlResult {
             url: asked.target.clone(),
             ..UrlResult::default()
         };
-        let expected = |asked: &Asked| {
+        let expected = |asked: &RequestTemplate| {
             if asked.status == 0 {
                 drive.check.status
             } else {
@@ -220,9 +220,9 @@ impl Recorder {
         let head = match outcome {
             Outcome::Failed(trouble, why) => {
                 let count: Count = match trouble {
-                    Trouble::Connect => |failures| &mut failures.connect,
-                    Trouble::Timeout => |failures| &mut failures.timeout,
-                    Trouble::Cut => |failures| &mut failures.cut,
+                    Failure::Connect => |failures| &mut failures.connect,
+                    Failure::Timeout => |failures| &mut failures.timeout,
+                    Failure::Cut => |failures| &mut failures.cut,
                 };
                 return Some((count, why.clone()));
             }

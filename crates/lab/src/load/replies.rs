@@ -12,13 +12,13 @@ use super::connection::Head;
 /// The distinct replies of every URL.
 pub(super) struct Replies {
     how: BodyCheck,
-    urls: Vec<Vec<Known>>,
+    urls: Vec<Vec<DistinctReply>>,
     bodies: BTreeMap<String, Bytes>,
     /// Bytes of all kept bodies.
     kept: usize,
 }
 
-struct Known {
+struct DistinctReply {
     reply: Reply,
     /// The body itself, as long as there is room for it.
     body: Option<Bytes>,
@@ -37,7 +37,7 @@ impl Replies {
 
     /// The index of this reply among the URL's known ones.
     pub(super) fn know(&mut self, url: usize, head: &Head, body: &[u8]) -> usize {
-        let same_head = |known: &Known| {
+        let same_head = |known: &DistinctReply| {
             known.reply.status == head.status
                 && known.reply.length == body.len() as u64
                 && known.reply.media_type == head.media_type
@@ -59,13 +59,14 @@ impl Replies {
         } else {
             String::new()
         };
-        let by_hash = |known: &Known| hashed && same_head(known) && known.reply.hash == hash;
+        let by_hash =
+            |known: &DistinctReply| hashed && same_head(known) && known.reply.hash == hash;
         if let Some(known) = self.urls[url].iter().position(by_hash) {
             return known;
         }
         let length = body.len() as u64;
         let body = hashed.then(|| self.keep(&hash, body)).flatten();
-        self.urls[url].push(Known {
+        self.urls[url].push(DistinctReply {
             reply: Reply {
                 status: head.status,
                 media_type: head.media_type.clone(),

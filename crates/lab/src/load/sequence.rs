@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Asked, Script};
+use super::{RequestTemplate, Script};
 use crate::scenario::UrlOrder;
 use crate::stats::Random;
 
@@ -20,7 +20,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    pub(super) fn new(asked: &[Asked], order: UrlOrder, seed: u64) -> Self {
+    pub(super) fn new(asked: &[RequestTemplate], order: UrlOrder, seed: u64) -> Self {
         let mut sum = 0.0;
         let cumulated = asked
             .iter()
@@ -88,12 +88,12 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    fn asked(weights: &[f64]) -> Vec<Asked> {
+    fn asked(weights: &[f64]) -> Vec<RequestTemplate> {
         weights
             .iter()
-            .map(|&weight| Asked {
+            .map(|&weight| RequestTemplate {
                 weight,
-                ..Asked::get("/")
+                ..RequestTemplate::get("/")
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use super::Endpoint;
 use super::connection::{Connection, Head, Prepared};
 use super::course::Course;
 use super::pacer::Pacer;
-use super::recorder::{Outcome, Recorder, Trouble, Turn};
+use super::recorder::{Failure, Outcome, Recorder, Turn};
 use super::sequence::Sequence;
 use super::stop::{Next, Stop};
 use crate::launch::reason;
@@ -68,7 +68,7 @@ pub(super) async fn work(
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(_) => Outcome::Failed(
-                Trouble::Timeout,
+                Failure::Timeout,
                 format!(
                     "no whole reply within {}",
                     Seconds(shared.timeout.as_secs_f64())
@@ -106,14 +106,14 @@ async fn exchange(
             }
             // The server may close a kept connection at any time, also while we write: that is no failure.
             Err(_) if prepared.repeatable() && body.is_empty() => {}
-            Err(error) => return Outcome::Failed(Trouble::Cut, error.to_string()),
+            Err(error) => return Outcome::Failed(Failure::Cut, error.to_string()),
         }
     }
     let mut opened = match open(shared, turn).await {
         Ok(opened) => opened,
         Err(error) => {
             let why = format!("{}: {}", shared.endpoint, reason(&error));
-            return Outcome::Failed(Trouble::Connect, why);
+            return Outcome::Failed(Failure::Connect, why);
         }
     };
     match ask(&mut opened, prepared, body).await {
@@ -121,7 +121,7 @@ async fn exchange(
             *connection = Some(opened);
             Outcome::Replied(head)
         }
-        Err(error) => Outcome::Failed(Trouble::Cut, error.to_string()),
+        Err(error) => Outcome::Failed(Failure::Cut, error.to_string()),
     }
 }
 

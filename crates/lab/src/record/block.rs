@@ -38,8 +38,9 @@ pub struct Block {
     /// Who else used the CPU in the measured window, the busiest first; those with a hundredth of it or more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<ForeignProcess>,
-    /// What each of the variant's witnesses read, in the order of the scenario.
-    pub witnesses: Vec<Reading>,
+    /// What each of the variant's assertions read, in the order of the scenario.
+    #[serde(alias = "witnesses")]
+    pub assertions: Vec<Reading>,
     /// Why this block does not count, by a signal declared beforehand. Never by its result.
     pub discarded: Option<String>,
     /// Why there is no measured window: the server did not start, died, or was not ours.
@@ -65,7 +66,7 @@ impl Block {
             timeline: Vec::new(),
             noise: Noise::default(),
             foreign: Vec::new(),
-            witnesses: Vec::new(),
+            assertions: Vec::new(),
             discarded: None,
             failure: None,
         }
@@ -198,11 +199,12 @@ pub struct Probe {
     pub after: f64,
 }
 
-/// What a witness read in this block.
+/// What an assertion read in this block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// The witness, as in the scenario: `threads_peak <= 3`.
-    pub witness: String,
+    /// The assertion, as in the scenario: `threads_peak <= 3`.
+    #[serde(alias = "witness")]
+    pub assertion: String,
     /// What was seen: `5`, `libgomp.so.1 not mapped`.
     pub seen: String,
     /// Does it hold? `None`: it is read in a pass of its own (system calls).

@@ -10,8 +10,8 @@ use flate2::read::MultiGzDecoder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::kept::Finding;
-use super::{Block, Findings, Header, Kept, Run, SCHEMA};
+use super::saved_bodies::Finding;
+use super::{Block, Findings, Header, Run, SCHEMA, SavedBodies};
 
 /// A run's folder on disk.
 #[derive(Clone, Debug)]
@@ -177,12 +177,12 @@ impl Folder {
     ///
     /// # Errors
     /// The folder could not be read.
-    pub fn kept(&self) -> Result<Kept, FolderError> {
+    pub fn kept(&self) -> Result<SavedBodies, FolderError> {
         let findings = match self.path.join(JUDGED).exists() {
             true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),
             false => None,
         };
-        Ok(Kept {
+        Ok(SavedBodies {
             bodies: self.bodies()?,
             findings,
         })

@@ -19,8 +19,9 @@ pub struct Pass {
     pub syscalls: Vec<SyscallRow>,
     /// Instructions per request (callgrind), start-up taken off; `None` if not counted.
     pub instructions: Option<f64>,
-    /// Witnesses that are read from this pass.
-    pub witnesses: Vec<Reading>,
+    /// Assertions that are read from this pass.
+    #[serde(alias = "witnesses")]
+    pub assertions: Vec<Reading>,
 }
 
 /// One system call's row.

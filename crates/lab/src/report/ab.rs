@@ -2,7 +2,7 @@
 
 use super::outcome::quotable;
 use super::units::{self, fixed};
-use super::{Format, Material, Table, text};
+use super::{Format, ReportInput, Table, text};
 use crate::analysis::Summary;
 use crate::record::Latencies;
 use crate::scenario::Metric;
@@ -11,14 +11,14 @@ pub(super) const FORMAT: Format = Format {
     name: "ab",
     file: "ab.txt",
     about: "variants side by side in the words of ab",
-    print: |material| {
-        let mut all = tables(material);
-        all.push(served_within(material));
+    print: |input| {
+        let mut all = tables(input);
+        all.push(served_within(input));
         let text: Vec<String> = all.iter().map(Table::text).collect();
         let mut text = text.join("\n");
         // A rate that is the client's own must not be read as the server's.
-        if !material.analysis.findings.is_empty() {
-            text::findings(&mut text, material);
+        if !input.analysis.findings.is_empty() {
+            text::findings(&mut text, input);
         }
         Ok(text.into_bytes())
     },
@@ -31,14 +31,14 @@ const LABEL: usize = 37;
 const RATIO: usize = 26;
 
 /// The figures of all variants, in as many tables as it takes, then the connection times.
-pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
-    let all: Vec<&Summary> = material.variants().collect();
+pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
+    let all: Vec<&Summary> = input.variants().collect();
     let Some((baseline, others)) = all.split_first() else {
         return Vec::new();
     };
     let mut tables: Vec<Table> = groups(baseline, others)
         .into_iter()
-        .map(|others| side_by_side(material, baseline, others))
+        .map(|others| side_by_side(input, baseline, others))
         .collect();
     let times = connection_times(&all);
     if !times.rows.is_empty() {
@@ -164,8 +164,8 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-fn side_by_side(material: &Material<'_>, baseline: &Summary, others: &[&Summary]) -> Table {
-    let load = &material.run.header.scenario.load;
+fn side_by_side(input: &ReportInput<'_>, baseline: &Summary, others: &[&Summary]) -> Table {
+    let load = &input.run.header.scenario.load;
     let mut table = Table::new(format!(
         "ab-like: keep-alive {}",
         if load.keepalive { "on" } else { "off" }
@@ -178,7 +178,7 @@ fn side_by_side(material: &Material<'_>, baseline: &Summary, others: &[&Summary]
     for (label, cell, metric) in ROWS {
         let mut row = vec![(*label).to_owned(), cell(baseline)];
         for other in others {
-            let comparison = metric.and_then(|metric| material.comparison(other.variant, metric));
+            let comparison = metric.and_then(|metric| input.comparison(other.variant, metric));
             let estimate = comparison.and_then(quotable);
             row.push(cell(other));
             row.push(estimate.map_or(String::new(), |it| {
@@ -225,16 +225,16 @@ fn connection_times(all: &[&Summary]) -> Table {
 }
 
 /// ab's last block.
-fn served_within(material: &Material<'_>) -> Table {
-    let names: Vec<String> = material.variants().map(|it| it.name.clone()).collect();
+fn served_within(input: &ReportInput<'_>) -> Table {
+    let names: Vec<String> = input.variants().map(|it| it.name.clone()).collect();
     let title = "Percentage of the requests served within a certain time [ms]";
     let mut table = Table::new(title).figures(["%"]).figures(names);
     for percent in [50, 66, 75, 80, 90, 95, 98, 99] {
         let share = f64::from(percent) / 100.0;
-        let cells = material.variants().map(|it| quantile(&it.total, share));
+        let cells = input.variants().map(|it| quantile(&it.total, share));
         table.row(std::iter::once(percent.to_string()).chain(cells));
     }
-    let longest = material
+    let longest = input
         .variants()
         .map(|it| some(&it.total).then(|| ms(it.total.max())));
     let longest = longest.map(|it| fixed(it, 2));
@@ -253,8 +253,8 @@ pub(super) fn stands(times: &Latencies, share: f64) -> bool {
 }
 
 /// The variant, or level of connections, with the highest rate.
-pub(super) fn fastest<'a>(material: &Material<'a>) -> Option<&'a Summary> {
-    let measured = material.variants().filter(|it| rate(it).is_some());
+pub(super) fn fastest<'a>(input: &ReportInput<'a>) -> Option<&'a Summary> {
+    let measured = input.variants().filter(|it| rate(it).is_some());
     measured.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
 }
 

@@ -1,8 +1,8 @@
 //! One line per block, discarded and failed ones too, for spreadsheets and R.
 
-use super::material::{arm, status};
+use super::input::{arm, status};
 use super::table::harmless;
-use super::{Format, Material};
+use super::{Format, ReportInput};
 use crate::record::Block;
 use crate::scenario::Metric;
 
@@ -10,10 +10,10 @@ pub(super) const FORMAT: Format = Format {
     name: "csv",
     file: "blocks.csv",
     about: "one line per block; units are in the names of the columns",
-    print: |material| Ok(print(material).into_bytes()),
+    print: |input| Ok(print(input).into_bytes()),
 };
 
-type Column = (&'static str, fn(&Material<'_>, &Block) -> String);
+type Column = (&'static str, fn(&ReportInput<'_>, &Block) -> String);
 
 const COLUMNS: &[Column] = &[
     ("block", |_, it| it.index.to_string()),
@@ -63,10 +63,10 @@ const COLUMNS: &[Column] = &[
     ("steady", |_, it| it.warmup.steady.to_string()),
 ];
 
-fn print(material: &Material<'_>) -> String {
+fn print(input: &ReportInput<'_>) -> String {
     let mut out = line(COLUMNS.iter().map(|(head, _)| (*head).to_owned()));
-    for block in &material.run.blocks {
-        out += &line(COLUMNS.iter().map(|(_, cell)| cell(material, block)));
+    for block in &input.run.blocks {
+        out += &line(COLUMNS.iter().map(|(_, cell)| cell(input, block)));
     }
     out
 }

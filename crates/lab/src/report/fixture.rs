@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::Material;
+use super::ReportInput;
 use crate::analysis::{Analysis, WorkJudgement, analyse, fixture};
 use crate::bodies::Judged;
 use crate::record::{
@@ -13,7 +13,7 @@ use crate::record::{
 };
 use crate::stats::Random;
 
-/// Everything that a [`Material`] borrows.
+/// Everything that a [`ReportInput`] borrows.
 pub(super) struct Owned {
     pub(super) run: Run,
     pub(super) analysis: Analysis,
@@ -31,8 +31,8 @@ impl Owned {
         }
     }
 
-    pub(super) fn material(&self) -> Material<'_> {
-        Material {
+    pub(super) fn input(&self) -> ReportInput<'_> {
+        ReportInput {
             run: &self.run,
             analysis: &self.analysis,
             judged: &self.judged,
@@ -82,7 +82,7 @@ fn course(block: &mut Block, start: f64, random: &mut Random) -> f64 {
         phase.to += start;
     }
     let end = block.phases.last().map_or(start, |it| it.to);
-    let window = super::material::window_start(block).unwrap_or(start);
+    let window = super::input::window_start(block).unwrap_or(start);
     let mut at = start;
     while at < end {
         let busy = if at > window { 0.9 } else { 0.3 };
@@ -176,7 +176,7 @@ fn pass(variant: u32) -> Pass {
         slowdown: 4.2,
         syscalls: calls.into_iter().map(row).collect(),
         instructions: Some(31_415_926.0),
-        witnesses: Vec::new(),
+        assertions: Vec::new(),
     }
 }
 

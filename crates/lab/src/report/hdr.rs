@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
+use super::input::window_start;
 use super::jtl::unix_milliseconds;
-use super::material::window_start;
-use super::{Format, Material};
+use super::{Format, ReportInput};
 
 pub(super) const FORMAT: Format = Format {
     name: "hdr",
@@ -17,8 +17,8 @@ pub(super) const FORMAT: Format = Format {
     print,
 };
 
-fn print(material: &Material<'_>) -> Result<Vec<u8>, String> {
-    let header = &material.run.header;
+fn print(input: &ReportInput<'_>) -> Result<Vec<u8>, String> {
+    let header = &input.run.header;
     let mut out = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     let began = unix_milliseconds(&header.started).and_then(|it| u64::try_from(it).ok());
@@ -36,8 +36,8 @@ fn print(material: &Material<'_>) -> Result<Vec<u8>, String> {
     let mut log = builder
         .begin_log_with(&mut out, &mut serializer)
         .map_err(wrong)?;
-    for block in material.run.blocks.iter().filter(|it| it.counts()) {
-        let name = tag(material.name(block));
+    for block in input.run.blocks.iter().filter(|it| it.counts()) {
+        let name = tag(input.name(block));
         let at = seconds(window_start(block).unwrap_or(0.0));
         let length = seconds(block.load.seconds);
         log.write_histogram(block.load.total.histogram(), at, length, Tag::new(&name))

@@ -2,17 +2,17 @@
 
 use super::table::harmless;
 use super::units::{self, UNKNOWN};
-use super::{Material, ab};
+use super::{ReportInput, ab};
 use crate::analysis::Summary;
 
 /// The five lines, of the level with the highest rate where there are several; `unknown` says why the server's CPU is
 /// not known.
 #[must_use]
-pub fn lines(material: &Material<'_>, unknown: &str) -> Vec<String> {
-    let Some(it) = ab::fastest(material) else {
+pub fn lines(input: &ReportInput<'_>, unknown: &str) -> Vec<String> {
+    let Some(it) = ab::fastest(input) else {
         return vec!["Nothing was measured.".to_owned()];
     };
-    let levels = material.variants().count();
+    let levels = input.variants().count();
     let level = if levels > 1 {
         format!(" (the highest of {levels} levels, {})", harmless(&it.name))
     } else {

@@ -24,5 +24,5 @@ pub(super) const FORMAT: Format = Format {
     name: "html",
     file: "report.html",
     about: "one offline page with figures, tables and the pictures that were served",
-    print: |material| Ok(page::print(material).into_bytes()),
+    print: |input| Ok(page::print(input).into_bytes()),
 };

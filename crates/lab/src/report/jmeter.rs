@@ -1,7 +1,7 @@
 //! JMeter's aggregate report: one line per variant and URL.
 
 use super::units::fixed;
-use super::{Format, Material, Table, ab};
+use super::{Format, ReportInput, Table, ab};
 use crate::analysis::Summary;
 use crate::record::Latencies;
 
@@ -9,7 +9,7 @@ pub(super) const FORMAT: Format = Format {
     name: "jmeter",
     file: "jmeter.txt",
     about: "JMeter's aggregate report per variant and URL",
-    print: |material| Ok(table(material, usize::MAX).text().into_bytes()),
+    print: |input| Ok(table(input, usize::MAX).text().into_bytes()),
 };
 
 const HEADS: [&str; 15] = [
@@ -31,11 +31,11 @@ const HEADS: [&str; 15] = [
 ];
 
 /// With so many URLs of each variant at most.
-pub(super) fn table(material: &Material<'_>, urls: usize) -> Table {
+pub(super) fn table(input: &ReportInput<'_>, urls: usize) -> Table {
     let mut table = Table::new("JMeter-like: aggregate report, times in ms")
         .words(["Label"])
         .figures(HEADS);
-    for summary in material.variants() {
+    for summary in input.variants() {
         let line = Line::all(summary);
         let own = [
             fixed(Some(summary.in_flight), 1),
@@ -48,7 +48,7 @@ pub(super) fn table(material: &Material<'_>, urls: usize) -> Table {
             }
         }
     }
-    if material.variants().any(|it| it.urls.len() > urls) {
+    if input.variants().any(|it| it.urls.len() > urls) {
         table.note(format!("The first {urls} URLs of each variant."));
     }
     table.note("Stall: the longest time that a connection waited for a reply. InFlight: mean of requests under way.");

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Format, Material};
+use super::{Format, ReportInput};
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
@@ -12,15 +12,15 @@ pub(super) const FORMAT: Format = Format {
     print,
 };
 
-fn print(material: &Material<'_>) -> Result<Vec<u8>, String> {
-    let typical: Vec<_> = (material.judged.typical.iter())
+fn print(input: &ReportInput<'_>) -> Result<Vec<u8>, String> {
+    let typical: Vec<_> = (input.judged.typical.iter())
         .map(|(variant, url, reply)| json!({ "variant": variant, "url": url, "reply": reply }))
         .collect();
     let all = json!({
-        "header": material.run.header,
-        "analysis": material.analysis,
-        "passes": material.run.passes,
-        "judged": { "work": material.judged.work, "typical": typical },
+        "header": input.run.header,
+        "analysis": input.analysis,
+        "passes": input.run.passes,
+        "judged": { "work": input.judged.work, "typical": typical },
     });
     let mut text = serde_json::to_vec_pretty(&all).map_err(|error| error.to_string())?;
     text.push(b'\n');

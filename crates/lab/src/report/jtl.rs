@@ -5,23 +5,23 @@
 //! estimates. The aggregate is made from the histograms of all replies.
 
 use super::csv::line;
+use super::input::window_start;
 use super::jmeter::Line;
-use super::material::window_start;
-use super::{Format, Material};
+use super::{Format, ReportInput};
 use crate::record::{Block, Point};
 
 pub(super) const SAMPLE: Format = Format {
     name: "jtl",
     file: "sample.jtl",
     about: "JMeter JTL (CSV) of a sample of the replies",
-    print: |material| Ok(sample(material).into_bytes()),
+    print: |input| Ok(sample(input).into_bytes()),
 };
 
 pub(super) const AGGREGATE: Format = Format {
     name: "jtl-aggregate",
     file: "aggregate.csv",
     about: "JMeter's aggregate report as CSV, from all replies",
-    print: |material| Ok(aggregate(material).into_bytes()),
+    print: |input| Ok(aggregate(input).into_bytes()),
 };
 
 const SAMPLE_HEADS: [&str; 15] = [
@@ -42,22 +42,22 @@ const SAMPLE_HEADS: [&str; 15] = [
     "Connect",
 ];
 
-fn sample(material: &Material<'_>) -> String {
-    let began = unix_milliseconds(&material.run.header.started).unwrap_or(0);
+fn sample(input: &ReportInput<'_>) -> String {
+    let began = unix_milliseconds(&input.run.header.started).unwrap_or(0);
     let mut out = line(SAMPLE_HEADS.iter().map(|&head| head.to_owned()));
-    for block in material.run.blocks.iter().filter(|it| it.failure.is_none()) {
+    for block in input.run.blocks.iter().filter(|it| it.failure.is_none()) {
         let Some(start) = window_start(block) else {
             continue;
         };
         for point in &block.load.points {
             let sent = (start + point.at - point.latency) * 1e3;
-            out += &reply(material, block, point, began + sent as i64);
+            out += &reply(input, block, point, began + sent as i64);
         }
     }
     out
 }
 
-fn reply(material: &Material<'_>, block: &Block, point: &Point, time: i64) -> String {
+fn reply(input: &ReportInput<'_>, block: &Block, point: &Point, time: i64) -> String {
     let load = &block.load;
     let url = load.urls.get(point.url as usize);
     let path = url.map_or("", |it| it.url.as_str());
@@ -68,11 +68,11 @@ fn reply(material: &Material<'_>, block: &Block, point: &Point, time: i64) -> St
     let stands_for = replies.div_ceil((load.points.len() as u64).max(1));
     let elapsed = (point.latency * 1e3).round();
     let threads = load.connections.to_string();
-    let status = material.run.header.scenario.check.status;
+    let status = input.run.header.scenario.check.status;
     let fields = [
         time.to_string(),
         elapsed.to_string(),
-        format!("{} {path}", material.name(block)),
+        format!("{} {path}", input.name(block)),
         // What a failed reply's status was is not kept with it.
         if point.good {
             status.to_string()
@@ -114,9 +114,9 @@ const AGGREGATE_HEADS: [&str; 13] = [
     "Std. Dev.",
 ];
 
-fn aggregate(material: &Material<'_>) -> String {
+fn aggregate(input: &ReportInput<'_>) -> String {
     let mut out = line(AGGREGATE_HEADS.iter().map(|&head| head.to_owned()));
-    for summary in material.variants() {
+    for summary in input.variants() {
         let urls = Line::urls(summary).filter(|_| summary.urls.len() > 1);
         for it in urls.chain([Line::all(summary)]) {
             let times = it.times;

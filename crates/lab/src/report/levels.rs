@@ -1,7 +1,7 @@
 //! Rate and latency against connections: where more of them stop helping, and start to wait.
 
 use super::units::{self, fixed};
-use super::{Format, Material, Table};
+use super::{Format, ReportInput, Table};
 use crate::analysis::Summary;
 use crate::variant::Variant;
 
@@ -9,8 +9,8 @@ pub(super) const FORMAT: Format = Format {
     name: "levels",
     file: "levels.txt",
     about: "rate and latency against connections",
-    print: |material| {
-        let series = series(material);
+    print: |input| {
+        let series = series(input);
         if series.is_empty() {
             let how = "Only one level of connections ran: give several with -c 1,2,5,10, `connections` of [[variant]] or `\"load.connections\"` of [matrix].\n";
             return Ok(how.into());
@@ -34,10 +34,10 @@ pub(super) struct Level<'a> {
 }
 
 /// All servers that ran with more than one number of connections: variants that differ by it alone.
-pub(super) fn series<'a>(material: &Material<'a>) -> Vec<Series<'a>> {
-    let header = &material.run.header;
+pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
+    let header = &input.run.header;
     let mut all: Vec<(Variant, Series<'a>)> = Vec::new();
-    for summary in material.variants() {
+    for summary in input.variants() {
         let Some(variant) = header.variants.get(summary.variant as usize) else {
             continue;
         };

@@ -4,27 +4,27 @@ use std::fmt::Write as _;
 
 use super::outcome::Outcome;
 use super::table::markdown;
-use super::{Format, Material, Table, ab, jmeter, result, sar, strace, text, trust};
+use super::{Format, ReportInput, Table, ab, jmeter, result, sar, strace, text, trust};
 
 pub(super) const FORMAT: Format = Format {
     name: "md",
     file: "report.md",
     about: "verdicts and all tables as Markdown",
-    print: |material| Ok(print(material).into_bytes()),
+    print: |input| Ok(print(input).into_bytes()),
 };
 
-fn print(material: &Material<'_>) -> String {
-    let mut out = format!("## {}\n\n", markdown(&text::name(material)));
-    let _ = writeln!(out, "**{}**\n", markdown(&result::sentence(material)));
-    for line in text::head(material) {
+fn print(input: &ReportInput<'_>) -> String {
+    let mut out = format!("## {}\n\n", markdown(&text::name(input)));
+    let _ = writeln!(out, "**{}**\n", markdown(&result::sentence(input)));
+    for line in text::head(input) {
         let _ = writeln!(out, "{}\n", markdown(&line));
     }
-    out += &verdicts(material).markdown();
+    out += &verdicts(input).markdown();
     out.push('\n');
-    for line in trust::lines(material) {
+    for line in trust::lines(input) {
         let _ = writeln!(out, "- {}", markdown(line.trim()));
     }
-    for finding in &material.analysis.findings {
+    for finding in &input.analysis.findings {
         let _ = writeln!(
             out,
             "- **{}** {}: {} *{}*",
@@ -34,13 +34,13 @@ fn print(material: &Material<'_>) -> String {
             markdown(finding.advice)
         );
     }
-    for source in &material.run.header.machine.missing {
+    for source in &input.run.header.machine.missing {
         let _ = writeln!(out, "- Not available: {}", markdown(source));
     }
-    let mut tables = ab::tables(material);
-    tables.push(jmeter::table(material, jmeter::MOST_URLS));
-    tables.push(sar::averages(material));
-    tables.extend(strace::tables(material));
+    let mut tables = ab::tables(input);
+    tables.push(jmeter::table(input, jmeter::MOST_URLS));
+    tables.push(sar::averages(input));
+    tables.extend(strace::tables(input));
     for table in tables.iter().filter(|it| !it.rows.is_empty()) {
         let _ = write!(out, "\n{}", table.markdown());
     }
@@ -48,12 +48,12 @@ fn print(material: &Material<'_>) -> String {
 }
 
 /// The verdicts as a table.
-fn verdicts(material: &Material<'_>) -> Table {
+fn verdicts(input: &ReportInput<'_>) -> Table {
     let mut table = Table::new("Verdicts")
         .words(["compared", "metric"])
         .figures(["ratio", "95 % interval", "pairs", "ranks p"])
         .words(["verdict"]);
-    for it in Outcome::all(material.analysis) {
+    for it in Outcome::all(input.analysis) {
         table.row([
             it.who,
             it.metric.to_owned(),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::material::arm;
+use super::input::arm;
 use super::outcome::quotable;
 use super::table::harmless;
-use super::{Format, Material, ab, text};
+use super::{Format, ReportInput, ab, text};
 use crate::analysis::Summary;
 use crate::scenario::Metric;
 
@@ -14,14 +14,14 @@ pub(super) const FORMAT: Format = Format {
     name: "prom",
     file: "report.prom",
     about: "verdicts and figures as Prometheus text",
-    print: |material| Ok(print(material).into_bytes()),
+    print: |input| Ok(print(input).into_bytes()),
 };
 
-fn print(material: &Material<'_>) -> String {
+fn print(input: &ReportInput<'_>) -> String {
     let mut out = String::new();
-    ratios(&mut out, material);
-    figures(&mut out, material);
-    latencies(&mut out, material);
+    ratios(&mut out, input);
+    figures(&mut out, input);
+    latencies(&mut out, input);
     head(
         &mut out,
         "andon_lab_findings",
@@ -29,7 +29,7 @@ fn print(material: &Material<'_>) -> String {
         "Weaknesses that the experiment found in itself.",
     );
     let mut findings: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-    for finding in &material.analysis.findings {
+    for finding in &input.analysis.findings {
         let key = (finding.name, text::severity(finding.severity));
         *findings.entry(key).or_default() += 1.0;
     }
@@ -40,7 +40,7 @@ fn print(material: &Material<'_>) -> String {
     out
 }
 
-fn ratios(out: &mut String, material: &Material<'_>) {
+fn ratios(out: &mut String, input: &ReportInput<'_>) {
     let families: [(&str, &str); 4] = [
         ("andon_lab_verdict_info", "What can be said, as a word."),
         (
@@ -52,7 +52,7 @@ fn ratios(out: &mut String, material: &Material<'_>) {
     ];
     for (at, (name, about)) in families.into_iter().enumerate() {
         head(out, name, "gauge", about);
-        for it in &material.analysis.comparisons {
+        for it in &input.analysis.comparisons {
             let mut labels = vec![
                 ("variant", it.name.as_str()),
                 ("baseline", it.baseline.as_str()),
@@ -109,10 +109,10 @@ const FIGURES: &[Figure] = &[
     }),
 ];
 
-fn figures(out: &mut String, material: &Material<'_>) {
+fn figures(out: &mut String, input: &ReportInput<'_>) {
     for (name, about, of) in FIGURES {
         head(out, name, "gauge", about);
-        for summary in &material.analysis.summaries {
+        for summary in &input.analysis.summaries {
             if let Some(value) = of(summary) {
                 sample(
                     out,
@@ -125,7 +125,7 @@ fn figures(out: &mut String, material: &Material<'_>) {
     }
 }
 
-fn latencies(out: &mut String, material: &Material<'_>) {
+fn latencies(out: &mut String, input: &ReportInput<'_>) {
     let name = "andon_lab_response_seconds";
     head(
         out,
@@ -133,7 +133,7 @@ fn latencies(out: &mut String, material: &Material<'_>) {
         "summary",
         "Response times, from the intended start to the last byte.",
     );
-    for summary in &material.analysis.summaries {
+    for summary in &input.analysis.summaries {
         let times = &summary.total;
         let variant = [
             ("variant", summary.name.as_str()),

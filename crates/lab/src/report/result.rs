@@ -2,16 +2,16 @@
 
 use super::outcome::quotable;
 use super::units;
-use super::{Material, ab};
+use super::{ReportInput, ab};
 use crate::analysis::{Comparison, Role, Verdict};
 use crate::record::Purpose;
 
 /// What came of the run.
-pub(super) fn sentence(material: &Material<'_>) -> String {
-    let primary: Vec<&Comparison> = material.analysis.primary().collect();
+pub(super) fn sentence(input: &ReportInput<'_>) -> String {
+    let primary: Vec<&Comparison> = input.analysis.primary().collect();
     match primary[..] {
-        [] if material.run.header.purpose == Purpose::Observation => observed(material),
-        [] => alone(material),
+        [] if input.run.header.purpose == Purpose::Observation => observed(input),
+        [] => alone(input),
         [one] => compared(one),
         [first, ..] => {
             let told = primary.iter().take(MOST).map(|it| short(it));
@@ -54,8 +54,10 @@ fn compared(it: &Comparison) -> String {
         Verdict::Invalid { why } => {
             format!("No result for {name} compared with {baseline}: {why}.")
         }
-        Verdict::SwitchInactive { witness, seen, .. } => format!(
-            "No result for {name} compared with {baseline}: its switch was inactive ({witness}, but saw {seen})."
+        Verdict::SwitchInactive {
+            assertion, seen, ..
+        } => format!(
+            "No result for {name} compared with {baseline}: its switch was inactive ({assertion}, but saw {seen})."
         ),
     }
 }
@@ -79,13 +81,13 @@ fn short(it: &Comparison) -> String {
 }
 
 /// One variant, which may have been compared with itself.
-fn alone(material: &Material<'_>) -> String {
-    let comparisons = material.analysis.comparisons.iter();
+fn alone(input: &ReportInput<'_>) -> String {
+    let comparisons = input.analysis.comparisons.iter();
     let mut broken = comparisons.filter(|it| quotable(it).is_none());
     if let Some(it) = broken.find(|it| it.role == Role::Primary) {
         return compared(it);
     }
-    match &material.analysis.noise_floor {
+    match &input.analysis.noise_floor {
         Some(floor) => format!(
             "One variant ran, so nothing was compared; differences under ±{} would be within the noise.",
             units::percent(floor.half_width)
@@ -94,11 +96,11 @@ fn alone(material: &Material<'_>) -> String {
     }
 }
 
-fn observed(material: &Material<'_>) -> String {
-    let Some(best) = ab::fastest(material) else {
+fn observed(input: &ReportInput<'_>) -> String {
+    let Some(best) = ab::fastest(input) else {
         return "Nothing was measured.".to_owned();
     };
-    let at = match material.variants().count() {
+    let at = match input.variants().count() {
         1 => "",
         _ => " at most",
     };

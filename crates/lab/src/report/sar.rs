@@ -1,16 +1,16 @@
 //! What the machine did in each block's window, in the words of sar, with what server and client had of it.
 
-use super::material::status;
+use super::input::status;
 use super::units::fixed;
-use super::{Format, Material, Table};
+use super::{Format, ReportInput, Table};
 use crate::record::{Block, SystemLoad};
 
 pub(super) const FORMAT: Format = Format {
     name: "sar",
     file: "sar.txt",
     about: "the machine in each block's window, in the words of sar",
-    print: |material| {
-        let tables = [averages(material), blocks(material)];
+    print: |input| {
+        let tables = [averages(input), blocks(input)];
         Ok(tables.map(|table| table.text()).join("\n").into_bytes())
     },
 };
@@ -21,11 +21,11 @@ const HEADS: [&str; 16] = [
 ];
 
 /// A line per variant.
-pub(super) fn averages(material: &Material<'_>) -> Table {
+pub(super) fn averages(input: &ReportInput<'_>) -> Table {
     let mut table = Table::new("sar-like: means over the blocks that count")
         .words(["variant"])
         .figures(HEADS.into_iter().take(15));
-    for summary in &material.analysis.summaries {
+    for summary in &input.analysis.summaries {
         if summary.blocks == 0 {
             continue;
         }
@@ -45,14 +45,14 @@ pub(super) fn averages(material: &Material<'_>) -> Table {
 }
 
 /// A line per block, in the order in which they ran.
-pub(super) fn blocks(material: &Material<'_>) -> Table {
+pub(super) fn blocks(input: &ReportInput<'_>) -> Table {
     let mut table = Table::new("sar-like: each block's window")
         .figures(["block"])
         .words(["variant"])
         .figures(HEADS)
         .words(["status"]);
-    for block in &material.run.blocks {
-        let mut row = vec![block.index.to_string(), material.name(block).to_owned()];
+    for block in &input.run.blocks {
+        let mut row = vec![block.index.to_string(), input.name(block).to_owned()];
         if block.failure.is_none() {
             row.extend(system(&block.system));
             row.extend(server(block));

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::units::{self, fixed};
-use super::{Format, Material, Table};
+use super::{Format, ReportInput, Table};
 use crate::record::{Pass, SyscallRow};
 
 pub(super) const FORMAT: Format = Format {
     name: "strace",
     file: "strace.txt",
     about: "system calls per request, in the words of strace -c",
-    print: |material| {
-        let text: Vec<String> = tables(material).iter().map(Table::text).collect();
+    print: |input| {
+        let text: Vec<String> = tables(input).iter().map(Table::text).collect();
         if text.is_empty() {
             return Ok(b"No counting pass was made: set [sample] syscalls = 50.\n".to_vec());
         }
@@ -20,8 +20,8 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Nothing without a counting pass.
-pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
-    let passes: Vec<&Pass> = material.run.passes.iter().collect();
+pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
+    let passes: Vec<&Pass> = input.run.passes.iter().collect();
     let counted: Vec<&Pass> = passes
         .iter()
         .copied()
@@ -29,18 +29,18 @@ pub(super) fn tables(material: &Material<'_>) -> Vec<Table> {
         .collect();
     let mut tables = Vec::new();
     if !counted.is_empty() {
-        tables.push(calls(material, &counted));
-        tables.extend(differences(material, &counted));
+        tables.push(calls(input, &counted));
+        tables.extend(differences(input, &counted));
     }
     if !passes.is_empty() {
-        tables.push(overview(material, &passes));
+        tables.push(overview(input, &passes));
     }
     tables
 }
 
 /// Calls per request by name, the most frequent first.
-fn calls(material: &Material<'_>, passes: &[&Pass]) -> Table {
-    let name = |pass: &Pass| material.variant_name(pass.variant).to_owned();
+fn calls(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
+    let name = |pass: &Pass| input.variant_name(pass.variant).to_owned();
     let mut table = Table::new("strace-like: per request, children included, in a pass of its own")
         .words(["syscall"]);
     for (at, pass) in passes.iter().enumerate() {
@@ -79,7 +79,7 @@ fn calls(material: &Material<'_>, passes: &[&Pass]) -> Table {
 }
 
 /// What each variant calls more or less often than the first one, the largest difference first.
-fn differences(material: &Material<'_>, passes: &[&Pass]) -> Vec<Table> {
+fn differences(input: &ReportInput<'_>, passes: &[&Pass]) -> Vec<Table> {
     let Some((baseline, others)) = passes.split_first() else {
         return Vec::new();
     };
@@ -87,8 +87,8 @@ fn differences(material: &Material<'_>, passes: &[&Pass]) -> Vec<Table> {
     let of = |pass: &Pass, name: &str| find(pass, name).map_or(0.0, |it| it.calls);
     let table = |other: &&Pass| {
         let (first, second) = (
-            material.variant_name(baseline.variant),
-            material.variant_name(other.variant),
+            input.variant_name(baseline.variant),
+            input.variant_name(other.variant),
         );
         let mut table = Table::new(format!("What differs per request: {second} beside {first}"))
             .words(["syscall"])
@@ -118,14 +118,14 @@ fn differences(material: &Material<'_>, passes: &[&Pass]) -> Vec<Table> {
 const LEAST: f64 = 0.05;
 
 /// How each pass counted, and what else it saw.
-fn overview(material: &Material<'_>, passes: &[&Pass]) -> Table {
+fn overview(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     let mut table = Table::new("Counting passes")
         .words(["variant", "method"])
         .figures(["requests", "slowdown", "calls/req", "instructions/req"]);
     for pass in passes {
         let calls: f64 = pass.syscalls.iter().map(|it| it.calls).sum();
         table.row([
-            material.variant_name(pass.variant).to_owned(),
+            input.variant_name(pass.variant).to_owned(),
             pass.method.clone(),
             pass.requests.to_string(),
             if pass.slowdown > 0.0 {

@@ -5,7 +5,7 @@ use super::*;
 
 fn print(name: &str, owned: &Owned) -> String {
     let format = find(name).expect("a format");
-    let bytes = (format.print)(&owned.material()).expect("prints");
+    let bytes = (format.print)(&owned.input()).expect("prints");
     String::from_utf8(bytes).expect("text")
 }
 
@@ -21,7 +21,7 @@ fn names_and_files_are_unique() {
 fn no_format_stumbles_over_a_run_with_little_in_it() {
     for owned in [empty(), only_failures(), failing(), single(), alone()] {
         for format in ALL {
-            let bytes = (format.print)(&owned.material()).expect(format.name);
+            let bytes = (format.print)(&owned.input()).expect(format.name);
             let text = String::from_utf8(bytes).expect("text");
             assert!(!text.is_empty(), "{}", format.name);
             // Prometheus means it, and histograms are written in base64.
@@ -98,12 +98,12 @@ fn primary_verdicts_come_first() {
 fn only_those_who_ask_get_colours_and_nobody_gets_anothers() {
     let owned = rich();
     for format in ALL {
-        let bytes = (format.print)(&owned.material()).expect("prints");
+        let bytes = (format.print)(&owned.input()).expect("prints");
         assert!(!bytes.contains(&0x1b), "{}", format.name);
     }
-    let colourful = Material {
+    let colourful = ReportInput {
         colour: true,
-        ..owned.material()
+        ..owned.input()
     };
     let text = (text::FORMAT.print)(&colourful).expect("prints");
     let text = String::from_utf8(text).expect("text");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::outcome::{Outcome, Tone};
 use super::table::harmless;
-use super::{Format, Material, ab, result, trust, units};
+use super::{Format, ReportInput, ab, result, trust, units};
 use crate::analysis::{Finding, Role, Severity};
 use crate::record::Purpose;
 
@@ -12,45 +12,45 @@ pub(super) const FORMAT: Format = Format {
     name: "text",
     file: "report.txt",
     about: "verdicts, the ab-like table, the experiment's weaknesses",
-    print: |material| Ok(print(material).into_bytes()),
+    print: |input| Ok(print(input).into_bytes()),
 };
 
-fn print(material: &Material<'_>) -> String {
-    let mut out = format!("{}\n", name(material));
-    let _ = writeln!(out, "{}", harmless(&result::sentence(material)));
-    for line in head(material) {
+fn print(input: &ReportInput<'_>) -> String {
+    let mut out = format!("{}\n", name(input));
+    let _ = writeln!(out, "{}", harmless(&result::sentence(input)));
+    for line in head(input) {
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
-    if material.run.header.purpose == Purpose::Comparison {
-        verdicts(&mut out, material);
+    if input.run.header.purpose == Purpose::Comparison {
+        verdicts(&mut out, input);
         out.push('\n');
     }
-    for table in ab::tables(material) {
+    for table in ab::tables(input) {
         out += &table.text();
         out.push('\n');
     }
-    for line in trust::lines(material) {
+    for line in trust::lines(input) {
         let _ = writeln!(out, "{line}");
     }
-    findings(&mut out, material);
-    missing(&mut out, material);
+    findings(&mut out, input);
+    missing(&mut out, input);
     out
 }
 
 /// The experiment's name.
-pub(super) fn name(material: &Material<'_>) -> String {
-    match material.run.header.scenario.name.as_str() {
+pub(super) fn name(input: &ReportInput<'_>) -> String {
+    match input.run.header.scenario.name.as_str() {
         "" => "experiment".to_owned(),
         name => harmless(name),
     }
 }
 
 /// What was compared, where, when.
-pub(super) fn head(material: &Material<'_>) -> Vec<String> {
-    let header = &material.run.header;
+pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
+    let header = &input.run.header;
     let design = &header.scenario.design;
-    let blocks = material.run.blocks.len() as u32;
+    let blocks = input.run.blocks.len() as u32;
     let machine = &header.machine;
     let memory = match machine.memory {
         0 => String::new(),
@@ -77,8 +77,8 @@ pub(super) fn head(material: &Material<'_>) -> Vec<String> {
     ]
 }
 
-fn verdicts(out: &mut String, material: &Material<'_>) {
-    let outcomes = Outcome::all(material.analysis);
+fn verdicts(out: &mut String, input: &ReportInput<'_>) {
+    let outcomes = Outcome::all(input.analysis);
     if outcomes.is_empty() {
         out.push_str("Verdicts: none, since there is nothing to compare\n");
         return;
@@ -95,7 +95,7 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
     let (interval, pairs) = (width(|it| &it.interval), width(|it| &it.pairs));
     let ranks = width(|it| &it.ranks);
     let mut primary = true;
-    let interim = match material.analysis.interim_analyses {
+    let interim = match input.analysis.interim_analyses {
         1 => String::new(),
         count => format!(", adjusted for {count} interim analyses"),
     };
@@ -118,14 +118,14 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
             it.ranks
         );
         let verdict = harmless(&it.verdict);
-        let verdict = paint(material, it.tone.ansi(), &verdict);
+        let verdict = paint(input, it.tone.ansi(), &verdict);
         let _ = writeln!(out, "{start}{verdict}");
     }
 }
 
 /// What the self-checks found.
-pub(super) fn findings(out: &mut String, material: &Material<'_>) {
-    let findings = &material.analysis.findings;
+pub(super) fn findings(out: &mut String, input: &ReportInput<'_>) {
+    let findings = &input.analysis.findings;
     if findings.is_empty() {
         out.push_str("Self-checks: nothing found\n");
         return;
@@ -136,15 +136,15 @@ pub(super) fn findings(out: &mut String, material: &Material<'_>) {
         units::count(findings.len() as u32, "finding")
     );
     for finding in findings {
-        let word = paint(material, tone(finding).ansi(), severity(finding.severity));
+        let word = paint(input, tone(finding).ansi(), severity(finding.severity));
         let sentence = harmless(&finding.sentence);
         let _ = writeln!(out, "  {word} {}: {sentence}", finding.name);
         let _ = writeln!(out, "      -> {}", finding.advice);
     }
 }
 
-fn missing(out: &mut String, material: &Material<'_>) {
-    let missing = &material.run.header.machine.missing;
+fn missing(out: &mut String, input: &ReportInput<'_>) {
+    let missing = &input.run.header.machine.missing;
     if !missing.is_empty() {
         out.push_str("\nNot available on this machine\n");
         for source in missing {
@@ -171,8 +171,8 @@ pub(super) fn tone(finding: &Finding) -> Tone {
     }
 }
 
-fn paint(material: &Material<'_>, ansi: &str, text: &str) -> String {
-    if material.colour {
+fn paint(input: &ReportInput<'_>, ansi: &str, text: &str) -> String {
+    if input.colour {
         format!("{ansi}{text}\u{1b}[0m")
     } else {
         text.to_owned()

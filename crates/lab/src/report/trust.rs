@@ -4,24 +4,24 @@ use std::fmt::Write as _;
 
 use super::outcome::quotable;
 use super::table::harmless;
-use super::{Material, units};
+use super::{ReportInput, units};
 use crate::record::Purpose;
 
 /// A sentence each; those that go into detail are indented.
-pub(super) fn lines(material: &Material<'_>) -> Vec<String> {
+pub(super) fn lines(input: &ReportInput<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    if material.run.header.purpose == Purpose::Comparison {
-        lines.extend(pairs(material));
+    if input.run.header.purpose == Purpose::Comparison {
+        lines.extend(pairs(input));
     }
-    lines.extend(failures(material));
-    lines.extend(stability(material));
-    lines.extend(work(material));
+    lines.extend(failures(input));
+    lines.extend(stability(input));
+    lines.extend(work(input));
     lines
 }
 
 /// What the pairs say about the machine.
-fn pairs(material: &Material<'_>) -> Vec<String> {
-    let analysis = material.analysis;
+fn pairs(input: &ReportInput<'_>) -> Vec<String> {
+    let analysis = input.analysis;
     let mut lines = Vec::new();
     lines.push(match &analysis.noise_floor {
         Some(floor) => format!(
@@ -71,8 +71,8 @@ fn pairs(material: &Material<'_>) -> Vec<String> {
 }
 
 /// A variant can be as fast on average, and less dependable.
-fn stability(material: &Material<'_>) -> impl Iterator<Item = String> {
-    material.analysis.primary().filter_map(|it| {
+fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
+    input.analysis.primary().filter_map(|it| {
         let stability = quotable(it).and(it.stability.as_ref())?;
         let (baseline, own) = stability.longest_wait;
         Some(format!(
@@ -88,8 +88,8 @@ fn stability(material: &Material<'_>) -> impl Iterator<Item = String> {
 }
 
 /// Are the replies the same work? Differences by URL, so many of them.
-fn work(material: &Material<'_>) -> Vec<String> {
-    let judged = &material.judged.work;
+fn work(input: &ReportInput<'_>) -> Vec<String> {
+    let judged = &input.judged.work;
     let different: Vec<_> = judged.iter().filter(|it| !it.same).collect();
     if judged.is_empty() {
         return Vec::new();
@@ -102,7 +102,7 @@ fn work(material: &Material<'_>) -> Vec<String> {
         ),
     }];
     lines.extend(different.iter().take(MOST_DIFFERENCES).map(|it| {
-        let name = material.variant_name(it.variant);
+        let name = input.variant_name(it.variant);
         harmless(&format!("  {name} {}: {}", it.url, it.detail))
     }));
     if different.len() > MOST_DIFFERENCES {
@@ -115,11 +115,11 @@ fn work(material: &Material<'_>) -> Vec<String> {
 const MOST_DIFFERENCES: usize = 6;
 
 /// Each distinct reason why blocks failed, once.
-fn failures(material: &Material<'_>) -> Vec<String> {
+fn failures(input: &ReportInput<'_>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for block in &material.run.blocks {
+    for block in &input.run.blocks {
         if let Some(why) = &block.failure {
-            let line = format!("  {}: {}", harmless(material.name(block)), harmless(why));
+            let line = format!("  {}: {}", harmless(input.name(block)), harmless(why));
             if !lines.contains(&line) {
                 lines.push(line);
             }

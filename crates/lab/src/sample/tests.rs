@@ -108,7 +108,7 @@ fn the_system_and_the_client_are_seen_on_the_same_clock() {
         Duration::from_millis(20),
         Instant::now(),
     );
-    let _enlisted = client.enlist();
+    let _registered = client.register();
     let from = sampler.mark();
     let begun = Instant::now();
     let mut rounds = 0_u64;

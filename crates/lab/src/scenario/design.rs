@@ -10,7 +10,7 @@ use super::{Seconds, Share};
 #[serde(deny_unknown_fields, default)]
 pub struct Design {
     /// The order of blocks.
-    pub order: Order,
+    pub order: BlockOrder,
     /// Length of the measured window.
     pub block: Seconds,
     /// When warm-up ends.
@@ -30,7 +30,7 @@ pub struct Design {
 impl Default for Design {
     fn default() -> Self {
         Self {
-            order: Order::AbbaRandom,
+            order: BlockOrder::AbbaRandom,
             block: Seconds(5.0),
             warmup: WarmupRule::default(),
             pairs: Pairs::default(),
@@ -45,7 +45,7 @@ impl Default for Design {
 /// The order of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum BlockOrder {
     /// Quads ABBA or BAAB by coin: linear drift cancels.
     #[default]
     AbbaRandom,

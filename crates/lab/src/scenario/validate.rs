@@ -7,8 +7,8 @@ use andon_settings::check;
 
 use super::placeholders::{self, ALWAYS};
 use super::{Address, Mode, Scenario, ScenarioError, UrlEntry, UrlOrder, cpus, unknown, urls};
+use crate::assertion::Assertion;
 use crate::variant::{CONNECTIONS, connections};
-use crate::witness::Witness;
 
 type Outcome = Result<(), ScenarioError>;
 
@@ -146,8 +146,11 @@ impl Scenario {
                 key("bin"),
                 || "`cmd` replaces the whole command; write either, not both".into(),
             )?;
-            for (number, witness) in variant.witness.iter().enumerate() {
-                named(&key(&format!("witness.{number}")), Witness::parse(witness))?;
+            for (number, assertion) in variant.assert.iter().enumerate() {
+                named(
+                    &key(&format!("assert.{number}")),
+                    Assertion::parse(assertion),
+                )?;
             }
         }
         Ok(())
@@ -372,8 +375,8 @@ mod tests {
                 "line 6: `variant.name`: `a` is the name of two",
             ),
             (
-                "[server]\ncmd = ['a']\n[[variant]]\nname = 'a'\nwitness = [{ threadspeak = '> 1' }]",
-                "line 5: `variant.witness`: unknown witness `threadspeak`; did you mean `threads_peak`?",
+                "[server]\ncmd = ['a']\n[[variant]]\nname = 'a'\nassert = [{ threadspeak = '> 1' }]",
+                "line 5: `variant.assert`: unknown assertion `threadspeak`; did you mean `threads_peak`?",
             ),
             (
                 "[server]\ncmd = ['a']\n[matrix]\na = []",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Subject;
 use crate::launch::{Endpoint, Launched, Pid, Tool};
-use crate::load::{Asked, Drive, Window, drive};
+use crate::load::{Drive, RequestTemplate, Window, drive};
 use crate::sample::ClientThreads;
 use crate::scenario::{BodyCheck, Check, Load, Mode, Scenario, Seconds, WarmupRule};
 
@@ -17,7 +17,7 @@ pub(super) struct Session {
     /// `None`: it is somebody else's.
     server: Option<Launched>,
     endpoint: Endpoint,
-    asked: Vec<Asked>,
+    asked: Vec<RequestTemplate>,
     load: Load,
     check: Check,
     seed: u64,
@@ -51,7 +51,7 @@ impl Session {
     pub(super) fn on(
         scenario: &Scenario,
         endpoint: Endpoint,
-        asked: Vec<Asked>,
+        asked: Vec<RequestTemplate>,
         requests: u64,
     ) -> Result<Self, String> {
         if requests == 0 {

@@ -71,7 +71,7 @@ fn pass_of(
         variant: &variants[variant],
         index: variant as u32,
         guard: &guard_of_tests(),
-        asked: &|_| Ok(vec![Asked::get(target)]),
+        asked: &|_| Ok(vec![RequestTemplate::get(target)]),
         cancel: Arc::default(),
     })
 }
@@ -102,7 +102,7 @@ fn about(pass: &Pass, name: &str, calls: f64) -> bool {
 fn the_calls_of_one_request_are_counted_and_those_of_start_and_connection_are_not() {
     let Some(python) = python() else { return };
     let handler = "  def log_message(self, *words):\n    try: os.rmdir(\"/no/such\")\n    except OSError: pass";
-    let rest = "[[variant]]\nname = 'v'\nwitness = [{ syscall = 'sendfile', is = '> 0' },\n\
+    let rest = "[[variant]]\nname = 'v'\nassert = [{ syscall = 'sendfile', is = '> 0' },\n\
                 { syscall = 'rmdir', is = '= 1' }, { threads_peak = '> 1' }]\n";
     by_each(&scenario(&python, handler, rest), |pass| {
         assert_eq!(pass.requests, 20);
@@ -115,12 +115,16 @@ fn the_calls_of_one_request_are_counted_and_those_of_start_and_connection_are_no
             assert!(about(pass, of_start, 0.0), "{:?}", pass.syscalls);
         }
         // Only those that need this pass.
-        let holds: Vec<_> = pass.witnesses.iter().map(|reading| reading.holds).collect();
-        assert_eq!(holds.len(), 2, "{:?}", pass.witnesses);
+        let holds: Vec<_> = pass
+            .assertions
+            .iter()
+            .map(|reading| reading.holds)
+            .collect();
+        assert_eq!(holds.len(), 2, "{:?}", pass.assertions);
         let sent = row(pass, "sendfile").map_or(0.0, |row| row.calls);
-        assert_eq!(holds[0], Some(sent > 0.0), "{:?}", pass.witnesses);
+        assert_eq!(holds[0], Some(sent > 0.0), "{:?}", pass.assertions);
         let once = rmdir.calls == 1.0;
-        assert_eq!(holds[1], Some(once), "{:?}", pass.witnesses);
+        assert_eq!(holds[1], Some(once), "{:?}", pass.assertions);
     });
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::pairs::{Pair, contrasts, pairs};
-use crate::scenario::Order;
+use crate::scenario::BlockOrder;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
     name: "one-order",
@@ -23,7 +23,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         return Vec::new();
     };
     let mut remarks = Vec::new();
-    if run.header.scenario.design.order == Order::Sequential {
+    if run.header.scenario.design.order == BlockOrder::Sequential {
         remarks.push(Remark {
             severity: Severity::Critical,
             sentence: "All blocks of a variant ran before the next one's: an 8 % drift of the machine over \
@@ -55,13 +55,13 @@ mod tests {
     use super::super::tests::{found, sentence};
     use super::CHECK;
     use crate::analysis::fixture;
-    use crate::scenario::Order;
+    use crate::scenario::BlockOrder;
 
     #[test]
     fn a_sequential_run_and_a_single_pair_are_told() {
         let mut run = fixture::run(2, 10, |_| {});
         assert!(found(&CHECK, &run).is_empty());
-        run.header.scenario.design.order = Order::Sequential;
+        run.header.scenario.design.order = BlockOrder::Sequential;
         assert!(sentence(&CHECK, &run).contains("88 %"));
         let run = fixture::run(2, 1, |_| {});
         assert!(sentence(&CHECK, &run).starts_with("Only one pair"));

@@ -3,13 +3,13 @@
 use super::figure::{Figure, colour, variants};
 use super::scale::Scale;
 use super::svg::{FOOT, LEFT, RIGHT, Svg, WIDTH};
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 290.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let blocks: Vec<_> = (material.run.blocks.iter())
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let blocks: Vec<_> = (input.run.blocks.iter())
         .filter(|it| it.failure.is_none() && it.load.total.count() > 0)
         .collect();
     let last = blocks.iter().map(|it| it.index).max()?;
@@ -54,7 +54,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
     Some(Figure {
         title: "Blocks in the order in which they ran",
         caption: "Response times: box from 25 % to 75 % with the median, line from 5 % to 95 %; log scale, number of the block below. Pale: discarded.".into(),
-        legend: variants(material),
+        legend: variants(input),
         body: svg.finish(),
     })
 }

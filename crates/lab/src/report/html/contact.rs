@@ -10,7 +10,7 @@ use super::figure::Figure;
 use super::page::escape;
 use crate::bodies::Picture;
 use crate::record::Reply;
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 /// Longest side of a thumbnail in px.
 const SIDE: u32 = 160;
@@ -21,15 +21,15 @@ const MOST_PICTURES: usize = 120;
 /// Cards, with or without a picture.
 const MOST_CARDS: usize = 600;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     let mut urls: BTreeMap<u32, Vec<(u32, &Reply)>> = BTreeMap::new();
-    for (variant, url, reply) in &material.judged.typical {
+    for (variant, url, reply) in &input.judged.typical {
         urls.entry(*url).or_default().push((*variant, reply));
     }
     if urls.is_empty() {
         return None;
     }
-    let mut sheet = Sheet::new(material);
+    let mut sheet = Sheet::new(input);
     let mut body = String::new();
     let mut left_out = 0;
     for (url, replies) in urls {
@@ -39,7 +39,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         }
         let name = replies
             .iter()
-            .find_map(|(variant, _)| material.url(*variant, url));
+            .find_map(|(variant, _)| input.url(*variant, url));
         let _ = writeln!(
             body,
             "<h3>{}</h3>\n<div class=\"sheet\">",
@@ -67,7 +67,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
 }
 
 struct Sheet<'a> {
-    material: &'a Material<'a>,
+    input: &'a ReportInput<'a>,
     /// By hash; an error says why there is no picture.
     pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
     bytes: usize,
@@ -81,9 +81,9 @@ struct Thumbnail {
 }
 
 impl<'a> Sheet<'a> {
-    fn new(material: &'a Material<'a>) -> Self {
+    fn new(input: &'a ReportInput<'a>) -> Self {
         Self {
-            material,
+            input,
             pictures: BTreeMap::new(),
             bytes: 0,
             cards: 0,
@@ -96,10 +96,10 @@ impl<'a> Sheet<'a> {
 
     fn card(&mut self, variant: u32, url: u32, reply: &'a Reply) -> String {
         self.cards += 1;
-        let material = self.material;
+        let input = self.input;
         if !self.pictures.contains_key(reply.hash.as_str()) {
             let room = MOST_BYTES.saturating_sub(self.bytes);
-            let picture = thumbnail(material, reply, room);
+            let picture = thumbnail(input, reply, room);
             self.bytes += picture.as_ref().map_or(0, |it| it.png.len());
             self.pictures.insert(&reply.hash, picture);
         }
@@ -116,7 +116,7 @@ impl<'a> Sheet<'a> {
                 let _ = write!(out, "<p class=\"note\">No picture: {}</p>", escape(why));
             }
         }
-        let name = escape(material.variant_name(variant));
+        let name = escape(input.variant_name(variant));
         let media_type = escape(&reply.media_type);
         let _ = write!(
             out,
@@ -126,8 +126,8 @@ impl<'a> Sheet<'a> {
         if reply.status != 200 {
             let _ = write!(out, ", status {}", reply.status);
         }
-        let target = material.url(variant, url);
-        let judgement = (material.judged.work.iter())
+        let target = input.url(variant, url);
+        let judgement = (input.judged.work.iter())
             .find(|it| it.variant == variant && Some(it.url.as_str()) == target);
         if let Some(it) = judgement {
             let class = if it.same { "note" } else { "differs" };
@@ -161,8 +161,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-fn thumbnail(material: &Material<'_>, reply: &Reply, room: usize) -> Result<Thumbnail, String> {
-    let body = material
+fn thumbnail(input: &ReportInput<'_>, reply: &Reply, room: usize) -> Result<Thumbnail, String> {
+    let body = input
         .bodies
         .get(&reply.hash)
         .ok_or("its body was not kept")?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::page::escape;
-use crate::report::Material;
+use crate::report::ReportInput;
 
 /// A section of the page with a drawing in it.
 pub(super) struct Figure {
@@ -42,8 +42,8 @@ pub(super) fn colour(variant: u32) -> String {
 }
 
 /// The variants' colours and names.
-pub(super) fn variants(material: &Material<'_>) -> Vec<(String, String)> {
-    let named = material
+pub(super) fn variants(input: &ReportInput<'_>) -> Vec<(String, String)> {
+    let named = input
         .variants()
         .map(|it| (colour(it.variant), it.name.clone()));
     named.collect()

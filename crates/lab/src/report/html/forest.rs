@@ -6,22 +6,22 @@ use super::svg::{Anchor, FOOT, Svg, WIDTH};
 use crate::analysis::Role;
 use crate::record::Arm;
 use crate::report::outcome::{Tone, quotable};
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 /// Height of a row: its label and its interval.
 const ROW: f64 = 50.0;
 const TOP: f64 = 6.0;
 const EDGE: f64 = 36.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let shown: Vec<_> = (material.analysis.comparisons.iter())
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let shown: Vec<_> = (input.analysis.comparisons.iter())
         .filter(|it| it.arm != Arm::Again || it.role == Role::Primary)
         .filter_map(|it| Some((it, quotable(it)?)))
         .collect();
     if shown.is_empty() {
         return None;
     }
-    let within = material.run.header.scenario.design.same_within.0;
+    let within = input.run.header.scenario.design.same_within.0;
     let (mut low, mut high) = (1.0 - 2.0 * within, 1.0 + 2.0 * within);
     for (_, estimate) in &shown {
         // A wild interval would press all others together.

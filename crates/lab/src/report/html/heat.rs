@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use super::figure::Figure;
 use super::page::escape;
 use crate::analysis::Summary;
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 /// URLs shown: those with the most requests at the baseline.
 const MOST: usize = 60;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let all: Vec<&Summary> = material.variants().collect();
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let all: Vec<&Summary> = input.variants().collect();
     let baseline = *all.first()?;
     if !all.iter().any(|it| it.urls.len() > 1) {
         return None;

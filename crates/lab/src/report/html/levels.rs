@@ -4,13 +4,13 @@ use super::figure::{Figure, colour};
 use super::scale::Scale;
 use super::svg::{FOOT, LEFT, RIGHT, Svg, WIDTH};
 use crate::report::levels::{Level, Series, series, table};
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 250.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let series = series(material);
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let series = series(input);
     let levels = || series.iter().flat_map(|it| &it.levels);
     let most = levels().map(|it| it.connections).max()?;
     let least = levels().map(|it| it.connections).min()?;

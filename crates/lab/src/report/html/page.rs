@@ -8,10 +8,10 @@ use super::{
 };
 use crate::record::Purpose;
 use crate::report::outcome::Outcome;
-use crate::report::{Material, ab, jmeter, result, sar, strace, text, trust};
+use crate::report::{ReportInput, ab, jmeter, result, sar, strace, text, trust};
 
 /// All figures in the order of the page. Each is left out where there is nothing to show.
-const FIGURES: &[fn(&Material<'_>) -> Option<Figure>] = &[
+const FIGURES: &[fn(&ReportInput<'_>) -> Option<Figure>] = &[
     forest::draw,
     slopes::draw,
     levels::draw,
@@ -27,8 +27,8 @@ const FIGURES: &[fn(&Material<'_>) -> Option<Figure>] = &[
 const STYLE: &str = include_str!("style.css");
 
 /// The whole file.
-pub(super) fn print(material: &Material<'_>) -> String {
-    let name = text::name(material);
+pub(super) fn print(input: &ReportInput<'_>) -> String {
+    let name = text::name(input);
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
     out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n";
@@ -39,31 +39,31 @@ pub(super) fn print(material: &Material<'_>) -> String {
     let _ = writeln!(
         out,
         "<p class=\"result\">{}</p>",
-        escape(&result::sentence(material))
+        escape(&result::sentence(input))
     );
-    for line in text::head(material) {
+    for line in text::head(input) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(&line));
     }
-    findings(&mut out, material);
-    if material.run.header.purpose == Purpose::Comparison {
-        verdicts(&mut out, material);
+    findings(&mut out, input);
+    if input.run.header.purpose == Purpose::Comparison {
+        verdicts(&mut out, input);
     }
-    missing(&mut out, material);
-    if let Some(why) = material.nothing_measured() {
+    missing(&mut out, input);
+    if let Some(why) = input.nothing_measured() {
         let _ = writeln!(out, "<p>{why}</p>");
     }
-    for figure in FIGURES.iter().filter_map(|draw| draw(material)) {
+    for figure in FIGURES.iter().filter_map(|draw| draw(input)) {
         out += &figure.html();
     }
-    tables(&mut out, material);
+    tables(&mut out, input);
     out += "</main>\n</body>\n</html>\n";
     out
 }
 
 /// The verdicts in cards, readable at any width.
-fn verdicts(out: &mut String, material: &Material<'_>) {
+fn verdicts(out: &mut String, input: &ReportInput<'_>) {
     out.push_str("<section>\n<h2>Verdicts</h2>\n");
-    let outcomes = Outcome::all(material.analysis);
+    let outcomes = Outcome::all(input.analysis);
     let (primary, others): (Vec<&Outcome>, Vec<_>) =
         outcomes.iter().partition(|it| it.is_primary());
     if primary.is_empty() {
@@ -122,14 +122,14 @@ fn verdicts(out: &mut String, material: &Material<'_>) {
         }
         out.push_str("</tbody></table></div>\n");
     }
-    for line in trust::lines(material) {
+    for line in trust::lines(input) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(line.trim()));
     }
     out.push_str("</section>\n");
 }
 
-fn findings(out: &mut String, material: &Material<'_>) {
-    let findings = &material.analysis.findings;
+fn findings(out: &mut String, input: &ReportInput<'_>) {
+    let findings = &input.analysis.findings;
     if findings.is_empty() {
         return;
     }
@@ -149,8 +149,8 @@ fn findings(out: &mut String, material: &Material<'_>) {
 }
 
 /// What this machine does not tell; no figure is wrong for it.
-fn missing(out: &mut String, material: &Material<'_>) {
-    for source in &material.run.header.machine.missing {
+fn missing(out: &mut String, input: &ReportInput<'_>) {
+    for source in &input.run.header.machine.missing {
         let _ = writeln!(
             out,
             "<p class=\"note\">Not available on this machine: {}</p>",
@@ -159,17 +159,17 @@ fn missing(out: &mut String, material: &Material<'_>) {
     }
 }
 
-fn tables(out: &mut String, material: &Material<'_>) {
+fn tables(out: &mut String, input: &ReportInput<'_>) {
     out.push_str("<section>\n<h2>Tables</h2>\n");
-    let mut all = ab::tables(material);
-    all.push(jmeter::table(material, jmeter::MOST_URLS));
-    all.push(sar::averages(material));
-    all.extend(strace::tables(material));
+    let mut all = ab::tables(input);
+    all.push(jmeter::table(input, jmeter::MOST_URLS));
+    all.push(sar::averages(input));
+    all.extend(strace::tables(input));
     for table in all.iter().filter(|it| !it.rows.is_empty()) {
         out.push_str(&table.html());
     }
     out.push_str("<details><summary>Every block</summary>\n");
-    out.push_str(&sar::blocks(material).html());
+    out.push_str(&sar::blocks(input).html());
     out.push_str("</details>\n</section>\n");
 }
 

@@ -4,18 +4,15 @@ use super::figure::{Figure, colour, variants};
 use super::scale::Scale;
 use super::svg::{FOOT, LEFT, RIGHT, Svg, WIDTH};
 use crate::record::Latencies;
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 330.0;
 /// Steps of a curve per factor of ten.
 const STEPS: f64 = 40.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let shown: Vec<_> = material
-        .variants()
-        .filter(|it| it.total.count() > 0)
-        .collect();
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let shown: Vec<_> = input.variants().filter(|it| it.total.count() > 0).collect();
     let most = shown.iter().map(|it| it.total.count()).max()?;
     let low = shown
         .iter()
@@ -57,7 +54,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
     Some(Figure {
         title: "Response times by percentile",
         caption,
-        legend: variants(material),
+        legend: variants(input),
         body: svg.finish(),
     })
 }

@@ -4,7 +4,7 @@ use super::figure::{Figure, colour};
 use super::scale::Scale;
 use super::svg::{Anchor, FOOT, LEFT, RIGHT, Svg, WIDTH};
 use crate::record::{Arm, Block, Point};
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 /// Points drawn per variant.
 const MOST: usize = 2500;
@@ -13,10 +13,10 @@ const PANELS: usize = 8;
 const PANEL: f64 = 190.0;
 const TOP: f64 = 26.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let panels: Vec<(u32, &str, Vec<Point>)> = material
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let panels: Vec<(u32, &str, Vec<Point>)> = input
         .variants()
-        .map(|it| (it.variant, it.name.as_str(), points(material, it.variant)))
+        .map(|it| (it.variant, it.name.as_str(), points(input, it.variant)))
         .filter(|(_, _, points)| !points.is_empty())
         .take(PANELS)
         .collect();
@@ -59,9 +59,9 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
     })
 }
 
-fn points(material: &Material<'_>, variant: u32) -> Vec<Point> {
+fn points(input: &ReportInput<'_>, variant: u32) -> Vec<Point> {
     let own = |it: &&Block| it.counts() && it.arm != Arm::Again && it.variant == variant;
-    let all: Vec<Point> = (material.run.blocks.iter())
+    let all: Vec<Point> = (input.run.blocks.iter())
         .filter(own)
         .flat_map(|block| block.load.points.iter().copied())
         .collect();

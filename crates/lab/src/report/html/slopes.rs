@@ -6,7 +6,7 @@ use super::scale::Scale;
 use super::svg::{Anchor, Svg};
 use crate::analysis::{contrasts, pairs};
 use crate::record::Arm;
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 250.0;
@@ -14,8 +14,8 @@ const SIDE: f64 = 84.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 205.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let run = material.run;
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let run = input.run;
     let metric = run.header.scenario.design.primary;
     let mut body = String::new();
     for contrast in contrasts(run) {
@@ -43,9 +43,9 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         let name = if contrast.arm == Arm::Again {
             "again"
         } else {
-            material.variant_name(contrast.variant)
+            input.variant_name(contrast.variant)
         };
-        let baseline = material.variant_name(0);
+        let baseline = input.variant_name(0);
         let mut svg = Svg::new(WIDTH, HEIGHT, format!("Pairs of {name} and {baseline}"));
         for tick in y.ticks(4) {
             svg.line("grid", (SIDE, y.at(tick)), (WIDTH - 30.0, y.at(tick)));

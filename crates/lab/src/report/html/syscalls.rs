@@ -5,7 +5,7 @@ use super::scale::Scale;
 use super::svg::{Anchor, Svg, WIDTH};
 use crate::record::Pass;
 use crate::report::strace::{find, names};
-use crate::report::{Material, units};
+use crate::report::{ReportInput, units};
 
 /// Names shown, the most frequent ones.
 const MOST: usize = 16;
@@ -14,8 +14,8 @@ const LABEL: f64 = 32.0;
 const LEFT: f64 = 8.0;
 const RIGHT: f64 = 100.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let passes: Vec<&Pass> = (material.run.passes.iter())
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let passes: Vec<&Pass> = (input.run.passes.iter())
         .filter(|it| !it.syscalls.is_empty())
         .collect();
     let mut names = names(&passes);
@@ -52,7 +52,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         }
     }
     let methods: Vec<String> = (passes.iter())
-        .map(|pass| format!("{} by {}", material.variant_name(pass.variant), pass.method))
+        .map(|pass| format!("{} by {}", input.variant_name(pass.variant), pass.method))
         .collect();
     Some(Figure {
         title: "System calls per request",
@@ -60,7 +60,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
             "Children included, counted in a pass of its own ({}).",
             methods.join(", ")
         ),
-        legend: variants(material),
+        legend: variants(input),
         body: svg.finish(),
     })
 }

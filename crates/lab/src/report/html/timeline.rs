@@ -4,8 +4,8 @@ use super::figure::{Figure, colour, variants};
 use super::scale::Scale;
 use super::svg::{Anchor, FOOT, LEFT, RIGHT, Svg, WIDTH};
 use crate::record::{Bin, PhaseKind, Tick};
-use crate::report::material::window_start;
-use crate::report::{Material, units};
+use crate::report::input::window_start;
+use crate::report::{ReportInput, units};
 use crate::scenario::Metric;
 
 /// Samples drawn over the whole width; neighbours are put together.
@@ -14,8 +14,8 @@ const MOST: usize = 450;
 const STRIP: f64 = 118.0;
 const TITLE: f64 = 28.0;
 
-pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
-    let run = material.run;
+pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
+    let run = input.run;
     let phases = || run.blocks.iter().flat_map(|block| &block.phases);
     let ticks = thinned(run.blocks.iter().flat_map(|block| &block.timeline));
     let end = phases()
@@ -33,7 +33,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         bottom + FOOT,
         "Processors, run queue, rate and response times over the run",
     );
-    shade(&mut svg, material, &x, bottom);
+    shade(&mut svg, input, &x, bottom);
     let places = x
         .ticks(5)
         .into_iter()
@@ -46,7 +46,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         log: false,
         label: |it| units::tick_metric(Metric::Throughput, it),
     };
-    rate.draw(&mut svg, material, &x, 2.0 * (STRIP + TITLE), |bin| {
+    rate.draw(&mut svg, input, &x, 2.0 * (STRIP + TITLE), |bin| {
         (bin.seconds > 0.0).then(|| bin.completed as f64 / bin.seconds)
     });
     let p99 = Strip {
@@ -54,7 +54,7 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
         log: true,
         label: units::tick_duration,
     };
-    p99.draw(&mut svg, material, &x, 3.0 * (STRIP + TITLE), |bin| {
+    p99.draw(&mut svg, input, &x, 3.0 * (STRIP + TITLE), |bin| {
         (bin.p99 > 0.0).then_some(bin.p99)
     });
     let parts = [
@@ -67,13 +67,13 @@ pub(super) fn draw(material: &Material<'_>) -> Option<Figure> {
     Some(Figure {
         title: "The run's course",
         caption: "Time since the run began. Shaded in a variant's colour: its measured windows; grey: ramp and warm-up. The load average lags behind the tasks that are runnable.".into(),
-        legend: variants(material).into_iter().chain(parts).collect(),
+        legend: variants(input).into_iter().chain(parts).collect(),
         body: svg.finish(),
     })
 }
 
-fn shade(svg: &mut Svg, material: &Material<'_>, x: &Scale, bottom: f64) {
-    for block in &material.run.blocks {
+fn shade(svg: &mut Svg, input: &ReportInput<'_>, x: &Scale, bottom: f64) {
+    for block in &input.run.blocks {
         for phase in &block.phases {
             let (from, to) = (x.at(phase.from), x.at(phase.to));
             let class = match phase.kind {
@@ -166,12 +166,12 @@ impl Strip {
     fn draw(
         &self,
         svg: &mut Svg,
-        material: &Material<'_>,
+        input: &ReportInput<'_>,
         x: &Scale,
         top: f64,
         of: impl Fn(&Bin) -> Option<f64>,
     ) {
-        let blocks = &material.run.blocks;
+        let blocks = &input.run.blocks;
         let all = || {
             blocks
                 .iter()

@@ -1,45 +1,45 @@
-//! Reading a variant's witnesses in one block, or in its counting pass.
+//! Reading a variant's assertions in one block, or in its counting pass.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Witness;
+use super::Assertion;
 use crate::launch::{Endpoint, Launched};
 use crate::proc::Pid;
 use crate::record::{Reading, ServerCost, SyscallRow};
 
-/// A variant's witnesses while a block runs.
+/// A variant's assertions while a block runs.
 #[derive(Debug)]
-pub struct Witnesses(Vec<Watched>);
+pub struct Assertions(Vec<Watched>);
 
 #[derive(Debug)]
 struct Watched {
-    witness: Witness,
+    assertion: Assertion,
     /// The counter before, or why it could not be read.
     before: Result<f64, String>,
     /// Most processes that mapped the file at once, and its name.
     mapped: (usize, String),
 }
 
-impl Witnesses {
-    /// Reads the witnesses of a variant and the counters as they stand before the measured window.
+impl Assertions {
+    /// Reads the assertions of a variant and the counters as they stand before the measured window.
     ///
     /// # Errors
-    /// What [`Witness::parse`] says.
+    /// What [`Assertion::parse`] says.
     pub fn begin(
-        witnesses: &[BTreeMap<String, String>],
+        assertions: &[BTreeMap<String, String>],
         server: &Launched,
     ) -> Result<Self, String> {
-        let watched = witnesses.iter().map(|words| {
-            let witness = Witness::parse(words)?;
-            let before = match &witness {
-                Witness::Counter { name, path, .. } => counter(&server.address, path, name),
+        let watched = assertions.iter().map(|words| {
+            let assertion = Assertion::parse(words)?;
+            let before = match &assertion {
+                Assertion::Counter { name, path, .. } => counter(&server.address, path, name),
                 _ => Ok(0.0),
             };
             Ok(Watched {
-                witness,
+                assertion,
                 before,
                 mapped: (0, String::new()),
             })
@@ -50,12 +50,12 @@ impl Witnesses {
     /// Looks at what the server's processes map now. Those that live shortly are seen only by looking while
     /// there is load: call this some times within the window.
     pub fn look(&mut self, server: &Launched) {
-        if !(self.0.iter()).any(|watched| matches!(watched.witness, Witness::Maps(..))) {
+        if !(self.0.iter()).any(|watched| matches!(watched.assertion, Assertion::Maps(..))) {
             return;
         }
         let tree = server.tree();
         for watched in &mut self.0 {
-            if let Witness::Maps(part, _) = &watched.witness {
+            if let Assertion::Maps(part, _) = &watched.assertion {
                 let names: Vec<String> = tree.iter().filter_map(|pid| mapped(*pid, part)).collect();
                 if let Some(name) = names.first().filter(|_| names.len() > watched.mapped.0) {
                     watched.mapped = (names.len(), name.clone());
@@ -64,7 +64,7 @@ impl Witnesses {
         }
     }
 
-    /// What was seen by the end of the window; the server must still run. Witnesses that need the counting pass
+    /// What was seen by the end of the window; the server must still run. Assertions that need the counting pass
     /// are left open.
     #[must_use]
     pub fn readings(mut self, server: &Launched, cost: &ServerCost) -> Vec<Reading> {
@@ -76,24 +76,24 @@ impl Witnesses {
     }
 }
 
-/// What the counting pass says about the witnesses that need it; the others are left out.
+/// What the counting pass says about the assertions that need it; the others are left out.
 ///
 /// # Errors
-/// What [`Witness::parse`] says.
+/// What [`Assertion::parse`] says.
 pub fn counted(
-    witnesses: &[BTreeMap<String, String>],
+    assertions: &[BTreeMap<String, String>],
     rows: &[SyscallRow],
 ) -> Result<Vec<Reading>, String> {
     let mut readings = Vec::new();
-    for words in witnesses {
-        let witness = Witness::parse(words)?;
-        if let Witness::Syscall(name, is) = &witness {
+    for words in assertions {
+        let assertion = Assertion::parse(words)?;
+        if let Assertion::Syscall(name, is) = &assertion {
             let calls = rows
                 .iter()
                 .find(|row| row.name == *name)
                 .map_or(0.0, |row| row.calls);
             readings.push(Reading {
-                witness: witness.to_string(),
+                assertion: assertion.to_string(),
                 seen: format!("{calls} per request"),
                 holds: Some(is.holds(calls)),
             });
@@ -104,16 +104,16 @@ pub fn counted(
 
 impl Watched {
     fn reading(&self, address: &Endpoint, cost: &ServerCost) -> Reading {
-        let (seen, holds) = match &self.witness {
-            Witness::ThreadsPeak(is) => {
+        let (seen, holds) = match &self.assertion {
+            Assertion::ThreadsPeak(is) => {
                 let threads = cost.threads_peak;
                 (threads.to_string(), Some(is.holds(threads.into())))
             }
-            Witness::ProcessesPeak(is) => {
+            Assertion::ProcessesPeak(is) => {
                 let processes = cost.processes_peak;
                 (processes.to_string(), Some(is.holds(processes.into())))
             }
-            Witness::Maps(part, is) => {
+            Assertion::Maps(part, is) => {
                 let (processes, name) = &self.mapped;
                 let seen = match processes {
                     0 => format!("{part} not mapped"),
@@ -122,7 +122,7 @@ impl Watched {
                 };
                 (seen, Some(is.holds(*processes as f64)))
             }
-            Witness::Counter { name, path, is } => {
+            Assertion::Counter { name, path, is } => {
                 match (&self.before, counter(address, path, name)) {
                     (Ok(before), Ok(after)) => (
                         format!("{before} to {after}"),
@@ -132,10 +132,10 @@ impl Watched {
                     (_, Err(what)) => (what, Some(false)),
                 }
             }
-            Witness::Syscall(..) => ("read in the counting pass".into(), None),
+            Assertion::Syscall(..) => ("read in the counting pass".into(), None),
         };
         Reading {
-            witness: self.witness.to_string(),
+            assertion: self.assertion.to_string(),
             seen,
             holds,
         }
@@ -200,7 +200,7 @@ mod tests {
 
     /// A real server whose metrics are a file that grows.
     #[test]
-    fn witnesses_of_a_running_server_are_read() {
+    fn assertions_of_a_running_server_are_read() {
         if std::process::Command::new("python3")
             .arg("--version")
             .output()
@@ -212,7 +212,7 @@ mod tests {
         let text = "[server]\ncmd = ['python3', '-m', 'http.server', '--bind', '{host}', '{port}']\n\
              before = 'echo \"grown_total{a=\\\"b\\\"} 1\" > metrics'\n\
              ready = { timeout = '60s' }\n\
-             [[variant]]\nname = 'v'\nwitness = [{ threads_peak = '<= 3' },\n\
+             [[variant]]\nname = 'v'\nassert = [{ threads_peak = '<= 3' },\n\
              { maps = 'libc' }, { maps = 'no-such-library', is = '= 0' },\n\
              { counter = 'grown_total', is = '> 1' },\n\
              { counter = 'grown_total', is = '> 1', path = '/nowhere' }, { execve = '> 0' }]\n";
@@ -220,13 +220,13 @@ mod tests {
         let variant = &expand(&scenario).expect("expands")[0];
         let server = Launched::start(&scenario, variant, &guard_of_tests(), 0)
             .unwrap_or_else(|error| panic!("{error}"));
-        let witnesses = Witnesses::begin(&variant.witness, &server).expect("known witnesses");
+        let assertions = Assertions::begin(&variant.assert, &server).expect("known assertions");
         fs::write(server.work.join("metrics"), "grown_total{a=\"b\"} 4\n").expect("writes");
         let cost = ServerCost {
             threads_peak: 4,
             ..ServerCost::default()
         };
-        let readings = witnesses.readings(&server, &cost);
+        let readings = assertions.readings(&server, &cost);
         let holds: Vec<_> = readings.iter().map(|reading| reading.holds).collect();
         let expected = [false, true, true, true, false].map(Some);
         assert_eq!(holds[..5], expected, "{readings:?}");
@@ -242,7 +242,7 @@ mod tests {
             errors: 0.0,
             microseconds: 0.0,
         };
-        let counted = counted(&variant.witness, &[row]).expect("known witnesses");
+        let counted = counted(&variant.assert, &[row]).expect("known assertions");
         assert_eq!(counted.len(), 1);
         assert_eq!(counted[0].holds, Some(true));
     }

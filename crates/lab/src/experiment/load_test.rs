@@ -10,17 +10,17 @@ use bytes::Bytes;
 use super::ClientLimits;
 use super::block::{measured, push};
 use crate::launch;
-use crate::load::{self, Asked, Drive, Endpoint, Progress, Script, Window};
+use crate::load::{self, Drive, Endpoint, Progress, RequestTemplate, Script, Window};
 use crate::record::{Arm, Block, Probe};
 use crate::sample::{ClientThreads, Sampler, Watched, spin};
 use crate::scenario::{Load, Scenario};
 
 /// What is asked of whom.
-pub struct Visit<'a> {
+pub struct LoadTest<'a> {
     /// Whom.
     pub endpoint: &'a Endpoint,
     /// What; not empty.
-    pub asked: &'a [Asked],
+    pub asked: &'a [RequestTemplate],
     /// How.
     pub load: &'a Load,
     /// Its checks, warm-up and sampling count.
@@ -41,13 +41,13 @@ pub struct Visit<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
-impl Visit<'_> {
+impl LoadTest<'_> {
     /// Drives the load; gives the block and the distinct bodies by their hash. What the server used is known if
     /// its processes can be found on this machine ([`launch::running()`]); otherwise its `threads_peak` is 0.
     ///
     /// # Errors
     /// See [`load::Error`].
-    pub fn make(
+    pub fn run(
         &self,
         limits: &mut ClientLimits,
     ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 /// Distinct bodies and findings, both by hash.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct SavedBodies {
     /// The bodies that are there.
     pub bodies: BTreeMap<String, Bytes>,
     /// What was found when they were looked at; `None` if nobody wrote it down.
     pub findings: Option<Findings>,
 }
 
-impl Kept {
+impl SavedBodies {
     /// These bodies, not looked at yet.
     #[must_use]
     pub fn bodies(bodies: BTreeMap<String, Bytes>) -> Self {

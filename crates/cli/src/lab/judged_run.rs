@@ -5,21 +5,21 @@ use std::path::Path;
 use andon_lab::analysis::{Analysis, analyse};
 use andon_lab::bodies::{Judged, judge};
 use andon_lab::experiment::Error;
-use andon_lab::record::{Folder, FolderError, Kept, Run};
-use andon_lab::report::{self, Format, Material, headline};
+use andon_lab::record::{Folder, FolderError, Run, SavedBodies};
+use andon_lab::report::{self, Format, ReportInput, headline};
 use anyhow::{anyhow, bail};
 
 /// A run, judged.
-pub(crate) struct Whole {
+pub(crate) struct JudgedRun {
     pub(crate) run: Run,
     pub(crate) analysis: Analysis,
     pub(super) judged: Judged,
-    kept: Kept,
+    kept: SavedBodies,
 }
 
-impl Whole {
+impl JudgedRun {
     /// Judges a run by what is kept of its replies.
-    pub(super) fn new(run: Run, kept: Kept) -> Self {
+    pub(super) fn new(run: Run, kept: SavedBodies) -> Self {
         let judged = judge(&run, &kept);
         Self {
             analysis: analyse(&run, &judged.work),
@@ -32,9 +32,9 @@ impl Whole {
     /// Judges a run that has just ended, and writes down what was found about its replies.
     pub(super) fn ended(folder: &Folder) -> Result<Self, Error> {
         let (_, run) = Folder::read(folder.path())?;
-        let whole = Self::new(run, folder.kept()?);
-        folder.note(&whole.judged.findings)?;
-        Ok(whole)
+        let judged = Self::new(run, folder.kept()?);
+        folder.note(&judged.judged.findings)?;
+        Ok(judged)
     }
 
     /// Reads a saved run and judges it.
@@ -45,28 +45,28 @@ impl Whole {
             let path = path.to_owned();
             return Err(FolderError::NoBlocks { path }.into());
         }
-        let whole = Self::new(run, folder.kept()?);
-        if whole.kept.is_empty() && !whole.judged.missing.is_empty() {
+        let judged = Self::new(run, folder.kept()?);
+        if judged.kept.is_empty() && !judged.judged.missing.is_empty() {
             let path = path.to_owned();
             return Err(FolderError::NotKept { path }.into());
         }
-        Ok(whole)
+        Ok(judged)
     }
 
     /// Prints it in a format.
     pub(super) fn print(&self, format: &Format, colour: bool) -> anyhow::Result<Vec<u8>> {
-        let material = self.material(colour);
-        (format.print)(&material).map_err(|why| anyhow!("{}: {why}", format.name))
+        let input = self.input(colour);
+        (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))
     }
 
     /// What a load test is asked for first; `server`: what is known about its processes.
     pub(super) fn headline(&self, server: &str) -> String {
-        let lines = headline::lines(&self.material(false), server);
+        let lines = headline::lines(&self.input(false), server);
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    fn material(&self, colour: bool) -> Material<'_> {
-        Material {
+    fn input(&self, colour: bool) -> ReportInput<'_> {
+        ReportInput {
             run: &self.run,
             analysis: &self.analysis,
             judged: &self.judged,

@@ -4,8 +4,8 @@ use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Reading;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
-    name: "unread-witness",
-    about: "a witness could not be read, so nobody knows whether the switch took effect",
+    name: "unread-assertion",
+    about: "an assertion could not be read, so nobody knows whether the switch took effect",
     examine,
 };
 
@@ -15,23 +15,23 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
         let passes = evidence.run.passes.iter();
         let of_passes = passes
             .filter(|pass| pass.variant == subject.summary.variant)
-            .flat_map(|pass| &pass.witnesses);
-        let of_blocks = subject.blocks.iter().flat_map(|block| &block.witnesses);
+            .flat_map(|pass| &pass.assertions);
+        let of_blocks = subject.blocks.iter().flat_map(|block| &block.assertions);
         let all: Vec<&Reading> = of_blocks.chain(of_passes).collect();
         let mut unread: Vec<&str> = all
             .iter()
             .filter(|one| {
                 !all.iter()
-                    .any(|it| it.witness == one.witness && it.holds.is_some())
+                    .any(|it| it.assertion == one.assertion && it.holds.is_some())
             })
-            .map(|reading| reading.witness.as_str())
+            .map(|reading| reading.assertion.as_str())
             .collect();
         unread.sort_unstable();
         unread.dedup();
-        remarks.extend(unread.into_iter().map(|witness| Remark {
+        remarks.extend(unread.into_iter().map(|assertion| Remark {
             severity: Severity::Warning,
             sentence: format!(
-                "{}: the witness `{witness}` was never read: whether the switch took effect is not known.",
+                "{}: the assertion `{assertion}` was never read: whether the switch took effect is not known.",
                 subject.name()
             ),
             advice: "let the counting pass run (sample.syscalls), with the rights it needs",
@@ -49,17 +49,17 @@ mod tests {
 
     fn reading(holds: Option<bool>) -> Reading {
         Reading {
-            witness: "sendfile > 0".into(),
+            assertion: "sendfile > 0".into(),
             seen: String::new(),
             holds,
         }
     }
 
     #[test]
-    fn a_witness_without_its_pass_is_told_and_with_it_is_not() {
+    fn an_assertion_without_its_pass_is_told_and_with_it_is_not() {
         let mut run = fixture::run(2, 4, |block| {
             if block.arm == Arm::Variant {
-                block.witnesses = vec![reading(None)];
+                block.assertions = vec![reading(None)];
             }
         });
         assert!(sentence(&CHECK, &run).contains("`sendfile > 0`"));
@@ -70,7 +70,7 @@ mod tests {
             slowdown: 2.0,
             syscalls: Vec::new(),
             instructions: None,
-            witnesses: vec![reading(Some(true))],
+            assertions: vec![reading(Some(true))],
         });
         assert!(found(&CHECK, &run).is_empty());
     }

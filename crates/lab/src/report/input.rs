@@ -11,7 +11,7 @@ use crate::scenario::Metric;
 
 /// Everything that a format may show.
 #[derive(Clone, Copy, Debug)]
-pub struct Material<'a> {
+pub struct ReportInput<'a> {
     /// What was seen.
     pub run: &'a Run,
     /// What can be said about it.
@@ -24,7 +24,7 @@ pub struct Material<'a> {
     pub colour: bool,
 }
 
-impl<'a> Material<'a> {
+impl<'a> ReportInput<'a> {
     /// The variants' figures, the baseline's first, the A/A arm left out.
     pub(super) fn variants(&self) -> impl Iterator<Item = &'a Summary> + use<'a> {
         let summaries = self.analysis.summaries.iter();

@@ -1,4 +1,4 @@
-//! Witnesses: proof that a variant's toggle reached the server. Without it "no difference" may only mean that
+//! Assertions: proof that a variant's toggle reached the server. Without it "no difference" may only mean that
 //! nothing was different.
 
 mod bound;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use bound::Bound;
-pub use evaluate::{Witnesses, counted};
+pub use evaluate::{Assertions, counted};
 
 use crate::scenario::unknown;
 
 /// One thing that must be seen for a variant to have been exercised.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Witness {
+pub enum Assertion {
     /// `{ threads_peak = "<= 3" }`: most threads of the server's tree seen at once.
     ThreadsPeak(Bound),
     /// `{ processes_peak = "> 1" }`: most processes seen at once.
@@ -36,8 +36,8 @@ pub enum Witness {
     Syscall(String, Bound),
 }
 
-impl Witness {
-    /// Reads one witness of a scenario.
+impl Assertion {
+    /// Reads one assertion of a scenario.
     ///
     /// # Errors
     /// A sentence with the offending word and what would do.
@@ -54,7 +54,7 @@ impl Witness {
             "maps" | "syscall" => &["is"],
             "counter" => &["is", "path"],
             kind if KINDS.contains(&kind) => &[],
-            kind => return Err(unknown("witness", kind, &KINDS)),
+            kind => return Err(unknown("assertion", kind, &KINDS)),
         };
         if let Some(extra) = words
             .keys()
@@ -82,7 +82,7 @@ impl Witness {
     }
 }
 
-impl fmt::Display for Witness {
+impl fmt::Display for Assertion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ThreadsPeak(is) => write!(f, "threads_peak {is}"),
@@ -94,7 +94,7 @@ impl fmt::Display for Witness {
     }
 }
 
-/// What may be witnessed.
+/// What may be shown.
 const KINDS: [&str; 6] = [
     "threads_peak",
     "processes_peak",
@@ -104,7 +104,7 @@ const KINDS: [&str; 6] = [
     "execve",
 ];
 
-/// Words that qualify a witness.
+/// Words that qualify an assertion.
 const EXTRA: [&str; 2] = ["is", "path"];
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
 
     fn parsed(text: &str) -> Result<String, String> {
         let words: BTreeMap<String, String> = toml::from_str(text).expect("toml");
-        Witness::parse(&words).map(|witness| witness.to_string())
+        Assertion::parse(&words).map(|assertion| assertion.to_string())
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_witness_is_named() {
+    fn what_is_no_assertion_is_named() {
         for (text, part) in [
             ("thread_peak = '> 1'", "did you mean `threads_peak`?"),
             ("threads_peak = '3 or so'", "`3 or so` is not a bound"),
