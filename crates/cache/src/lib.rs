@@ -25,12 +25,12 @@ mod stats;
 mod tiered;
 
 pub use clock::{Clock, Moment, SystemClock};
-pub use disk::device::{Device, Files, Found};
-pub use disk::health::{Alarm, Trouble};
+pub use disk::device::{Device, DirEntry, Files};
+pub use disk::health::{DiskError, DiskErrorKind};
 pub use entry::{Entry, Hit, Tier};
 pub use freshness::{Freshness, Life};
 pub use key::Key;
 pub use purge::{Purged, Selector, Ticket};
-pub use single_flight::{Cancellation, FlightError, Flights, Landed, Role};
+pub use single_flight::{Cancellation, FlightError, FlightResult, Flights, Role};
 pub use stats::{DiskStats, MemoryStats, Stats};
 pub use tiered::{Cache, Config, DiskConfig};

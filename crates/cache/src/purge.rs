@@ -43,7 +43,7 @@ pub struct Purged {
     pub from_memory: u64,
     /// Is there a disk tier?
     pub has_disk: bool,
-    /// Whether a restart will remember it. If not, the disk is in trouble; it is kept in memory, in
+    /// Whether a restart will remember it. If not, the disk fails; it is kept in memory, in
     /// force, and saved as soon as the disk is well again.
     pub survives_restart: bool,
 }

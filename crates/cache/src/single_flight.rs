@@ -71,19 +71,19 @@ where
     /// # Errors
     /// [`FlightError`] if the work panicked or its runtime is shutting down. Failures of the work
     /// itself belong in `V`.
-    pub async fn run<F, W>(&self, key: K, work: F) -> Result<Landed<V>, FlightError>
+    pub async fn run<F, W>(&self, key: K, work: F) -> Result<FlightResult<V>, FlightError>
     where
         F: FnOnce(Cancellation) -> W + Send + 'static,
         W: Future<Output = V> + Send + 'static,
     {
-        let mut seat = self.board(key, work);
-        let outcome = match seat.outcome.wait_for(Option::is_some).await {
+        let mut waiter = self.join(key, work);
+        let outcome = match waiter.outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().unwrap_or(Err(FlightError::Stopped)),
             Err(_) => Err(FlightError::Stopped),
         };
-        outcome.map(|value| Landed {
+        outcome.map(|value| FlightResult {
             value,
-            role: seat.role,
+            role: waiter.role,
         })
     }
 
@@ -103,7 +103,7 @@ where
         table.flights.values().map(|it| it.waiters - 1).sum()
     }
 
-    fn board<F, W>(&self, key: K, work: F) -> Seat<K, V>
+    fn join<F, W>(&self, key: K, work: F) -> Waiter<K, V>
     where
         F: FnOnce(Cancellation) -> W + Send + 'static,
         W: Future<Output = V> + Send + 'static,
@@ -111,7 +111,7 @@ where
         let mut table = self.table.locked();
         if let Some(flight) = table.flights.get_mut(&key) {
             flight.waiters += 1;
-            return Seat {
+            return Waiter {
                 table: Arc::clone(&self.table),
                 key,
                 number: flight.number,
@@ -123,7 +123,7 @@ where
         let number = table.departed;
         let (sender, outcome) = watch::channel(None);
         let cancellation = Cancellation::default();
-        let landing = Landing {
+        let landing = CompletionGuard {
             table: Arc::clone(&self.table),
             key: key.clone(),
             number,
@@ -144,7 +144,7 @@ where
             task: task.abort_handle(),
         };
         table.flights.insert(key.clone(), flight);
-        Seat {
+        Waiter {
             table: Arc::clone(&self.table),
             key,
             number,
@@ -156,7 +156,7 @@ where
 
 /// What a computation gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Landed<V> {
+pub struct FlightResult<V> {
     /// The result, the same for all.
     pub value: V,
     /// Whether this call started it.
@@ -222,7 +222,7 @@ struct Flight<V> {
 type Outcome<V> = Option<Result<V, FlightError>>;
 
 /// A waiter's place; given up when dropped.
-struct Seat<K: Eq + Hash, V> {
+struct Waiter<K: Eq + Hash, V> {
     table: Arc<Mutex<Table<K, V>>>,
     key: K,
     number: u64,
@@ -230,7 +230,7 @@ struct Seat<K: Eq + Hash, V> {
     role: Role,
 }
 
-impl<K: Eq + Hash, V> Drop for Seat<K, V> {
+impl<K: Eq + Hash, V> Drop for Waiter<K, V> {
     fn drop(&mut self) {
         let mut table = self.table.locked();
         let Some(flight) = table
@@ -255,7 +255,7 @@ impl<K: Eq + Hash, V> Drop for Seat<K, V> {
 }
 
 /// Tells the waiters, however the work ends: by its value, by a panic, or by being dropped.
-struct Landing<K: Eq + Hash, V> {
+struct CompletionGuard<K: Eq + Hash, V> {
     table: Arc<Mutex<Table<K, V>>>,
     key: K,
     number: u64,
@@ -263,7 +263,7 @@ struct Landing<K: Eq + Hash, V> {
     outcome: Result<V, FlightError>,
 }
 
-impl<K: Eq + Hash, V> Drop for Landing<K, V> {
+impl<K: Eq + Hash, V> Drop for CompletionGuard<K, V> {
     fn drop(&mut self) {
         let mut table = self.table.locked();
         if table

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::disk::health::Alarm;
+use crate::disk::health::DiskError;
 use crate::entry::Hit;
 use crate::freshness::Freshness;
 
@@ -82,12 +82,12 @@ pub struct DiskStats {
     pub corrupt: u64,
     /// File operations that failed.
     pub errors: u64,
-    /// Entries never written because the disk was too slow or in trouble.
+    /// Entries never written because the disk was too slow or failing.
     pub dropped: u64,
     /// Bytes waiting to be written.
     pub queued_bytes: u64,
     /// Whether the entries left by earlier processes are counted, which writing waits for.
     pub ready: bool,
     /// What is wrong, if something is.
-    pub alarm: Option<Alarm>,
+    pub error: Option<DiskError>,
 }

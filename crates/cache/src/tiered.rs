@@ -80,7 +80,7 @@ struct Inner {
 }
 
 impl Cache {
-    /// Opens the cache. It never fails: a disk tier that cannot be used raises the alarm in
+    /// Opens the cache. It never fails: a disk tier that cannot be used says so in
     /// [`Stats`], is tried again every second, and joins in when it can be. Must be called inside a
     /// tokio runtime (with its timers enabled) if there is a disk tier.
     pub fn open(config: Config) -> Self {
@@ -259,7 +259,7 @@ impl Cache {
         }
     }
 
-    /// Waits until the disk tier takes part in full, or its alarm says why it does not.
+    /// Waits until the disk tier takes part in full, or its error says why it does not.
     pub async fn ready(&self) {
         if let Some(disk) = &self.inner.disk {
             disk.ready().await;

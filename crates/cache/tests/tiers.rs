@@ -375,7 +375,7 @@ async fn two_processes_never_share_a_folder_and_the_second_joins_in_when_the_fir
     first.put(key(1), entry(1, 1000), first.ticket());
     let second = Cache::open(common::config(folder.path(), MIB, MIB));
     second.ready().await;
-    assert!(second.stats().disk.unwrap().alarm.is_some());
+    assert!(second.stats().disk.unwrap().error.is_some());
     second.put(key(2), entry(2, 1000), second.ticket());
     assert!(second.get(&key(2)).await.is_some());
     let purged = second.purge(Selector::Key(key(3))).await;

@@ -54,12 +54,12 @@ pub trait Device: Send + Sync + 'static {
     ///
     /// # Errors
     /// The file system's.
-    fn list(&self, dir: &Path) -> io::Result<Vec<Found>>;
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>>;
 }
 
 /// A file in a directory.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct DirEntry {
     /// Its name; files whose names are not UTF-8 are not ours and not listed.
     pub name: String,
     /// Its length in bytes.
@@ -118,7 +118,7 @@ impl Device for Files {
         absent_is_fine(fs::remove_file(path))
     }
 
-    fn list(&self, dir: &Path) -> io::Result<Vec<Found>> {
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
         let mut found = Vec::new();
         let entries = match fs::read_dir(dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
@@ -136,7 +136,7 @@ impl Device for Files {
             };
             if about.is_file() {
                 let modified = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                found.push(Found {
+                found.push(DirEntry {
                     name,
                     len: about.len(),
                     modified,

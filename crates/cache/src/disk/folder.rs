@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::device::{Device, Found};
+use super::device::{Device, DirEntry};
 use crate::key::Key;
 use crate::locks::Lock;
 
@@ -66,7 +66,7 @@ impl Folder {
     ///
     /// # Errors
     /// The file system's.
-    pub(crate) fn entries(&self) -> io::Result<Vec<(Found, Key)>> {
+    pub(crate) fn entries(&self) -> io::Result<Vec<(DirEntry, Key)>> {
         let mut entries = Vec::new();
         for first in 0..=255u8 {
             let first = format!("{first:02x}");

@@ -9,16 +9,16 @@ use crate::locks::Lock;
 
 /// What is wrong with the disk tier. Serving goes on without it, and it heals by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alarm {
+pub struct DiskError {
     /// In one word.
-    pub trouble: Trouble,
+    pub kind: DiskErrorKind,
     /// What the system said.
     pub message: String,
 }
 
-/// The kinds of trouble.
+/// The kinds of disk errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum DiskErrorKind {
     /// No space or quota left: nothing is written, what is there is served.
     Full,
     /// Nothing can be written, what is there is served.
@@ -31,7 +31,7 @@ pub enum Trouble {
     Unavailable,
 }
 
-impl Trouble {
+impl DiskErrorKind {
     /// Every kind.
     pub const ALL: [Self; 5] = [
         Self::Full,
@@ -77,7 +77,7 @@ pub(crate) struct Health {
     /// The folder, for the log.
     path: String,
     stopped: AtomicU8,
-    alarm: Mutex<Option<Alarm>>,
+    error: Mutex<Option<DiskError>>,
 }
 
 impl Health {
@@ -85,7 +85,7 @@ impl Health {
         Self {
             path: path.display().to_string(),
             stopped: AtomicU8::new(0),
-            alarm: Mutex::default(),
+            error: Mutex::default(),
         }
     }
 
@@ -97,24 +97,24 @@ impl Health {
         self.stopped.load(Ordering::Relaxed) & WRITES == 0
     }
 
-    pub(crate) fn alarm(&self) -> Option<Alarm> {
-        self.alarm.locked().clone()
+    pub(crate) fn error(&self) -> Option<DiskError> {
+        self.error.locked().clone()
     }
 
-    pub(crate) fn raise(&self, trouble: Trouble, message: String) {
-        let mut alarm = self.alarm.locked();
-        let known = alarm.as_ref().is_some_and(|alarm| alarm.trouble == trouble);
+    pub(crate) fn raise(&self, kind: DiskErrorKind, message: String) {
+        let mut error = self.error.locked();
+        let known = error.as_ref().is_some_and(|error| error.kind == kind);
         if !known {
             // Once per kind, not once per request.
-            let (path, disk_error) = (&self.path, trouble.label());
+            let (path, disk_error) = (&self.path, kind.label());
             tracing::warn!(path, disk_error, error = %message, "disk cache {disk_error}; serving without it");
         }
-        *alarm = Some(Alarm { trouble, message });
-        self.stopped.store(trouble.stops(), Ordering::Relaxed);
+        *error = Some(DiskError { kind, message });
+        self.stopped.store(kind.stops(), Ordering::Relaxed);
     }
 
     pub(crate) fn clear(&self) {
-        if self.alarm.locked().take().is_some() {
+        if self.error.locked().take().is_some() {
             tracing::info!(path = self.path, "disk cache recovered");
         }
         self.stopped.store(0, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The disk tier: the blocking [`store`] behind an interface that never blocks a task.
 //!
 //! Reads run on tokio's blocking threads, a fixed number at a time and with a deadline; writes are
-//! queued, bounded in bytes, and done by one thread. On any trouble the tier steps aside, and a task
+//! queued, bounded in bytes, and done by one thread. On any error of the disk the tier steps aside, and a task
 //! tries once a second whether the disk is well again.
 
 pub(crate) mod device;
@@ -22,7 +22,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use self::device::Device;
-use self::health::{Health, Trouble};
+use self::health::{DiskErrorKind, Health};
 use self::queue::Queue;
 use self::store::Store;
 use crate::entry::Stored;
@@ -60,7 +60,7 @@ struct Shared {
     saver: Arc<Semaphore>,
     sweeper: Semaphore,
     /// Wakes the caretaker.
-    trouble: Arc<Notify>,
+    failed: Arc<Notify>,
     /// Something that a waiter of `ready` or `flush` waits for may have happened.
     progress: Notify,
     errors: AtomicU64,
@@ -86,13 +86,13 @@ impl Disk {
             readers: Arc::new(Semaphore::new(READERS)),
             saver: Arc::new(Semaphore::new(1)),
             sweeper: Semaphore::new(1),
-            trouble: Arc::new(Notify::new()),
+            failed: Arc::new(Notify::new()),
             progress: Notify::new(),
             errors: AtomicU64::new(0),
         });
         tokio::spawn(take_care(
             Arc::downgrade(&shared),
-            Arc::clone(&shared.trouble),
+            Arc::clone(&shared.failed),
         ));
         Self { shared }
     }
@@ -105,7 +105,7 @@ impl Disk {
         }
     }
 
-    /// Queues an entry for writing; left out if the queue is full or the disk in trouble.
+    /// Queues an entry for writing; left out if the queue is full or the disk failed.
     pub(crate) fn put(&self, key: Key, stored: Stored) {
         if self.shared.health.may_write() {
             self.shared.queue.push(key, stored);
@@ -132,16 +132,16 @@ impl Disk {
         saved
     }
 
-    /// Waits until the folder is open and its entries are counted, or trouble is known.
+    /// Waits until the folder is open and its entries are counted, or an error is known.
     pub(crate) async fn ready(&self) {
-        self.until(|shared| shared.is_ready() || shared.health.alarm().is_some())
+        self.until(|shared| shared.is_ready() || shared.health.error().is_some())
             .await;
     }
 
     /// Waits until all that was put is on disk, or given up. A disk that hangs keeps it waiting.
     pub(crate) async fn flush(&self) {
         self.until(|shared| {
-            let given_up = shared.health.alarm().is_some();
+            let given_up = shared.health.error().is_some();
             !shared.queue.has_writer() && (shared.queue.is_empty() || given_up)
         })
         .await;
@@ -181,7 +181,7 @@ impl Disk {
             dropped,
             queued_bytes,
             ready: shared.is_ready(),
-            alarm: shared.health.alarm(),
+            error: shared.health.error(),
             ..DiskStats::default()
         }
     }
@@ -206,7 +206,10 @@ impl Disk {
         match timeout(READ_DEADLINE, reading).await {
             Ok(read) => read.ok().flatten(),
             Err(_) => {
-                shared.raise(Trouble::Hung, format!("no answer within {READ_DEADLINE:?}"));
+                shared.raise(
+                    DiskErrorKind::Hung,
+                    format!("no answer within {READ_DEADLINE:?}"),
+                );
                 None
             }
         }
@@ -226,7 +229,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        self.shared.trouble.notify_one(); // the caretaker finds nobody to care for
+        self.shared.failed.notify_one(); // the caretaker finds nobody to care for
     }
 }
 
@@ -249,7 +252,7 @@ impl Shared {
         }
     }
 
-    /// The writer's work, until the queue is empty or the disk in trouble.
+    /// The writer's work, until the queue is empty or the disk failed.
     fn write_all(&self) {
         let Some(store) = self.store.get() else {
             return;
@@ -279,17 +282,17 @@ impl Shared {
         }
     }
 
-    /// Raises the alarm if this is an error.
+    /// Notes it if this is an error.
     fn note<T>(&self, result: &std::io::Result<T>) {
         if let Err(error) = result {
-            self.raise(Trouble::of(error), error.to_string());
+            self.raise(DiskErrorKind::of(error), error.to_string());
         }
     }
 
-    fn raise(&self, trouble: Trouble, message: String) {
+    fn raise(&self, kind: DiskErrorKind, message: String) {
         self.errors.fetch_add(1, Ordering::Relaxed);
-        self.health.raise(trouble, message);
-        self.trouble.notify_one();
+        self.health.raise(kind, message);
+        self.failed.notify_one();
         self.progress.notify_waiters();
     }
 
@@ -309,13 +312,13 @@ impl Shared {
         };
         store.save_marks()?;
         store.scan()?;
-        // It may have been changed since the store was opened, or while the disk was in trouble.
+        // It may have been changed since the store was opened, or while the disk failed.
         store.resize(self.limit.load(Ordering::Relaxed))
     }
 }
 
-/// Opens the folder, then sleeps until there is trouble, then tries until it is over.
-async fn take_care(shared: Weak<Shared>, trouble: Arc<Notify>) {
+/// Opens the folder, then sleeps until the disk fails, then tries until it recovers.
+async fn take_care(shared: Weak<Shared>, failed: Arc<Notify>) {
     while let Some(shared) = shared.upgrade() {
         let inside = Arc::clone(&shared);
         let Ok(healed) = tokio::task::spawn_blocking(move || inside.heal()).await else {
@@ -327,14 +330,14 @@ async fn take_care(shared: Weak<Shared>, trouble: Arc<Notify>) {
                 shared.start_writing();
                 shared.progress.notify_waiters();
                 drop(shared);
-                trouble.notified().await;
+                failed.notified().await;
             }
             Err(error) => {
                 let known = shared.store.get().is_some();
                 let kind = if known {
-                    Trouble::of(&error)
+                    DiskErrorKind::of(&error)
                 } else {
-                    Trouble::Unavailable
+                    DiskErrorKind::Unavailable
                 };
                 shared.health.raise(kind, error.to_string());
                 shared.progress.notify_waiters();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use andon_cache::{
-    Cache, Clock, Config, Device, DiskConfig, Entry, Files, Found, Key, Life, Moment,
+    Cache, Clock, Config, Device, DirEntry, DiskConfig, Entry, Files, Key, Life, Moment,
 };
 
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -126,7 +126,7 @@ impl Device for Failing {
         self.files.remove(path)
     }
 
-    fn list(&self, dir: &Path) -> io::Result<Vec<Found>> {
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
         self.files.list(dir)
     }
 }
@@ -157,7 +157,7 @@ pub async fn ready(cache: &Cache) {
     loop {
         cache.ready().await;
         let disk = cache.stats().disk.expect("a disk tier");
-        if disk.ready && disk.alarm.is_none() {
+        if disk.ready && disk.error.is_none() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

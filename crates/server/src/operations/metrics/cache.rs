@@ -1,6 +1,6 @@
 //! What is kept in each tier of the cache, how look-ups ended, and how the disk is.
 
-use andon_cache::{Stats, Trouble};
+use andon_cache::{DiskErrorKind, Stats};
 
 use crate::prometheus::Exposition;
 
@@ -91,7 +91,7 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
         ),
         (
             "andon_cache_disk_dropped_total",
-            "Entries never written, because the disk was too slow or in trouble.",
+            "Entries never written, because the disk was too slow or failing.",
             disk.map(|disk| disk.dropped),
         ),
     ] {
@@ -119,9 +119,9 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
         "1 for the error that the disk tier is in; all 0 while it works.",
     );
     if let Some(disk) = disk {
-        for trouble in Trouble::ALL {
-            let is_wrong = disk.alarm.as_ref().map(|alarm| alarm.trouble) == Some(trouble);
-            let labels = [("kind", trouble.label())];
+        for kind in DiskErrorKind::ALL {
+            let is_wrong = disk.error.as_ref().map(|error| error.kind) == Some(kind);
+            let labels = [("kind", kind.label())];
             out.sample("", &labels, f64::from(u8::from(is_wrong)));
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Entry, FlightError, Hit, Landed, Role};
+use andon_cache::{Entry, FlightError, FlightResult, Hit, Role};
 
 use super::Made;
 use crate::error::{Error, SharedError};
@@ -47,11 +47,11 @@ impl Obtained {
     }
 
     pub(crate) fn landed(
-        landed: Result<Landed<Result<Made, SharedError>>, FlightError>,
+        landed: Result<FlightResult<Result<Made, SharedError>>, FlightError>,
         stale: bool,
         began: Instant,
     ) -> Result<Self, Error> {
-        let Landed { value, role } = landed.map_err(fallen)?;
+        let FlightResult { value, role } = landed.map_err(fallen)?;
         let made = value?;
         let collapsed = role == Role::Follower;
         Ok(Self {

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use andon_cache::{Cache, Clock, Device, Selector, SystemClock, Trouble};
+use andon_cache::{Cache, Clock, Device, DiskErrorKind, Selector, SystemClock};
 use common::{EIO, ENOSPC, EROFS, Failing, body, close, entry, key, open, ready};
 
 const MIB: u64 = 1 << 20;
@@ -21,8 +21,8 @@ async fn on_failing_disk(path: &Path, memory: u64) -> (Cache, Arc<Failing>) {
     (cache, device)
 }
 
-fn trouble(cache: &Cache) -> Option<Trouble> {
-    cache.stats().disk.unwrap().alarm.map(|alarm| alarm.trouble)
+fn disk_error(cache: &Cache) -> Option<DiskErrorKind> {
+    cache.stats().disk.unwrap().error.map(|error| error.kind)
 }
 
 /// Until something is so; the test's own time limit is the runner's.
@@ -91,7 +91,10 @@ async fn files_cut_short_or_exchanged_are_never_served() {
 
 #[tokio::test]
 async fn a_full_or_read_only_disk_still_serves_what_it_has_and_takes_more_when_it_can() {
-    for (errno, kind) in [(ENOSPC, Trouble::Full), (EROFS, Trouble::ReadOnly)] {
+    for (errno, kind) in [
+        (ENOSPC, DiskErrorKind::Full),
+        (EROFS, DiskErrorKind::ReadOnly),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let (cache, disk) = on_failing_disk(folder.path(), 0).await;
         cache.put(key(1), entry(1, 20_000), cache.ticket());
@@ -100,7 +103,7 @@ async fn a_full_or_read_only_disk_still_serves_what_it_has_and_takes_more_when_i
         disk.fail_writes(errno);
         cache.put(key(2), entry(2, 20_000), cache.ticket());
         cache.flush().await;
-        until(|| trouble(&cache) == Some(kind)).await;
+        until(|| disk_error(&cache) == Some(kind)).await;
         assert!(cache.get(&key(1)).await.is_some());
         assert!(cache.get(&key(2)).await.is_none());
 
@@ -128,7 +131,7 @@ async fn a_failing_disk_is_left_alone_and_memory_serves() {
     disk_again.fail_reads(EIO);
     disk_again.fail_writes(EIO);
     assert!(cache.get(&key(1)).await.is_none());
-    assert_eq!(trouble(&cache), Some(Trouble::Failing));
+    assert_eq!(disk_error(&cache), Some(DiskErrorKind::Failing));
     cache.put(key(2), entry(2, 20_000), cache.ticket());
     assert!(cache.get(&key(2)).await.is_some());
 
@@ -149,7 +152,7 @@ async fn a_disk_that_hangs_is_left_alone_until_it_answers() {
     cache.flush().await;
     disk.hang(true);
     assert!(cache.get(&key(1)).await.is_none());
-    assert_eq!(trouble(&cache), Some(Trouble::Hung));
+    assert_eq!(disk_error(&cache), Some(DiskErrorKind::Hung));
     for _ in 0..1000 {
         // Were each of these to wait for its own deadline, this would take a quarter of an hour.
         assert!(cache.get(&key(1)).await.is_none());
@@ -188,7 +191,7 @@ async fn a_folder_that_cannot_be_made_is_tried_again_until_it_can() {
     std::fs::write(&path, "a file where the folder should be").unwrap();
     let cache = Cache::open(common::config(&path, 0, MIB));
     cache.ready().await;
-    assert_eq!(trouble(&cache), Some(Trouble::Unavailable));
+    assert_eq!(disk_error(&cache), Some(DiskErrorKind::Unavailable));
     cache.put(key(1), entry(1, 100), cache.ticket());
     assert!(cache.get(&key(1)).await.is_none());
     std::fs::remove_file(&path).unwrap();
@@ -224,11 +227,11 @@ async fn a_real_file_system_fills_up_turns_read_only_and_heals() {
     for n in 0..400 {
         cache.put(key(n), entry(n, 20_000), cache.ticket());
         cache.flush().await;
-        if trouble(&cache).is_some() {
+        if disk_error(&cache).is_some() {
             break;
         }
     }
-    assert_eq!(trouble(&cache), Some(Trouble::Full));
+    assert_eq!(disk_error(&cache), Some(DiskErrorKind::Full));
     let hit = cache.get(&key(0)).await.unwrap();
     assert_eq!(hit.entry.body, body(0, 20_000));
 
@@ -241,7 +244,7 @@ async fn a_real_file_system_fills_up_turns_read_only_and_heals() {
     mounted.remount("ro");
     cache.put(key(1001), entry(1001, 20_000), cache.ticket());
     cache.flush().await;
-    assert_eq!(trouble(&cache), Some(Trouble::ReadOnly));
+    assert_eq!(disk_error(&cache), Some(DiskErrorKind::ReadOnly));
     assert!(cache.get(&key(1000)).await.is_some());
     assert!(cache.get(&key(1001)).await.is_none());
 
@@ -251,7 +254,7 @@ async fn a_real_file_system_fills_up_turns_read_only_and_heals() {
     assert!(cache.get(&key(1000)).await.is_some());
     cache.put(key(1001), entry(1001, 20_000), cache.ticket());
     cache.flush().await;
-    assert_eq!(trouble(&cache), Some(Trouble::ReadOnly));
+    assert_eq!(disk_error(&cache), Some(DiskErrorKind::ReadOnly));
 
     mounted.remount("rw");
     ready(&cache).await;
