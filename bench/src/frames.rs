@@ -62,6 +62,7 @@ pub(crate) fn convert(frame: Frame, model: Model) -> Result<Frame> {
     let none = |_: &str| Err(Error::Internal("no materials".into()));
     let context = Context {
         materials: &none,
+        draw: &none,
         interrupt: &Never,
         cores: &Alone,
     };

@@ -49,6 +49,7 @@ impl Rgba {
         };
         let context = Context {
             materials: &|_| Err(Error::Internal("there are no materials".to_owned())),
+            draw: &|_| Err(Error::Internal("there are no materials".to_owned())),
             interrupt: &Never,
             cores: &Alone,
         };

@@ -428,7 +428,8 @@ impl Job<'_> {
         timings: &mut Timings,
     ) -> Result<Image> {
         let load = |name: &str| self.material(name);
-        let context = self.context(&load);
+        let draw = |document: &str| self.whole(document.as_bytes());
+        let context = self.context(&load, &draw);
         context.check()?;
         let decoded = match (decoded, pipeline.frames) {
             (Some(decoded), _) => decoded,
@@ -484,9 +485,14 @@ impl Job<'_> {
         }
     }
 
-    fn context<'a>(&'a self, materials: &'a dyn Fn(&str) -> Result<Image>) -> Context<'a> {
+    fn context<'a>(
+        &'a self,
+        materials: &'a dyn Fn(&str) -> Result<Image>,
+        draw: &'a dyn Fn(&str) -> Result<Image>,
+    ) -> Context<'a> {
         Context {
             materials,
+            draw,
             interrupt: self.interrupt,
             cores: self.cores,
         }
@@ -597,7 +603,8 @@ impl Job<'_> {
             known.borrow_mut().insert(name.to_owned(), image.clone());
             Ok(image)
         };
-        let context = self.context(&load);
+        let draw = |document: &str| self.whole(document.as_bytes());
+        let context = self.context(&load, &draw);
         context.check()?;
         let mut clock = Instant::now();
         let mut lap = |time: &mut Duration| {
@@ -672,8 +679,8 @@ impl Job<'_> {
     ) -> Result<Vec<u8>> {
         let (frame, metadata) = first_frame(image.clone())?;
         let nothing = |name: &str| Err(Error::Internal(format!("{name} is not laid over a score")));
-        let context = self.context(&nothing);
-        let reference = Reference::new(&frame, self.context(&nothing))?;
+        let context = self.context(&nothing, &nothing);
+        let reference = Reference::new(&frame, context)?;
         scored.run(|quality| {
             let how = pipeline.encode_at(Some(quality));
             let traits = frame.traits();

@@ -61,6 +61,8 @@ pub enum OnGainMap {
 pub struct Context<'a> {
     /// Pictures to compose with, decoded.
     pub materials: &'a dyn Fn(&str) -> Result<Image>,
+    /// Draws a document in SVG.
+    pub draw: &'a dyn Fn(&str) -> Result<Image>,
     /// Is the result still wanted?
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that may be borrowed.

@@ -51,6 +51,8 @@ const RECIPES: &[(&str, &str)] = &[
     ("sepia", "exact:50x35,sepia:80"),
     ("duotone", "exact:50x35,duotone:102040:ffe0a0"),
     ("colorize", "exact:50x35,colorize:40:3060a0"),
+    ("gradient", "exact:50x35,gradient:80:3060a0:150:20:90"),
+    ("text", "exact:50x35,text:A%26B:12:ff8800c0:southeast:2"),
     ("pixelate", "exact:50x35,pixelate:7"),
     ("round", "exact:50x35,round:12:8"),
     ("round, coloured", "exact:50x35,round:12:8:ff8800,as:jpeg"),

@@ -37,4 +37,4 @@ pub use rules::{Facts, ResolveError, Rules};
 pub use step::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 pub use text::ParseError;
 pub use types::{Background, Chroma, FormatName, Goal, Kept, Output, Profile, Recipe};
-pub use words::WORDS;
+pub use words::{GRAVITIES, WORDS};

@@ -338,7 +338,8 @@ pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
 pub(crate) const PROFILES: &[&str] = &["srgb", "p3", "keep", "drop", "ignore"];
 pub(crate) const METADATA_KEPT: &[&str] = &["none", "copyright", "all"];
-pub(crate) const GRAVITIES: &[&str] = &[
+/// Sides and corners, as arguments say them.
+pub const GRAVITIES: &[&str] = &[
     "centre",
     "north",
     "east",

@@ -91,6 +91,7 @@ fn raster(data: &[u8], limits: &Limits, left: &AtomicU64) -> Result<Vec<u8>> {
     };
     let context = Context {
         materials: &|_| Err(Error::UnknownFormat),
+        draw: &|_| Err(Error::UnknownFormat),
         interrupt: &Never,
         cores: &Alone,
     };

@@ -150,6 +150,7 @@ fn jpeg(
         }
         let context = Context {
             materials: &|_| Err(Error::UnknownFormat),
+            draw: &|_| Err(Error::UnknownFormat),
             interrupt: how.interrupt,
             cores: how.cores,
         };

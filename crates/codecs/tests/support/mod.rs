@@ -251,6 +251,7 @@ pub(crate) fn rgba(frame: &Frame) -> Vec<u8> {
     };
     let context = Context {
         materials: &|_| Err(Error::Internal("there are no materials".to_owned())),
+        draw: &|_| Err(Error::Internal("there are no materials".to_owned())),
         interrupt: &Never,
         cores: &Alone,
     };

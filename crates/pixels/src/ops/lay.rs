@@ -6,6 +6,9 @@
 
 use std::ops::Range;
 
+use andon_recipe::Colour;
+
+use crate::color;
 use crate::frame::{Grid, Subsampling};
 use crate::samples::{Planes, Sample};
 
@@ -28,6 +31,15 @@ pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64
     if let Some(alpha) = &mut ground.alpha {
         overlap.lay_alpha(alpha, picture.alpha.as_ref());
     }
+}
+
+/// Lays one colour over `ground`, of which each px shows as much as `cover` says; its alpha has no effect.
+pub(super) fn veil<T: Sample>(ground: &mut Planes<T>, colour: Colour, cover: Grid<T>) {
+    let (width, height) = (ground.width, ground.height);
+    let colour = color::sample(colour, ground.model, ground.depth);
+    let mut above = ground.filled_like(width, height, colour);
+    above.alpha = Some(cover);
+    lay(ground, &above, 0, 0);
 }
 
 /// A sample of colour `above`, seen by `cover` (0 to 1), over one that is seen by `opacity`.

@@ -10,6 +10,7 @@ pub mod canvas;
 pub mod flatten;
 mod gaussian;
 mod geometry;
+mod gradient;
 mod lay;
 mod mask;
 mod outline;
@@ -20,6 +21,7 @@ pub mod rotate;
 mod round;
 mod sharpen;
 mod sharpen_l;
+mod text;
 mod tone;
 pub mod turn;
 mod unsharp;
@@ -53,4 +55,6 @@ pub const ALL: &[&dyn Op] = &[
     &tone::SEPIA,
     &tone::DUOTONE,
     &tone::COLORIZE,
+    &gradient::Gradient,
+    &text::Text,
 ];

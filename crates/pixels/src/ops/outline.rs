@@ -7,7 +7,7 @@ use std::fmt;
 
 use andon_recipe::{Colour, Effect};
 
-use super::lay::lay;
+use super::lay::veil;
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
@@ -138,10 +138,7 @@ impl Outlined {
             for covered in covered.samples_mut() {
                 *covered = T::round(most * (1.0 - covered.float() / full));
             }
-            let colour = color::sample(self.colour, planes.model, planes.depth);
-            let mut frame = planes.filled_like(width, height, colour);
-            frame.alpha = Some(covered);
-            lay(planes, &frame, 0, 0);
+            veil(planes, self.colour, covered);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use andon_pixels::{Codec, Cost, Error, Format, Metadata, Result, Tags, color};
 use andon_pixels::{Matrix, Range, Space};
 
 /// All of them.
-pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &AVIF, &GIF];
+pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &AVIF, &GIF, &Drawing];
 
 static JPEG: Fake = Fake {
     name: "jpeg",
@@ -96,6 +96,69 @@ pub(crate) fn file(format: &str, frame: &Frame, words: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Draws every document as an orange square in its lower right corner, a quarter of it and half transparent.
+struct Drawing;
+
+impl Codec for Drawing {
+    fn format(&self) -> Format {
+        Format {
+            name: "svg",
+            aliases: &[],
+            media_type: "image/svg+xml",
+            revision: 1,
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(b"<svg")
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let text = String::from_utf8_lossy(bytes);
+        let side = |name: &str| {
+            let value = text
+                .split_once(&format!("{name}=\""))?
+                .1
+                .split('"')
+                .next()?;
+            value.parse().ok()
+        };
+        let broken = || Error::broken("svg", "no size");
+        Ok(Info {
+            alpha: true,
+            ..Info::new(
+                "svg",
+                side("width").ok_or_else(broken)?,
+                side("height").ok_or_else(broken)?,
+                Model::Rgb,
+            )
+        })
+    }
+
+    fn decode(&self, _: &[u8], info: &Info, _: &Decode<'_>) -> Result<Image> {
+        let (width, height) = (info.width, info.height);
+        let plane = |inside: u8, outside: u8| {
+            let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+            let samples = places.map(|(x, y)| match x >= width / 2 && y >= height / 2 {
+                true => inside,
+                false => outside,
+            });
+            Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        };
+        let colours = [255, 136, 0].map(|level| plane(level, level)).to_vec();
+        let frame = Frame::new(Model::Rgb, width, height, colours, Some(plane(128, 0)));
+        Ok(Image::read(frame, Metadata::default(), info.space))
+    }
+
+    fn extent(&self, bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn decode_cost(&self, _: u64, _: &Info, _: Scales) -> Cost {
+        Cost::default()
+    }
 }
 
 struct Fake {

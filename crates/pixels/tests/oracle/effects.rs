@@ -30,6 +30,9 @@ pub(crate) const SAMPLES: &[&str] = &[
     "sepia:80",
     "duotone:102040:ffe0a0",
     "colorize:40:3060a0",
+    "gradient:80:3060a0",
+    "gradient:60:ff8800:30:20:70",
+    "gradient:100:000000:270:100:0",
 ];
 
 /// One effect on a picture.
@@ -55,6 +58,7 @@ pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
             )
         }
         "pixelate" => pixelated(picture, number(&args[0]) as usize),
+        "gradient" => graded(picture, args),
         tone => {
             let numbers: Vec<f64> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
             let colours: Vec<[f64; 3]> = args.iter().filter_map(|arg| colour(arg)).collect();
@@ -204,6 +208,27 @@ fn overlaid(picture: &Picture, (left, top): (i64, i64), opacity: f64) -> Picture
         } else {
             below
         }
+    })
+}
+
+/// One colour, whose opacity grows along CSS's line for an angle.
+fn graded(picture: &Picture, args: &[String]) -> Picture {
+    let given = |at: usize, usual: f64| args.get(at).map_or(usual, |text| number(text));
+    let [r, g, b] = colour(&args[1]).expect("a colour");
+    let (most, angle) = (given(0, 0.0) / 100.0, given(2, 180.0).to_radians());
+    let (start, stop) = (given(3, 0.0) / 100.0, given(4, 100.0) / 100.0);
+    let (w, h) = (picture.width as f64, picture.height as f64);
+    let towards = (angle.sin(), -angle.cos());
+    // The corner that the line begins at.
+    let along = |x: f64, y: f64| x * towards.0 + y * towards.1;
+    let corners = [(0.0, 0.0), (w, 0.0), (0.0, h), (w, h)].map(|(x, y)| along(x, y));
+    let (first, last) = corners
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(a, b), at| (a.min(*at), b.max(*at)));
+    Picture::new(picture.width, picture.height, |x, y| {
+        let way = (along(x as f64 + 0.5, y as f64 + 0.5) - first) / (last - first);
+        let share = ((way - start) / (stop - start)).clamp(0.0, 1.0);
+        over([r, g, b, 255.0 * most * share], picture.at(x, y))
     })
 }
 

@@ -204,6 +204,9 @@ fn effects_that_ask_for_nothing_have_no_stage() {
         "border:0x0:ffffff",
         "border:3x3:ffffff00",
         "pixelate:1",
+        "gradient:0:000000",
+        "text: :12",
+        "text:a:12:00000000",
         "round:0",
         "round:4:0",
     ] {

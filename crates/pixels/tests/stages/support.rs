@@ -55,6 +55,7 @@ pub(crate) fn run_with(
         frame,
         &Context {
             materials: &materials,
+            draw: &|_| Err(Error::Internal("nothing is drawn here".to_owned())),
             interrupt,
             cores: &andon_pixels::Alone,
         },

@@ -1,0 +1,78 @@
+//! `text`, drawn with the bundled font.
+
+mod support;
+
+use andon_codecs::ALL;
+use andon_pixels::{Engine, Limits, Run};
+use andon_recipe::Recipe;
+
+const WIDTH: usize = 200;
+
+/// What a text adds to a black picture of 200 × 120 px, in levels of white.
+fn written(text: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
+    let source = std::fs::read(format!("{folder}jpeg/420.jpg")).expect("a sample");
+    let engine = Engine::new(ALL, Limits::default());
+    let recipe = format!("exact:200x120,brightness:-255,{text},as:png");
+    let recipe: Recipe = recipe.parse().expect("a recipe");
+    let plan = engine.plan(&recipe, &source).expect("a plan");
+    let made = engine.run(&plan, Run::of(&source)).expect("a picture");
+    let image = support::decode(support::codec("png"), made.bytes(&source)).expect("a PNG");
+    let pixels = support::rgba(&image.frames[0]);
+    pixels.chunks(4).map(|pixel| pixel[0]).collect()
+}
+
+/// Left, top, right and bottom edge of what is brighter than half, and how much is lit altogether, in px.
+fn seen(levels: &[u8]) -> ([usize; 4], f64) {
+    let lit = levels.iter().enumerate().filter(|(_, level)| **level > 127);
+    let edges = lit.fold([usize::MAX, usize::MAX, 0, 0], |[l, t, r, b], (at, _)| {
+        let (x, y) = (at % WIDTH, at / WIDTH);
+        [l.min(x), t.min(y), r.max(x + 1), b.max(y + 1)]
+    });
+    let sum: f64 = levels.iter().map(|level| f64::from(*level)).sum();
+    (edges, sum / 255.0)
+}
+
+/// Where Pillow's FreeType draws the same letters of the same font at the same point: edges to 1 px, areas to 5 %.
+#[test]
+fn letters_stand_where_gravity_says_and_look_as_another_rasterizer_draws_them() {
+    for (text, edges, area) in [
+        ("text:Hxg:40:ffffff:northwest:10", [14, 17, 86, 56], 741.3),
+        (
+            "text:Hxg:40:ffffff:southeast:10",
+            [115, 70, 187, 109],
+            741.3,
+        ),
+        ("text:Hxg:40:ffffff", [64, 45, 136, 84], 741.3),
+    ] {
+        let (found, lit) = seen(&written(text));
+        let near = found
+            .iter()
+            .zip(edges)
+            .all(|(one, other)| one.abs_diff(other) <= 1);
+        assert!(near, "{text}: {found:?} for {edges:?}");
+        assert!((lit / area - 1.0).abs() < 0.05, "{text}: {lit} for {area}");
+    }
+}
+
+#[test]
+fn lines_signs_of_markup_and_opacity_are_kept() {
+    let (one, _) = seen(&written("text:HH:20:ffffff:north"));
+    let ([left, top, right, bottom], _) = seen(&written("text:HH%0AHH:20:ffffff:north"));
+    assert_eq!([left, top, right], one[..3]);
+    assert_eq!(bottom, one[3] + 24);
+    // Two letters each, however they are written in documents.
+    let (_, signs) = seen(&written("text:%3C%26:30:ffffff"));
+    assert!(signs > 150.0, "{signs}");
+    let full = written("text:HH:40:ffffff");
+    let half = written("text:HH:40:ffffff80");
+    for (full, half) in full.iter().zip(half) {
+        assert!(
+            (f64::from(*full) / 2.0 - f64::from(half)).abs() <= 2.0,
+            "{full} {half}"
+        );
+    }
+    // Cyrillic and Greek.
+    let (_, other) = seen(&written("text:%D0%96%20%CE%A9:30:ffffff"));
+    assert!(other > 150.0, "{other}");
+}

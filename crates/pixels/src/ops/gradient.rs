@@ -1,0 +1,158 @@
+//! `gradient:OPACITY:COLOUR:ANGLE:START:STOP`: one colour that grows from nothing along a line.
+
+use std::fmt;
+
+use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
+
+use super::lay::veil;
+use crate::color;
+use crate::cost::Cost;
+use crate::error::Result;
+use crate::frame::{Frame, Grid, Traits};
+use crate::samples::{Sample, by_depth, bytes, count};
+use crate::stage::{Context, Op, Stage, wrong};
+
+/// Lays a colour that grows over a picture, such as a shadow below a caption.
+pub(super) struct Gradient;
+
+const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
+    .unit("per cent")
+    .help("of the colour where it is strongest; 0: nothing changes");
+
+const ANGLE: Arg = Arg::number("angle", -360.0, 360.0)
+    .unit("degrees clockwise")
+    .default("180")
+    .help("towards where it grows, as in CSS; 0: the top, 90: the right, 180: the bottom");
+
+const START: Arg = Arg::number("start", -1000.0, 1000.0)
+    .unit("per cent")
+    .default("0")
+    .help("of the way, where the colour begins");
+
+const STOP: Arg = Arg {
+    name: "stop",
+    default: Some("100"),
+    help: "of the way, from where on it is strongest",
+    ..START
+};
+
+const WORD: Word = Word {
+    name: "gradient",
+    args: &[
+        OPACITY,
+        Arg::colour("colour").help("its alpha has no effect"),
+        ANGLE,
+        START,
+        STOP,
+    ],
+    help: "lays a colour over the image that grows along a line, from one side or corner to the opposite one",
+    example: "gradient:80:000000:180:50",
+};
+
+impl Op for Gradient {
+    fn word(&self) -> &'static Word {
+        &WORD
+    }
+
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let read = || {
+            let [opacity, colour, angle, start, stop] = WORD.read(&effect.args)?;
+            let number = |arg: Arg, text: Option<&str>| {
+                arg.read_number(text.or(arg.default).unwrap_or_default())
+            };
+            Ok::<_, ParseError>(Ramp {
+                effect: effect.clone(),
+                opacity: number(OPACITY, opacity)? / 100.0,
+                colour: colour.unwrap_or_default().parse()?,
+                angle: number(ANGLE, angle)?.to_radians(),
+                start: number(START, start)? / 100.0,
+                stop: number(STOP, stop)? / 100.0,
+            })
+        };
+        let ramp = read().map_err(|error| wrong(effect, &error))?;
+        Ok((ramp.opacity > 0.0).then(|| Box::new(ramp) as Box<dyn Stage>))
+    }
+}
+
+struct Ramp {
+    /// As in the recipe.
+    effect: Effect,
+    /// 0 to 1.
+    opacity: f64,
+    colour: Colour,
+    /// In radians, clockwise from the top.
+    angle: f64,
+    /// Shares of the way.
+    start: f64,
+    stop: f64,
+}
+
+impl Ramp {
+    /// How much of the colour shows at each px.
+    fn cover<T: Sample>(&self, width: u32, height: u32, context: &Context<'_>) -> Result<Grid<T>> {
+        let (across, down) = (self.angle.sin(), -self.angle.cos());
+        let (w, h) = (f64::from(width), f64::from(height));
+        // The way through the middle, from corner to corner.
+        let length = w * across.abs() + h * down.abs();
+        let full = f64::from(T::MAX.float());
+        let mut grid = Grid::filled(width, height, T::MAX);
+        for y in 0..height {
+            if y % 64 == 0 {
+                context.check()?;
+            }
+            let row = (f64::from(y) + 0.5 - h / 2.0) * down;
+            for (x, covered) in (0..width).zip(grid.row_mut(y)) {
+                let along = (f64::from(x) + 0.5 - w / 2.0) * across + row;
+                let way = along / length + 0.5;
+                let share = match self.stop - self.start {
+                    0.0 => f64::from(u8::from(way >= self.start)),
+                    rise => ((way - self.start) / rise).clamp(0.0, 1.0),
+                };
+                *covered = T::round((full * self.opacity * share) as f32);
+            }
+        }
+        Ok(grid)
+    }
+}
+
+impl Stage for Ramp {
+    fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
+        context.check()?;
+        by_depth!(frame, planes => {
+            let cover = self.cover(planes.width, planes.height, context)?;
+            veil(&mut planes, self.colour, cover);
+            Ok(planes.frame())
+        })
+    }
+
+    fn after(&self, traits: Traits) -> Traits {
+        traits
+    }
+
+    fn adds_colour(&self) -> bool {
+        color::is_colourful(self.colour)
+    }
+
+    fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
+        let laid = count(width, height, traits.model, true);
+        Cost {
+            nanos: laid * PICOS_LAID / 1000,
+            scratch: laid * bytes(traits.depth),
+        }
+    }
+}
+
+/// Picoseconds per sample that is laid over, estimated.
+const PICOS_LAID: u64 = 4_000;
+
+impl fmt::Display for Ramp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.effect.fmt(f)
+    }
+}
+
+impl fmt::Debug for Ramp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ramp({self})")
+    }
+}

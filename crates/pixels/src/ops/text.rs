@@ -1,0 +1,203 @@
+//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGIN`: words on a picture.
+//!
+//! They are written as a document in SVG as large as the picture, which the reader of that format draws: with shaping,
+//! both directions of writing, and the fonts of the server.
+
+use std::fmt::{self, Write};
+
+use andon_recipe::{Arg, Colour, Effect, GRAVITIES, ParseError, Word};
+
+use super::lay::lay;
+use crate::color::{self, remodelled};
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::frame::{Frame, Model, Subsampling, Traits};
+use crate::samples::{Planes, by_depth, bytes, count};
+use crate::stage::{Context, Op, Stage, wrong};
+
+/// Writes on a picture.
+pub(super) struct Text;
+
+const SIZE: Arg = Arg::number("size", 1.0, 10_000.0)
+    .unit("px")
+    .help("of the letters: a line is 1.2 times as high");
+
+const COLOUR: Arg = Arg::colour("colour")
+    .default("000000")
+    .help("of the letters, which it may make translucent");
+
+const GRAVITY: Arg = Arg::choice("gravity", GRAVITIES)
+    .default("centre")
+    .help("where on the image");
+
+const MARGIN: Arg = Arg::number("margin", 0.0, 10_000.0)
+    .unit("px")
+    .default("0")
+    .help("between the text and the sides that it lies at");
+
+const WORD: Word = Word {
+    name: "text",
+    args: &[
+        Arg::text("text", "Hello%20world").help("%0A begins a new line"),
+        SIZE,
+        COLOUR,
+        GRAVITY,
+        MARGIN,
+    ],
+    help: "writes on the image; what does not fit on it is cut off",
+    example: "text:Otter:24:ffffffc0:southeast:10",
+};
+
+/// The longest text, in bytes.
+const LONGEST: usize = 1024;
+
+impl Op for Text {
+    fn word(&self) -> &'static Word {
+        &WORD
+    }
+
+    fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+        let read = || {
+            let [text, size, colour, gravity, margin] = WORD.read(&effect.args)?;
+            Ok::<_, ParseError>(Written {
+                effect: effect.clone(),
+                text: text.unwrap_or_default().to_owned(),
+                size: SIZE.read_number(size.unwrap_or_default())?,
+                colour: COLOUR.read_colour(colour.unwrap_or("000000"))?,
+                gravity: GRAVITY.read_choice(gravity.unwrap_or("centre"))?,
+                margin: MARGIN.read_number(margin.unwrap_or("0"))?,
+            })
+        };
+        let written = read().map_err(|error| wrong(effect, &error))?;
+        let length = written.text.len();
+        if length > LONGEST {
+            return Err(Error::Recipe {
+                piece: WORD.name.to_owned(),
+                why: format!("a text of {length} bytes is longer than {LONGEST}"),
+            });
+        }
+        let shows = !written.text.trim().is_empty() && written.colour.a > 0;
+        Ok(shows.then(|| Box::new(written) as Box<dyn Stage>))
+    }
+}
+
+#[derive(Debug)]
+struct Written {
+    /// As in the recipe.
+    effect: Effect,
+    text: String,
+    /// In px.
+    size: f64,
+    colour: Colour,
+    gravity: &'static str,
+    /// In px.
+    margin: f64,
+}
+
+/// In sizes of letters: from one line to the next, above and below the line on which they stand, and as high as
+/// capitals are.
+const LINE: f64 = 1.2;
+const ASCENT: f64 = 0.93;
+const DESCENT: f64 = 0.24;
+const CAPITALS: f64 = 0.73;
+
+impl Written {
+    /// The document, of this width and height.
+    fn document(&self, width: u32, height: u32) -> String {
+        let (w, h, size) = (f64::from(width), f64::from(height), self.size);
+        let at = |side: &str| self.gravity.contains(side);
+        let (anchor, x) = match (at("west"), at("east")) {
+            (true, _) => ("start", self.margin),
+            (_, true) => ("end", w - self.margin),
+            _ => ("middle", w / 2.0),
+        };
+        let lines = self.text.lines().count().max(1);
+        let down = LINE * size * (lines - 1) as f64;
+        let first = match (at("north"), at("south")) {
+            (true, _) => self.margin + ASCENT * size,
+            (_, true) => h - self.margin - DESCENT * size - down,
+            _ => (h - down + CAPITALS * size) / 2.0,
+        };
+        let Colour { r, g, b, a } = self.colour;
+        let opacity = f64::from(a) / 255.0;
+        let mut document = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\">\
+             <g font-size=\"{size}\" fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity}\" text-anchor=\"{anchor}\">"
+        );
+        for (index, line) in self.text.lines().enumerate() {
+            let y = first + LINE * size * index as f64;
+            // Writing to a text never fails.
+            let _ = write!(
+                document,
+                "<text x=\"{x}\" y=\"{y}\">{}</text>",
+                Escaped(line)
+            );
+        }
+        document + "</g></svg>"
+    }
+}
+
+/// What stands between tags: no sign that means something there, and none that may not stand there at all.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|letter| match letter {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '\u{fffe}' | '\u{ffff}' => Ok(()),
+            letter if letter.is_control() => f.write_char(' '),
+            letter => f.write_char(letter),
+        })
+    }
+}
+
+impl Stage for Written {
+    fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
+        context.check()?;
+        let drawn = (context.draw)(&self.document(frame.width, frame.height))?;
+        let Some(letters) = drawn.frames.into_iter().next() else {
+            return Err(Error::Internal("a text was drawn on no frame".to_owned()));
+        };
+        by_depth!(frame, planes => {
+            let unthinned = match planes.model {
+                Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
+                model => model,
+            };
+            let letters = remodelled(Planes::of(letters), unthinned, None, context.interrupt)?;
+            lay(&mut planes, &letters, 0, 0);
+            Ok(planes.frame())
+        })
+    }
+
+    fn after(&self, traits: Traits) -> Traits {
+        traits
+    }
+
+    fn adds_colour(&self) -> bool {
+        color::is_colourful(self.colour)
+    }
+
+    fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
+        let laid = count(width, height, traits.model, true);
+        let drawn = count(width, height, Model::Rgb, true);
+        Cost {
+            nanos: NANOS_TO_READ + drawn * PICOS_DRAWN / 1000,
+            // Drawn, as it was drawn, and in the picture's model.
+            scratch: 2 * drawn + laid * 2 * bytes(traits.depth),
+        }
+    }
+}
+
+/// Fonts are looked through and letters shaped, estimated.
+const NANOS_TO_READ: u64 = 3_000_000;
+
+/// Picoseconds per sample that is drawn and laid over, estimated.
+const PICOS_DRAWN: u64 = 6_000;
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.effect.fmt(f)
+    }
+}
