@@ -71,16 +71,24 @@ impl Gravity {
         let kind = match (*word, edges) {
             (_, Some((_, x, y))) => Kind::Edges(*x, *y),
             ("fp", _) => Kind::Focus,
-            ("sm", _) if smart => Kind::Smart,
+            ("sm" | "obj" | "objw", _) if smart => Kind::Smart,
             _ => return Err(format!("`{word}` is no gravity here")),
         };
-        let most = if kind == Kind::Smart { 0 } else { 2 };
+        let most = match *word {
+            "sm" => 0,
+            // Names, and weights; none is looked for.
+            "obj" | "objw" => usize::MAX,
+            _ => 2,
+        };
         if offsets.len() > most || (kind == Kind::Focus && offsets.len() < 2) {
             return Err(format!("`{word}` does not take {} offsets", offsets.len()));
         }
         self.kind = kind;
         if kind == Kind::Smart {
             (self.x, self.y) = (0.0, 0.0);
+        }
+        if kind == Kind::Smart {
+            return Ok(());
         }
         let offset = |text: &str| match kind {
             Kind::Focus => args::number(text, 0.0, 1.0),

@@ -31,7 +31,7 @@ use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 use crate::signature::Key;
 use info::Info;
 use options::Options;
-use path::{LOCAL, Reading};
+use path::{LOCAL, PIPELINE, Reading};
 use rules::{House, ImgproxyRules};
 use secret::Signing;
 use table::About;
@@ -309,6 +309,9 @@ impl Imgproxy {
 /// The preset of all requests.
 const DEFAULT: &str = "default";
 
+/// How often a picture may be worked on, result after result.
+const MOST_PIPELINES: usize = 8;
+
 /// Formats that URLs may name, and nobody writes.
 const UNWRITTEN: [&str; 5] = ["bmp", "heic", "ico", "svg", "tiff"];
 
@@ -334,6 +337,15 @@ impl<'a> Reader<'a> {
         let [name, args @ ..] = option else {
             return Ok(());
         };
+        if *name == PIPELINE {
+            if self.options.before.len() + 1 >= MOST_PIPELINES {
+                return Err(refuse(format!(
+                    "there are more than {MOST_PIPELINES} pipelines"
+                )));
+            }
+            self.options = std::mem::take(&mut self.options).chained();
+            return Ok(());
+        }
         let allowed = &self.dialect.config.allowed_processing_options;
         if !ours && !allowed.is_empty() && !allowed.iter().any(|allowed| allowed == name) {
             return Err(refuse(format!(
@@ -363,6 +375,11 @@ impl<'a> Reader<'a> {
             }
             About::Ignored(why) => self.notes.push(format!("{name}: {why}; it is ignored")),
             _ => {}
+        }
+        let sought = |arg: &&str| matches!(*arg, "obj" | "objw");
+        if matches!(row.names.last(), Some(&("g" | "c"))) && args.iter().any(sought) {
+            let note = "objects are not looked for; what draws the eye is kept";
+            self.notes.push(format!("{name}: {note}"));
         }
         if let Some(text) = table::doubtful(row, args) {
             self.notes.push(format!(
@@ -410,6 +427,10 @@ impl<'a> Reader<'a> {
     fn remark(&mut self) {
         let options = &self.options;
         let mut notes = Vec::new();
+        let mut later = options.pipelines().skip(1);
+        if later.any(|pipeline| pipeline.trim.is_some()) {
+            notes.push("t: only the first pipeline cuts borders off; it is ignored");
+        }
         if options.trim.is_some_and(|trim| trim.colour.is_some()) {
             notes.push("t: the border's colour is taken from the corner");
         }

@@ -9,6 +9,8 @@ use super::gravity::Gravity;
 /// The bag.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
+    /// Pipelines whose result these options act on, the first one first. Only what they do to the picture counts.
+    pub(super) before: Vec<Options>,
     pub(super) resizing: Resizing,
     /// In px; 0 follows from the other.
     pub(super) width: u32,
@@ -131,8 +133,22 @@ pub(super) struct Effects {
     pub(super) duotone: (f64, Colour, Colour),
     /// Opacity 0 to 1, and colour.
     pub(super) colorize: (f64, Colour),
+    pub(super) gradient: Gradient,
     /// Sigma and left, top, width, height in shares.
     pub(super) blurred: Vec<[f64; 5]>,
+}
+
+/// A colour that grows from nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Gradient {
+    /// 0 to 1; 0: none.
+    pub(super) opacity: f64,
+    pub(super) colour: Colour,
+    /// Towards where it grows: degrees clockwise, from the top.
+    pub(super) angle: f64,
+    /// Shares of the way.
+    pub(super) start: f64,
+    pub(super) stop: f64,
 }
 
 /// The picture of the configuration, laid on the result.
@@ -159,6 +175,47 @@ pub(super) struct Limits {
 }
 
 impl Options {
+    /// A further pipeline on the result of these: nothing is done to the picture yet, which is written and answered as
+    /// was said.
+    pub(super) fn chained(mut self) -> Self {
+        let mut before = std::mem::take(&mut self.before);
+        // A border is the source's.
+        self.trim = self.trim.filter(|_| before.is_empty());
+        before.push(self.clone());
+        let plain = Self::default();
+        Self {
+            before,
+            resizing: plain.resizing,
+            width: plain.width,
+            height: plain.height,
+            min_width: plain.min_width,
+            min_height: plain.min_height,
+            zoom: plain.zoom,
+            dpr: plain.dpr,
+            enlarge: plain.enlarge,
+            extend: plain.extend,
+            extend_ratio: plain.extend_ratio,
+            gravity: plain.gravity,
+            crop: plain.crop,
+            trim: plain.trim,
+            padding: plain.padding,
+            // The first one did that, if it was to be done.
+            auto_rotate: false,
+            rotate: plain.rotate,
+            flip: plain.flip,
+            background: plain.background,
+            background_alpha: plain.background_alpha,
+            effects: plain.effects,
+            watermark: plain.watermark,
+            ..self
+        }
+    }
+
+    /// All pipelines, the first one first.
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Self> {
+        self.before.iter().chain([self])
+    }
+
     /// What the crop before scaling keeps: as the picture, unless it says so.
     pub(super) fn crop_gravity(&self) -> Gravity {
         self.crop.gravity.unwrap_or(self.gravity)
@@ -168,6 +225,7 @@ impl Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            before: Vec::new(),
             resizing: Resizing::Fit,
             width: 0,
             height: 0,
@@ -243,6 +301,13 @@ impl Default for Effects {
             monochrome: (0.0, GRAY),
             duotone: (0.0, BLACK, Colour::WHITE),
             colorize: (0.0, BLACK),
+            gradient: Gradient {
+                opacity: 0.0,
+                colour: BLACK,
+                angle: 180.0,
+                start: 0.0,
+                stop: 1.0,
+            },
             blurred: Vec::new(),
         }
     }

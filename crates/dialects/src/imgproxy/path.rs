@@ -29,12 +29,15 @@ const PLAIN: &str = "plain/";
 /// The scheme of files below the origins.
 pub(super) const LOCAL: &str = "local";
 
+/// What begins another pipeline on the result of the options before.
+pub(super) const PIPELINE: &str = "-";
+
 /// The segments that are options, as names and arguments, and the source behind them.
 pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
     let mut options = Vec::new();
     let mut segments = path.split('/');
     while let Some(segment) = segments.next() {
-        if !segment.contains(separator) {
+        if !segment.contains(separator) && segment != PIPELINE {
             let source = std::iter::once(segment).chain(segments).collect();
             return (options, source);
         }

@@ -8,7 +8,7 @@ use andon_recipe::{
 };
 
 use super::gravity::Gravity;
-use super::layout::Layout;
+use super::layout::{Layout, Size};
 use super::options::{Effects, Extend, Options, Trim};
 use super::table::{self, About};
 use crate::effects::rgb;
@@ -63,22 +63,83 @@ impl Rules for ImgproxyRules {
             let why = format!("the image has {megapixels:.1} megapixels, more than {most}");
             return Err(ResolveError::new(format_args!("msr:{most}"), why));
         }
+        let mut steps = Vec::new();
+        let mut seen = facts.clone();
+        for options in &options.before {
+            let pipeline = Self {
+                options: options.clone(),
+                ..self.clone()
+            };
+            let ((width, height), drawn) = pipeline.drawn(&seen, &mut "png")?;
+            let alpha = pipeline.expects_alpha(&seen);
+            seen = Facts {
+                width: px(width),
+                height: px(height),
+                orientation: Orientation::default(),
+                alpha,
+                ..seen
+            };
+            steps.extend(drawn);
+        }
+        let mut format = self.format(&seen);
+        let (_, drawn) = self.drawn(&seen, &mut format)?;
+        steps.extend(drawn);
+        let output = self.written(format);
+        Recipe { steps, output }.resolve(facts)
+    }
+
+    fn measures(&self, _: Orientation) -> Vec<Measure> {
+        let is_smart =
+            |options: &Options| options.gravity.is_smart() || options.crop_gravity().is_smart();
+        let smart = self.options.pipelines().any(is_smart);
+        let border = self.trim().map(border);
+        border
+            .into_iter()
+            .chain(smart.then_some(Measure::Salient))
+            .collect()
+    }
+
+    crate::rules::kept_output!();
+
+    fn materials(&self) -> Vec<&str> {
+        let mark = self.house.watermark.as_ref();
+        let is_marked = |options: &Options| options.watermark.opacity > 0.0;
+        let mark = mark.filter(|_| self.options.pipelines().any(is_marked));
+        mark.map(|mark| mark.file.as_str()).into_iter().collect()
+    }
+}
+
+/// The sides, in px, below which no AVIF is written.
+const LEAST_AVIF: i64 = 16;
+
+/// The longest side that a format holds, where pictures are made smaller for it.
+fn largest(format: &str) -> Option<u32> {
+    match format {
+        "webp" => Some(16_383),
+        "avif" => Some(16_384),
+        _ => None,
+    }
+}
+
+impl ImgproxyRules {
+    /// What one pipeline does to a picture, and the size of what it leaves. A format that does not hold that is changed.
+    fn drawn(&self, facts: &Facts, format: &mut &str) -> Result<(Size, Vec<Step>), ResolveError> {
+        let options = &self.options;
         let area = self.untrimmed(facts)?;
         let turned = self.turned(facts.orientation);
-        let mut format = self.format(facts);
         let vector = facts.format == "svg";
         let layout = Layout::new(options, (area.w, area.h), turned, vector, largest(format));
         let (width, height) = layout.size();
-        if format == "avif" && width.min(height) < LEAST_AVIF {
-            format = if self.expects_alpha(facts) {
+        if *format == "avif" && width.min(height) < LEAST_AVIF {
+            *format = if self.expects_alpha(facts) {
                 "png"
             } else {
                 "jpeg"
             };
         }
-        let ground = match (options.background, format) {
+        let ground = match (options.background, *format) {
             (Some(Colour { r, g, b, .. }), _) => {
-                let a = if format == "jpeg" {
+                let a = if *format == "jpeg" {
                     255
                 } else {
                     opacity(options.background_alpha)
@@ -102,7 +163,7 @@ impl Rules for ImgproxyRules {
             w,
             h,
         ));
-        steps.extend(self.drawn(&layout));
+        steps.extend(self.geometry(&layout));
         steps.extend(effects(&options.effects, (layout.kept.2, layout.kept.3)));
         for &(size, place) in &layout.grounds {
             steps.push(canvas(size, place, ground));
@@ -114,42 +175,9 @@ impl Rules for ImgproxyRules {
             steps.push(canvas((width, height), (0, 0), ground));
         }
         steps.extend(self.mark(&layout));
-        let output = self.written(format);
-        Recipe { steps, output }.resolve(facts)
+        Ok(((width, height), steps))
     }
 
-    fn measures(&self, _: Orientation) -> Vec<Measure> {
-        let options = &self.options;
-        let smart = options.gravity.is_smart() || options.crop_gravity().is_smart();
-        let border = options.trim.as_ref().map(border);
-        border
-            .into_iter()
-            .chain(smart.then_some(Measure::Salient))
-            .collect()
-    }
-
-    crate::rules::kept_output!();
-
-    fn materials(&self) -> Vec<&str> {
-        let mark = self.house.watermark.as_ref();
-        let mark = mark.filter(|_| self.options.watermark.opacity > 0.0);
-        mark.map(|mark| mark.file.as_str()).into_iter().collect()
-    }
-}
-
-/// The sides, in px, below which no AVIF is written.
-const LEAST_AVIF: i64 = 16;
-
-/// The longest side that a format holds, where pictures are made smaller for it.
-fn largest(format: &str) -> Option<u32> {
-    match format {
-        "webp" => Some(16_383),
-        "avif" => Some(16_384),
-        _ => None,
-    }
-}
-
-impl ImgproxyRules {
     /// Is the source sent as it is, because it has the right format already?
     fn is_skipped(&self, facts: &Facts) -> bool {
         let format = self.output.format.as_ref();
@@ -194,6 +222,12 @@ impl ImgproxyRules {
             .chain(flip.map(Step::Flip))
     }
 
+    /// The border to cut off: that of the source, which only the first pipeline sees.
+    fn trim(&self) -> Option<&Trim> {
+        let first = self.options.pipelines().next()?;
+        first.trim.as_ref()
+    }
+
     /// What is left of the stored picture without its border.
     fn untrimmed(&self, facts: &Facts) -> Result<Area, ResolveError> {
         let whole = Area {
@@ -202,7 +236,7 @@ impl ImgproxyRules {
             w: facts.width,
             h: facts.height,
         };
-        let Some(trim) = &self.options.trim else {
+        let Some(trim) = self.trim().filter(|_| self.options.before.is_empty()) else {
             return Ok(whole);
         };
         let area = facts.measured.area(border(trim));
@@ -273,7 +307,7 @@ impl ImgproxyRules {
     }
 
     /// The geometry up to the effects.
-    fn drawn(&self, layout: &Layout) -> Vec<Step> {
+    fn geometry(&self, layout: &Layout) -> Vec<Step> {
         let options = &self.options;
         let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.is_smart() {
             true => keep_salient((px(w), px(h))).to_vec(),
@@ -342,7 +376,15 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
     let (intensity, gray) = effects.monochrome;
     let (mixed, dark, light) = effects.duotone;
     let (colorized, colour) = effects.colorize;
-    let opacity = (colorized * 100.0).round().to_string();
+    let percent = |share: f64| (share * 100.0).round().to_string();
+    let gradient = effects.gradient;
+    let grades = vec![
+        percent(gradient.opacity),
+        rgb(gradient.colour),
+        gradient.angle.to_string(),
+        percent(gradient.start),
+        percent(gradient.stop),
+    ];
     let tinted = intensity > 0.0 && (gray.r, gray.g) != (gray.g, gray.b);
     let brightness = effects.brightness.to_string();
     let words = [
@@ -365,7 +407,12 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
         ),
         ("tint", tinted, vec![rgb(gray)]),
         ("duotone", mixed > 0.0, vec![rgb(dark), rgb(light)]),
-        ("colorize", colorized > 0.0, vec![opacity, rgb(colour)]),
+        (
+            "colorize",
+            colorized > 0.0,
+            vec![percent(colorized), rgb(colour)],
+        ),
+        ("gradient", gradient.opacity > 0.0, grades),
         (
             "blur",
             effects.blur > 0.0,

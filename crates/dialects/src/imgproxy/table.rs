@@ -5,6 +5,7 @@ use andon_recipe::Colour;
 use super::args::{self, Wrong, colour, int, not_negative, number, positive, size, truth};
 use super::gravity::Gravity;
 use super::options::{Extend, Options, Resizing, Trim, format};
+use super::path::PIPELINE;
 use crate::effects::rgb;
 use crate::signature::base64;
 
@@ -143,14 +144,14 @@ pub(super) const ALL: &[Row] = &[
     ),
     row!(
         &["gravity", "g"],
-        3,
+        usize::MAX,
         About::Picture,
         |options, args| options.gravity.read(args, true),
         Some(|options| options.gravity.text())
     ),
     row!(
         &["crop", "c"],
-        5,
+        usize::MAX,
         About::Picture,
         |options, args| {
             options.crop.width = not_negative(args[0])?;
@@ -324,6 +325,18 @@ pub(super) const ALL: &[Row] = &[
         Some(|options| {
             let (opacity, colour) = options.effects.colorize;
             format!("{opacity}:{}", rgb(colour))
+        })
+    ),
+    row!(
+        &["gradient", "gr"],
+        5,
+        About::Picture,
+        gradient,
+        Some(|options| {
+            let gradient = &options.effects.gradient;
+            let (colour, angle) = (rgb(gradient.colour), gradient.angle);
+            let (opacity, start, stop) = (gradient.opacity, gradient.start, gradient.stop);
+            format!("{opacity}:{colour}:{angle}:{start}:{stop}")
         })
     ),
     value!(&["blur", "bl"], not_negative, effects.blur),
@@ -621,7 +634,6 @@ pub(super) const ALL: &[Row] = &[
         "pictures are always scaled with Lanczos 3"
     ),
     ignored!(&["unsharp_masking", "unsharpening", "ush"], "`sh` sharpens"),
-    ignored!(&["gradient", "gr"], "there are no gradients"),
     ignored!(
         &["watermark_url", "wmu"],
         "the watermark is the configuration's"
@@ -666,18 +678,26 @@ pub(super) const ALL: &[Row] = &[
     ),
 ];
 
-/// What options say beyond others, option by option.
+/// What options say beyond others, option by option, pipeline by pipeline.
 pub(super) fn texts(
     options: &Options,
     beyond: &Options,
     kinds: impl Fn(About) -> bool,
 ) -> Vec<String> {
-    let text = |row: &Row| {
-        let show = row.show.filter(|_| kinds(row.kind))?;
-        let (own, other) = (show(options), show(beyond));
-        (own != other).then(|| format!("{}:{own}", row.names.last().unwrap_or(&"")))
-    };
-    ALL.iter().filter_map(text).collect()
+    let mut texts = Vec::new();
+    let mut beyond = beyond.clone();
+    for pipeline in options.pipelines() {
+        if !beyond.before.is_empty() {
+            texts.push(PIPELINE.to_owned());
+        }
+        texts.extend(ALL.iter().filter_map(|row| {
+            let show = row.show.filter(|_| kinds(row.kind))?;
+            let (own, other) = (show(pipeline), show(&beyond));
+            (own != other).then(|| format!("{}:{own}", row.names.last().unwrap_or(&"")))
+        }));
+        beyond = pipeline.clone().chained();
+    }
+    texts
 }
 
 /// The option of this name.
@@ -762,6 +782,30 @@ fn adjust(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
         if let (Some(text), Some(row)) = (given(args, place), find(name)) {
             (row.read)(options, &[text])?;
         }
+    }
+    Ok(())
+}
+
+fn gradient(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
+    let gradient = &mut options.effects.gradient;
+    gradient.opacity = share(args[0])?;
+    if let Some(text) = given(args, 1) {
+        gradient.colour = colour(text)?;
+    }
+    if let Some(text) = given(args, 2) {
+        gradient.angle = match text {
+            "up" => 0.0,
+            "right" => 90.0,
+            "down" => 180.0,
+            "left" => 270.0,
+            degrees => number(degrees, -360.0, 360.0)?,
+        };
+    }
+    if let Some(text) = given(args, 3) {
+        gradient.start = share(text)?;
+    }
+    if let Some(text) = given(args, 4) {
+        gradient.stop = share(text)?;
     }
     Ok(())
 }

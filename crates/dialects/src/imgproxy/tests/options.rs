@@ -17,7 +17,7 @@ fn every_option_has_names_of_its_own() {
 #[test]
 fn what_an_option_shows_it_reads() {
     let said = "rs:auto:100:50:1:1:no:1:2/mw:5/mh:6/z:0.5:2/dpr:2/exar:1:so/g:fp:0.1:0.2/c:10:0.5:ea/car:1.5:1/t:5:fff:1\
-                /pd:1:2:3:4/ar:0/rot:-90/fl:1/bg:123/bga:0.5/a:10:1.5:0.5/mc:0.5:f00/dt:1/col:0.1/bl:1/sh:2/pix:3\
+                /pd:1:2:3:4/ar:0/rot:-90/fl:1/bg:123/bga:0.5/a:10:1.5:0.5/mc:0.5:f00/dt:1/col:0.1/gr:0.5:f00:left:0.2:0.8/bl:1/sh:2/pix:3\
                 /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/webpo:lossless\
                 /pg:2/da:1/skp:gif:jpg/fn:bmFtZQ:1/fiu:bG9jYWw6Ly8vYQ/att:1/exp:9999999999/msr:1/maf:2/mrd:3/raw:1";
     let mut options = Options::default();
@@ -69,6 +69,12 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
         "g:fp:2:0",
         "g:fp::1",
         "g:sm:1",
+        "g:objects",
+        "-/-/-/-/-/-/-/-/w:5",
+        "ex:1:obj:face",
+        "gr:2",
+        "gr:1:xyz",
+        "gr:1:000:sideways",
         "g:no:a",
         "g:no:1:2:3",
         "ex:1:sm",
@@ -153,7 +159,8 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
     }
     let noted = ask(&house(), "rs:fit:1:1:maybe").unwrap().notes;
     assert!(noted[0].contains("maybe"), "{noted:?}");
-    assert!(ask(&house(), "rs:fit:1:1:T:0/gr:1").unwrap().notes[0].contains("gradient"));
+    assert!(ask(&house(), "rs:fit:1:1:T:0/ush:1").unwrap().notes[0].contains("sharpens"));
+    assert!(ask(&house(), "g:obj:face:cat").unwrap().notes[0].contains("eye"));
 }
 
 #[test]
@@ -163,6 +170,9 @@ fn the_last_writer_of_a_value_wins() {
         ("w:5/w:6", "w:6"),
         ("g:so:1:2/g:no", "g:no:1:2"),
         ("g:so:1:2/g:sm", "g:sm"),
+        ("g:obj:face", "g:sm"),
+        ("gr:0.5:fff:up", "gradient:0.5:ffffff:0"),
+        ("w:9/q:5/-/h:7/q:0", "q:5/w:9/-/q:0/h:7"),
         ("pd:9/pd::1", "pd:9:1:9:1"),
         ("bg:fff/bg:", "w:0"),
         ("f:png/f:jpg", "f:jpeg"),

@@ -281,6 +281,10 @@ fn what_is_written_is_signed_and_reads_back() {
             "q:90/f:webp/exp:9999999999/plain/http://a.example/x%40y",
         ),
         (
+            "w:9/q:5/-/h:7/q:8/plain/local:///a",
+            "w:9/q:5/-/h:7/q:8/plain/local:///a",
+        ),
+        (
             "sm:1/c:0.5:10:so/plain/local:///a",
             "c:0.5:10:so:0:0/plain/local:///a",
         ),
@@ -297,7 +301,7 @@ fn what_is_written_is_signed_and_reads_back() {
 proptest! {
     #[test]
     fn whatever_is_written_reads_back_as_itself(
-        options in "((rs:(fit|fill|force)|s|w|h|z|dpr|g:(no|fp|sm)|c|t|pd|bg|q|fq|f|wm|ex|fl|rot|mw|ba|maf):[0-9.:a-f]{0,6}/){0,3}",
+        options in "((rs:(fit|fill|force)|s|w|h|z|dpr|g:(no|fp|sm)|c|t|pd|bg|q|fq|f|wm|ex|fl|rot|mw|ba|maf):[0-9.:a-f]{0,6}/(-/)?){0,3}",
         source in "(plain/local:///[a-z%@0-9 ]{1,6}|[a-zA-Z0-9]{4,8})",
     ) {
         let dialects = dialects(house());

@@ -262,3 +262,24 @@ fn what_draws_the_eye_is_kept_also_in_crops_before_scaling_and_within_borders() 
         assert_eq!(recipe(options, 400, 300, 6), right, "{options}");
     }
 }
+
+#[test]
+fn a_pipeline_acts_on_the_result_of_the_one_before() {
+    for (options, right) in [
+        (
+            "rs:fill:100:100/-/rot:90/pd:10/q:50",
+            "orient,exact:100x133,crop:0:17:100x100,turn:90,canvas:120x120:ffffff:10:10,q:50",
+        ),
+        (
+            "q:50/w:150/-/w:30/-/h:20",
+            "orient,exact:150x200,exact:30x40,exact:15x20,q:50",
+        ),
+        ("-/w:30", "orient,exact:30x40,q:80"),
+        (
+            "w:30/-/t:10/g:sm/rs:fill:20:20",
+            "orient,exact:30x40,exact:20x27,focus:smart,crop:20x20,q:80",
+        ),
+    ] {
+        assert_eq!(recipe(options, 400, 300, 6), right, "{options}");
+    }
+}
