@@ -10,7 +10,7 @@ use super::gravity::Gravity;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
     /// Pipelines whose result these options act on, the first one first. Only what they do to the picture counts.
-    pub(super) before: Vec<Options>,
+    pub(super) before: Vec<Self>,
     pub(super) resizing: Resizing,
     /// In px; 0 follows from the other.
     pub(super) width: u32,
