@@ -14,6 +14,68 @@ impl Effects {
     }
 }
 
+/// A file that is laid over a picture: its arguments as the engine reads them.
+#[derive(Debug, Default)]
+pub(crate) struct Overlay {
+    /// A file of the folder of materials; behind a slash one of the origins'.
+    pub(crate) file: String,
+    /// The left edge, and the top edge: px, or per cent (`p`) of the room that it leaves, and px.
+    pub(crate) at: (String, String),
+    /// Per cent.
+    pub(crate) opacity: f64,
+    /// In px; 0: its own, or as the other side says.
+    pub(crate) size: (u32, u32),
+    /// How it acts on what is below; empty: not at all.
+    pub(crate) mode: &'static str,
+    /// Does the size only bound it?
+    pub(crate) inside: bool,
+}
+
+impl Overlay {
+    /// The step; none where nobody would see it.
+    pub(crate) fn step(self) -> Option<Step> {
+        if self.opacity <= 0.0 {
+            return None;
+        }
+        let (x, y) = self.at;
+        let mode = if self.mode.is_empty() {
+            "normal"
+        } else {
+            self.mode
+        };
+        let fit = if self.inside { "inside" } else { "exact" };
+        let mut args = vec![
+            self.file,
+            x,
+            y,
+            number(self.opacity),
+            self.size.0.to_string(),
+            self.size.1.to_string(),
+            mode.to_owned(),
+            fit.to_owned(),
+        ];
+        // What is usual is not said.
+        let usual = ["100", "0", "0", "normal", "exact"];
+        while args.len() > 3 && args.last().is_some_and(|arg| *arg == usual[args.len() - 4]) {
+            args.pop();
+        }
+        let name = if args.len() == 3 {
+            Effect::OVER
+        } else {
+            Effect::OVERLAY
+        };
+        Effect::new(name, args).ok().map(Step::Effect)
+    }
+}
+
+/// `px` from the left or top edge; less than none from the other.
+pub(crate) fn from_edge(px: i64) -> String {
+    match px {
+        ..0 => format!("100p{px}"),
+        _ => px.to_string(),
+    }
+}
+
 /// A number to ten thousandths: strengths that look alike become one.
 pub(crate) fn number(value: f64) -> String {
     ((value * 1e4).round() / 1e4).to_string()

@@ -147,6 +147,7 @@ pub(crate) fn zip<A: Copy, B: Copy, C: Copy>(
 }
 
 /// A frame whose samples are `T`.
+#[derive(Clone)]
 pub(crate) struct Planes<T> {
     pub(crate) model: Model,
     pub(crate) depth: Depth,

@@ -2,9 +2,11 @@
 
 mod fake;
 
+use std::sync::Arc;
+
 use andon_pixels::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
 use andon_pixels::{Alone, Engine, Error, Interrupt, Limits, Never, NoMaterials};
-use andon_recipe::{Area, Orientation, Recipe, Rules};
+use andon_recipe::{Area, Facts, Measure, Orientation, Output, Recipe, ResolveError, Rules};
 use proptest::prelude::*;
 
 fn engine() -> Engine {
@@ -40,10 +42,40 @@ fn resolved(file: &[u8], text: &str) -> String {
 }
 
 fn area(file: &[u8], tolerance: u8) -> Area {
-    let rules = recipe(&format!("trim:{tolerance}"));
+    answer(file, &recipe(&format!("trim:{tolerance}")))
+}
+
+/// A question without a recipe.
+#[derive(Clone, Debug)]
+struct Asks(Measure, Output);
+
+impl Rules for Asks {
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn resolve(&self, _: &Facts) -> Result<Recipe, ResolveError> {
+        Ok(Recipe::original())
+    }
+
+    fn measures(&self, _: Orientation) -> Vec<Measure> {
+        vec![self.0]
+    }
+
+    fn output(&self) -> &Output {
+        &self.1
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self(self.0, output))
+    }
+}
+
+/// What is measured for rules with one question.
+fn answer(file: &[u8], rules: &dyn Rules) -> Area {
     let asked = rules.measures(Orientation::default())[0];
     let engine = engine();
-    let measurement = engine.measurement(&rules, file).expect("a header");
+    let measurement = engine.measurement(rules, file).expect("a header");
     let measured = engine.measure(&measurement.expect("a question"), file, &Alone, &Never);
     measured
         .expect("a measurement")
@@ -58,12 +90,17 @@ fn expected(size: (u32, u32), tolerance: u8, at: impl Fn(u32, u32) -> [u8; 4]) -
         [r * a / 255.0, g * a / 255.0, b * a / 255.0, a]
     };
     let ground = seen(0, 0);
-    let differs = |&(x, y): &(u32, u32)| {
+    but(size, |x, y| {
         let pairs = seen(x, y).into_iter().zip(ground);
         pairs
             .into_iter()
             .any(|(one, other)| (one - other).abs() > f64::from(tolerance))
-    };
+    })
+}
+
+/// What holds all pixels that differ.
+fn but(size: (u32, u32), differs: impl Fn(u32, u32) -> bool) -> Area {
+    let differs = |&(x, y): &(u32, u32)| differs(x, y);
     let pixels = (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y)));
     let content: Vec<_> = pixels.filter(differs).collect();
     let columns = content.iter().map(|(x, _)| *x);
@@ -106,6 +143,15 @@ proptest! {
         let depth = if deep { Depth::U16 } else { Depth::U8 };
         let file = fake::file("png", &picture(depth, alpha, size, at), "");
         prop_assert_eq!(area(&file, tolerance), expected(size, tolerance, at));
+        // From the lower right corner, by the distance of all four channels.
+        let far = at(size.0 - 1, size.1 - 1);
+        let distance = but(size, |x, y| {
+            let pairs = at(x, y).into_iter().zip(far);
+            let squares = pairs.map(|(one, other)| (f64::from(one) - f64::from(other)).powi(2));
+            squares.sum::<f64>() > f64::from(tolerance).powi(2)
+        });
+        let asked = Measure::TrimDistance { tolerance: tolerance.into(), corner: (true, true) };
+        prop_assert_eq!(answer(&file, &Asks(asked, Output::default())), distance);
     }
 }
 

@@ -12,6 +12,14 @@ pub enum Measure {
         /// Where that corner is, in the picture as stored: at the right, at the bottom?
         corner: (bool, bool),
     },
+    /// The same, where a pixel is border if its distance from the one in the corner, of all channels as stored
+    /// together, is no more than this many levels.
+    TrimDistance {
+        /// 0 to 510.
+        tolerance: u16,
+        /// As above.
+        corner: (bool, bool),
+    },
     /// What draws the eye?
     Salient,
 }
@@ -20,7 +28,7 @@ impl Measure {
     /// Does the size of the result depend on the answer?
     #[must_use]
     pub fn decides_size(self) -> bool {
-        matches!(self, Self::Trim { .. })
+        matches!(self, Self::Trim { .. } | Self::TrimDistance { .. })
     }
 }
 
@@ -58,16 +66,13 @@ impl FromIterator<(Measure, Area)> for Measured {
 
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Trim {
-                tolerance,
-                corner: (right, bottom),
-            } => {
-                let down = if bottom { "lower" } else { "upper" };
-                let across = if right { "right" } else { "left" };
-                write!(f, "trim:{tolerance} from the {down} {across}")
-            }
-            Self::Salient => f.write_str("salient"),
-        }
+        let (name, tolerance, (right, bottom)) = match *self {
+            Self::Salient => return f.write_str("salient"),
+            Self::Trim { tolerance, corner } => ("trim", tolerance.into(), corner),
+            Self::TrimDistance { tolerance, corner } => ("trim distance", tolerance, corner),
+        };
+        let down = if bottom { "lower" } else { "upper" };
+        let across = if right { "right" } else { "left" };
+        write!(f, "{name}:{tolerance} from the {down} {across}")
     }
 }

@@ -74,6 +74,28 @@ fn pictures_have_the_size_that_imagor_gives_them() {
 }
 
 #[test]
+fn a_watermark_is_a_file_of_the_origins() {
+    let house = house();
+    let plain = picture(&house, "/unsafe/fit-in/200x200/filters:format(png)/a.jpg");
+    for target in [
+        "/unsafe/fit-in/200x200/filters:watermark(alpha.png,-10,center,20,50):format(png)/a.jpg",
+        "/i/unsafe/fit-in/200x200/filters:watermark(alpha.png,repeat,bottom,0,30,30):format(png)/a.jpg",
+    ] {
+        let marked = picture(&house, target);
+        assert_eq!(marked.size(), plain.size());
+        assert_ne!(marked.body, plain.body, "{target}");
+    }
+    let missing = house.get("/unsafe/filters:watermark(missing.png,0,0,0)/a.jpg");
+    assert_eq!(missing.status, 400);
+    assert_eq!(
+        house
+            .get("/unsafe/filters:watermark(../../a,0,0,0)/a.jpg")
+            .status,
+        400
+    );
+}
+
+#[test]
 fn a_signature_opens_its_own_url_and_no_other() {
     let house = house();
     let sign = |rest: &str| base64::padded(&Digest::Sha1.sign(KEY.as_bytes(), &[rest.as_bytes()]));

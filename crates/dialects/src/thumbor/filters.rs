@@ -3,6 +3,8 @@
 
 use andon_recipe::{Colour, Effect};
 
+use super::overlay::Overlay;
+use super::path::Trim;
 use super::{Flavour, colours};
 use crate::percent;
 
@@ -20,6 +22,7 @@ pub(super) enum Filter {
     /// The same, before everything else.
     Orient(u8),
     Effect(Effect),
+    Overlay(Overlay),
     Proportion(f64),
     NoUpscale,
     Upscale,
@@ -32,6 +35,7 @@ pub(super) enum Filter {
     ToP3,
     /// Left, top, width, height.
     Crop([f64; 4]),
+    Trim(Trim),
     /// Left, top, right, bottom.
     Padding(Colour, [u32; 4]),
     Frame(u32),
@@ -94,14 +98,14 @@ fn rgb(r: u8, g: u8, b: u8) -> Colour {
 }
 
 /// Arguments by thumbor's typed patterns.
-struct Typed<'a>(Vec<&'a str>);
+pub(super) struct Typed<'a>(Vec<&'a str>);
 
 impl Typed<'_> {
-    fn text(&self, at: usize) -> Option<&str> {
+    pub(super) fn text(&self, at: usize) -> Option<&str> {
         self.0.get(at).copied().filter(|text| !text.is_empty())
     }
 
-    fn positive(&self, at: usize) -> Option<u32> {
+    pub(super) fn positive(&self, at: usize) -> Option<u32> {
         let text = self.text(at)?;
         let plain = text.bytes().all(|byte| byte.is_ascii_digit());
         plain.then(|| text.parse().unwrap_or(u32::MAX))
@@ -143,6 +147,8 @@ fn thumbor(name: &str, args: &str) -> Option<Filter> {
         "format" => Some(Filter::Format(list.text(0)?.to_ascii_lowercase())),
         "fill" => match list.text(0)? {
             "transparent" => Some(Filter::Fill(Colour::CLEAR)),
+            // Sizes are theirs, the ground is not.
+            "auto" | "blur" => Some(Filter::Fill(Colour::WHITE)),
             colour => colours::read(colour).map(Filter::Fill),
         },
         "background_color" => colours::read(list.text(0)?).map(Filter::Ground),
@@ -185,6 +191,7 @@ fn thumbor(name: &str, args: &str) -> Option<Filter> {
             let clear = list.text(4).is_some() && list.flag(4)?;
             rounded(radii, (!clear).then_some(ground))
         }
+        "watermark" => Overlay::thumbor(&list).map(Filter::Overlay),
         "proportion" => list.decimal(0).map(Filter::Proportion),
         "no_upscale" => alone.map(|()| Filter::NoUpscale),
         "upscale" => alone.map(|()| Filter::Upscale),
@@ -218,11 +225,15 @@ fn focal_box(text: &str) -> Option<[f64; 4]> {
 }
 
 /// Arguments as Go reads them: what is no number is 0.
-struct Lenient<'a>(Vec<&'a str>);
+pub(super) struct Lenient<'a>(Vec<&'a str>);
 
 impl Lenient<'_> {
-    fn text(&self, at: usize) -> Option<String> {
+    pub(super) fn text(&self, at: usize) -> Option<String> {
         self.0.get(at).map(|text| unescaped(text))
+    }
+
+    pub(super) fn raw(&self, at: usize) -> Option<&str> {
+        self.0.get(at).copied()
     }
 
     fn whole(&self, at: usize) -> i64 {
@@ -232,7 +243,7 @@ impl Lenient<'_> {
             .unwrap_or(0)
     }
 
-    fn decimal(&self, at: usize) -> f64 {
+    pub(super) fn decimal(&self, at: usize) -> f64 {
         let value: Option<f64> = self.0.get(at).and_then(|text| text.parse().ok());
         value.filter(|value| value.is_finite()).unwrap_or(0.0)
     }
@@ -242,7 +253,7 @@ impl Lenient<'_> {
         u32::try_from(self.whole(at).max(0)).unwrap_or(u32::MAX)
     }
 
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.0.len()
     }
 }
@@ -324,6 +335,8 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
             let ground = list.text(2).and_then(|text| colours::read(&text));
             rounded((list.px(0), ry), ground)
         }
+        "watermark" => Overlay::imagor(&list).map(Filter::Overlay),
+        "image" => Overlay::image(&list).map(Filter::Overlay),
         "proportion" => Some(Filter::Proportion(list.decimal(0))),
         "no_upscale" => Some(Filter::NoUpscale),
         "upscale" => Some(Filter::Upscale),
@@ -346,6 +359,10 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
             _ => None,
         },
         "crop" if list.count() >= 4 => Some(Filter::Crop([0, 1, 2, 3].map(|at| list.decimal(at)))),
+        "trim" => Some(Filter::Trim(Trim {
+            from_end: list.text(1).is_some_and(|corner| corner == "bottom-right"),
+            tolerance: Some(list.px(0)),
+        })),
         "padding" if list.count() >= 2 => {
             let left = list.px(1);
             let (top, right) = match list.count() {
@@ -383,7 +400,7 @@ fn imagor_colour(text: &str) -> Option<Colour> {
     match text {
         "none" | "transparent" => Some(Colour::CLEAR),
         // What needs the pixels.
-        "auto" | "blur" => None,
+        "auto" | "blur" => Some(Colour::WHITE),
         text => Some(colours::read(text).unwrap_or(rgb(0, 0, 0))),
     }
 }

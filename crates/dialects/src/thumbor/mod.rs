@@ -9,6 +9,7 @@ mod colours;
 mod config;
 mod filters;
 mod meta;
+mod overlay;
 mod path;
 mod rules;
 
@@ -206,6 +207,12 @@ impl Thumbor {
         let all = std::mem::take(&mut parts.filters);
         for (name, args) in all.into_iter().take(most) {
             match filters::read(self.flavour, &name, &args) {
+                // The others' pictures are behind a network.
+                Some(Filter::Overlay(_)) if self.loader != Loader::Path => {
+                    notes.push(format!(
+                        "{name}: only files below the origins are laid over"
+                    ));
+                }
                 Some(filter) => {
                     list.push(filter);
                     parts.filters.push((name, args));
@@ -254,17 +261,7 @@ impl Thumbor {
 
     /// What the image is, decoded once.
     fn source(&self, raw: &str) -> Result<Source, Refusal> {
-        let image = match self.flavour {
-            Flavour::Thumbor => percent::decode(raw)?,
-            Flavour::Imagor => {
-                let image = filters::unescaped(raw);
-                let encoded = image.strip_prefix("b64:").and_then(base64::read_bare);
-                // What is no base64 is a file's name.
-                encoded
-                    .and_then(|bytes| String::from_utf8(bytes).ok())
-                    .unwrap_or(image)
-            }
-        };
+        let image = image_name(self.flavour, raw)?;
         if image.contains('\0') {
             return Err(Refusal::new(raw, "no file's name holds a NUL (`%00`)"));
         }
@@ -288,6 +285,21 @@ impl Thumbor {
             Loader::Https => Source::Url(format!("https://{image}")),
         })
     }
+}
+
+/// The name of an image, decoded once.
+fn image_name(flavour: Flavour, raw: &str) -> Result<String, Refusal> {
+    Ok(match flavour {
+        Flavour::Thumbor => percent::decode(raw)?,
+        Flavour::Imagor => {
+            let image = filters::unescaped(raw);
+            let encoded = image.strip_prefix("b64:").and_then(base64::read_bare);
+            // What is no base64 is a file's name.
+            encoded
+                .and_then(|bytes| String::from_utf8(bytes).ok())
+                .unwrap_or(image)
+        }
+    })
 }
 
 #[cfg(test)]

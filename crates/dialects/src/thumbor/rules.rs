@@ -7,12 +7,12 @@ mod thumbor;
 use std::sync::Arc;
 
 use andon_recipe::{
-    Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Kept, Measure, Orientation,
+    Area, Canvas, Chroma, Colour, Facts, Flip, FormatName, Goal, Kept, Measure, Orientation,
     Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
 use super::filters::Filter;
-use super::path::Parts;
+use super::path::{Parts, Trim};
 use super::{Flavour, Usual};
 use crate::effects::is_lossy;
 use crate::geometry::keep_salient;
@@ -80,47 +80,66 @@ impl ThumborRules {
         steps
     }
 
-    /// The steps that cut the border off, and no other.
-    fn trimmed(&self) -> Option<Recipe> {
-        let trim = self.parts.trim?;
+    /// The question about the border, of a picture that turns so.
+    fn border(&self, turned: Orientation) -> Option<Measure> {
+        let trim = self.trim()?;
         let given = trim.tolerance.unwrap_or_default();
-        let tolerance = match self.flavour {
-            // A distance in red, green and blue together; three equal differences make it 1.73 times one.
-            Flavour::Thumbor => (f64::from(given) / 3.0_f64.sqrt()) as u8,
-            Flavour::Imagor => given.clamp(1, 255) as u8,
+        let far = f64::from(u8::from(trim.from_end));
+        let is_corner = |&(right, bottom): &(bool, bool)| {
+            let stored = (f64::from(u8::from(right)), f64::from(u8::from(bottom)));
+            turned.point(stored, (1.0, 1.0)) == (far, far)
         };
-        let mut steps = self.upright();
-        let corner = trim.from_end.then_some(Step::Turn(Turn::R180));
-        steps.extend(corner.clone());
-        steps.push(Step::Trim(tolerance));
-        steps.extend(corner);
-        Some(Recipe {
-            steps,
-            output: Output::default(),
+        let corners = [(false, false), (true, false), (false, true), (true, true)];
+        let corner = corners.into_iter().find(is_corner).unwrap_or_default();
+        Some(match self.flavour {
+            Flavour::Thumbor => Measure::TrimDistance {
+                tolerance: given.min(510) as u16,
+                corner,
+            },
+            Flavour::Imagor => Measure::Trim {
+                tolerance: given.clamp(1, 255) as u8,
+                corner,
+            },
         })
     }
 
+    /// imagor's may be among the filters: then it cuts off what the border has become there.
+    fn trim(&self) -> Option<Trim> {
+        self.parts.trim.or_else(|| {
+            self.filters.iter().find_map(|filter| match filter {
+                Filter::Trim(trim) => Some(*trim),
+                _ => None,
+            })
+        })
+    }
+
+    /// How a picture that is stored like this stands before anything is cut off.
+    fn turned(&self, stored: Orientation) -> Orientation {
+        let turn = |turned: Orientation, step: &Step| match step {
+            Step::Orient => turned.followed_by(stored),
+            Step::Turn(turn) => turned.then(*turn),
+            _ => turned,
+        };
+        self.upright().iter().fold(Orientation::default(), turn)
+    }
+
     /// Left, top, right and bottom of what is left without the border.
-    fn inner(&self, facts: &Facts, size: (u32, u32)) -> Result<Option<[f64; 4]>, ResolveError> {
-        let Some(recipe) = self.trimmed() else {
+    fn inner(&self, facts: &Facts, turned: Orientation) -> Result<Option<[f64; 4]>, ResolveError> {
+        let Some(border) = self.border(turned) else {
             return Ok(None);
         };
-        let resolved = recipe.resolve(facts)?;
-        let cut = resolved.steps.iter().find_map(|step| match step {
-            Step::Crop(Crop::At { x, y, w, h }) => Some([*x, *y, *w, *h].map(|px| px.of(0.0))),
-            _ => None,
-        });
-        let (width, height) = (f64::from(size.0), f64::from(size.1));
-        let Some([x, y, w, h]) = cut else {
-            return Ok(Some([0.0, 0.0, width, height]));
+        let Some(Area { x, y, w, h }) = facts.measured.area(border) else {
+            return Err(ResolveError::new("trim", "the border was not measured"));
         };
-        Ok(Some(
-            match self.parts.trim.is_some_and(|trim| trim.from_end) {
-                // It was measured upside down.
-                true => [width - x - w, height - y - h, width - x, height - y],
-                false => [x, y, x + w, y + h],
-            },
-        ))
+        let stored = (f64::from(facts.width), f64::from(facts.height));
+        let seen = |x: u32, y: u32| turned.point((x.into(), y.into()), stored);
+        let (one, other) = (seen(x, y), seen(x + w, y + h));
+        Ok(Some([
+            one.0.min(other.0),
+            one.1.min(other.1),
+            one.0.max(other.0),
+            one.1.max(other.1),
+        ]))
     }
 
     fn written(&self, facts: &Facts) -> Output {
@@ -158,23 +177,20 @@ impl Rules for ThumborRules {
         if self.has(&Filter::Raw) {
             return Ok(Recipe::original());
         }
-        let turned =
-            self.upright()
-                .iter()
-                .fold(Orientation::default(), |turned, step| match step {
-                    Step::Orient => turned.followed_by(facts.orientation),
-                    Step::Turn(turn) => turned.then(*turn),
-                    _ => turned,
-                });
+        let turned = self.turned(facts.orientation);
         let (width, height) = turned.size(facts.width, facts.height);
         let mut picture = Picture {
             width,
             height,
             target: (0, 0),
             asked: (0, 0),
+            content: None,
             steps: self.upright(),
         };
-        let inner = self.inner(facts, (width, height))?;
+        let mut inner = self.inner(facts, turned)?;
+        if self.parts.trim.is_none() {
+            picture.content = inner.take();
+        }
         match self.flavour {
             Flavour::Thumbor => self.lay_out_thumbor(&mut picture, inner),
             Flavour::Imagor => self.lay_out_imagor(&mut picture, inner),
@@ -185,7 +201,9 @@ impl Rules for ThumborRules {
             (false, true) => Some(Flip::Vertical),
             (true, true) => Some(Flip::Both),
         };
-        picture.steps.extend(flip.map(Step::Flip));
+        if let Some(flip) = flip {
+            picture.flip(flip);
+        }
         for filter in self.filters.iter() {
             self.filter(&mut picture, filter);
         }
@@ -197,14 +215,20 @@ impl Rules for ThumborRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let mut recipe = self.trimmed().unwrap_or_default();
-        recipe
-            .steps
-            .extend(self.parts.smart.then_some(Step::Salient));
-        recipe.measures(stored)
+        let border = self.border(self.turned(stored));
+        let salient = self.parts.smart.then_some(Measure::Salient);
+        border.into_iter().chain(salient).collect()
     }
 
     crate::rules::kept_output!();
+
+    fn materials(&self) -> Vec<&str> {
+        let laid = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Overlay(overlay) => overlay.file(),
+            _ => None,
+        });
+        laid.collect()
+    }
 }
 
 impl ThumborRules {
@@ -212,6 +236,10 @@ impl ThumborRules {
     fn filter(&self, picture: &mut Picture, filter: &Filter) {
         match filter {
             Filter::Effect(effect) => picture.steps.push(Step::Effect(effect.clone())),
+            Filter::Overlay(overlay) => {
+                let size = (picture.width, picture.height);
+                picture.steps.extend(overlay.step(size));
+            }
             Filter::Ground(colour) => picture.steps.push(Step::Flatten(*colour)),
             Filter::Rotate(quarters) => {
                 if let Some(turn) = counter_clockwise(*quarters) {
@@ -228,6 +256,7 @@ impl ThumborRules {
                     picture.fill(picture.asked, padding, *colour);
                 }
             },
+            Filter::Trim(_) => picture.trim(),
             Filter::Padding(colour, padding) => picture.fill((0, 0), *padding, *colour),
             Filter::Proportion(factor) => match self.flavour {
                 Flavour::Thumbor => picture.proportion_thumbor(*factor),
@@ -251,6 +280,8 @@ struct Picture {
     target: (u32, u32),
     /// The ground that `fill` lays it on; 0: as long as the picture.
     asked: (u32, u32),
+    /// Left, top, right and bottom of what is not border, where that is still to be cut off.
+    content: Option<[f64; 4]>,
     steps: Vec<Step>,
 }
 
@@ -271,6 +302,7 @@ impl Picture {
             self.steps
                 .push(Step::crop(left, top, right - left, bottom - top));
             (self.width, self.height) = (right - left, bottom - top);
+            self.moved((1.0, 1.0), (-f64::from(left), -f64::from(top)));
         }
     }
 
@@ -278,19 +310,70 @@ impl Picture {
     fn cut_salient(&mut self, (w, h): (u32, u32)) {
         self.steps.extend(keep_salient((w, h)));
         (self.width, self.height) = (w, h);
+        // Where that is, is not known here.
+        self.content = None;
+    }
+
+    /// Scales the place of the content, and moves it.
+    fn moved(&mut self, by: (f64, f64), to: (f64, f64)) {
+        self.content = self.content.map(|[left, top, right, bottom]| {
+            let across = |x: f64| (x * by.0 + to.0).clamp(0.0, self.width.into());
+            let down = |y: f64| (y * by.1 + to.1).clamp(0.0, self.height.into());
+            [across(left), down(top), across(right), down(bottom)]
+        });
+    }
+
+    /// Cuts off what is left of the border.
+    fn trim(&mut self) {
+        if let Some([left, top, right, bottom]) = self.content.take() {
+            self.cut([left.floor(), top.floor(), right.ceil(), bottom.ceil()]);
+        }
+    }
+
+    fn flip(&mut self, flip: Flip) {
+        self.steps.push(Step::Flip(flip));
+        let (width, height) = self.size();
+        self.content = self.content.map(|[left, top, right, bottom]| {
+            let (across, down) = (flip != Flip::Vertical, flip != Flip::Horizontal);
+            let (left, right) = if across {
+                (width - right, width - left)
+            } else {
+                (left, right)
+            };
+            let (top, bottom) = if down {
+                (height - bottom, height - top)
+            } else {
+                (top, bottom)
+            };
+            [left, top, right, bottom]
+        });
     }
 
     fn scale(&mut self, width: f64, height: f64) {
         let (width, height) = ((width as u32).max(1), (height as u32).max(1));
         self.steps.push(Step::exact(width, height));
+        let (across, down) = self.size();
         (self.width, self.height) = (width, height);
+        self.moved(
+            (f64::from(width) / across, f64::from(height) / down),
+            (0.0, 0.0),
+        );
     }
 
     fn turn(&mut self, turn: Turn) {
         self.steps.push(Step::Turn(turn));
-        if turn != Turn::R180 {
-            (self.width, self.height) = (self.height, self.width);
-        }
+        let (orientation, size) = (Orientation::default().then(turn), self.size());
+        self.content = self.content.map(|[left, top, right, bottom]| {
+            let one = orientation.point((left, top), size);
+            let other = orientation.point((right, bottom), size);
+            [
+                one.0.min(other.0),
+                one.1.min(other.1),
+                one.0.max(other.0),
+                one.1.max(other.1),
+            ]
+        });
+        (self.width, self.height) = orientation.size(self.width, self.height);
     }
 
     /// Lays it on the middle of a ground, with margins around that.
@@ -315,6 +398,7 @@ impl Picture {
             at: Some(at),
         }));
         (self.width, self.height) = (w, h);
+        self.moved((1.0, 1.0), (at.0.into(), at.1.into()));
     }
 }
 

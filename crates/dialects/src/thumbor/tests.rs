@@ -3,7 +3,7 @@
 mod geometry;
 mod signatures;
 
-use andon_recipe::Facts;
+use andon_recipe::{Area, Facts, Measure, Measured};
 use proptest::prelude::*;
 
 use crate::vectors::{self, answer};
@@ -151,8 +151,96 @@ fn slashes_and_colons_in_imagors_parentheses_belong_to_the_argument() {
         "filters:watermark(a/b:c.png,1,2):quality(40)/trip/a.jpg",
     );
     assert_eq!(request.source, Source::from_path("trip/a.jpg"));
+    assert_eq!(request.rules.materials(), ["/a/b:c.png"]);
     let facts = Facts::new("jpeg", 400, 300);
-    assert_eq!(request.rules.resolve(&facts).unwrap().to_string(), "q:40");
+    assert_eq!(
+        request.rules.resolve(&facts).unwrap().to_string(),
+        "over:/a/b%3Ac.png:1:2,q:40"
+    );
+}
+
+#[test]
+fn watermarks_lie_where_either_flavour_puts_them() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (args, step) in [
+        ("w.png,10,20,0", "over:/w.png:10:20"),
+        ("w.png,-10,-0,50", "overlay:/w.png:100p-10:100p:50"),
+        ("w.png,10p,-20p,0", "over:/w.png:40:100p-60"),
+        ("w.png,center,repeat,0", "over:/w.png:50p:spread"),
+        ("w.png,0,0,0,20", "overlay:/w.png:0:0:100:80"),
+        ("w.png,0,0,0,none,20", "overlay:/w.png:0:0:100:0:60"),
+        (
+            "w.png,0,0,0,20,20",
+            "overlay:/w.png:0:0:100:80:60:normal:inside",
+        ),
+        ("http%3A//x.test/w.png,0,0,0", ""),
+        ("w.png,0,0,100", ""),
+        ("w.png,left,0,0", ""),
+        ("w.png,0,0", ""),
+    ] {
+        let rest = format!("filters:watermark({args}):quality(9)/a.jpg");
+        let made = recipe(&thumbor(), &rest, &facts);
+        assert_eq!(
+            made.strip_suffix("q:9").unwrap().trim_end_matches(','),
+            step,
+            "{args}"
+        );
+    }
+    for (args, step) in [
+        ("w.png,10,-20", "over:/w.png:10:100p-20"),
+        ("w.png,right,bottom,30", "overlay:/w.png:100p:100p:70"),
+        ("w.png,-0.1,0.25,0", "over:/w.png:100p-40:75"),
+        ("w.png,repeat,center", "over:/w.png:repeat:50p"),
+        (
+            "w.png,0,0,0,20,none",
+            "overlay:/w.png:0:0:100:80:300:normal:inside",
+        ),
+        ("b64:dy5wbmc,x,0,0", "over:/w.png:0:0"),
+    ] {
+        let rest = format!("filters:watermark({args}):quality(9)/a.jpg");
+        let made = recipe(&imagor(), &rest, &facts);
+        assert_eq!(made.strip_suffix(",q:9").unwrap(), step, "{args}");
+    }
+    for (args, step) in [
+        (
+            "fit-in/50x40/w.png,10,-20,30,multiply",
+            "overlay:/w.png:10:100p-20:70:50:40:multiply:inside",
+        ),
+        ("/w.png,left,top", "over:/w.png:0:0"),
+        ("50x40/filters:blur(3)/w.png,0,0", ""),
+        ("w.png,0,0,0,add", ""),
+    ] {
+        let rest = format!("filters:image({args}):quality(9)/a.jpg");
+        let made = recipe(&imagor(), &rest, &facts);
+        assert_eq!(
+            made.strip_suffix("q:9").unwrap().trim_end_matches(','),
+            step,
+            "{args}"
+        );
+    }
+}
+
+#[test]
+fn imagors_trim_filter_cuts_off_what_the_border_has_become() {
+    let mut facts = Facts::new("png", 400, 300);
+    let request = ask(
+        &imagor(),
+        "fit-in/200x200/filters:rotate(90):trim(50,bottom-right)/a.png",
+    );
+    let asked = request.rules.measures(facts.orientation);
+    let (tolerance, corner) = (50, (true, true));
+    assert_eq!(asked, [Measure::Trim { tolerance, corner }]);
+    let area = Area {
+        x: 101,
+        y: 50,
+        w: 100,
+        h: 200,
+    };
+    facts.measured = Measured::from_iter([(asked[0], area)]);
+    assert_eq!(
+        request.rules.resolve(&facts).unwrap().to_string(),
+        "exact:200x150,turn:270,crop:25:99:100x51"
+    );
 }
 
 #[test]
@@ -193,6 +281,10 @@ fn filters_act_in_their_order_after_the_transform() {
         ("proportion(0.5)", "exact:200x150,exact:100x75,q:80"),
         ("max_bytes(40000)", "exact:200x150,max:40000"),
         ("fill(red)", "exact:200x150,canvas:200x200:ff0000:0:25,q:80"),
+        (
+            "fill(blur)",
+            "exact:200x150,canvas:200x200:ffffff:0:25,q:80",
+        ),
         (
             "rotate(90):fill(00ff00)",
             "exact:200x150,turn:270,canvas:200x200:00ff00:25:0,q:80",

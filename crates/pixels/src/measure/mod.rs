@@ -49,7 +49,14 @@ trait Analysis {
 
 fn analysis(measure: Measure) -> Box<dyn Analysis> {
     match measure {
-        Measure::Trim { tolerance, corner } => Box::new(trim::Trim::new(tolerance, corner)),
+        Measure::Trim { tolerance, corner } => Box::new(trim::Trim::new(
+            trim::Metric::Greatest,
+            tolerance.into(),
+            corner,
+        )),
+        Measure::TrimDistance { tolerance, corner } => {
+            Box::new(trim::Trim::new(trim::Metric::Distance, tolerance, corner))
+        }
         Measure::Salient => Box::new(salient::Salient::default()),
     }
 }

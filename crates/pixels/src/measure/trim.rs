@@ -2,7 +2,7 @@
 //!
 //! A pixel belongs to the border if its opacity, and its colours times its opacity, differ from those of the pixel
 //! in the corner by no more than the tolerance: a hidden colour is no colour. sharp and imgproxy, too, compare
-//! with a corner and allow 10 levels.
+//! with a corner and allow 10 levels. thumbor takes the distance of all channels instead, hidden colours and all.
 
 use andon_recipe::Area;
 
@@ -12,8 +12,35 @@ use crate::frame::Frame;
 use crate::limits::Interrupt;
 use crate::samples::{Planes, Sample, by_depth};
 
+/// How far a pixel is from another.
+#[derive(Clone, Copy)]
+pub(super) enum Metric {
+    /// The greatest difference of a channel, colours times opacity.
+    Greatest,
+    /// The distance of all channels as they are.
+    Distance,
+}
+
+impl Metric {
+    fn between(self, one: [f32; 4], other: [f32; 4]) -> f32 {
+        let differences = one
+            .into_iter()
+            .zip(other)
+            .map(|(one, other)| (one - other).abs());
+        match self {
+            Self::Greatest => differences.fold(0.0, f32::max),
+            // Squares of 16 bits are more than the shorter type holds.
+            Self::Distance => differences
+                .map(|it| f64::from(it).powi(2))
+                .sum::<f64>()
+                .sqrt() as f32,
+        }
+    }
+}
+
 pub(super) struct Trim {
-    tolerance: u8,
+    metric: Metric,
+    tolerance: u16,
     corner: (bool, bool),
     /// The corner's pixel in the first frame.
     ground: Option<[f32; 4]>,
@@ -22,8 +49,9 @@ pub(super) struct Trim {
 }
 
 impl Trim {
-    pub(super) fn new(tolerance: u8, corner: (bool, bool)) -> Self {
+    pub(super) fn new(metric: Metric, tolerance: u16, corner: (bool, bool)) -> Self {
         Self {
+            metric,
             tolerance,
             corner,
             ground: None,
@@ -35,7 +63,7 @@ impl Trim {
         let (width, height) = (planes.width, planes.height);
         let (right, bottom) = self.corner;
         let place = |far: bool, side: u32| if far { side - 1 } else { 0 };
-        let corner = Row::of(planes, place(bottom, height)).pixel(place(right, width));
+        let corner = Row::of(planes, place(bottom, height)).pixel(place(right, width), self.metric);
         let ground = *self.ground.get_or_insert(corner);
         let tolerance = f32::from(self.tolerance) * f32::from(T::UNIT);
         for y in 0..height {
@@ -44,10 +72,8 @@ impl Trim {
             }
             let row = Row::of(planes, y);
             let differs = |x: &u32| {
-                let pairs = row.pixel(*x).into_iter().zip(ground);
-                pairs
-                    .into_iter()
-                    .any(|(one, other)| (one - other).abs() > tolerance)
+                let pixel = row.pixel(*x, self.metric);
+                self.metric.between(pixel, ground) > tolerance
             };
             let Some(first) = (0..width).find(differs) else {
                 continue;
@@ -90,13 +116,17 @@ impl<'a, T: Sample> Row<'a, T> {
         }
     }
 
-    /// Colours times opacity, and opacity, in units of the depth.
-    fn pixel(&self, x: u32) -> [f32; 4] {
+    /// Colours, times opacity or as they are, and opacity, in units of the depth.
+    fn pixel(&self, x: u32, metric: Metric) -> [f32; 4] {
         let full = T::MAX.float();
         let alpha = self.alpha.map_or(full, |alpha| alpha[x as usize].float());
+        let share = match metric {
+            Metric::Greatest => alpha / full,
+            Metric::Distance => 1.0,
+        };
         let mut pixel = [alpha; 4];
         for (value, colours) in pixel.iter_mut().zip(&self.colours) {
-            *value = colours[x as usize].float() * alpha / full;
+            *value = colours[x as usize].float() * share;
         }
         pixel
     }

@@ -1,4 +1,4 @@
-//! `overlay:NAME:X:Y:OPACITY:W:H:MODE`: a picture from a file on top, scaled, thinned, repeated or blended.
+//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT`: a picture from a file on top, scaled, thinned, repeated or blended.
 //!
 //! Blend modes are those of the W3C's "Compositing and Blending": what is laid over takes the colour that its mode
 //! makes of both, as far as there is something below, and is then composed as any other.
@@ -23,15 +23,21 @@ pub(super) const NAME: Arg =
     Arg::text("name", "icon.png").help("a file in the folder of materials");
 
 /// A place on the picture.
-pub(super) const X: Arg = Arg::whole("x", i32::MIN as i64, i32::MAX as i64)
-    .unit("px")
-    .help("left edge of the overlay on the image");
+pub(super) const X: Arg = Arg::text("x", "100p-8").help(
+    "left edge of the overlay on the image: px; per cent (`p`) of the room beside it, and px; repeat; or spread",
+);
 
 pub(super) const Y: Arg = Arg {
     name: "y",
-    help: "top edge of the overlay on the image",
+    help: "top edge of the overlay on the image, likewise",
     ..X
 };
+
+/// The px in a place.
+const PX: Arg = Arg::whole("px", i32::MIN as i64, i32::MAX as i64);
+
+/// The share of the room in a place.
+const SHARE: Arg = Arg::number("share", 0.0, 100.0);
 
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
     .unit("per cent")
@@ -64,6 +70,10 @@ const MODE: Arg = Arg::choice(
 .default("normal")
 .help("tile: repeated all over the image; the others: how its colours act on those below");
 
+const FIT: Arg = Arg::choice("fit", &["exact", "inside"])
+    .default("exact")
+    .help("inside: as large as its own shape allows within width and height");
+
 const WORD: Word = Word {
     name: Effect::OVERLAY,
     args: &[
@@ -78,6 +88,7 @@ const WORD: Word = Word {
             ..WIDTH
         },
         MODE,
+        FIT,
     ],
     help: "lays another image over this one, scaled, repeated or blended",
     example: "overlay:icon.png:-10:20:60:64:0:multiply",
@@ -98,14 +109,71 @@ impl Op for Overlay {
 pub(super) struct Laid {
     /// As in the recipe; its first argument is the material's name.
     effect: Effect,
-    x: i64,
-    y: i64,
+    x: Place,
+    y: Place,
     /// 0 to 1.
     opacity: f32,
     /// Width and height in px; 0: its own, or as the other says.
     size: (u32, u32),
     mode: Mode,
+    /// Does the size bound it, in its own shape?
+    inside: bool,
 }
+
+/// Where a material lies along one side of the picture.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Once: at this share of the room that it leaves, and so many px further.
+    Once { share: f64, px: i64 },
+    /// From the edge, one beside the other.
+    Repeat,
+    /// As many whole ones as there is room for, the rest of it between them.
+    Spread,
+}
+
+impl Place {
+    fn read(arg: &Arg, text: &str) -> Result<Self, ParseError> {
+        let once = match text.split_once('p') {
+            _ if text == "repeat" => return Ok(Self::Repeat),
+            _ if text == "spread" => return Ok(Self::Spread),
+            None => PX.read_whole(text).map(|px| (0.0, px)),
+            Some((share, "")) => SHARE.read_number(share).map(|share| (share, 0)),
+            Some((share, px)) => SHARE.read_number(share).and_then(|share| {
+                let signed = px.strip_prefix('+').filter(|px| !px.starts_with('-'));
+                let px = signed.or_else(|| px.starts_with('-').then_some(px));
+                Ok((share, PX.read_whole(px.unwrap_or_default())?))
+            }),
+        };
+        let (share, px) = once.map_err(|_| arg.wrong(text))?;
+        let share = share / 100.0;
+        Ok(Self::Once { share, px })
+    }
+
+    /// Its left or top edges, where it may lie so many times.
+    fn edges(self, picture: u32, icon: u32, most: u32) -> Vec<i64> {
+        match self {
+            // Cut towards zero.
+            Self::Once { share, px } => {
+                vec![((f64::from(picture) - f64::from(icon)) * share) as i64 + px]
+            }
+            Self::Repeat => (0..picture).step_by(icon as usize).map(i64::from).collect(),
+            Self::Spread => {
+                let times = (picture / icon).clamp(1, most);
+                let room = picture.saturating_sub(times * icon) / (times.max(2) - 1);
+                (0..times)
+                    .map(|one| i64::from(one * (icon + room)))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// The most times that a material is spread over a picture both ways; if it could be more, it is [`SPREAD_EACH`] times
+/// each way at most.
+const SPREAD: u32 = 100;
+
+/// Across, and down.
+const SPREAD_EACH: u32 = 6;
 
 #[derive(Clone, Copy, Debug)]
 enum Mode {
@@ -171,18 +239,19 @@ impl Laid {
     /// Reads an effect by its word: the one or the other, of which the shorter is the beginning of the longer.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
-            let [_, x, y, opacity, width, height, mode] = word.read(&effect.args)?;
+            let [_, x, y, opacity, width, height, mode, fit] = word.read(&effect.args)?;
             let side = |text: Option<&str>| {
                 let px = WIDTH.read_whole(text.unwrap_or("0"))?;
                 Ok::<_, ParseError>(u32::try_from(px).unwrap_or(0))
             };
             Ok(Self {
                 effect: effect.clone(),
-                x: X.read_whole(x.unwrap_or("0"))?,
-                y: Y.read_whole(y.unwrap_or("0"))?,
+                x: Place::read(&X, x.unwrap_or("0"))?,
+                y: Place::read(&Y, y.unwrap_or("0"))?,
                 opacity: (OPACITY.read_number(opacity.unwrap_or("100"))? / 100.0) as f32,
                 size: (side(width)?, side(height)?),
                 mode: Mode::of(mode.unwrap_or_default()),
+                inside: fit == Some("inside"),
             })
         };
         let laid = read().map_err(|error| wrong(effect, &error))?;
@@ -205,6 +274,12 @@ impl Laid {
             (0, 0) => own,
             (w, 0) => (w, follows(own.1, own.0, w)),
             (0, h) => (follows(own.0, own.1, h), h),
+            (w, h) if self.inside => {
+                let ratio = |to: u32, own: u32| f64::from(to) / f64::from(own);
+                let by = ratio(w, own.0).min(ratio(h, own.1));
+                let side = |own: u32| ((f64::from(own) * by).round() as u32).max(1);
+                (side(own.0), side(own.1))
+            }
             size => size,
         };
         let whole = RegionF {
@@ -242,17 +317,38 @@ impl Laid {
                 *alpha = T::round(alpha.float() * self.opacity);
             }
         }
+        let size = (picture.width, picture.height);
+        let most = match (size.0 / icon.width) * (size.1 / icon.height) > SPREAD {
+            true if matches!((self.x, self.y), (Place::Spread, Place::Spread)) => SPREAD_EACH,
+            _ => u32::MAX,
+        };
+        let rows = self.y.edges(size.1, icon.height, most);
+        let columns = self.x.edges(size.0, icon.width, most);
+        if self.covers() {
+            let start = |edges: &[i64]| edges.first().copied().unwrap_or_default();
+            icon = tiled(&icon, size, (start(&columns), start(&rows)));
+            return self.lay_once(picture, &icon, 0, 0);
+        }
+        for &y in &rows {
+            for &x in &columns {
+                self.lay_once(picture, &icon, x, y);
+            }
+        }
+    }
+
+    /// Does it lie all over the picture, one beside the other?
+    fn covers(&self) -> bool {
+        let repeats = matches!((self.x, self.y), (Place::Repeat, Place::Repeat));
+        repeats || matches!(self.mode, Mode::Tile)
+    }
+
+    fn lay_once<T: Sample>(&self, picture: &mut Planes<T>, icon: &Planes<T>, x: i64, y: i64) {
         match self.mode {
-            Mode::Normal => lay(picture, &icon, self.x, self.y),
-            Mode::Tile => lay(
-                picture,
-                &tiled(&icon, (picture.width, picture.height), (self.x, self.y)),
-                0,
-                0,
-            ),
+            Mode::Normal | Mode::Tile => lay(picture, icon, x, y),
             Mode::Blend(blend) => {
-                blended(&mut icon, picture, (self.x, self.y), blend);
-                lay(picture, &icon, self.x, self.y);
+                let mut icon = icon.clone();
+                blended(&mut icon, picture, (x, y), blend);
+                lay(picture, &icon, x, y);
             }
         }
     }
@@ -359,11 +455,9 @@ impl Stage for Laid {
             (0, h) => area((h, h)),
             size => area(size),
         };
-        let (laid, converts) = match self.mode {
-            Mode::Normal => (icon, false),
-            Mode::Tile => (all, false),
-            Mode::Blend(_) => (icon, traits.model != Model::Rgb),
-        };
+        let once = matches!((self.x, self.y), (Place::Once { .. }, Place::Once { .. }));
+        let laid = if once && !self.covers() { icon } else { all };
+        let converts = matches!(self.mode, Mode::Blend(_)) && traits.model != Model::Rgb;
         let converted = if converts { 3 * all } else { 0 };
         Cost {
             nanos: icon.max(laid) * NANOS_PER_PIXEL + 2 * converted,

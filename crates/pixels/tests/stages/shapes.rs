@@ -309,6 +309,56 @@ fn a_scaled_overlay_has_the_size_that_was_asked_for_or_follows_the_other_side() 
 }
 
 #[test]
+fn an_overlay_lies_where_its_place_says() {
+    let ground = flat(Model::Rgb, Depth::U8, 80, 50, BLUE);
+    let icon = flat(Model::Rgb, Depth::U8, 16, 12, RED);
+    // Left and top edges, once for each that is whole.
+    for (place, columns, rows) in [
+        ("3:4", vec![3], vec![4]),
+        ("50p:50p", vec![32], vec![19]),
+        ("100p:100p-2", vec![64], vec![36]),
+        ("50p+5:0p", vec![37], vec![0]),
+        ("spread:10", vec![0, 16, 32, 48, 64], vec![10]),
+        (
+            "spread:spread",
+            vec![0, 16, 32, 48, 64],
+            vec![0, 12, 24, 36],
+        ),
+        ("20:spread", vec![20], vec![0, 12, 24, 36]),
+        ("2:repeat", vec![2], vec![0, 12, 24, 36, 48]),
+        (
+            "repeat:repeat",
+            vec![0, 16, 32, 48, 64],
+            vec![0, 12, 24, 36, 48],
+        ),
+        ("20:0:100:32:18:normal:inside", vec![20, 28], vec![0, 6]),
+    ] {
+        let result = laid(&format!("overlay:icon:{place}"), &ground, &icon);
+        for (x, y) in places(&ground) {
+            let inside = |starts: &[u32], at: u32, side: u32| {
+                starts
+                    .iter()
+                    .any(|&start| (start..start + side).contains(&at))
+            };
+            let red = inside(&columns, x, 16) && inside(&rows, y, 12);
+            assert_eq!(
+                level(&result.planes[0], x, y) > 127.0,
+                red,
+                "{place} {x},{y}"
+            );
+        }
+    }
+    for wrong in [
+        "overlay:icon:x:1",
+        "overlay:icon:101p:1",
+        "overlay:icon:5p+-2:1",
+        "overlay:icon:5p2:1",
+    ] {
+        assert!(parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn over_is_an_overlay_with_nothing_said_beside() {
     for model in [c420(), Model::Rgb, Model::Gray, Model::Cmyk] {
         let ground = frame(model, Depth::U8, 40, 30, waves);

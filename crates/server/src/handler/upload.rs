@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::handler::App;
 use crate::net::Peer;
 use crate::operations::entry::Stages;
-use crate::origins::{Reservation, SourceMemory};
+use crate::origins::{Entry, Reservation, SourceMemory};
 use crate::request::negotiation;
 use crate::response::{self, Reply};
 use crate::results::making::RenderTask;
@@ -288,7 +288,7 @@ impl App {
             .run(move || {
                 let ingredients = Ingredients {
                     materials: folder
-                        .open_for(image_request.rules.materials())?
+                        .open_for(image_request.rules.materials(), |_| Ok(Entry::Folder))?
                         .read(most)?,
                     request: image_request,
                     negotiated: false,

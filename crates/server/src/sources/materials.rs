@@ -1,5 +1,6 @@
-//! Files that recipes compose with: the icons in `small_light.material_dir`. They are opened and read
-//! together with the source, so that a pixel thread never waits for a disk.
+//! Files that recipes compose with: the icons in `small_light.material_dir`, and by names that begin with a slash
+//! pictures of the origins' folders. They are opened and read together with the source, so that a pixel thread never
+//! waits for a disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,27 +59,34 @@ impl MaterialFolder {
         &self.decoded
     }
 
-    /// Opens the materials of these names.
+    /// Opens the materials of these names; `served` opens what is named by its path below `/`.
     ///
     /// # Errors
     /// `Pixels(Recipe)` naming the material that is missing.
     pub fn open_for<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
+        served: impl Fn(&str) -> Result<Entry, Error>,
     ) -> Result<OpenMaterials, Error> {
         let open = |name: &str| {
-            let root = self.root.as_ref().ok_or_else(|| {
-                refused(
-                    name,
-                    "no folder of materials is named (small_light.material_dir; --materials for a batch)",
-                )
-            })?;
-            match root.entry(name) {
+            let (entry, why) = match (name.strip_prefix('/'), &self.root) {
+                (Some(path), _) => (
+                    served(path),
+                    "there is no such file in the origins' folders",
+                ),
+                (None, Some(root)) => (
+                    root.entry(name),
+                    "there is no such file among the materials",
+                ),
+                (None, None) => {
+                    let why = "no folder of materials is named (small_light.material_dir; --materials for a batch)";
+                    return Err(refused(name, why));
+                }
+            };
+            match entry {
                 Ok(Entry::File(file)) => Ok((name.to_owned(), file)),
                 Err(Error::Io(error)) => Err(Error::Io(error)),
-                Ok(Entry::Folder) | Err(_) => {
-                    Err(refused(name, "there is no such file among the materials"))
-                }
+                Ok(Entry::Folder) | Err(_) => Err(refused(name, why)),
             }
         };
         names
@@ -184,11 +192,15 @@ mod tests {
         std::fs::write(house.path().join("secret"), "secret").unwrap();
         let folder = open(Some(&house.path().join("icons")));
 
-        let opened = folder.open_for(["star.png"]).unwrap();
+        let nothing = |path: &str| {
+            let path = path.to_owned();
+            Err(Error::Missing { path })
+        };
+        let opened = folder.open_for(["star.png"], nothing).unwrap();
         assert_eq!(opened.identities()[0].1.size, 4);
         assert_eq!(opened.read(100).unwrap().load("star.png").unwrap(), b"star");
         for name in ["../secret", "moon.png", ".", "/etc/hostname"] {
-            let error = folder.open_for([name]).unwrap_err();
+            let error = folder.open_for([name], nothing).unwrap_err();
             assert!(error.to_string().contains(name), "{error}");
         }
     }
@@ -196,7 +208,8 @@ mod tests {
     #[test]
     fn a_recipe_without_materials_needs_no_folder() {
         let folder = open(None);
-        assert!(folder.open_for([]).unwrap().identities().is_empty());
-        assert!(folder.open_for(["star.png"]).is_err());
+        let none = |_: &str| Ok(Entry::Folder);
+        assert!(folder.open_for([], none).unwrap().identities().is_empty());
+        assert!(folder.open_for(["star.png"], none).is_err());
     }
 }

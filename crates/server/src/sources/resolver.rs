@@ -228,7 +228,7 @@ impl Resolver {
         if !self.is_remote(request) {
             return self.open_files(request);
         }
-        let materials = self.materials.open_for(request.rules.materials())?;
+        let materials = self.open_materials(request)?;
         let budget = Budget {
             deadline: Instant::now() + self.timeout,
             held: SourceMemory::new(self.most_bytes),
@@ -276,7 +276,8 @@ impl Resolver {
     /// # Errors
     /// `Pixels` naming a missing material; `Io`.
     pub fn open_materials(&self, request: &ImageRequest) -> Result<OpenMaterials, Error> {
-        self.materials.open_for(request.rules.materials())
+        let served = |path: &str| self.origins.entry(path);
+        self.materials.open_for(request.rules.materials(), served)
     }
 
     /// A request whose source was fetched and whose materials are open.
@@ -328,7 +329,7 @@ impl Resolver {
             return Err(Error::Withheld { path, why });
         }
         let figures = self.origins.figures_of(&path)?;
-        let materials = self.materials.open_for(request.rules.materials())?;
+        let materials = self.open_materials(request)?;
         Ok(Found {
             path,
             content: Content::File(Arc::new(file), figures),
