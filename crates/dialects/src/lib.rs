@@ -176,6 +176,8 @@ impl Dialects {
             if let Some(mut request) = parsed {
                 request.style.errors = match request.ask {
                     Ask::File => OWN_ERRORS,
+                    // Unless it has one for this request.
+                    _ if request.style.errors != OWN_ERRORS => request.style.errors,
                     _ => dialect.errors(),
                 };
                 return Ok(request);

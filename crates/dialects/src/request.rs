@@ -35,8 +35,13 @@ pub enum Ask {
     Describe(Arc<dyn Document>),
     /// Another URL.
     Redirect(Redirect),
-    /// A line of text, whatever there is.
-    Text(&'static str),
+    /// A text, whatever there is.
+    Text {
+        /// Its media type.
+        media_type: &'static str,
+        /// The text.
+        text: String,
+    },
 }
 
 /// Where a client should look instead.

@@ -74,6 +74,17 @@ fn pictures_have_the_size_that_imagor_gives_them() {
 }
 
 #[test]
+fn imagor_says_what_a_url_says_without_a_source() {
+    let reply = picture(&house(), "/i/params/unsafe/fit-in/300x200/missing.jpg");
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    let said: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(
+        (&said["width"], &said["image"]),
+        (&300.into(), &"missing.jpg".into())
+    );
+}
+
+#[test]
 fn a_watermark_is_a_file_of_the_origins() {
     let house = house();
     let plain = picture(&house, "/unsafe/fit-in/200x200/filters:format(png)/a.jpg");

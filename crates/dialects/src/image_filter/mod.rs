@@ -59,10 +59,15 @@ impl Dialect for ImageFilter {
             "size" => (Ask::Describe(Arc::new(size::Size)), Options::default()),
             options => (Ask::Picture, Options::read(options)?),
         };
-        Ok(Some(ImageRequest {
+        let sizes = matches!(ask, Ask::Describe(_));
+        let mut request = ImageRequest {
             ask,
             ..ImageRequest::picture(source, ImageFilterRules::new(options))
-        }))
+        };
+        if sizes {
+            request.style.errors = ErrorStyle(&size::NoSize);
+        }
+        Ok(Some(request))
     }
 
     fn write(&self, request: &ImageRequest) -> Option<String> {

@@ -1,6 +1,24 @@
 //! The document of `image_filter size`.
 
 use crate::document::{About, Document};
+use crate::errors::{Errors, Fault};
+
+/// Where there is no picture the module says nothing of it, as a success.
+#[derive(Debug)]
+pub(super) struct NoSize;
+
+impl Errors for NoSize {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match fault {
+            Fault::Busy | Fault::Late | Fault::Method | Fault::Internal => own,
+            _ => 200,
+        }
+    }
+
+    fn body(&self, status: u16, _: &str) -> Option<(&'static str, String)> {
+        (status == 200).then(|| ("application/json", "{}\r\n".to_owned()))
+    }
+}
 
 /// Stored size and format of the source.
 #[derive(Debug)]

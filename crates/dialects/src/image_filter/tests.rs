@@ -4,7 +4,7 @@ use andon_recipe::{Facts, Step};
 use proptest::prelude::*;
 
 use crate::vectors::{self, answer};
-use crate::{Ask, Config, Dialects, ImageFilterConfig, ImageRequest, Refusal};
+use crate::{Ask, Config, Dialects, Fault, ImageFilterConfig, ImageRequest, Refusal};
 
 fn dialects() -> Dialects {
     let image_filter = ImageFilterConfig {
@@ -97,6 +97,24 @@ fn every_fault_is_415() {
     assert!(dialects().parse("/image_filter(resize,5,5/a.jpg").is_err());
     let bmp = Facts::new("bmp", 9, 9);
     assert!(ask("test").unwrap().rules.resolve(&bmp).is_err());
+}
+
+#[test]
+fn the_size_of_no_picture_is_empty_and_no_fault() {
+    let errors = ask("size").unwrap().style.errors.0;
+    for fault in [
+        Fault::Missing,
+        Fault::NotImage,
+        Fault::Damaged,
+        Fault::Limit,
+    ] {
+        assert_eq!(errors.status(fault, 404), 200);
+    }
+    assert_eq!(errors.status(Fault::Busy, 503), 503);
+    let body = errors.body(200, "why");
+    assert_eq!(body, Some(("application/json", "{}\r\n".to_owned())));
+    let errors = ask("test").unwrap().style.errors.0;
+    assert_eq!(errors.status(Fault::Missing, 404), 415);
 }
 
 #[test]

@@ -135,7 +135,10 @@ impl Imgproxy {
     fn request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
         let refuse = |why: &str| Refusal::new(target.path, why);
         if path == "health" {
-            let ask = Ask::Text("imgproxy is running");
+            let ask = Ask::Text {
+                media_type: "text/plain; charset=utf-8",
+                text: "imgproxy is running".to_owned(),
+            };
             return Ok(ImageRequest {
                 ask,
                 ..ImageRequest::file(Source::from_path(""))

@@ -116,7 +116,7 @@ impl Dialect for Native {
                 facts.output.format = andon_recipe::FormatName::new(FACTS).ok();
                 recipe = facts.to_string();
             }
-            Ask::File | Ask::Redirect(_) | Ask::Text(_) => return None,
+            Ask::File | Ask::Redirect(_) | Ask::Text { .. } => return None,
         }
         let mut prefix = &self.prefix;
         if self.only_presets {

@@ -10,6 +10,7 @@ mod config;
 mod filters;
 mod meta;
 mod overlay;
+mod params;
 mod path;
 mod rules;
 
@@ -90,6 +91,16 @@ impl Dialect for Thumbor {
         let Some(below) = target.below(&self.prefix) else {
             return Ok(None);
         };
+        if let (Flavour::Imagor, Some(params)) = (self.flavour, below.strip_prefix("params/")) {
+            let text = params::json(params)?;
+            return Ok(Some(ImageRequest {
+                ask: Ask::Text {
+                    media_type: "application/json",
+                    text,
+                },
+                ..ImageRequest::file(Source::from_path(""))
+            }));
+        }
         let Some(rest) = self.verified(below) else {
             // Which part is wrong is nobody's business.
             let why = "its signature does not match";
@@ -178,9 +189,7 @@ impl Thumbor {
 
     fn imagor<'a>(&self, below: &'a str) -> Option<&'a str> {
         let (signature, rest) = below.trim_start_matches('/').split_once('/')?;
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
-        let signed = signature == UNSAFE || (signature.len() >= 17 && signature.bytes().all(plain));
-        (signed && self.allowed(signature, rest)).then_some(rest)
+        (is_signature(signature) && self.allowed(signature, rest)).then_some(rest)
     }
 
     fn allowed(&self, signature: &str, rest: &str) -> bool {
@@ -285,6 +294,13 @@ impl Thumbor {
             Loader::Https => Source::Url(format!("https://{image}")),
         })
     }
+}
+
+/// May a first segment be a signature of imagor's, or what stands in its place?
+fn is_signature(segment: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
+    let part = segment == "adaptive-full-fit-in";
+    segment == UNSAFE || (segment.len() >= 17 && segment.bytes().all(plain) && !part)
 }
 
 /// The name of an image, decoded once.

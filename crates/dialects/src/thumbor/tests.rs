@@ -160,6 +160,44 @@ fn slashes_and_colons_in_imagors_parentheses_belong_to_the_argument() {
 }
 
 #[test]
+fn imagor_tells_what_a_url_says() {
+    let said = |rest: &str| match imagor().parse(&format!("/params/{rest}")).unwrap().ask {
+        Ask::Text { media_type, text } => {
+            assert_eq!(media_type, "application/json");
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()
+        }
+        other => panic!("{other:?}"),
+    };
+    let path =
+        "meta/trim/10x11:12x13/fit-in/-300x-200/left/top/smart/filters:some_filter():blur(1,2)/img";
+    assert_eq!(
+        said(&format!("unsafe/{path}")),
+        serde_json::json!({
+            "path": path, "image": "img", "unsafe": true, "meta": true,
+            "trim": true, "trim_by": "top-left",
+            "crop_left": 10, "crop_top": 11, "crop_right": 12, "crop_bottom": 13,
+            "fit_in": true, "width": 300, "height": 200, "h_flip": true, "v_flip": true,
+            "h_align": "left", "v_align": "top", "smart": true,
+            "filters": [{ "name": "some_filter" }, { "name": "blur", "args": "1,2" }],
+        })
+    );
+    assert_eq!(
+        said("cST4Ko5_FqwT3BDn-Wf4gO3RFSk=/adaptive-full-fit-in/0x50/0.1x0:1x2/5x6/a+b.jpg"),
+        serde_json::json!({
+            "path": "adaptive-full-fit-in/0x50/0.1x0:1x2/5x6/a+b.jpg",
+            "image": "0.1x0:1x2/5x6/a b.jpg", "hash": "cST4Ko5_FqwT3BDn-Wf4gO3RFSk=",
+            "fit_in": true, "adaptive_fit_in": true, "full_fit_in": true, "height": 50,
+        })
+    );
+    assert_eq!(
+        said("a.jpg"),
+        serde_json::json!({ "path": "a.jpg", "image": "a.jpg" })
+    );
+    // thumbor has no such thing.
+    assert!(thumbor().parse("/params/unsafe/a.jpg").is_err());
+}
+
+#[test]
 fn watermarks_lie_where_either_flavour_puts_them() {
     let facts = Facts::new("jpeg", 400, 300);
     for (args, step) in [

@@ -170,7 +170,7 @@ impl Place {
 
 /// The most times that a material is spread over a picture both ways; if it could be more, it is [`SPREAD_EACH`] times
 /// each way at most.
-const SPREAD: u32 = 100;
+const SPREAD: u64 = 100;
 
 /// Across, and down.
 const SPREAD_EACH: u32 = 6;
@@ -318,8 +318,10 @@ impl Laid {
             }
         }
         let size = (picture.width, picture.height);
-        let most = match (size.0 / icon.width) * (size.1 / icon.height) > SPREAD {
-            true if matches!((self.x, self.y), (Place::Spread, Place::Spread)) => SPREAD_EACH,
+        let room = |side: u32, icon: u32| u64::from(side / icon);
+        let often = !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
+        let most = match room(size.0, icon.width) * room(size.1, icon.height) > SPREAD {
+            true if often => SPREAD_EACH,
             _ => u32::MAX,
         };
         let rows = self.y.edges(size.1, icon.height, most);

@@ -151,8 +151,8 @@ impl App {
         record.asks_for(&known.asked.request, known.recipe.as_ref());
 
         let request = &known.asked.request;
-        if let Ask::Text(text) = request.ask {
-            return Ok(response::line(text));
+        if let Ask::Text { media_type, text } = &request.ask {
+            return Ok(response::text(media_type, text.clone()));
         }
         // With options in the query every path is an image's, and this one is nobody's.
         if !request.is_file()

@@ -91,10 +91,9 @@ pub(crate) fn healthy() -> Reply {
     reply
 }
 
-/// A line of text that a dialect answers with, whatever there is.
-pub(crate) fn line(text: &'static str) -> Reply {
-    let body = Bytes::from_static(text.as_bytes());
-    with_type(StatusCode::OK, body, "text/plain; charset=utf-8")
+/// A text that a dialect answers with, whatever there is.
+pub(crate) fn text(media_type: &str, text: String) -> Reply {
+    with_type(StatusCode::OK, Bytes::from(text), media_type)
 }
 
 /// The page at `/` where nothing else is.

@@ -17,7 +17,7 @@ impl Revision {
     /// Which version makes what of the source; nothing for a file as it is. The recipe is in whole pixels.
     pub(crate) fn result(&self, ask: &Ask, recipe: &dyn Display) -> String {
         match ask {
-            Ask::File | Ask::Redirect(_) | Ask::Text(_) => String::new(),
+            Ask::File | Ask::Redirect(_) | Ask::Text { .. } => String::new(),
             Ask::Picture => format!("{} {recipe}", self.0),
             Ask::Describe(document) => format!("{} {} {recipe}", self.0, document.name()),
         }

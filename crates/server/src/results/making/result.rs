@@ -48,7 +48,7 @@ impl Maker {
         };
         let stages_of = &mut stages;
         let picture = match &job.known.asked.request.ask {
-            Ask::File | Ask::Redirect(_) | Ask::Text(_) => {
+            Ask::File | Ask::Redirect(_) | Ask::Text { .. } => {
                 self.file(&task, found, stages_of).await?
             }
             Ask::Picture => self.picture(&task, found, stages_of).await?,
