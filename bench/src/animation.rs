@@ -186,14 +186,11 @@ fn view(ground: &Frame, motion: Motion, number: u32) -> Result<Frame> {
             let (x, y) = pixel(x, y);
             ground.row(y)[x as usize]
         });
-        Ok(Plane::U8(Grid::from_samples(
-            WIDTH,
-            HEIGHT,
-            samples.collect(),
-        )))
+        let grid = Grid::from_samples(WIDTH, HEIGHT, samples.collect())?;
+        Ok(Plane::U8(grid))
     });
     let planes = planes.collect::<Result<_>>()?;
-    Ok(Frame::new(Model::Rgb, WIDTH, HEIGHT, planes, None))
+    Ok(Frame::new(Model::Rgb, WIDTH, HEIGHT, planes, None)?)
 }
 
 impl Contestant {
@@ -320,7 +317,7 @@ pub(crate) fn alone(args: &AloneArgs) -> Result<()> {
     let flat = |level| Grid::filled(16, 16, level);
     let tiny = [40, 200].map(|level| {
         let planes = [flat(level), flat(90), flat(level)].map(Plane::U8).to_vec();
-        Ok(Frame::new(Model::Rgb, 16, 16, planes, None))
+        Ok(Frame::new(Model::Rgb, 16, 16, planes, None)?)
     });
     args.contestant.run(&written(tiny.into_iter())?, None)?;
     let gif = fs::read(&args.gif)?;

@@ -8,7 +8,7 @@ mod turbo;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane, Subsampling};
+use andon_pixels::{Encode, Frame, Image, Model, Never, Plane, Subsampling};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use fast_ssim2::Ssimulacra2Reference;
@@ -279,15 +279,10 @@ fn even(frame: &Frame) -> Result<Frame> {
     let (width, height) = (frame.width & !1, frame.height & !1);
     let planes = frame.planes.iter().map(|plane| {
         let grid = plane.as_u8().context("a picture of 8 bits")?;
-        let rows = (0..height).flat_map(|y| &grid.row(y)[..width as usize]);
-        Ok(Plane::U8(Grid::from_samples(
-            width,
-            height,
-            rows.copied().collect(),
-        )))
+        Ok(Plane::U8(grid.part(0..width, 0..height)))
     });
     let planes = planes.collect::<Result<_>>()?;
-    let cut = Frame::new(frame.model, width, height, planes, None);
+    let cut = Frame::new(frame.model, width, height, planes, None)?;
     Ok(cut.with_colour(frame.colour.clone()))
 }
 

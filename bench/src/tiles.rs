@@ -221,7 +221,7 @@ impl Scratch {
             parts.push(convert(prepared(&photos.read(name)?, &steps)?, model)?);
         }
         let planes = (0..3).map(|index| side_by_side(&parts, model, index));
-        let frame = Frame::new(model, WIDTH, HEIGHT, planes.collect::<Result<_>>()?, None);
+        let frame = Frame::new(model, WIDTH, HEIGHT, planes.collect::<Result<_>>()?, None)?;
         drop(parts);
         let how = Encode {
             quality: Some(85),
@@ -262,5 +262,5 @@ fn side_by_side(parts: &[Frame], model: Model, index: usize) -> Result<Plane> {
             samples.extend_from_slice(&part.row(y % side)[..length]);
         }
     }
-    Ok(Plane::U8(Grid::from_samples(width, height, samples)))
+    Ok(Plane::U8(Grid::from_samples(width, height, samples)?))
 }

@@ -6,7 +6,7 @@
 
 use andon_kernels::resample::{Kernel, Source, Span, Weights, rows};
 use andon_pixels::Grid;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::{Decoder, Photograph, planes};
@@ -132,7 +132,7 @@ impl Scaled {
                 length,
                 output,
             };
-            Ok(Weights::new(span, Kernel::Lanczos3))
+            Weights::new(span, Kernel::Lanczos3).context("a plane without samples")
         };
         let x = weights(plane.width(), self.covered.0, self.to.0)?;
         let y = weights(plane.height(), self.covered.1, self.to.1)?;

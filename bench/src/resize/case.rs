@@ -2,7 +2,7 @@
 
 use andon_kernels::cpu::Level;
 use andon_kernels::resample::{Kernel, Source, Span, Weights, rows_on};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use fast_image_resize::images::{TypedImage, TypedImageRef};
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use serde::Serialize;
@@ -50,7 +50,7 @@ impl Case {
     ) -> Result<Self> {
         let scaled = |length: u32| (f64::from(length) / factor).round().max(1.0) as u32;
         let to = (scaled(plane.width), scaled(plane.height));
-        let mut ours = Ours::new(plane, to, kernel);
+        let mut ours = Ours::new(plane, to, kernel)?;
         let mut theirs = Theirs::new(plane, to, kernel)?;
         // The first run of each also says how often to run it.
         let often = |once: f64| (MEASURED_MS / once).ceil().clamp(1.0, 1000.0) as usize;
@@ -126,7 +126,7 @@ struct Ours<'a, S: Sample> {
 }
 
 impl<'a, S: Sample> Ours<'a, S> {
-    fn new(plane: &'a Plane<S>, to: (u32, u32), kernel: Kernel) -> Self {
+    fn new(plane: &'a Plane<S>, to: (u32, u32), kernel: Kernel) -> Result<Self> {
         let span = |input: u32, output| Span {
             input,
             left: 0.0,
@@ -134,7 +134,11 @@ impl<'a, S: Sample> Ours<'a, S> {
             output,
         };
         let spans = [span(plane.width, to.0), span(plane.height, to.1)];
-        Self {
+        let shared = spans.map(|span| Weights::new(span, kernel));
+        let [Some(x), Some(y)] = shared else {
+            bail!("a plane without samples");
+        };
+        Ok(Self {
             source: Source {
                 samples: &plane.samples,
                 stride: plane.width as usize,
@@ -142,13 +146,15 @@ impl<'a, S: Sample> Ours<'a, S> {
             },
             spans,
             kernel,
-            shared: spans.map(|span| Weights::new(span, kernel)),
+            shared: [x, y],
             out: vec![S::default(); to.0 as usize * to.1 as usize],
-        }
+        })
     }
 
     fn run(&mut self, level: Level) {
-        let [x, y] = self.spans.map(|span| Weights::new(span, self.kernel));
+        let [Some(x), Some(y)] = self.spans.map(|span| Weights::new(span, self.kernel)) else {
+            return;
+        };
         rows_on(level, self.source, &x, &y, 0..y.output(), &mut self.out);
     }
 

@@ -115,7 +115,7 @@ fn lossless_comes_back_to_the_bit_in_every_model() {
 fn ten_and_twelve_bits_come_back_as_far_as_they_reach() {
     for depth in [Depth::U10, Depth::U12] {
         let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U16, true, 40, 30);
-        image.frames[0] = image.frames[0].clone().with_depth(depth);
+        image.frames[0] = image.frames[0].clone().with_depth(depth).unwrap();
         let (info, back) = written(&image, &lossless());
         assert_eq!(info.depth, depth);
         let step = u16::MAX >> depth.bits();

@@ -60,7 +60,9 @@ fn up_to_255_colours_and_clear_pixels_come_back_to_the_bit() {
 fn clear_pixels_stay_clear_when_a_palette_is_fitted() {
     let mut image = picture(Model::Rgb, Depth::U8, false, 64, 64);
     let alpha = (0..64 * 64).map(|at| if at % 3 == 0 { 127 } else { 128 });
-    image.frames[0].alpha = Some(Plane::U8(Grid::from_samples(64, 64, alpha.collect())));
+    image.frames[0].alpha = Some(Plane::U8(
+        Grid::from_samples(64, 64, alpha.collect()).unwrap(),
+    ));
     let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
     let alpha = back.frames[0].alpha.as_ref().and_then(Plane::as_u8);
     for (at, &a) in alpha.expect("an 8-bit plane").samples().iter().enumerate() {
@@ -92,10 +94,10 @@ fn smooth_slopes_come_back_close_on_average() {
     let (width, height) = (256, 256);
     let slope = |of: fn(u32, u32) -> u32| {
         let samples = (0..height).flat_map(|y| (0..width).map(move |x| of(x, y) as u8));
-        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        Plane::U8(Grid::from_samples(width, height, samples.collect()).unwrap())
     };
     let planes = vec![slope(|x, _| x), slope(|_, y| y), slope(|x, y| (x + y) / 2)];
-    let image = Image::still(Frame::new(Model::Rgb, width, height, planes, None));
+    let image = Image::still(Frame::new(Model::Rgb, width, height, planes, None).unwrap());
     let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
     for (before, after) in image.frames[0].planes.iter().zip(&back.frames[0].planes) {
         assert!(psnr(before, after) > 26.0, "{}", psnr(before, after));
@@ -309,14 +311,14 @@ fn few_colours(width: u32, height: u32, colours: usize, clear: bool) -> Image {
             .iter()
             .zip(&opaque)
             .map(|(&pick, &opaque)| if opaque { (pick * factor) as u8 } else { 0 });
-        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        Plane::U8(Grid::from_samples(width, height, samples.collect()).unwrap())
     };
     let alpha = clear.then(|| {
         let samples = opaque.iter().map(|&opaque| if opaque { 255 } else { 0 });
-        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        Plane::U8(Grid::from_samples(width, height, samples.collect()).unwrap())
     });
     let planes = vec![plane(1), plane(91), plane(37)];
-    Image::still(Frame::new(Model::Rgb, width, height, planes, alpha))
+    Image::still(Frame::new(Model::Rgb, width, height, planes, alpha).unwrap())
 }
 
 /// A frame whose pixels count up from 0; colour N is (10 N, 0, 0).
@@ -377,5 +379,5 @@ fn shrunk(plane: &Plane) -> Plane {
             means.push((sum / 64) as u8);
         }
     }
-    Plane::U8(Grid::from_samples(width, height, means))
+    Plane::U8(Grid::from_samples(width, height, means).unwrap())
 }

@@ -99,7 +99,7 @@ fn a_flat_picture_comes_back_flat() {
             let (width, height) = model.plane_size(index, 37, 23);
             Plane::filled(Depth::U8, width, height, value)
         });
-        let image = Image::still(Frame::new(model, 37, 23, planes.collect(), None));
+        let image = Image::still(Frame::new(model, 37, 23, planes.collect(), None).unwrap());
         let file = encode(
             &image,
             &Encode {
@@ -643,13 +643,16 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
 
 #[test]
 fn a_side_that_the_format_cannot_hold_is_refused() {
-    let image = Image::still(Frame::new(
-        Model::Gray,
-        65_501,
-        1,
-        vec![Plane::filled(Depth::U8, 65_501, 1, 9)],
-        None,
-    ));
+    let image = Image::still(
+        Frame::new(
+            Model::Gray,
+            65_501,
+            1,
+            vec![Plane::filled(Depth::U8, 65_501, 1, 9)],
+            None,
+        )
+        .unwrap(),
+    );
     let refused = jpeg().encode(&image, &Encode::default(), &Never);
     assert!(matches!(
         refused,
@@ -785,9 +788,9 @@ fn picture(model: Model, width: u32, height: u32) -> Image {
                 samples.push((120.0 + wave + noise).clamp(0.0, 255.0) as u8);
             }
         }
-        Plane::U8(Grid::from_samples(w, h, samples))
+        Plane::U8(Grid::from_samples(w, h, samples).unwrap())
     });
-    Image::still(Frame::new(model, width, height, planes.collect(), None))
+    Image::still(Frame::new(model, width, height, planes.collect(), None).unwrap())
 }
 
 fn encode(image: &Image, how: &Encode) -> Vec<u8> {

@@ -187,12 +187,12 @@ fn samples_of_ten_and_twelve_bits_come_back() {
     for depth in [Depth::U10, Depth::U12] {
         let steps = (1_u32 << depth.bits()) - 1;
         let samples = (0..64 * 64).map(|n| ((n % (steps + 1)) * 65_535 + steps / 2) / steps);
-        let plane = Plane::U16(Grid::from_samples(
-            64,
-            64,
-            samples.map(|v| v as u16).collect(),
-        ));
-        let frame = Frame::new(Model::Gray, 64, 64, vec![plane], None).with_depth(depth);
+        let plane =
+            Plane::U16(Grid::from_samples(64, 64, samples.map(|v| v as u16).collect()).unwrap());
+        let frame = Frame::new(Model::Gray, 64, 64, vec![plane], None)
+            .unwrap()
+            .with_depth(depth)
+            .unwrap();
         let file = encode(jxl(), &Image::still(frame.clone()), &lossless(Some(depth)));
         let back = decode(jxl(), &file).expect("our own file");
         assert_eq!(back.frames[0].depth(), depth);

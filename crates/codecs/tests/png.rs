@@ -102,8 +102,8 @@ fn more_effort_makes_a_drawing_smaller() {
 fn noise_does_not_grow() {
     let mut dice = Dice::new(1);
     let samples = (0..90_000).map(|_| dice.below(256) as u8).collect();
-    let plane = Plane::U8(Grid::from_samples(300, 300, samples));
-    let image = Image::still(Frame::new(Model::Gray, 300, 300, vec![plane], None));
+    let plane = Plane::U8(Grid::from_samples(300, 300, samples).unwrap());
+    let image = Image::still(Frame::new(Model::Gray, 300, 300, vec![plane], None).unwrap());
     for effort in [None, Some(0), Some(1)] {
         let file = encode(png(), &image, &settings(effort, false));
         assert!(file.len() < 91_500, "{} bytes", file.len());
@@ -289,14 +289,10 @@ impl Sample {
         let plane = |channel: usize| {
             let samples = pixels.iter().map(|pixel| pixel[channel]);
             if self.bits == BitDepth::Sixteen {
-                Plane::U16(Grid::from_samples(
-                    self.width,
-                    self.height,
-                    samples.collect(),
-                ))
+                Plane::U16(Grid::from_samples(self.width, self.height, samples.collect()).unwrap())
             } else {
                 let samples = samples.map(|v| v as u8).collect();
-                Plane::U8(Grid::from_samples(self.width, self.height, samples))
+                Plane::U8(Grid::from_samples(self.width, self.height, samples).unwrap())
             }
         };
         let gray = matches!(self.color, ColorType::Grayscale | ColorType::GrayscaleAlpha);
@@ -310,6 +306,7 @@ impl Sample {
             (0..model.planes()).map(plane).collect(),
             alpha.then(|| plane(3)),
         )
+        .unwrap()
     }
 
     /// Red (or gray), green, blue, alpha; 8-bit unless the picture is 16-bit.
@@ -428,7 +425,7 @@ fn an_animation_tells_its_frames_and_gives_its_default_image() {
 fn one_frame_beside_a_default_image_is_an_animation() {
     let [default, frame] = [0_u8, 200].map(|gray| {
         let plane = Plane::U8(Grid::filled(4, 4, gray));
-        let image = Image::still(Frame::new(Model::Gray, 4, 4, vec![plane], None));
+        let image = Image::still(Frame::new(Model::Gray, 4, 4, vec![plane], None).unwrap());
         (encode(png(), &image, &Encode::default()), image)
     });
     let mut file = with_chunk(&default.0, b"acTL", &[0, 0, 0, 1, 0, 0, 0, 0]);

@@ -138,7 +138,8 @@ fn lossy_planes_come_back_close() {
 fn the_encoder_leaves_the_picture_as_it_was() {
     for how in [quality(50), quality(80)] {
         let mut image = smooth(65, 33, true);
-        let clear = Grid::from_samples(65, 33, (0..65 * 33).map(|n| (n / 700) as u8).collect());
+        let clear =
+            Grid::from_samples(65, 33, (0..65 * 33).map(|n| (n / 700) as u8).collect()).unwrap();
         image.frames[0].alpha = Some(Plane::U8(clear));
         let before = image.clone();
         encode(webp(), &image, &how);
@@ -463,12 +464,12 @@ fn smooth(width: u32, height: u32, alpha: bool) -> Image {
     let plane = |factor: u32, width: u32, height: u32| {
         let samples = (0..height)
             .flat_map(|y| (0..width).map(move |x| (40 + (x * factor + y * 2) / 3 % 180) as u8));
-        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        Plane::U8(Grid::from_samples(width, height, samples.collect()).unwrap())
     };
     let (w, h) = Subsampling::C420.chroma_size(width, height);
     let planes = vec![plane(2, width, height), plane(1, w, h), plane(3, w, h)];
     let alpha = alpha.then(|| plane(1, width, height));
-    Image::still(Frame::new(LOSSY, width, height, planes, alpha))
+    Image::still(Frame::new(LOSSY, width, height, planes, alpha).unwrap())
 }
 
 /// An animation of still files, each at its (even) place.
@@ -519,5 +520,5 @@ fn means(plane: &Plane, side: u32) -> Plane {
             means.push(((sum + side * side / 2) / (side * side)) as u8);
         }
     }
-    Plane::U8(Grid::from_samples(width, height, means))
+    Plane::U8(Grid::from_samples(width, height, means).unwrap())
 }

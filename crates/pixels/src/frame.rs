@@ -1,5 +1,6 @@
 //! Planes, frames, images: what a picture is in memory.
 
+use std::ops::Range as Indices;
 use std::sync::Arc;
 
 use andon_recipe::Chroma;
@@ -42,7 +43,7 @@ impl<T: Copy> Grid<T> {
     ///
     /// # Errors
     /// `Internal` when `samples` is not `width × height` long.
-    pub fn try_from_samples(width: u32, height: u32, samples: Vec<T>) -> Result<Self> {
+    pub fn from_samples(width: u32, height: u32, samples: Vec<T>) -> Result<Self> {
         let (have, wanted) = (samples.len(), width as usize * height as usize);
         if have != wanted {
             let what = format!("a {width}×{height} grid has {wanted} samples, not {have}");
@@ -55,13 +56,32 @@ impl<T: Copy> Grid<T> {
         })
     }
 
-    /// The same for codecs and stages, which count samples themselves.
-    ///
-    /// # Panics
-    /// Where `try_from_samples` fails: a bug of the caller, never of a picture.
+    /// A grid of the same size, each sample made from one of these.
+    #[inline(always)]
     #[must_use]
-    pub fn from_samples(width: u32, height: u32, samples: Vec<T>) -> Self {
-        sound(Self::try_from_samples(width, height, samples))
+    pub fn map<U: Copy>(&self, to: impl Fn(T) -> U) -> Grid<U> {
+        Grid {
+            width: self.width,
+            height: self.height,
+            samples: Arc::new(self.samples.iter().map(|&sample| to(sample)).collect()),
+        }
+    }
+
+    /// What lies within these columns and rows.
+    #[must_use]
+    pub fn part(&self, columns: Indices<u32>, rows: Indices<u32>) -> Self {
+        let within = |range: Indices<u32>, side: u32| range.start.min(side)..range.end.min(side);
+        let (columns, rows) = (within(columns, self.width), within(rows, self.height));
+        let mut samples = Vec::with_capacity(columns.len() * rows.len());
+        for row in rows.clone() {
+            let row = self.row(row);
+            samples.extend_from_slice(&row[columns.start as usize..columns.end as usize]);
+        }
+        Self {
+            width: columns.len() as u32,
+            height: rows.len() as u32,
+            samples: Arc::new(samples),
+        }
     }
 
     /// Width in samples.
@@ -106,12 +126,6 @@ impl<T: Copy> Grid<T> {
         let end = start + self.width as usize;
         &mut self.samples_mut()[start..end]
     }
-}
-
-/// What a caller who counted has for sure.
-#[track_caller]
-fn sound<T>(made: Result<T>) -> T {
-    made.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Bits of a sample. Samples of more than 8 bits are kept as `u16` on one scale, whatever their depth: the 8-bit
@@ -320,7 +334,7 @@ impl Frame {
     ///
     /// # Errors
     /// `Internal` when planes are missing, of the wrong size, or of different depths.
-    pub fn try_new(
+    pub fn new(
         model: Model,
         width: u32,
         height: u32,
@@ -365,30 +379,30 @@ impl Frame {
         })
     }
 
-    /// The same for codecs and stages, which make planes to measure.
+    /// A frame of full-size planes; one more than the model has is its opacity.
     ///
-    /// # Panics
-    /// Where `try_new` fails: a bug of the caller, never of a picture.
-    #[must_use]
-    pub fn new(
-        model: Model,
-        width: u32,
-        height: u32,
-        planes: Vec<Plane>,
-        alpha: Option<Plane>,
-    ) -> Self {
-        sound(Self::try_new(model, width, height, planes, alpha))
+    /// # Errors
+    /// See [`Frame::new`].
+    pub fn of_planes(model: Model, mut planes: Vec<Plane>) -> Result<Self> {
+        let transparent = planes.len() > model.planes();
+        let alpha = if transparent { planes.pop() } else { None };
+        let size = planes
+            .first()
+            .map_or((0, 0), |plane| (plane.width(), plane.height()));
+        Self::new(model, size.0, size.1, planes, alpha)
     }
 
     /// The same with samples of `depth` significant bits.
     ///
-    /// # Panics
-    /// When samples of the depth are kept in another size than these are: a bug of the caller.
-    #[must_use]
-    pub fn with_depth(mut self, depth: Depth) -> Self {
-        assert_eq!(depth.bytes(), self.depth.bytes(), "bytes of a sample");
+    /// # Errors
+    /// `Internal` when samples of that depth are kept in another size than these are.
+    pub fn with_depth(mut self, depth: Depth) -> Result<Self> {
+        if depth.bytes() != self.depth.bytes() {
+            let what = format!("{depth:?} in samples of {} bytes", self.depth.bytes());
+            return Err(Error::Internal(what));
+        }
         self.depth = depth;
-        self
+        Ok(self)
     }
 
     /// The same in another space.
@@ -545,18 +559,44 @@ mod tests {
     fn planes_that_do_not_fit_are_refused_with_their_sizes() {
         let message = |made: Result<Frame>| made.expect_err("another shape").to_string();
         let plane = |depth, side| Plane::filled(depth, side, side, 0);
-        let frame = |planes, alpha| Frame::try_new(Model::Rgb, 4, 4, planes, alpha);
+        let frame = |planes, alpha| Frame::new(Model::Rgb, 4, 4, planes, alpha);
         let whole = || vec![plane(Depth::U8, 4); 3];
         assert!(frame(whole(), Some(plane(Depth::U8, 4))).is_ok());
         assert!(message(frame(whole()[..2].to_vec(), None)).contains("3 planes, not 2"));
         assert!(message(frame(whole(), Some(plane(Depth::U8, 3)))).contains("3×3"));
         assert!(message(frame(whole(), Some(plane(Depth::U16, 4)))).contains("of 2 bytes"));
-        let grid = Grid::try_from_samples(2, 3, vec![0_u8; 5]);
+        let grid = Grid::from_samples(2, 3, vec![0_u8; 5]);
         let message = grid.expect_err("a sample is missing").to_string();
         assert!(
             message.contains("2×3 grid has 6 samples, not 5"),
             "{message}"
         );
+        let deeper = frame(whole(), None).unwrap().with_depth(Depth::U10);
+        let message = deeper.expect_err("bytes hold 8 bits").to_string();
+        assert!(message.contains("U10 in samples of 1 bytes"), "{message}");
+    }
+
+    #[test]
+    fn one_plane_more_than_the_model_has_is_opacity() {
+        let planes = |count| vec![Plane::filled(Depth::U8, 4, 3, 0); count];
+        let of = |count| Frame::of_planes(Model::Rgb, planes(count));
+        assert_eq!(of(3).unwrap().alpha, None);
+        let frame = of(4).unwrap();
+        assert_eq!((frame.width, frame.height), (4, 3));
+        assert_eq!((frame.planes.len(), frame.alpha), (3, planes(1).pop()));
+        assert!([0, 2, 5].into_iter().all(|count| of(count).is_err()));
+    }
+
+    #[test]
+    fn a_part_of_a_grid_ends_where_the_grid_does() {
+        let grid = Grid::from_samples(3, 2, vec![1, 2, 3, 4, 5, 6]).unwrap();
+        let part = grid.part(1..3, 1..2);
+        assert_eq!(
+            (part.width(), part.height(), part.samples()),
+            (2, 1, &[5, 6][..])
+        );
+        assert_eq!(grid.part(2..9, 0..9).samples(), [3, 6]);
+        assert_eq!(grid.part(7..9, 0..2).samples().len(), 0);
     }
 
     #[test]

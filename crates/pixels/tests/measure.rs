@@ -24,15 +24,15 @@ fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) ->
         let levels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
         let levels = levels.map(|(x, y)| at(x, y)[channel]);
         match depth {
-            Depth::U8 => Plane::U8(Grid::from_samples(width, height, levels.collect())),
+            Depth::U8 => Plane::U8(Grid::from_samples(width, height, levels.collect()).unwrap()),
             _ => {
                 let levels = levels.map(|level| u16::from(level) * 257);
-                Plane::U16(Grid::from_samples(width, height, levels.collect()))
+                Plane::U16(Grid::from_samples(width, height, levels.collect()).unwrap())
             }
         }
     };
     let planes = (0..3).map(plane).collect();
-    Frame::new(Model::Rgb, width, height, planes, alpha.then(|| plane(3)))
+    Frame::new(Model::Rgb, width, height, planes, alpha.then(|| plane(3))).unwrap()
 }
 
 /// What a recipe comes to for a file.
@@ -369,7 +369,7 @@ fn chroma_counts_too() {
         Plane::U8(Grid::filled(20, 15, 128)),
         Plane::U8(red),
     ];
-    let frame = Frame::new(Model::ycbcr(Subsampling::C420), 40, 30, chroma, None);
+    let frame = Frame::new(Model::ycbcr(Subsampling::C420), 40, 30, chroma, None).unwrap();
     let found = area(&fake::file("png", &frame, ""), 10);
     // Its own two columns and rows, and what interpolation spreads of it.
     assert!(

@@ -21,7 +21,7 @@ fn recipe(text: &str) -> Recipe {
 /// A gray picture of one level.
 fn gray(width: u32, height: u32, level: u16) -> Frame {
     let plane = Plane::filled(Depth::U8, width, height, level);
-    Frame::new(Model::Gray, width, height, vec![plane], None)
+    Frame::new(Model::Gray, width, height, vec![plane], None).unwrap()
 }
 
 fn file(width: u32, height: u32) -> Vec<u8> {

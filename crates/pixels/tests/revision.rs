@@ -191,14 +191,17 @@ fn picture(model: Model, depth: Depth, alpha: bool, (width, height): (u32, u32))
         match depth {
             Depth::U8 => {
                 let samples = samples.map(|sample| (sample >> 8) as u8).collect();
-                Plane::U8(Grid::from_samples(w, h, samples))
+                Plane::U8(Grid::from_samples(w, h, samples).unwrap())
             }
-            _ => Plane::U16(Grid::from_samples(w, h, samples.collect())),
+            _ => Plane::U16(Grid::from_samples(w, h, samples.collect()).unwrap()),
         }
     };
     let planes = (0..model.planes())
         .map(|index| plane(index, model.plane_size(index, width, height)))
         .collect();
     let alpha = alpha.then(|| plane(4, (width, height)));
-    Frame::new(model, width, height, planes, alpha).with_depth(depth)
+    Frame::new(model, width, height, planes, alpha)
+        .unwrap()
+        .with_depth(depth)
+        .unwrap()
 }

@@ -304,8 +304,8 @@ fn an_upload_borrows_idle_cores() {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (random >> 24) as u8
     });
-    let plane = Plane::U8(Grid::from_samples(1200, 1200, samples.collect()));
-    let frame = Frame::new(Model::Gray, 1200, 1200, vec![plane], None);
+    let plane = Plane::U8(Grid::from_samples(1200, 1200, samples.collect()).unwrap());
+    let frame = Frame::new(Model::Gray, 1200, 1200, vec![plane], None).unwrap();
     let jpeg = ALL.iter().find(|codec| codec.name() == "jpeg");
     let picture = jpeg
         .expect("the codec")

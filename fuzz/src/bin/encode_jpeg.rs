@@ -32,9 +32,10 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let planes = (0..model.planes()).map(|index| {
         let (width, height) = model.plane_size(index, width, height);
         let all = (0..width * height).map(|_| samples.next().unwrap_or(99));
-        Plane::U8(Grid::from_samples(width, height, all.collect()))
+        Plane::U8(Grid::from_samples(width, height, all.collect()).expect("as many samples"))
     });
-    let image = Image::still(Frame::new(model, width, height, planes.collect(), None));
+    let frame = Frame::new(model, width, height, planes.collect(), None);
+    let image = Image::still(frame.expect("planes that fit"));
     let codec = andon_codecs::ALL
         .iter()
         .find(|codec| codec.name() == "jpeg");

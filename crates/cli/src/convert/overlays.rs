@@ -82,13 +82,9 @@ mod tests {
             times.set(times.get() + 1);
             assert_eq!(bytes, b"a");
             let plane = Plane::U8(Grid::filled(1, 1, 0));
-            Ok(Image::still(Frame::new(
-                Model::Gray,
-                1,
-                1,
-                vec![plane],
-                None,
-            )))
+            Ok(Image::still(
+                Frame::new(Model::Gray, 1, 1, vec![plane], None).unwrap(),
+            ))
         };
         for _ in 0..3 {
             assert!(overlays.picture("a.png", &decode).is_ok());

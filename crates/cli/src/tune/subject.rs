@@ -209,13 +209,13 @@ fn make_pictures(folder: &Path) -> anyhow::Result<()> {
             quality: Some(90),
             ..Encode::default()
         };
-        let file = jpeg.encode(&Image::still(picture(number)), &how, &Never)?;
+        let file = jpeg.encode(&Image::still(picture(number)?), &how, &Never)?;
         fs::write(folder.join(format!("{number}.jpg")), file)?;
     }
     Ok(())
 }
 
-fn picture(number: u64) -> Frame {
+fn picture(number: u64) -> anyhow::Result<Frame> {
     let (width, height) = (1920, 1280);
     let sub = Subsampling::C420;
     let mut random = Random::new(number + 1);
@@ -250,9 +250,10 @@ fn picture(number: u64) -> Frame {
                 samples.push((128.0 + smooth * 0.5 + grain).clamp(0.0, 255.0) as u8);
             }
         }
-        Plane::U8(Grid::from_samples(width, height, samples))
+        Ok(Plane::U8(Grid::from_samples(width, height, samples)?))
     });
-    Frame::new(Model::ycbcr(sub), width, height, planes.collect(), None)
+    let planes = planes.collect::<anyhow::Result<_>>()?;
+    Ok(Frame::new(Model::ycbcr(sub), width, height, planes, None)?)
 }
 
 /// Pictures made up.

@@ -148,14 +148,13 @@ impl Canvas {
                 }
             }
         }
-        Ok(self.frame())
+        self.frame()
     }
 
     /// A snapshot of the canvas, which shares its samples until the next frame is drawn.
-    fn frame(&self) -> Frame {
-        let mut planes: Vec<Plane> = self.planes.iter().cloned().map(Plane::U8).collect();
-        let alpha = if planes.len() > 3 { planes.pop() } else { None };
-        Frame::new(Model::Rgb, self.width, self.height, planes, alpha)
+    fn frame(&self) -> Result<Frame> {
+        let planes = self.planes.iter().cloned().map(Plane::U8);
+        Frame::of_planes(Model::Rgb, planes.collect())
     }
 
     fn dispose(&mut self) {

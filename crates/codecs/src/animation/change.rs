@@ -1,6 +1,6 @@
 //! What changes from one frame to the next.
 
-use andon_pixels::{Frame, Grid, Plane};
+use andon_pixels::{Frame, Grid, Plane, Result};
 
 use super::Place;
 
@@ -42,38 +42,27 @@ pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
 }
 
 /// A part of a frame; its left and top are even where chroma is thinned.
-pub(crate) fn cropped(frame: &Frame, place: Place) -> Frame {
+pub(crate) fn cropped(frame: &Frame, place: Place) -> Result<Frame> {
     if (place.width, place.height) == (frame.width, frame.height) {
-        return frame.clone();
+        return Ok(frame.clone());
     }
     let part = |plane: &Plane| {
         let across = frame.width.div_ceil(plane.width().max(1));
         let down = frame.height.div_ceil(plane.height().max(1));
-        let place = Place {
-            x: place.x / across,
-            y: place.y / down,
-            width: place.width.div_ceil(across),
-            height: place.height.div_ceil(down),
-        };
+        let (x, y) = (place.x / across, place.y / down);
+        let columns = x..x + place.width.div_ceil(across);
+        let rows = y..y + place.height.div_ceil(down);
         match plane {
-            Plane::U8(grid) => Plane::U8(cut(grid, place)),
-            Plane::U16(grid) => Plane::U16(cut(grid, place)),
+            Plane::U8(grid) => Plane::U8(grid.part(columns, rows)),
+            Plane::U16(grid) => Plane::U16(grid.part(columns, rows)),
         }
     };
     let planes = frame.planes.iter().map(part).collect();
     let alpha = frame.alpha.as_ref().map(part);
-    Frame::new(frame.model, place.width, place.height, planes, alpha)
-        .with_depth(frame.depth())
-        .with_colour(frame.colour.clone())
-}
-
-fn cut<T: Copy>(grid: &Grid<T>, place: Place) -> Grid<T> {
-    let (from, to) = (place.x as usize, (place.x + place.width) as usize);
-    let mut samples = Vec::with_capacity(place.width as usize * place.height as usize);
-    for row in place.y..place.y + place.height {
-        samples.extend_from_slice(&grid.row(row)[from..to]);
-    }
-    Grid::from_samples(place.width, place.height, samples)
+    let part = Frame::new(frame.model, place.width, place.height, planes, alpha)?;
+    Ok(part
+        .with_depth(frame.depth())?
+        .with_colour(frame.colour.clone()))
 }
 
 /// First and last place that differs, the last not included.
@@ -153,7 +142,7 @@ mod tests {
             let (width, height) = model.plane_size(index, 11, 9);
             Plane::filled(Depth::U8, width, height, 100)
         });
-        Frame::new(model, 11, 9, planes.collect(), None)
+        Frame::new(model, 11, 9, planes.collect(), None).unwrap()
     }
 
     fn set(frame: &mut Frame, plane: usize, x: usize, y: u32) {
@@ -174,7 +163,7 @@ mod tests {
         set(&mut now, 2, 5, 4);
         let place = changed(Some(&before), &now);
         assert_eq!((place.x, place.y, place.width, place.height), (2, 4, 9, 5));
-        let part = cropped(&now, place);
+        let part = cropped(&now, place).unwrap();
         assert_eq!((part.width, part.height), (9, 5));
         assert_eq!((part.planes[1].width(), part.planes[1].height()), (5, 3));
         let samples = part.planes[0].as_u8().expect("8 bits");

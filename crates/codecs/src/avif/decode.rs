@@ -184,7 +184,7 @@ pub(super) fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) 
     }
     let (width, height) = header.size();
     let model = header.model();
-    let alpha = alpha.map(|alpha| opacity(alpha, header));
+    let alpha = alpha.map(|alpha| opacity(alpha, header)).transpose()?;
     let mut planes = Vec::with_capacity(3);
     for (index, plane) in colour.planes.into_iter().enumerate() {
         let stored = colour.layout.spans(index);
@@ -194,8 +194,8 @@ pub(super) fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) 
             crop => {
                 let crop = crop.unwrap_or(Crop::all(&header.colour));
                 match size == (width, height) {
-                    true => cut(&plane, crop, stored),
-                    false => cut(&plane, crop.thinned(stored), (1, 1)),
+                    true => cut(&plane, crop, stored)?,
+                    false => cut(&plane, crop.thinned(stored), (1, 1))?,
                 }
             }
         };
@@ -209,7 +209,7 @@ pub(super) fn frame(header: &Header<'_>, colour: Canvas, alpha: Option<Canvas>) 
             straighten(plane, alpha, model, index);
         }
     }
-    Ok(Frame::new(model, width, height, planes, alpha).with_depth(header.depth()))
+    Frame::new(model, width, height, planes, alpha)?.with_depth(header.depth())
 }
 
 impl Crop {
@@ -225,8 +225,8 @@ impl Crop {
 }
 
 /// The part of a plane that `crop` covers, given in pixels; a sample of the plane spans `across` × `down` pixels.
-fn cut(plane: &Plane, crop: Crop, (across, down): (u32, u32)) -> Plane {
-    fn part<T: Copy>(grid: &Grid<T>, crop: Crop, (across, down): (u32, u32)) -> Grid<T> {
+fn cut(plane: &Plane, crop: Crop, (across, down): (u32, u32)) -> Result<Plane> {
+    fn part<T: Copy>(grid: &Grid<T>, crop: Crop, (across, down): (u32, u32)) -> Result<Grid<T>> {
         let mut samples = Vec::with_capacity(crop.width as usize * crop.height as usize);
         for y in crop.y..crop.y + crop.height {
             let row = grid.row(y / down);
@@ -235,8 +235,8 @@ fn cut(plane: &Plane, crop: Crop, (across, down): (u32, u32)) -> Plane {
         Grid::from_samples(crop.width, crop.height, samples)
     }
     match plane {
-        Plane::U8(grid) => Plane::U8(part(grid, crop, (across, down))),
-        Plane::U16(grid) => Plane::U16(part(grid, crop, (across, down))),
+        Plane::U8(grid) => part(grid, crop, (across, down)).map(Plane::U8),
+        Plane::U16(grid) => part(grid, crop, (across, down)).map(Plane::U16),
     }
 }
 
@@ -285,42 +285,27 @@ fn rescaled(plane: Plane, bits: u8, range: Range, chroma: bool, widened: bool) -
 }
 
 /// The opacity of a picture whose colours have `bits` bits.
-fn opacity(alpha: Canvas, header: &Header<'_>) -> Plane {
+fn opacity(alpha: Canvas, header: &Header<'_>) -> Result<Plane> {
     let range = if alpha.full_range {
         Range::Full
     } else {
         Range::Limited
     };
     let Some(plane) = alpha.planes.into_iter().next() else {
-        return Plane::filled(header.depth(), 0, 0, 0);
+        return Ok(Plane::filled(header.depth(), 0, 0, 0));
     };
     let plane = match header.crop {
-        Some(crop) => cut(&plane, crop, (1, 1)),
+        Some(crop) => cut(&plane, crop, (1, 1))?,
         None => plane,
     };
     let plane = rescaled(plane, alpha.bits, range, false, true);
-    match (plane, header.depth().bytes()) {
-        (Plane::U8(grid), 2) => {
-            let wide = grid.samples().iter().map(|sample| u16::from(*sample) * 257);
-            Plane::U16(Grid::from_samples(
-                grid.width(),
-                grid.height(),
-                wide.collect(),
-            ))
-        }
+    Ok(match (plane, header.depth().bytes()) {
+        (Plane::U8(grid), 2) => Plane::U16(grid.map(|sample| u16::from(sample) * 257)),
         (Plane::U16(grid), 1) => {
-            let narrow = grid
-                .samples()
-                .iter()
-                .map(|sample| ((u32::from(*sample) + 128) / 257) as u8);
-            Plane::U8(Grid::from_samples(
-                grid.width(),
-                grid.height(),
-                narrow.collect(),
-            ))
+            Plane::U8(grid.map(|sample| ((u32::from(sample) + 128) / 257) as u8))
         }
         (plane, _) => plane,
-    }
+    })
 }
 
 /// Red, green and blue from luma and two differences, all of one size.

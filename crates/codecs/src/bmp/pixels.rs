@@ -70,15 +70,7 @@ impl Dib<'_> {
                 }
             }
         }
-        let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
-        let alpha = if alpha { planes.pop() } else { None };
-        Ok(Frame::new(
-            Model::Rgb,
-            self.width,
-            self.height,
-            planes,
-            alpha,
-        ))
+        Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
     }
 
     /// Where pixels, mask and profile end, from the header on; what is missing of the last row's padding is left out. An

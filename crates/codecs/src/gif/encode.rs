@@ -95,8 +95,9 @@ impl<'a> Writer<'a> {
         let clears = next.is_some_and(|next| uncovers(&frame, next));
         // Only what was drawn is cleared.
         let place = changed(self.below.as_ref().filter(|_| !clears), &frame);
-        let part = cropped(&frame, place);
+        let part = cropped(&frame, place)?;
         let same = self.below.as_ref().map(|below| cropped(below, place));
+        let same = same.transpose()?;
         let hidden = hide_same(&part, same.as_ref())?;
         let mut picture = picture(&part)?;
         if let Some(hidden) = &hidden {

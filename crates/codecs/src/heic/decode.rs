@@ -73,17 +73,24 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
             .into_iter()
             .flatten()
             .enumerate()
-            .map(|(index, plane)| Plane::U8(window.cut(plane, info.model, index, u8::clone)))
-            .collect::<Vec<_>>(),
+            .map(|(index, plane)| {
+                Ok(Plane::U8(window.cut(
+                    plane,
+                    info.model,
+                    index,
+                    u8::clone,
+                )?))
+            })
+            .collect::<Result<Vec<_>>>()?,
         YuvBuffer::U16(planes) => [Some(&planes.y), planes.cb.as_ref(), planes.cr.as_ref()]
             .into_iter()
             .flatten()
             .enumerate()
             .map(|(index, plane)| {
                 let level = |code: &u16| levels::from_code(*code, info.depth, range, index > 0);
-                Plane::U16(window.cut(plane, info.model, index, level))
+                Ok(Plane::U16(window.cut(plane, info.model, index, level)?))
             })
-            .collect(),
+            .collect::<Result<_>>()?,
     };
     let opacity = picture.alpha.filter(|_| info.alpha);
     let size = |plane: &SamplePlane| (plane.width() as u32, plane.height() as u32);
@@ -95,11 +102,11 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     }
     let alpha = match opacity {
         Some(SamplePlane::U8(plane)) if info.depth == Depth::U8 => {
-            Some(Plane::U8(window.cut(&plane, Model::Gray, 0, u8::clone)))
+            Some(Plane::U8(window.cut(&plane, Model::Gray, 0, u8::clone)?))
         }
         Some(SamplePlane::U16(plane)) if info.depth != Depth::U8 => {
             let level = |code: &u16| levels::from_code(*code, info.depth, Range::Full, false);
-            Some(Plane::U16(window.cut(&plane, Model::Gray, 0, level)))
+            Some(Plane::U16(window.cut(&plane, Model::Gray, 0, level)?))
         }
         Some(_) => {
             return Err(Error::Unsupported {
@@ -122,9 +129,9 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
         metadata.icc = picture.color.icc.map(Into::into);
         metadata.exif = picture.exif.map(Into::into);
     }
-    let frame = Frame::new(info.model, info.width, info.height, planes, alpha);
+    let frame = Frame::new(info.model, info.width, info.height, planes, alpha)?;
     Ok(Image::read(
-        frame.with_depth(info.depth),
+        frame.with_depth(info.depth)?,
         metadata,
         info.space,
     ))
@@ -197,7 +204,7 @@ impl Window {
         model: Model,
         index: usize,
         level: impl Fn(&T) -> S + Copy,
-    ) -> Grid<S> {
+    ) -> Result<Grid<S>> {
         let (across, down) = spans(model, index);
         let (width, height) = (self.width.div_ceil(across), self.height.div_ceil(down));
         let (x, y) = ((self.x / across) as usize, (self.y / down) as usize);

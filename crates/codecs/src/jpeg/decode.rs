@@ -28,7 +28,7 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
-    let frame = frame((header.width, header.height), &layout, how.scales, grids);
+    let frame = frame((header.width, header.height), &layout, how.scales, grids)?;
     let space = header.space(bytes, layout.model);
     Ok(Image::read(frame, metadata, space))
 }
@@ -50,13 +50,14 @@ pub(crate) fn decode_at_once(
     let metadata = metadata(bytes, header, how)?;
     let pictures = several(bytes, header, &layout, how, scales, Scans::Needed)?;
     let space = header.space(bytes, layout.model);
-    Ok(pictures.map(|pictures| {
+    let images = pictures.map(|pictures| {
         let images = scales.iter().zip(pictures).map(|(&scales, grids)| {
-            let frame = frame((header.width, header.height), &layout, scales, grids);
-            Image::read(frame, metadata.clone(), space)
+            let frame = frame((header.width, header.height), &layout, scales, grids)?;
+            Ok(Image::read(frame, metadata.clone(), space))
         });
         images.collect()
-    }))
+    });
+    images.transpose()
 }
 
 /// Follows all of the file's scans, and makes no more of them than can be thrown away.
@@ -83,7 +84,7 @@ fn frame(
     layout: &Layout,
     scales: Scales,
     grids: Vec<Grid<u8>>,
-) -> Frame {
+) -> Result<Frame> {
     let model = match layout.model {
         Model::YCbCr { sub, .. } => Model::ycbcr(scales.subsampling(sub)),
         model => model,
@@ -198,7 +199,7 @@ pub(crate) fn decode_part(
     let wanted = wanted(header, how, &sizes, &interrupted);
     let grids = unless_unsupported(native::decode_part(bytes, &index, part, &wanted))?;
     let size = (part.w, part.h);
-    let frame = frame(size, &layout, how.scales, grids.ok_or_else(foreign)?);
+    let frame = frame(size, &layout, how.scales, grids.ok_or_else(foreign)?)?;
     let space = header.space(bytes, layout.model);
     Ok(Image::read(frame, metadata, space))
 }

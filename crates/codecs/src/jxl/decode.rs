@@ -153,9 +153,9 @@ impl<'a> Reader<'a> {
         }
         let size = (width, height);
         let depth = self.header.depth;
-        let mut planes = deal(colours.bytes(), channels, size, depth);
+        let mut planes = deal(colours.bytes(), channels, size, depth)?;
         let alpha = match apart {
-            Some(mut apart) => deal(apart.bytes(), 1, size, depth).pop(),
+            Some(mut apart) => deal(apart.bytes(), 1, size, depth)?.pop(),
             None if joined => planes.pop(),
             None => None,
         };
@@ -163,8 +163,8 @@ impl<'a> Reader<'a> {
             // Here 0 is all the ink there is.
             planes.iter_mut().for_each(invert);
         }
-        let frame = Frame::new(self.header.model, width, height, planes, alpha);
-        Ok(frame.with_depth(depth).with_colour(andon_pixels::Colour {
+        let frame = Frame::new(self.header.model, width, height, planes, alpha)?;
+        Ok(frame.with_depth(depth)?.with_colour(andon_pixels::Colour {
             space: self.header.profile.space,
             icc: self.metadata.icc.clone(),
         }))
@@ -226,17 +226,22 @@ impl Buffer {
 }
 
 /// Deals interleaved samples to planes.
-fn deal(pixels: &[u8], channels: usize, (width, height): (u32, u32), depth: Depth) -> Vec<Plane> {
+fn deal(
+    pixels: &[u8],
+    channels: usize,
+    (width, height): (u32, u32),
+    depth: Depth,
+) -> Result<Vec<Plane>> {
     let plane = |channel: usize| match depth {
         Depth::U8 => {
             let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);
-            Plane::U8(Grid::from_samples(width, height, samples.collect()))
+            Grid::from_samples(width, height, samples.collect()).map(Plane::U8)
         }
         _ => {
             let sample =
                 |pixel: &[u8]| u16::from_ne_bytes([pixel[2 * channel], pixel[2 * channel + 1]]);
             let samples = pixels.chunks_exact(2 * channels).map(sample);
-            Plane::U16(Grid::from_samples(width, height, samples.collect()))
+            Grid::from_samples(width, height, samples.collect()).map(Plane::U16)
         }
     };
     (0..channels).map(plane).collect()

@@ -211,7 +211,7 @@ impl<'a> Writer<'a> {
         let (Some(frame), Some((place, ticks))) = (&self.before, self.waiting.take()) else {
             return Ok(());
         };
-        let pixels = Pixels::of(&cropped(frame, place))?;
+        let pixels = Pixels::of(&cropped(frame, place)?)?;
         self.encoder.frame(pixels.samples(), place, ticks)
     }
 }
@@ -294,16 +294,16 @@ mod tests {
         let plane = |_| match depth {
             Depth::U8 => {
                 let samples = (0..pixels).map(|_| dice() as u8).collect();
-                Plane::U8(Grid::from_samples(width, height, samples))
+                Plane::U8(Grid::from_samples(width, height, samples).unwrap())
             }
             _ => {
                 let samples = (0..pixels).map(|_| dice() as u16).collect();
-                Plane::U16(Grid::from_samples(width, height, samples))
+                Plane::U16(Grid::from_samples(width, height, samples).unwrap())
             }
         };
         let mut planes: Vec<Plane> = (0..planes).map(plane).collect();
         let alpha = (planes.len() == 4).then(|| planes.remove(3));
-        Frame::new(Model::Rgb, width, height, planes, alpha)
+        Frame::new(Model::Rgb, width, height, planes, alpha).unwrap()
     }
 
     #[test]

@@ -164,11 +164,7 @@ impl FrameReader for Reader<'_> {
 fn part(frame: Frame, place: Place) -> Result<Part> {
     let narrow = |plane: Plane| match plane {
         Plane::U8(grid) => grid,
-        Plane::U16(grid) => {
-            let samples = grid.samples().iter();
-            let samples = samples.map(|&sample| ((u32::from(sample) + 128) / 257) as u8);
-            Grid::from_samples(grid.width(), grid.height(), samples.collect())
-        }
+        Plane::U16(grid) => grid.map(|sample| ((u32::from(sample) + 128) / 257) as u8),
     };
     let mut planes: Vec<Grid<u8>> = frame.planes.into_iter().map(narrow).collect();
     if let [gray] = &planes[..] {
@@ -243,7 +239,7 @@ impl FrameWriter for Writer<'_> {
         };
         let still = Image {
             metadata,
-            ..Image::still(cropped(&frame, place))
+            ..Image::still(cropped(&frame, place)?)
         };
         let file = encode::encode(&still, &self.how, self.interrupt)?;
         if self.before.is_none() {

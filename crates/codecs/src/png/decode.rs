@@ -77,15 +77,7 @@ fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Res
     each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
         deal(line, &mut planes, pass, y);
     })?;
-    let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
-    let alpha = if info.alpha { planes.pop() } else { None };
-    Ok(Frame::new(
-        info.model,
-        info.width,
-        info.height,
-        planes,
-        alpha,
-    ))
+    Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
 
 /// Hands over every line of every pass, its pixels interleaved, and the row that it belongs to.

@@ -49,23 +49,11 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
     let alpha = if header.alpha { planes.pop() } else { None };
     if let (Mode::Indexed, Some(Plane::U8(indices))) = (header.mode, planes.first()) {
         let colour = |channel: usize| {
-            let samples = indices.samples().iter();
-            let samples = samples.map(|index| header.palette[256 * channel + usize::from(*index)]);
-            Plane::U8(Grid::from_samples(
-                header.width,
-                header.height,
-                samples.collect(),
-            ))
+            Plane::U8(indices.map(|index| header.palette[256 * channel + usize::from(index)]))
         };
         planes = [0, 1, 2].map(colour).into();
     }
-    Ok(Frame::new(
-        info.model,
-        header.width,
-        header.height,
-        planes,
-        alpha,
-    ))
+    Frame::new(info.model, header.width, header.height, planes, alpha)
 }
 
 /// The rows that are left, channel after channel.

@@ -33,11 +33,11 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
     };
     resvg::render(&tree, transform, &mut pixmap.as_mut());
     guard::wanted(how.interrupt)?;
-    Ok(planes(&pixmap, width, height))
+    planes(&pixmap, width, height)
 }
 
 /// Straight colours and opacity.
-fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Frame {
+fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     let mut planes = Grid::several(4, width, height, 0_u8);
     let mut written: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
     for (index, pixel) in pixmap.pixels().iter().enumerate() {
@@ -47,9 +47,7 @@ fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Frame {
             plane[index] = sample;
         }
     }
-    let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
-    let alpha = planes.pop();
-    Frame::new(Model::Rgb, width, height, planes, alpha)
+    Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
 /// Guessed from the length of the text: what is drawn is not known before it is read.

@@ -101,7 +101,7 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
     }
     let mut planes: Vec<Plane> = planes.into_iter().map(S::plane).collect();
     let alpha = if alpha { planes.pop() } else { None };
-    Ok(Frame::new(model, page.width, page.height, planes, alpha))
+    Frame::new(model, page.width, page.height, planes, alpha)
 }
 
 /// A strip or tile as it is stored.

@@ -146,7 +146,7 @@ fn jpeg(
             .all(|plane| (plane.width(), plane.height()) == (frame.width, frame.height));
         // The directory knows better than the JPEG what its planes are.
         if page.colours == Colours::Rgb && full {
-            frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None);
+            frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None)?;
         }
         let context = Context {
             materials: &|_| Err(Error::UnknownFormat),

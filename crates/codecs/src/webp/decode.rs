@@ -98,13 +98,8 @@ fn lossy(header: &Header<'_>, (width, height): (u32, u32), how: &Decode<'_>) -> 
         alpha: alpha.as_mut(),
     };
     ffi::decode_planes(header.frame.data, features, planes, how.interrupt)?;
-    Ok(Frame::new(
-        LOSSY,
-        width,
-        height,
-        [y, u, v].map(Plane::U8).into(),
-        alpha.map(Plane::U8),
-    ))
+    let planes = [y, u, v].map(Plane::U8).into();
+    Frame::new(LOSSY, width, height, planes, alpha.map(Plane::U8))
 }
 
 /// A lossless picture, or a frame that is not the whole canvas: the rest of it is clear.
@@ -130,15 +125,7 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
             }
         }
     }
-    let mut planes: Vec<Plane> = planes.into_iter().map(Plane::U8).collect();
-    let alpha = if alpha { planes.pop() } else { None };
-    Ok(Frame::new(
-        Model::Rgb,
-        header.width,
-        header.height,
-        planes,
-        alpha,
-    ))
+    Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
 /// The frames of an animation.

@@ -87,7 +87,7 @@ impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
         let frame = timed.frame;
         let place = changed(self.before.as_ref(), &frame);
-        let file = still(&cropped(&frame, place), &self.how, self.interrupt)?;
+        let file = still(&cropped(&frame, place)?, &self.how, self.interrupt)?;
         let duration = self.clock.ticks(timed.delay);
         let mut anmf = Vec::with_capacity(file.len() + 16);
         for number in [

@@ -54,11 +54,11 @@ pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plan
     match depth {
         Depth::U8 => {
             let samples = value(255).into_iter().map(|v| v as u8).collect();
-            Plane::U8(Grid::from_samples(width, height, samples))
+            Plane::U8(Grid::from_samples(width, height, samples).unwrap())
         }
         _ => {
             let samples = value(65_535).into_iter().map(|v| v as u16).collect();
-            Plane::U16(Grid::from_samples(width, height, samples))
+            Plane::U16(Grid::from_samples(width, height, samples).unwrap())
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, heigh
         })
         .collect();
     let alpha = alpha.then(|| plane(depth, width, height, 3));
-    Image::still(Frame::new(model, width, height, planes, alpha))
+    Image::still(Frame::new(model, width, height, planes, alpha).unwrap())
 }
 
 /// Profiles that survive a round trip: the second byte order's TIFF block says "turn a quarter".

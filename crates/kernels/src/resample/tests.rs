@@ -102,7 +102,10 @@ fn resampled<S: Noise>(
         stride: *stride,
         height: down.input as usize,
     };
-    let (x, y) = (Weights::new(across, kernel), Weights::new(down, kernel));
+    let (x, y) = (
+        Weights::new(across, kernel).unwrap(),
+        Weights::new(down, kernel).unwrap(),
+    );
     let mut out = vec![S::default(); x.output() * y.output()];
     let cut = y.output() / 3;
     let (upper, lower) = out.split_at_mut(cut * x.output());
@@ -216,7 +219,8 @@ fn weights_are_the_same_on_every_instruction_set() {
     where
         S::Weight: PartialEq,
     {
-        let made = |level| crate::cpu::limited_to(level, || Weights::<S>::new(span, kernel));
+        let made =
+            |level| crate::cpu::limited_to(level, || Weights::<S>::new(span, kernel).unwrap());
         let twin = made(Level::Baseline);
         for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
             let fast = made(level);

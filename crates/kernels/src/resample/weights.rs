@@ -39,15 +39,16 @@ pub(super) const GROUP: usize = 8;
 impl<S: Resampled> Weights<S> {
     /// Weights of a kernel. Windows are cut off at the input's ends and weighed anew.
     ///
-    /// # Panics
-    /// When `span` has no input or no output: a bug of the caller.
+    /// There are none where `span` has no input or no output.
     #[must_use]
-    pub fn new(span: Span, kernel: Kernel) -> Self {
-        assert!(span.input > 0 && span.output > 0, "weights for {span:?}");
-        with_modern_instructions(
+    pub fn new(span: Span, kernel: Kernel) -> Option<Self> {
+        if span.input == 0 || span.output == 0 {
+            return None;
+        }
+        Some(with_modern_instructions(
             #[inline(always)]
             || Self::made(span, kernel),
-        )
+        ))
     }
 
     #[inline(always)]

@@ -1,10 +1,11 @@
 //! Inks to light and back by the naive formula, where no profile says better.
 
+use crate::error::Result;
 use crate::frame::Grid;
 use crate::samples::Sample;
 
 /// RGB planes of CMYK ones: each ink takes its share of the light, black of all.
-pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Vec<Grid<T>> {
+pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Result<Vec<Grid<T>>> {
     let full = T::MAX.float();
     let light = |ink: &Grid<T>| {
         crate::samples::zip(ink, &inks[3], |ink, black| {

@@ -115,7 +115,7 @@ impl Convert {
         if self.to.alpha && planes.alpha.is_none() {
             planes.alpha = Some(Grid::filled(planes.width, planes.height, T::MAX));
         }
-        Ok(planes.frame())
+        planes.frame()
     }
 }
 
@@ -218,7 +218,7 @@ fn to_rgb<T: Resizable>(
             }
             ycbcr::to_rgb(colours, range, matrix)
         }
-        Model::Cmyk => cmyk::to_rgb(&colours),
+        Model::Cmyk => cmyk::to_rgb(&colours)?,
     })
 }
 
@@ -229,7 +229,7 @@ fn from_rgb<T: Resizable>(
 ) -> Result<Vec<Grid<T>>> {
     Ok(match model {
         Model::Rgb => rgb,
-        Model::Gray => vec![ycbcr::mixed(&rgb, |r, g, b| ycbcr::gray([r, g, b]))],
+        Model::Gray => vec![ycbcr::mixed(&rgb, |r, g, b| ycbcr::gray([r, g, b]))?],
         Model::YCbCr { sub, range, matrix } => ycbcr::from_rgb(rgb, sub, range, matrix, interrupt)?,
         Model::Cmyk => cmyk::from_rgb(&rgb),
     })

@@ -244,6 +244,7 @@ pub(super) fn from_rgb<T: Resizable>(
     let chroma = Line::chroma::<T>(range);
     let mix = Mix::of(matrix);
     let y = mix.map(|mix| mixed(&rgb, |r, g, b| luma.write(weigh(mix.y, r, g, b))));
+    let y = y.transpose()?;
     // The mean of colours has the mean of their chromas, so colours are thinned first.
     let mut planes = Vec::with_capacity(3);
     for (index, grid) in rgb.into_iter().enumerate() {
@@ -268,13 +269,16 @@ pub(super) fn from_rgb<T: Resizable>(
         }
         return Ok(planes);
     };
-    let cb = mixed(&planes, |r, g, b| chroma.write(weigh(mix.cb, r, g, b)));
-    let cr = mixed(&planes, |r, g, b| chroma.write(weigh(mix.cr, r, g, b)));
+    let cb = mixed(&planes, |r, g, b| chroma.write(weigh(mix.cb, r, g, b)))?;
+    let cr = mixed(&planes, |r, g, b| chroma.write(weigh(mix.cr, r, g, b)))?;
     Ok(vec![y, cb, cr])
 }
 
 /// One plane out of three.
-pub(super) fn mixed<T: Sample>(rgb: &[Grid<T>], mix: impl Fn(f32, f32, f32) -> f32) -> Grid<T> {
+pub(super) fn mixed<T: Sample>(
+    rgb: &[Grid<T>],
+    mix: impl Fn(f32, f32, f32) -> f32,
+) -> Result<Grid<T>> {
     let samples = with_modern_instructions(
         #[inline(always)]
         || {

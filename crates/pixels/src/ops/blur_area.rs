@@ -129,16 +129,7 @@ struct Part {
 impl Part {
     fn of<T: Sample>(&self, planes: &Planes<T>) -> Planes<T> {
         let cut = |grid: &Grid<T>, h: u8, v: u8| {
-            let columns = self.samples(&self.columns, h);
-            let rows = self.samples(&self.rows, v);
-            let samples = rows
-                .clone()
-                .flat_map(|y| &grid.row(y)[columns.start as usize..columns.end as usize]);
-            Grid::from_samples(
-                columns.end - columns.start,
-                rows.end - rows.start,
-                samples.copied().collect(),
-            )
+            grid.part(self.samples(&self.columns, h), self.samples(&self.rows, v))
         };
         let colours = planes.colours.iter().enumerate().map(|(index, grid)| {
             let sub = planes.thinning(index);
@@ -194,7 +185,7 @@ impl Stage for Area {
                     }
                 }
             }
-            Ok(planes.frame())
+            planes.frame()
         })
     }
 

@@ -101,7 +101,7 @@ impl Stage for Bands {
         context.check()?;
         by_depth!(frame, picture => {
             self.paint(&mut picture);
-            Ok(picture.frame())
+            picture.frame()
         })
     }
 

@@ -40,7 +40,7 @@ impl Stage for OnCanvas {
             let mut ground = picture.filled_like(self.width, self.height, colour);
             ground.alpha = self.opacity(&ground);
             lay(&mut ground, &picture, self.x, self.y);
-            Ok(ground.frame())
+            ground.frame()
         })
     }
 
@@ -130,7 +130,7 @@ impl Stage for Blank {
             a: 0,
         };
         let black = color::sample(black, frame.model, frame.depth());
-        by_depth!(frame, like => Ok(self.planes(&like, black).frame()))
+        by_depth!(frame, like => self.planes(&like, black).frame())
     }
 
     fn after(&self, traits: Traits) -> Traits {

@@ -29,7 +29,7 @@ impl Stage for Flattened {
         by_depth!(frame, picture => {
             let mut ground = picture.filled_like(picture.width, picture.height, colour);
             lay(&mut ground, &picture, 0, 0);
-            Ok(ground.frame())
+            ground.frame()
         })
     }
 

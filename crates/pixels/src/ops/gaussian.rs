@@ -89,7 +89,7 @@ impl Stage for Filter {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         by_depth!(frame, planes => {
             self.filter(&mut planes, context.interrupt)?;
-            Ok(planes.frame())
+            planes.frame()
         })
     }
 
@@ -151,7 +151,7 @@ impl Filter {
                 continue;
             };
             let alpha = thinned(alpha, sub, interrupt)?;
-            let mut product = blurred(zip(grid, &alpha, T::product))?;
+            let mut product = blurred(zip(grid, &alpha, T::product)?)?;
             let mut weight = blurred(map(&alpha, |alpha| T::MAX.product(alpha)))?;
             let mut weights = vec![0.0; grid.width() as usize];
             self.move_from(grid, interrupt, |row, out| {

@@ -121,7 +121,7 @@ impl Stage for Ramp {
         by_depth!(frame, planes => {
             let cover = self.cover(planes.width, planes.height, context)?;
             veil(&mut planes, self.colour, cover);
-            Ok(planes.frame())
+            planes.frame()
         })
     }
 

@@ -130,7 +130,7 @@ impl Outlined {
                 None => covered.clone(),
                 Some(alpha) => zip(&alpha, &covered, |alpha, covered| {
                     T::round(alpha.float() * covered.float() / full)
-                }),
+                })?,
             });
         }
         if self.colour.a > 0 {
@@ -149,7 +149,7 @@ impl Stage for Outlined {
         context.check()?;
         by_depth!(frame, planes => {
             self.cut(&mut planes, context)?;
-            Ok(planes.frame())
+            planes.frame()
         })
     }
 

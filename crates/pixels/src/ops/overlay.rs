@@ -309,7 +309,7 @@ impl Laid {
         }
     }
 
-    fn lay<T: Sample>(&self, picture: &mut Planes<T>, mut icon: Planes<T>) {
+    fn lay<T: Sample>(&self, picture: &mut Planes<T>, mut icon: Planes<T>) -> Result<()> {
         if self.opacity < 1.0 {
             let full = Grid::filled(icon.width, icon.height, T::MAX);
             let alpha = icon.alpha.get_or_insert(full);
@@ -328,14 +328,16 @@ impl Laid {
         let columns = self.x.edges(size.0, icon.width, most);
         if self.covers() {
             let start = |edges: &[i64]| edges.first().copied().unwrap_or_default();
-            icon = tiled(&icon, size, (start(&columns), start(&rows)));
-            return self.lay_once(picture, &icon, 0, 0);
+            icon = tiled(&icon, size, (start(&columns), start(&rows)))?;
+            self.lay_once(picture, &icon, 0, 0);
+            return Ok(());
         }
         for &y in &rows {
             for &x in &columns {
                 self.lay_once(picture, &icon, x, y);
             }
         }
+        Ok(())
     }
 
     /// Does it lie all over the picture, one beside the other?
@@ -364,7 +366,7 @@ fn tiled<T: Sample>(
     icon: &Planes<T>,
     (width, height): (u32, u32),
     (x, y): (i64, i64),
-) -> Planes<T> {
+) -> Result<Planes<T>> {
     let tile = |grid: &Grid<T>| {
         let start = (-x).rem_euclid(grid.width().into()) as usize;
         let mut samples = Vec::with_capacity(width as usize * height as usize);
@@ -375,15 +377,15 @@ fn tiled<T: Sample>(
         }
         Grid::from_samples(width, height, samples)
     };
-    Planes {
+    Ok(Planes {
         model: icon.model,
         depth: icon.depth,
         colour: icon.colour.clone(),
         width,
         height,
-        colours: icon.colours.iter().map(tile).collect(),
-        alpha: icon.alpha.as_ref().map(tile),
-    }
+        colours: icon.colours.iter().map(tile).collect::<Result<_>>()?,
+        alpha: icon.alpha.as_ref().map(tile).transpose()?,
+    })
 }
 
 /// Gives a material the colours that it and the picture below make. Neither has thinned planes.
@@ -430,8 +432,8 @@ impl Stage for Laid {
                 model => model,
             };
             let icon = remodelled(Planes::of(icon), unthinned, None, context.interrupt)?;
-            self.lay(&mut picture, icon);
-            Ok(remodelled(picture, after, None, context.interrupt)?.frame())
+            self.lay(&mut picture, icon)?;
+            remodelled(picture, after, None, context.interrupt)?.frame()
         })
     }
 

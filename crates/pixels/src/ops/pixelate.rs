@@ -144,7 +144,7 @@ impl Stage for Squares {
         by_depth!(frame, planes => {
             let mut planes = remodelled(planes, model, None, context.interrupt)?;
             self.draw(&mut planes, context, |alpha, sub| thinned(alpha, sub, context.interrupt))?;
-            Ok(planes.frame())
+            planes.frame()
         })
     }
 

@@ -27,7 +27,7 @@ impl Stage for Rotated {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         let (width, height) = self.size_after(frame.width, frame.height);
         let turned = by_depth!(frame, planes => {
-            Ok(self.turned(&planes, (width, height), context)?.frame())
+            self.turned(&planes, (width, height), context)?.frame()
         })?;
         self.ground(width, height).apply(turned, context)
     }
@@ -164,7 +164,7 @@ fn sampled<T: Copy>(
         }
         samples.extend((0..width).map(|x| at(x, y)));
     }
-    Ok(Grid::from_samples(width, height, samples))
+    Grid::from_samples(width, height, samples)
 }
 
 /// How often it is asked whether anybody still wants the result.

@@ -88,7 +88,7 @@ impl Lightness {
             colour: rgb.colour.clone(),
             width,
             height,
-            colours: vec![Grid::from_samples(width, height, lightness.collect())],
+            colours: vec![Grid::from_samples(width, height, lightness.collect())?],
             alpha: rgb.alpha.clone().map(|alpha| u16::grid(T::plane(alpha))),
         };
         self.0.filter(&mut gray, interrupt)?;
@@ -113,7 +113,7 @@ impl Stage for Lightness {
         by_depth!(frame, planes => {
             let mut rgb = remodelled(planes, Model::Rgb, None, context.interrupt)?;
             Self::apply(self, &mut rgb, context.interrupt)?;
-            Ok(remodelled(rgb, after, None, context.interrupt)?.frame())
+            remodelled(rgb, after, None, context.interrupt)?.frame()
         })
     }
 

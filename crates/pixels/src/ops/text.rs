@@ -167,7 +167,7 @@ impl Stage for Written {
             };
             let letters = remodelled(Planes::of(letters), unthinned, None, context.interrupt)?;
             lay(&mut planes, &letters, 0, 0);
-            Ok(planes.frame())
+            planes.frame()
         })
     }
 

@@ -25,7 +25,7 @@ impl Stage for Turned {
         if self.orientation.is_upright() {
             return Ok(frame);
         }
-        by_depth!(frame, planes => Ok(self.turned(planes, context)?.frame()))
+        by_depth!(frame, planes => self.turned(planes, context)?.frame())
     }
 
     fn after(&self, traits: Traits) -> Traits {
@@ -81,7 +81,7 @@ impl Turned {
         let mut colours = Vec::with_capacity(planes.colours.len());
         for (index, grid) in planes.colours.into_iter().enumerate() {
             context.check()?;
-            let grid = self.grid(&grid);
+            let grid = self.grid(&grid)?;
             let Subsampling { h, v } = thinning(model, index);
             let x = back_on_grid(grid.width(), width, h, self.reverses_x());
             let y = back_on_grid(grid.height(), height, v, self.reverses_y());
@@ -94,7 +94,7 @@ impl Turned {
             width,
             height,
             colours,
-            alpha: planes.alpha.map(|alpha| self.grid(&alpha)),
+            alpha: planes.alpha.map(|alpha| self.grid(&alpha)).transpose()?,
         })
     }
 
@@ -133,7 +133,7 @@ impl Turned {
         }
     }
 
-    fn grid<T: Copy>(&self, grid: &Grid<T>) -> Grid<T> {
+    fn grid<T: Copy>(&self, grid: &Grid<T>) -> Result<Grid<T>> {
         let turned = if self.transposes() {
             transposed(grid, self.reverses_x(), self.reverses_y())
         } else {
@@ -197,9 +197,9 @@ mod tests {
     const LETTER: [u8; 6] = [1, 2, 3, 4, 5, 6];
 
     fn turned(mirror: bool, quarters: u8) -> (u32, u32, Vec<u8>) {
-        let grid = Grid::from_samples(3, 2, LETTER.to_vec());
+        let grid = Grid::from_samples(3, 2, LETTER.to_vec()).unwrap();
         let orientation = Orientation { mirror, quarters };
-        let grid = Turned { orientation }.grid(&grid);
+        let grid = Turned { orientation }.grid(&grid).unwrap();
         (grid.width(), grid.height(), grid.into_samples())
     }
 

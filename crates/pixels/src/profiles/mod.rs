@@ -54,7 +54,7 @@ mod tests {
 
     fn pixel(model: Model) -> Frame {
         let planes = (0..model.planes()).map(|_| Plane::filled(Depth::U8, 1, 1, 0));
-        Frame::new(model, 1, 1, planes.collect(), None)
+        Frame::new(model, 1, 1, planes.collect(), None).unwrap()
     }
 
     fn settled(orientation: u16, big_endian: bool, turned_upright: bool) -> Option<Vec<u8>> {

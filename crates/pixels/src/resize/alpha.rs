@@ -29,7 +29,7 @@ impl<T: Resizable> Weights<T> {
         kernel: Kernel,
         interrupt: &dyn Interrupt,
     ) -> Result<Self> {
-        let before = window(alpha, &x, &y);
+        let before = window(alpha, &x, &y)?;
         let (x, y) = (x.windowed(), y.windowed());
         let wide = map(&before, |alpha| T::MAX.product(alpha));
         let after = resample(wide, &x, &y, kernel, interrupt)?;
@@ -50,10 +50,10 @@ impl<T: Resizable> Weights<T> {
         y: &Axis,
         interrupt: &dyn Interrupt,
     ) -> Result<Grid<T>> {
-        let grid = window(grid, x, y);
-        let product = zip(&grid, &self.before, T::product);
+        let grid = window(grid, x, y)?;
+        let product = zip(&grid, &self.before, T::product)?;
         let product = resample(product, &self.x, &self.y, self.kernel, interrupt)?;
-        Ok(zip(&product, &self.after, T::quotient))
+        zip(&product, &self.after, T::quotient)
     }
 
     /// The opacity itself, resampled.

@@ -86,7 +86,7 @@ pub struct Resample {
 
 impl Stage for Resample {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
-        by_depth!(frame, planes => Ok(self.resampled(planes, context)?.frame()))
+        by_depth!(frame, planes => self.resampled(planes, context)?.frame())
     }
 
     fn after(&self, traits: Traits) -> Traits {

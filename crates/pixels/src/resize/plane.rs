@@ -26,7 +26,7 @@ pub(crate) fn resample<T: Resizable>(
     interrupt: &dyn Interrupt,
 ) -> Result<Grid<T>> {
     if x.is_copy() && y.is_copy() {
-        return Ok(window(grid, x, y));
+        return window(grid, x, y);
     }
     let stride = grid.width() as usize;
     let source = Source {
@@ -34,7 +34,10 @@ pub(crate) fn resample<T: Resizable>(
         stride,
         height: y.count as usize,
     };
-    let (across, down) = (weights(T::RECENT, x, kernel), weights(T::RECENT, y, kernel));
+    let (across, down) = (
+        weights(T::RECENT, x, kernel)?,
+        weights(T::RECENT, y, kernel)?,
+    );
     let mut out = Grid::filled(x.out, y.out, T::default());
     let rows = rows_per_band(x, y, kernel) as usize;
     let bands = out.samples_mut().chunks_mut(rows * x.out as usize);
@@ -51,11 +54,11 @@ pub(crate) fn resample<T: Resizable>(
 
 /// Cuts a plane down to what may be read and repeats its last column and row as far as the axes reach.
 /// A plane that is wanted whole is handed through.
-pub(crate) fn window<T: Copy>(grid: Grid<T>, x: &Axis, y: &Axis) -> Grid<T> {
+pub(crate) fn window<T: Copy>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
     let (right, bottom) = (x.beyond(), y.beyond());
     let whole = x.count == grid.width() && y.count == grid.height();
     if whole && right == 0 && bottom == 0 {
-        return grid;
+        return Ok(grid);
     }
     let (width, height) = (x.count + right, y.count + bottom);
     let mut samples = Vec::with_capacity(width as usize * height as usize);

@@ -9,6 +9,7 @@ use andon_kernels::resample::{Resampled, Span, Weights};
 
 use super::Kernel;
 use super::axis::Axis;
+use crate::error::{Error, Result};
 
 /// How many weights a thread remembers: two axes of two plane sizes, and as much again.
 const REMEMBERED: usize = 8;
@@ -21,19 +22,24 @@ pub(super) fn weights<S: Resampled>(
     recent: &'static LocalKey<Recent<S>>,
     axis: &Axis,
     kernel: Kernel,
-) -> Rc<Weights<S>> {
+) -> Result<Rc<Weights<S>>> {
     recent.with_borrow_mut(|recent| {
         let known = recent
             .iter()
             .position(|(a, k, _)| a == axis && *k == kernel);
         let entry = match known {
             Some(index) => recent.remove(index),
-            None => (*axis, kernel, Rc::new(Weights::new(span(axis), kernel))),
+            None => {
+                let weights = Weights::new(span(axis), kernel);
+                let weights =
+                    weights.ok_or_else(|| Error::Internal(format!("{axis:?} is empty")))?;
+                (*axis, kernel, Rc::new(weights))
+            }
         };
         let weights = entry.2.clone();
         recent.truncate(REMEMBERED - 1);
         recent.insert(0, entry);
-        weights
+        Ok(weights)
     })
 }
 
@@ -56,10 +62,10 @@ mod tests {
             static RECENT: Recent<u8> = const { RefCell::new(Vec::new()) };
         }
         let axis = Axis::new(100, 1.0, 0.0, 100.0, 40, 1);
-        let first = weights(&RECENT, &axis, Kernel::Lanczos3);
-        let same = weights(&RECENT, &axis, Kernel::Lanczos3);
+        let first = weights(&RECENT, &axis, Kernel::Lanczos3).unwrap();
+        let same = weights(&RECENT, &axis, Kernel::Lanczos3).unwrap();
         assert!(Rc::ptr_eq(&first, &same));
-        let other = weights(&RECENT, &axis, Kernel::Mitchell);
+        let other = weights(&RECENT, &axis, Kernel::Mitchell).unwrap();
         assert!(!Rc::ptr_eq(&first, &other));
     }
 }

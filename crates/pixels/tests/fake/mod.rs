@@ -235,9 +235,9 @@ impl Codec for Fake {
         } else {
             None
         };
-        let frame = Frame::new(traits.model, width, height, planes, alpha);
+        let frame = Frame::new(traits.model, width, height, planes, alpha).unwrap();
         Ok(Image::read(
-            frame.with_depth(info.depth),
+            frame.with_depth(info.depth).unwrap(),
             Metadata::default(),
             info.space,
         ))
@@ -423,13 +423,13 @@ impl Fake {
         };
         *rest = after;
         Ok(match depth {
-            Depth::U8 => Plane::U8(Grid::from_samples(w, h, bytes.to_vec())),
+            Depth::U8 => Plane::U8(Grid::from_samples(w, h, bytes.to_vec()).unwrap()),
             _ => {
                 let samples = bytes
                     .chunks_exact(2)
                     .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
                     .collect();
-                Plane::U16(Grid::from_samples(w, h, samples))
+                Plane::U16(Grid::from_samples(w, h, samples).unwrap())
             }
         })
     }
@@ -490,16 +490,22 @@ fn shrunk(plane: &Plane, scale: Scale, (width, height): (u32, u32)) -> Plane {
         })
     });
     match plane {
-        Plane::U8(_) => Plane::U8(Grid::from_samples(
-            width,
-            height,
-            means.map(|mean| mean.round() as u8).collect(),
-        )),
-        _ => Plane::U16(Grid::from_samples(
-            width,
-            height,
-            means.map(|mean| mean.round() as u16).collect(),
-        )),
+        Plane::U8(_) => Plane::U8(
+            Grid::from_samples(
+                width,
+                height,
+                means.map(|mean| mean.round() as u8).collect(),
+            )
+            .unwrap(),
+        ),
+        _ => Plane::U16(
+            Grid::from_samples(
+                width,
+                height,
+                means.map(|mean| mean.round() as u16).collect(),
+            )
+            .unwrap(),
+        ),
     }
 }
 

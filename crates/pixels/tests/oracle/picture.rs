@@ -188,7 +188,10 @@ pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) 
             picture.at(x, y)[3] * 255.0
         })
     });
-    Frame::new(model, width, height, planes, alpha).with_depth(depth)
+    Frame::new(model, width, height, planes, alpha)
+        .unwrap()
+        .with_depth(depth)
+        .unwrap()
 }
 
 /// One component of a colour in a model, in 8-bit units.

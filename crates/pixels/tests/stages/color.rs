@@ -69,7 +69,8 @@ fn depths_round_trip_and_round_to_the_nearest() {
         1,
         vec![Plane::filled(Depth::U16, 1, 1, 257 * 7 + 129)],
         None,
-    );
+    )
+    .unwrap();
     let narrowed = convert(&between, Model::Gray, Depth::U8);
     assert_eq!(level(&narrowed.planes[0], 0, 0), 8.0);
 }

@@ -82,11 +82,11 @@ pub(crate) fn plane(
     match depth {
         Depth::U8 => {
             let samples = samples.map(|v| v as u8).collect();
-            Plane::U8(Grid::from_samples(width, height, samples))
+            Plane::U8(Grid::from_samples(width, height, samples).unwrap())
         }
         _ => {
             let samples = samples.map(|v| v as u16).collect();
-            Plane::U16(Grid::from_samples(width, height, samples))
+            Plane::U16(Grid::from_samples(width, height, samples).unwrap())
         }
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn frame(
         let (width, height) = model.plane_size(index, width, height);
         plane(depth, width, height, |x, y| value(index, x, y))
     });
-    Frame::new(model, width, height, planes.collect(), None)
+    Frame::new(model, width, height, planes.collect(), None).unwrap()
 }
 
 /// Smooth and uneven at once; the same each time.
@@ -180,5 +180,5 @@ pub(crate) fn flat(model: Model, depth: Depth, width: u32, height: u32, colour: 
         let (width, height) = model.plane_size(index, width, height);
         Plane::filled(depth, width, height, samples[index])
     });
-    Frame::new(model, width, height, planes.collect(), None)
+    Frame::new(model, width, height, planes.collect(), None).unwrap()
 }

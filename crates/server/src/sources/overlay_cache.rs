@@ -137,7 +137,7 @@ mod tests {
     /// 1,000 bytes.
     fn image() -> Result<Image> {
         let plane = Plane::filled(Depth::U8, 100, 10, 7);
-        let frame = Frame::new(Model::Gray, 100, 10, vec![plane], None);
+        let frame = Frame::new(Model::Gray, 100, 10, vec![plane], None).unwrap();
         Ok(Image::still(frame))
     }
 

@@ -110,13 +110,9 @@ impl Codec for Trick {
             std::thread::sleep(Duration::from_millis(1));
         }
         let plane = Plane::filled(Depth::U8, SIDE, SIDE, 128);
-        Ok(Image::still(Frame::new(
-            Model::Gray,
-            SIDE,
-            SIDE,
-            vec![plane],
-            None,
-        )))
+        Ok(Image::still(
+            Frame::new(Model::Gray, SIDE, SIDE, vec![plane], None).unwrap(),
+        ))
     }
 
     fn extent(&self, bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<usize> {

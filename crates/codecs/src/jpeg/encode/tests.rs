@@ -14,7 +14,7 @@ fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
         1 => Model::Gray,
         _ => Model::ycbcr(sub),
     };
-    let image = Image::still(Frame::new(model, width, height, planes, None));
+    let image = Image::still(Frame::new(model, width, height, planes, None).unwrap());
     let file = encode(&image, how, &Never).expect("a file");
     let verdicts = compare(&file, &SCALES, &Limits::default()).expect("one picture");
     assert_eq!(verdicts, [Verdict::Both; 4]);
@@ -40,7 +40,7 @@ fn planes(model: Model, width: u32, height: u32, rough: u8, seed: u64) -> Vec<Pl
             let noise = (state >> 33) as u32 % (u32::from(rough) + 1);
             (at % width + at / width + noise) as u8
         });
-        Plane::U8(Grid::from_samples(width, height, samples.collect()))
+        Plane::U8(Grid::from_samples(width, height, samples.collect()).unwrap())
     };
     (0..model.planes()).map(&mut plane).collect()
 }

@@ -124,9 +124,7 @@ pub(super) struct PlaneDecoder {
 /// One plane.
 struct Samples {
     kept: &'static Kept,
-    width: u32,
-    height: u32,
-    samples: Vec<u8>,
+    grid: Grid<u8>,
     /// One row of blocks as samples, `side` rows of `stride × side`.
     band: Vec<u8>,
 }
@@ -170,22 +168,13 @@ impl PlaneDecoder {
         }
     }
 
-    /// The planes of these sizes, which were asked for. No copy is made of one that is asked for once.
-    pub(super) fn into_grids(mut self, sides: impl Iterator<Item = u8> + Clone) -> Vec<Grid<u8>> {
-        let mut grids = Vec::new();
-        for (index, side) in sides.clone().enumerate() {
-            let of_side = |plane: &&mut Samples| plane.kept.side == usize::from(side);
-            let Some(plane) = self.planes.iter_mut().find(of_side) else {
-                continue;
-            };
-            let again = sides.clone().skip(index + 1).any(|later| later == side);
-            let samples = match again {
-                true => plane.samples.clone(),
-                false => std::mem::take(&mut plane.samples),
-            };
-            grids.push(Grid::from_samples(plane.width, plane.height, samples));
-        }
-        grids
+    /// The planes of these sizes, which were asked for.
+    pub(super) fn into_grids(self, sides: impl Iterator<Item = u8>) -> Vec<Grid<u8>> {
+        let of_side = |side: u8| {
+            let plane = |plane: &&Samples| plane.kept.side == usize::from(side);
+            Some(self.planes.iter().find(plane)?.grid.clone())
+        };
+        sides.filter_map(of_side).collect()
     }
 }
 
@@ -196,9 +185,7 @@ impl Samples {
         let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
         Self {
             kept,
-            width,
-            height,
-            samples: vec![0; width as usize * height as usize],
+            grid: Grid::filled(width, height, 0),
             band: vec![0; stride * kept.count()],
         }
     }
@@ -207,19 +194,21 @@ impl Samples {
     fn write_row(&mut self, row: usize, coefficients: &[i16], quant: &[u16; 64]) -> bool {
         let side = self.kept.side;
         let first = row * side;
-        let rows = side.min((self.height as usize).saturating_sub(first));
+        let height = self.grid.height() as usize;
+        let rows = side.min(height.saturating_sub(first));
         if rows == 0 {
             return false;
         }
         let factors = self.kept.factors(quant);
         idct::blocks_to_rows(side, coefficients, &factors, &mut self.band);
-        let width = self.width as usize;
+        let width = self.grid.width() as usize;
         let line = self.band.len() / side;
+        let samples = self.grid.samples_mut();
         for y in 0..rows {
             let to = (first + y) * width;
-            self.samples[to..to + width].copy_from_slice(&self.band[y * line..y * line + width]);
+            samples[to..to + width].copy_from_slice(&self.band[y * line..y * line + width]);
         }
-        first + rows == self.height as usize
+        first + rows == height
     }
 }
 

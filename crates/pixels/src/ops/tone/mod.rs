@@ -312,7 +312,7 @@ impl Stage for Toned {
             let mut planes = remodelled(planes, works_in, None, context.interrupt)?;
             context.check()?;
             self.map.apply(&mut planes);
-            Ok(remodelled(planes, after, None, context.interrupt)?.frame())
+            remodelled(planes, after, None, context.interrupt)?.frame()
         })
     }
 
