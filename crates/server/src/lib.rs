@@ -35,5 +35,5 @@ pub use operations::logging::install as install_log;
 pub use request::{conditional, negotiation};
 pub use server::reload::Reloader;
 pub use server::{Server, runtime};
-pub use sources::resolver::{Found, Read, Resolver};
+pub use sources::resolver::{OpenSource, Read, Resolver};
 pub use sources::{materials, media_type, overlay_cache, rendering};

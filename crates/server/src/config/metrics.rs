@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Listen, Reach};
+use super::{AllowedClients, Listen};
 
 /// `[metrics]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetricsConfig {
     /// Who may read `/metrics` at the addresses where pictures are served.
-    pub allow: Reach,
+    pub allow: AllowedClients,
     /// One more address, for `/metrics` and `/healthz` alone; everybody who reaches it may read.
     pub listen: Option<Listen>,
 }
@@ -19,7 +19,7 @@ pub struct MetricsConfig {
 impl Default for MetricsConfig {
     fn default() -> Self {
         Self {
-            allow: Reach::Local,
+            allow: AllowedClients::Local,
             listen: None,
         }
     }

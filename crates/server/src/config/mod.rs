@@ -6,6 +6,7 @@
 //! assert_eq!(config.workers(), 2);
 //! ```
 
+mod allowed_clients;
 mod cache;
 mod effective;
 mod fallback;
@@ -14,7 +15,6 @@ mod listen;
 mod log;
 mod metrics;
 mod origin;
-mod reach;
 mod remote;
 mod timeouts;
 mod units;
@@ -32,6 +32,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
+pub use allowed_clients::AllowedClients;
 pub(crate) use cache::is_below;
 pub use cache::{CacheConfig, CacheRule, DiskConfig};
 pub use effective::{REFERENCE, effective};
@@ -42,7 +43,6 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
-pub use reach::Reach;
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
 pub use timeouts::Timeouts;
 pub use units::{Background, Bytes, Span};

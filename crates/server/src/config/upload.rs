@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Reach;
+use super::AllowedClients;
 
 /// `[upload]`. Off by default: behind a proxy on the same machine everybody is local, and whether the
 /// world may hand pictures in is for the operator to say.
@@ -10,5 +10,5 @@ use super::Reach;
 #[serde(default, deny_unknown_fields)]
 pub struct UploadConfig {
     /// Who may post to `/_andon/render`.
-    pub allow: Reach,
+    pub allow: AllowedClients,
 }

@@ -13,7 +13,7 @@ use andon_dialects::{ErrorStyle, Fault as Kind, Refusal};
 use hyper::{Method, StatusCode};
 
 pub use self::connections::ConnectionLimit;
-pub use self::origin::{Detour, Late, OriginError};
+pub use self::origin::{Late, OriginError, RedirectError};
 pub use self::rejection::{Cause, Rejection};
 
 /// Whose fault it is.
@@ -79,7 +79,7 @@ pub enum Error {
     )]
     NoPurges,
     #[error("{0}")]
-    Order(String),
+    PurgeRequest(String),
     #[error("an HTTP/1.1 request names one Host, no more and no less")]
     Host,
     #[error("the request target has {length} bytes, more than the {limit} that are read")]
@@ -230,7 +230,7 @@ impl Error {
             Self::Shared(shared) => shared.facts(),
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
             Self::NoPurges => (StatusCode::FORBIDDEN, Fault::Client, "purge_forbidden"),
-            Self::Order(_) => (StatusCode::BAD_REQUEST, Fault::Client, "order"),
+            Self::PurgeRequest(_) => (StatusCode::BAD_REQUEST, Fault::Client, "purge_request"),
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),

@@ -36,7 +36,7 @@ pub enum OriginError {
     #[error("the origin answered {0}")]
     Status(u16),
     #[error("the origin sent us on {0}")]
-    Detour(Detour),
+    Redirect(RedirectError),
 }
 
 /// What did not happen in time.
@@ -54,7 +54,7 @@ pub enum Late {
 
 /// A redirect that is not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detour {
+pub enum RedirectError {
     /// One too many.
     TooMany {
         /// How many are followed.
@@ -92,7 +92,7 @@ impl OriginError {
             Self::BrokenOff | Self::Unbounded => "origin_cut",
             Self::Garbled | Self::Compressed => "origin_garbled",
             Self::Status(_) => "origin_status",
-            Self::Detour(_) => "origin_redirect",
+            Self::Redirect(_) => "origin_redirect",
         }
     }
 
@@ -122,7 +122,7 @@ impl fmt::Display for Late {
     }
 }
 
-impl fmt::Display for Detour {
+impl fmt::Display for RedirectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooMany { limit } => write!(f, "more than {limit} times"),

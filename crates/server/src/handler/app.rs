@@ -7,7 +7,7 @@ use std::time::Duration;
 use andon_pixels::{Codec, Engine};
 
 use crate::admission::{Admission, Shares};
-use crate::config::{Bytes, Config, ConfigError, FallbackConfig, LimitsConfig, Reach};
+use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
 use crate::handler::upload::Uploads;
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
@@ -75,7 +75,7 @@ pub(crate) struct App {
     /// Outlives reloads.
     pub(crate) metrics: Arc<Metrics>,
     /// Who may read them where pictures are served.
-    pub(crate) metrics_allow: Reach,
+    pub(crate) metrics_allow: AllowedClients,
     /// For one answer, waiting included.
     pub(crate) timeout: Duration,
 }

@@ -35,7 +35,7 @@ use crate::results::variant::RequestVariant;
 impl App {
     /// What a path means at an address, for a client.
     pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
-        Route::of(purpose, path, self.metrics_allow.reaches(peer))
+        Route::of(purpose, path, self.metrics_allow.contains(peer))
     }
 
     /// Answers a request; there is an answer to everything.
@@ -304,7 +304,7 @@ impl App {
         let reading = tokio::time::timeout(self.timeout, purge::read(body)).await;
         let order = reading
             .map_err(|_| Error::Late(self.timeout))?
-            .map_err(Error::Order)?;
+            .map_err(Error::PurgeRequest)?;
         let selector = match order.checked()? {
             Purge::Results(selector) => selector,
             Purge::Url(url) => self.selector_of(&url).await?,

@@ -19,7 +19,7 @@ use percent_encoding::percent_decode_str;
 use super::record::RequestRecord;
 use super::{check_host, target};
 use crate::admission::Shares;
-use crate::config::{Config, ConfigError, Reach};
+use crate::config::{AllowedClients, Config, ConfigError};
 use crate::error::Error;
 use crate::handler::App;
 use crate::net::Peer;
@@ -34,7 +34,7 @@ use crate::sources::rendering::{Ingredients, Prepared};
 /// What uploads need beside what every request needs.
 #[derive(Debug)]
 pub(crate) struct Uploads {
-    allow: Reach,
+    allow: AllowedClients,
     /// Of one body.
     most_bytes: u64,
     /// For one body to arrive.
@@ -202,7 +202,7 @@ impl App {
             return Err(Error::PostOnly(request.method().clone()));
         }
         target(request.uri())?;
-        if !self.uploads.allow.reaches(peer) {
+        if !self.uploads.allow.contains(peer) {
             return Err(Error::NoUploads);
         }
         if is_form(request.headers()) {

@@ -57,7 +57,7 @@ pub(crate) struct ConnectionSlot {
 
 /// What became of a new connection, and of an old one.
 #[derive(Debug)]
-pub(crate) struct Entered {
+pub(crate) struct NewConnection {
     /// None when there are too many over the limits, too.
     pub(crate) slot: Option<ConnectionSlot>,
     /// Was an idle connection closed for it?
@@ -66,7 +66,7 @@ pub(crate) struct Entered {
 
 impl Connections {
     /// Counts one more, or closes an idle connection for it.
-    pub(crate) fn enter(self: &Arc<Self>, peer: Peer, ceilings: &Ceilings) -> Entered {
+    pub(crate) fn enter(self: &Arc<Self>, peer: Peer, ceilings: &Ceilings) -> NewConnection {
         let mut open = self.lock();
         let client = client_of(peer);
         let of_client = client.and_then(|client| open.clients.get(&client));
@@ -84,7 +84,7 @@ impl Connections {
         if over_limit.is_some() && open.excess >= MOST_EXCESS {
             closed_idle = open.make_room(true, Duration::ZERO);
             if !closed_idle {
-                return Entered {
+                return NewConnection {
                     slot: None,
                     closed_idle,
                 };
@@ -103,7 +103,7 @@ impl Connections {
             activity,
             over_limit,
         };
-        Entered {
+        NewConnection {
             slot: Some(slot),
             closed_idle,
         }

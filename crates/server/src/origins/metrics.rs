@@ -94,7 +94,7 @@ fn word(error: &Error) -> &'static str {
             OriginError::BrokenOff | OriginError::Unbounded => "cut",
             OriginError::Garbled | OriginError::Compressed => "garbled",
             OriginError::Status(_) => "status",
-            OriginError::Detour(_) => "redirect",
+            OriginError::Redirect(_) => "redirect",
         },
         _ => "other",
     }

@@ -36,7 +36,7 @@ pub struct Origins(Vec<Origin>);
 #[derive(Debug)]
 struct Origin {
     place: Place,
-    kept: Kept,
+    backend: Backend,
     figures: Arc<OriginMetrics>,
 }
 
@@ -50,9 +50,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) line: Option<Line>,
 }
 
-/// Who keeps an origin's pictures.
+/// Where an origin's pictures are.
 #[derive(Debug)]
-enum Kept {
+enum Backend {
     Folder(Folder),
     Http(HttpOrigin),
     Bucket(BucketOrigin),
@@ -101,7 +101,7 @@ impl Origins {
     /// Is what `source` names asked for over a network, by [`Origins::fetch`] alone?
     #[must_use]
     pub fn is_remote(&self, source: &str) -> bool {
-        matches!(self.find(source), Ok((origin, _)) if !matches!(origin.kept, Kept::Folder(_)))
+        matches!(self.find(source), Ok((origin, _)) if !matches!(origin.backend, Backend::Folder(_)))
     }
 
     /// An absolute URL as a source is named: a path, if an origin's own base is above it, or the URL, if it may be
@@ -112,8 +112,8 @@ impl Origins {
         let path = self
             .0
             .iter()
-            .find_map(|origin| match (&origin.kept, &origin.place) {
-                (Kept::Http(http), Place::Below(prefix)) => {
+            .find_map(|origin| match (&origin.backend, &origin.place) {
+                (Backend::Http(http), Place::Below(prefix)) => {
                     Some(format!("{prefix}/{}", http.path_of(&url)?))
                 }
                 _ => None,
@@ -133,7 +133,7 @@ impl Origins {
     /// `Missing`, also for what is no folder's; `Forbidden`, `Io`.
     pub fn entry(&self, source: &str) -> Result<Entry, Error> {
         let (origin, path) = self.find(source)?;
-        let Kept::Folder(folder) = &origin.kept else {
+        let Backend::Folder(folder) = &origin.backend else {
             return Err(missing(source));
         };
         let began = Instant::now();
@@ -147,8 +147,8 @@ impl Origins {
 
     /// Which files of the folder that keeps `source` are served as they are.
     pub(crate) fn files(&self, source: &str) -> Files {
-        match self.find(source).map(|(origin, _)| &origin.kept) {
-            Ok(Kept::Folder(folder)) => folder.files,
+        match self.find(source).map(|(origin, _)| &origin.backend) {
+            Ok(Backend::Folder(folder)) => folder.files,
             _ => Files::Images,
         }
     }
@@ -156,7 +156,7 @@ impl Origins {
     /// The paths of the first few images that are found soon in a folder that is at `/`.
     pub(crate) fn images(&self, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
         let mut found = Vec::new();
-        let Ok(Kept::Folder(folder)) = self.find("").map(|(origin, _)| &origin.kept) else {
+        let Ok(Backend::Folder(folder)) = self.find("").map(|(origin, _)| &origin.backend) else {
             return found;
         };
         let mut looks = 0..MOST_LOOKS;
@@ -212,10 +212,10 @@ impl Origins {
     ) -> Result<Fetched, Error> {
         let (origin, path) = self.find(source)?;
         let began = Instant::now();
-        let fetched = match &origin.kept {
-            Kept::Folder(folder) => folder.fetch(path, known, budget).await,
-            Kept::Http(origin) => origin.fetch(path, known, budget).await,
-            Kept::Bucket(origin) => origin.fetch(path, known, budget).await,
+        let fetched = match &origin.backend {
+            Backend::Folder(folder) => folder.fetch(path, known, budget).await,
+            Backend::Http(origin) => origin.fetch(path, known, budget).await,
+            Backend::Bucket(origin) => origin.fetch(path, known, budget).await,
         };
         let outcome = fetched.as_ref().map(|fetched| match fetched {
             Fetched::Body(source) => Some(source.bytes.len() as u64),
@@ -244,29 +244,29 @@ impl Origin {
         let place = config.place();
         let former = before.and_then(|before| before.0.iter().find(|it| it.place == place));
         let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
-        let kept = match &config.keeper {
-            OriginKind::Fs(fs) => Kept::Folder(Folder::open(fs, most_bytes)?),
+        let backend = match &config.keeper {
+            OriginKind::Fs(fs) => Backend::Folder(Folder::open(fs, most_bytes)?),
             OriginKind::Http(http, remote) => {
-                Kept::Http(HttpOrigin::new(http, &remote.allow, rules(remote))?)
+                Backend::Http(HttpOrigin::new(http, &remote.allow, rules(remote))?)
             }
             OriginKind::Bucket(store, bucket, remote) => {
                 let rules = rules(remote);
-                Kept::Bucket(BucketOrigin::new(*store, bucket, &remote.allow, rules)?)
+                Backend::Bucket(BucketOrigin::new(*store, bucket, &remote.allow, rules)?)
             }
         };
         Ok(Self {
             place,
-            kept,
+            backend,
             figures: Arc::default(),
         })
     }
 
     /// What asks for it over a network, if it is kept there.
     fn client(&self) -> Option<&Client> {
-        match &self.kept {
-            Kept::Folder(_) => None,
-            Kept::Http(http) => Some(http.client()),
-            Kept::Bucket(bucket) => Some(bucket.client()),
+        match &self.backend {
+            Backend::Folder(_) => None,
+            Backend::Http(http) => Some(http.client()),
+            Backend::Bucket(bucket) => Some(bucket.client()),
         }
     }
 
@@ -282,13 +282,15 @@ impl Origin {
                 error,
                 place: format!("origin \"{}\", {place}", self.place),
             },
-            error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.kept {
-                Kept::Folder(folder) => {
+            error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.backend {
+                Backend::Folder(folder) => {
                     let below = self.place.rest(&path).unwrap_or(&path);
                     let file = folder.path.join(below.trim_start_matches('/'));
                     format!("origin \"{}\", file {}", self.place, file.display())
                 }
-                Kept::Http(_) | Kept::Bucket(_) => format!("origin \"{}\", /{path}", self.place),
+                Backend::Http(_) | Backend::Bucket(_) => {
+                    format!("origin \"{}\", /{path}", self.place)
+                }
             }),
             error => error,
         }

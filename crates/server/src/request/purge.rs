@@ -115,7 +115,7 @@ impl PurgeRequest {
 /// A path with its slash.
 fn rooted(path: &str) -> Result<String, Error> {
     match !path.starts_with('/') && path.contains("://") {
-        true => Err(Error::Order(format!(
+        true => Err(Error::PurgeRequest(format!(
             "`{path}` has a scheme and a host; write the path alone, such as /trip/a.jpg, or /{path} for a source of `http.urls`"
         ))),
         false => Ok(format!("/{}", path.trim_start_matches('/'))),
@@ -127,7 +127,7 @@ fn known(tag: String) -> Result<String, Error> {
     let (kind, name) = tag.split_once(':').unwrap_or((&tag, ""));
     let wrong = |what: String| {
         let how = "write it like material:star.png or type:image/webp";
-        Err(Error::Order(format!("{what}; {how}")))
+        Err(Error::PurgeRequest(format!("{what}; {how}")))
     };
     match kind {
         "material" if !name.is_empty() => Ok(tag),

@@ -10,10 +10,10 @@ use crate::origins::Identity;
 /// What was decoded, the least recently used first. By default it keeps nothing, and only joins who wants the
 /// same image at the same time.
 #[derive(Debug, Default)]
-pub struct OverlayCache(Mutex<Kept>);
+pub struct OverlayCache(Mutex<Entries>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Entries {
     /// Bytes that all of them may take.
     most: u64,
     overlays: Vec<Overlay>,
@@ -66,7 +66,7 @@ impl OverlayCache {
     }
 }
 
-impl Kept {
+impl Entries {
     /// The place of a file's image, which is the most recently used now.
     fn place(&mut self, identity: Identity) -> Arc<Mutex<Option<Image>>> {
         let known = self.overlays.iter().position(|it| it.identity == identity);

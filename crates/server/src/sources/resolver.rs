@@ -46,7 +46,7 @@ pub struct Resolver {
 
 /// A request whose files are open.
 #[derive(Debug)]
-pub struct Found {
+pub struct OpenSource {
     /// The path of the file, below `/`: the request's source, or the index of a folder.
     pub path: String,
     content: Content,
@@ -57,7 +57,7 @@ pub struct Found {
 }
 
 /// A file, open, and its beginning.
-pub(crate) struct Begun {
+pub(crate) struct FileHead {
     pub(crate) file: Arc<OpenFile>,
     pub(crate) beginning: Bytes,
 }
@@ -143,7 +143,12 @@ impl Resolver {
 
     /// What a client may hold its copy against, of what a recipe in whole pixels makes of the files of a request.
     #[must_use]
-    pub fn validators(&self, request: &ImageRequest, recipe: &Recipe, found: &Found) -> Validators {
+    pub fn validators(
+        &self,
+        request: &ImageRequest,
+        recipe: &Recipe,
+        found: &OpenSource,
+    ) -> Validators {
         // What has to be measured first is called by its own text.
         let measures = !request.rules.measures(Orientation::default()).is_empty();
         found.validators(&match measures {
@@ -224,7 +229,7 @@ impl Resolver {
     /// # Errors
     /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of
     /// [`Resolver::fetch`].
-    pub fn open(&self, request: &ImageRequest) -> Result<Found, Error> {
+    pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
         if !self.is_remote(request) {
             return self.open_files(request);
         }
@@ -282,8 +287,13 @@ impl Resolver {
 
     /// A request whose source was fetched and whose materials are open.
     #[must_use]
-    pub fn found(&self, request: &ImageRequest, source: Source, materials: OpenMaterials) -> Found {
-        Found {
+    pub fn found(
+        &self,
+        request: &ImageRequest,
+        source: Source,
+        materials: OpenMaterials,
+    ) -> OpenSource {
+        OpenSource {
             path: request.source.as_str().to_owned(),
             content: Content::Fetched(source),
             materials,
@@ -312,7 +322,7 @@ impl Resolver {
             .is_ok_and(|head| media_type::is_picture(self.codecs, &head))
     }
 
-    fn open_files(&self, request: &ImageRequest) -> Result<Found, Error> {
+    fn open_files(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
         let only_images = self.origins.files(request.source.as_str()) == Files::Images;
         let (path, file) = match self.origins.entry(request.source.as_str())? {
             Entry::File(file) => (request.source.as_str().to_owned(), file),
@@ -330,7 +340,7 @@ impl Resolver {
         }
         let figures = self.origins.figures_of(&path)?;
         let materials = self.open_materials(request)?;
-        Ok(Found {
+        Ok(OpenSource {
             path,
             content: Content::File(Arc::new(file), figures),
             materials,
@@ -360,7 +370,7 @@ impl Resolver {
     }
 }
 
-impl Found {
+impl OpenSource {
     /// Bytes of all its files.
     #[must_use]
     pub fn size(&self) -> u64 {
@@ -458,7 +468,7 @@ impl Found {
     ///
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` for what is not a file.
-    pub(crate) fn begin(&self, most: usize) -> Result<Begun, Error> {
+    pub(crate) fn begin(&self, most: usize) -> Result<FileHead, Error> {
         let Content::File(file, figures) = &self.content else {
             return Err(Error::Missing {
                 path: self.path.clone(),
@@ -469,7 +479,7 @@ impl Found {
         let read = size.and_then(|size| Ok((size, file.piece(0, most)?)));
         let bytes = read.as_ref().map(|(size, _)| Some(*size));
         figures.count(bytes, began.elapsed());
-        Ok(Begun {
+        Ok(FileHead {
             beginning: read?.1,
             file: file.clone(),
         })

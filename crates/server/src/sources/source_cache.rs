@@ -14,18 +14,18 @@ use tokio::sync::OnceCell;
 use crate::error::Error;
 use crate::origins::Reservation;
 use crate::sources::fetch::Fetcher;
-use crate::sources::resolver::Found;
+use crate::sources::resolver::OpenSource;
 
 /// The files that somebody has, by the state they are in.
 #[derive(Debug, Default)]
 pub(crate) struct SourceCache(Mutex<HashMap<Key, Weak<Place>>>);
 
 /// Where a file is, or will be once somebody has read it.
-type Place = OnceCell<Whole>;
+type Place = OnceCell<Loaded>;
 
 /// A file, read.
 #[derive(Debug)]
-struct Whole {
+struct Loaded {
     bytes: Bytes,
     hold: Arc<Reservation>,
 }
@@ -46,7 +46,11 @@ impl SourceCache {
     ///
     /// # Errors
     /// As reading; whoever waited for a reading that fails reads for itself.
-    pub(crate) async fn fill(&self, found: Found, fetcher: &Fetcher) -> Result<Found, Error> {
+    pub(crate) async fn fill(
+        &self,
+        found: OpenSource,
+        fetcher: &Fetcher,
+    ) -> Result<OpenSource, Error> {
         let Some(reading) = found.reading() else {
             return Ok(found);
         };
@@ -54,9 +58,9 @@ impl SourceCache {
         let read = || async {
             let hold = Arc::new(fetcher.hold(found.size()).await);
             let bytes = fetcher.run(reading).await?;
-            Ok::<_, Error>(Whole { bytes, hold })
+            Ok::<_, Error>(Loaded { bytes, hold })
         };
-        let Whole { bytes, hold } = place.get_or_try_init(read).await?;
+        let Loaded { bytes, hold } = place.get_or_try_init(read).await?;
         let (bytes, hold) = (bytes.clone(), hold.clone());
         Ok(found.filled(CachedSource {
             bytes,
@@ -104,7 +108,7 @@ mod tests {
         })
     }
 
-    fn open(resolver: &Resolver) -> Found {
+    fn open(resolver: &Resolver) -> OpenSource {
         resolver.open(&resolver.parse(TARGET).unwrap()).unwrap()
     }
 

@@ -6,7 +6,7 @@ use hyper::header::{self, HeaderMap};
 use url::Url;
 
 use crate::config::UrlPattern;
-use crate::error::{Detour, OriginError};
+use crate::error::{OriginError, RedirectError};
 
 /// Does a reply of this status send us on?
 pub(super) fn is_one(status: StatusCode) -> bool {
@@ -22,27 +22,27 @@ pub(super) fn next(
     let location = headers
         .get(header::LOCATION)
         .and_then(|value| value.to_str().ok())
-        .ok_or(OriginError::Detour(Detour::Nowhere))?;
+        .ok_or(OriginError::Redirect(RedirectError::Nowhere))?;
     let mut next = url
         .join(location)
-        .map_err(|_| OriginError::Detour(Detour::Nowhere))?;
+        .map_err(|_| OriginError::Redirect(RedirectError::Nowhere))?;
     match (url.scheme(), next.scheme()) {
         (_, "https") | ("http", "http") => {}
-        ("https", "http") => return Err(OriginError::Detour(Detour::Downgrade)),
-        _ => return Err(OriginError::Detour(Detour::Scheme)),
+        ("https", "http") => return Err(OriginError::Redirect(RedirectError::Downgrade)),
+        _ => return Err(OriginError::Redirect(RedirectError::Scheme)),
     }
     // Credentials in a URL are never sent. They can always be taken out of one that has a host.
     let _ = next.set_username("");
     let _ = next.set_password(None);
     match listed.is_empty() || listed.iter().any(|it| it.permits(&next)) {
         true => Ok(next),
-        false => Err(OriginError::Detour(Detour::Unlisted)),
+        false => Err(OriginError::Redirect(RedirectError::Unlisted)),
     }
 }
 
 /// There were more than `limit`.
 pub(super) fn too_many(limit: u32) -> OriginError {
-    OriginError::Detour(Detour::TooMany { limit })
+    OriginError::Redirect(RedirectError::TooMany { limit })
 }
 
 #[cfg(test)]
@@ -85,15 +85,15 @@ mod tests {
             let detour = from("http://a.test/", location);
             assert_eq!(
                 detour,
-                Err(OriginError::Detour(Detour::Scheme)),
+                Err(OriginError::Redirect(RedirectError::Scheme)),
                 "{location}"
             );
         }
         let detour = from("https://a.test/", "http://a.test/");
-        assert_eq!(detour, Err(OriginError::Detour(Detour::Downgrade)));
+        assert_eq!(detour, Err(OriginError::Redirect(RedirectError::Downgrade)));
         let detour = from("http://a.test/", "http://[::1/");
-        assert_eq!(detour, Err(OriginError::Detour(Detour::Nowhere)));
+        assert_eq!(detour, Err(OriginError::Redirect(RedirectError::Nowhere)));
         let detour = next(&"http://a.test/".parse().unwrap(), &HeaderMap::new(), &[]);
-        assert_eq!(detour, Err(OriginError::Detour(Detour::Nowhere)));
+        assert_eq!(detour, Err(OriginError::Redirect(RedirectError::Nowhere)));
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct Results<Made, Source> {
     /// Faults of the client or of the picture, which are answered from here.
     pub(crate) faults: Memo<SharedError>,
     /// Results that an origin failed to renew a moment ago: the stale one is served at once.
-    pub(crate) troubles: Memo<()>,
+    pub(crate) failed_origins: Memo<()>,
     /// Results that take too long to write: they are being made, or cannot be.
     pub(crate) postponed: Memo<()>,
     /// Results being renewed behind a reply.
@@ -104,7 +104,7 @@ where
             parts: Memo::default(),
             checked: Memo::default(),
             faults: Memo::default(),
-            troubles: Memo::default(),
+            failed_origins: Memo::default(),
             postponed: Memo::default(),
             renewing: Memo::default(),
             purges: AtomicU64::new(0),
@@ -167,7 +167,7 @@ where
         // They live for seconds: not worth telling which of them are meant.
         self.checked.clear();
         self.faults.clear();
-        self.troubles.clear();
+        self.failed_origins.clear();
         self.postponed.clear();
         self.cache.purge(selector).await
     }

@@ -15,7 +15,7 @@ use crate::operations::entry::Stages;
 use crate::request::conditional::Validators;
 use crate::response::body::{Body, MOST_WHOLE, PIECE, Pieces};
 use crate::sources::media_type;
-use crate::sources::resolver::{Begun, Found};
+use crate::sources::resolver::{FileHead, OpenSource};
 
 /// A file as it is.
 pub(crate) struct Served {
@@ -29,7 +29,7 @@ impl Maker {
     pub(crate) async fn serve(
         self: &Arc<Self>,
         task: &Task<'_>,
-        found: Found,
+        found: OpenSource,
     ) -> Result<Served, Error> {
         let key = found.source_key();
         let validators = found.validators("");
@@ -51,7 +51,7 @@ impl Maker {
             Ok((found, begun))
         };
         let (found, begun) = self.fetcher.run(begin).await?;
-        let Begun { file, beginning } = begun;
+        let FileHead { file, beginning } = begun;
         let media_type = media_type::of(self.codecs, &found.path, &beginning);
         let is_picture = self.is_picture(&found, &beginning)?;
         let mut body = Body::Pieces(Pieces::of(file, beginning, self.fetcher.clone()));
@@ -69,7 +69,7 @@ impl Maker {
     ///
     /// # Errors
     /// `UnknownFormat` for what calls itself one that we know and is none: the rest of it, if it was cut.
-    fn is_picture(&self, found: &Found, beginning: &[u8]) -> Result<bool, Error> {
+    fn is_picture(&self, found: &OpenSource, beginning: &[u8]) -> Result<bool, Error> {
         let is_picture = media_type::is_picture(self.codecs, beginning);
         if !is_picture && media_type::promises_picture(self.codecs, &found.path) {
             return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));

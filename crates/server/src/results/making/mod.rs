@@ -20,7 +20,7 @@ use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
 pub(crate) use self::obtained::Answer;
-use self::obtained::Obtained;
+use self::obtained::ObtainedResult;
 pub(crate) use self::picture::{RenderTask, Task};
 pub(crate) use self::postponed::Behind;
 use self::result::ResultJob;
@@ -125,14 +125,14 @@ impl Maker {
 
     /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
     /// this leaves no trace.
-    pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<Obtained> {
+    pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<ObtainedResult> {
         let (cache, resolved) = (&self.results.cache, known.resolved(self.results.purges())?);
         cache.take_from_memory(&resolved.key, |hit| {
             let left = match known.is_remote {
                 true => fresh_for(hit)?,
                 false => self.results.checked.get(&resolved.key)?.1,
             };
-            Some(Obtained::hit(hit, left, began))
+            Some(ObtainedResult::hit(hit, left, began))
         })
     }
 
@@ -155,7 +155,7 @@ impl Maker {
         if let (Some(hit), Some(resolved)) = (&hit, &resolved)
             && let Some((_, left)) = results.checked.get(&resolved.key)
         {
-            return Ok(Answer::Result(Obtained::hit(hit, left, began)));
+            return Ok(Answer::Result(ObtainedResult::hit(hit, left, began)));
         }
         if hit.is_none()
             && !conditional::is_conditional(headers)
@@ -171,7 +171,7 @@ impl Maker {
                 if matches!(error.root(), Error::Io(_))
                     && !results.config.stale_if_error.0.is_zero() =>
             {
-                return Ok(Answer::Result(Obtained::stale(hit, began)));
+                return Ok(Answer::Result(ObtainedResult::stale(hit, began)));
             }
             (Err(error), _) => return Err(error),
         };
@@ -179,7 +179,7 @@ impl Maker {
             let fresh = results.config.fs_fresh.0;
             (hit.entry.etag == validators.etag).then(|| {
                 results.checked.remember(resolved.key, (), fresh);
-                Answer::Result(Obtained::hit(hit, fresh, began))
+                Answer::Result(ObtainedResult::hit(hit, fresh, began))
             })
         };
         if let (Some(hit), Some(resolved)) = (&hit, &resolved)
@@ -228,7 +228,7 @@ impl Maker {
             }
         };
         let landed = results.flights.run(flight, work).await;
-        Obtained::landed(landed, hit.is_some(), began).map(Answer::Result)
+        ObtainedResult::landed(landed, hit.is_some(), began).map(Answer::Result)
     }
 }
 

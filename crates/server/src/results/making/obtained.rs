@@ -13,7 +13,7 @@ use crate::response::cache_status::CacheStatus;
 use crate::results::caching::fallen;
 
 /// What an answer is made of.
-pub(crate) struct Obtained {
+pub(crate) struct ObtainedResult {
     pub(crate) entry: Arc<Entry>,
     /// Since it was stored.
     pub(crate) age: Duration,
@@ -24,12 +24,12 @@ pub(crate) struct Obtained {
 
 /// The outcome of asking for a result.
 pub(crate) enum Answer {
-    Result(Obtained),
+    Result(ObtainedResult),
     /// The client holds this very answer already, and nothing had to be made to know it.
     Unchanged(Validators),
 }
 
-impl Obtained {
+impl ObtainedResult {
     pub(crate) fn hit(hit: &Hit, left: Duration, began: Instant) -> Self {
         Self {
             entry: hit.entry.clone(),

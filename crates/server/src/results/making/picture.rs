@@ -15,7 +15,7 @@ use crate::operations::entry::Stages;
 use crate::request::negotiation::SettledRequest;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned, Prepared};
-use crate::sources::resolver::{Found, Read};
+use crate::sources::resolver::{OpenSource, Read};
 
 /// What is to be made, and by when.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Maker {
     pub(super) async fn file(
         &self,
         task: &Task<'_>,
-        found: Found,
+        found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let hold = self.fetcher.hold(found.size_to_read()).await;
@@ -83,7 +83,7 @@ impl Maker {
         &self,
         document: &dyn Document,
         task: &Task<'_>,
-        found: Found,
+        found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let (planned, _holds) = self.read_and_plan(task, found, stages).await?;
@@ -99,7 +99,7 @@ impl Maker {
     pub(super) async fn picture(
         &self,
         task: &Task<'_>,
-        mut found: Found,
+        mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let source = found.source_key();
@@ -126,7 +126,11 @@ impl Maker {
     }
 
     /// Before anything is read: whoever finds no place must cost next to nothing.
-    pub(super) fn admit(&self, found: &mut Found, deadline: Instant) -> Result<Admitted, Error> {
+    pub(super) fn admit(
+        &self,
+        found: &mut OpenSource,
+        deadline: Instant,
+    ) -> Result<Admitted, Error> {
         if let Some(admitted) = found.admitted.take() {
             return Ok(admitted);
         }
@@ -190,7 +194,7 @@ impl Maker {
     }
 
     /// Opens the files of a request in a folder.
-    pub(crate) async fn open(&self, request: &Arc<ImageRequest>) -> Result<Found, Error> {
+    pub(crate) async fn open(&self, request: &Arc<ImageRequest>) -> Result<OpenSource, Error> {
         let (resolver, request) = (self.resolver.clone(), request.clone());
         self.fetcher.look(move || resolver.open(&request)).await
     }
@@ -203,7 +207,7 @@ impl Maker {
     async fn read_and_plan(
         &self,
         task: &Task<'_>,
-        found: Found,
+        found: OpenSource,
         stages: &mut Stages,
     ) -> Result<(Planned, Arc<impl Send + Sync + 'static>), Error> {
         let source = Some(found.source_key());
@@ -229,7 +233,7 @@ impl Maker {
         Ok((planned, holds))
     }
 
-    pub(super) async fn read(&self, found: Found) -> Result<(Found, Read), Error> {
+    pub(super) async fn read(&self, found: OpenSource) -> Result<(OpenSource, Read), Error> {
         self.fetcher
             .run(move || {
                 let read = found.read()?;

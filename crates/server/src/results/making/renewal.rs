@@ -7,7 +7,7 @@ use std::time::Instant;
 use andon_cache::{Cancellation, Entry, Freshness, Key};
 use andon_dialects::ImageRequest;
 
-use super::obtained::Obtained;
+use super::obtained::ObtainedResult;
 use super::result::ResultJob;
 use super::{Fetch, Lookup, Made, Maker, fresh_for};
 use crate::error::Error;
@@ -25,11 +25,11 @@ impl Maker {
         lookup: Lookup,
         deadline: Instant,
         began: Instant,
-    ) -> Result<Obtained, Error> {
+    ) -> Result<ObtainedResult, Error> {
         let results = &self.results;
         let hit = &lookup.hit;
         if let Some((hit, left)) = hit.as_ref().and_then(|hit| Some((hit, fresh_for(hit)?))) {
-            return Ok(Obtained::hit(hit, left, began));
+            return Ok(ObtainedResult::hit(hit, left, began));
         }
         let key = lookup.key(known);
         if let Some((fault, _)) = results.faults.get(&results.flight(&key, lookup.state())) {
@@ -45,10 +45,10 @@ impl Maker {
         if let Some(hit) = hit {
             if while_renewed {
                 self.renew_behind(known, lookup.clone());
-                return Ok(Obtained::stale(hit, began));
+                return Ok(ObtainedResult::stale(hit, began));
             }
-            if if_error && results.troubles.get(&key).is_some() {
-                return Ok(Obtained::stale(hit, began));
+            if if_error && results.failed_origins.get(&key).is_some() {
+                return Ok(ObtainedResult::stale(hit, began));
             }
         }
         match (
@@ -57,9 +57,9 @@ impl Maker {
         ) {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
                 results
-                    .troubles
+                    .failed_origins
                     .remember(key, (), results.config.negative.0);
-                Ok(Obtained::stale(hit, began))
+                Ok(ObtainedResult::stale(hit, began))
             }
             (renewed, _) => renewed,
         }
@@ -92,7 +92,7 @@ impl Maker {
         lookup: Lookup,
         deadline: Instant,
         began: Instant,
-    ) -> Result<Obtained, Error> {
+    ) -> Result<ObtainedResult, Error> {
         let stale = lookup.hit.is_some();
         let flight = self.results.flight(&lookup.key(known), lookup.state());
         let work = {
@@ -111,7 +111,7 @@ impl Maker {
             }
         };
         let landed = self.results.flights.run(flight, work).await;
-        Obtained::landed(landed, stale, began)
+        ObtainedResult::landed(landed, stale, began)
     }
 
     async fn renewed(self: &Arc<Self>, job: &ResultJob, lookup: Lookup) -> Result<Made, Error> {

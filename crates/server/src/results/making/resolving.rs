@@ -11,7 +11,7 @@ use super::Maker;
 use crate::error::Error;
 use crate::results::caching::{Header, Resolved, SourceFacts, fallen, source_path};
 use crate::results::variant::RequestVariant;
-use crate::sources::resolver::Found;
+use crate::sources::resolver::OpenSource;
 
 impl Maker {
     /// What a request comes to, as far as it is known without its source.
@@ -32,10 +32,10 @@ impl Maker {
     pub(super) async fn resolve(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
-        found: Found,
+        found: OpenSource,
         ticket: Ticket,
         deadline: Instant,
-    ) -> Result<(Found, Arc<Resolved>), Error> {
+    ) -> Result<(OpenSource, Arc<Resolved>), Error> {
         let (results, purges) = (&self.results, self.results.purges());
         let facts = results.facts.get(&known.facts, &results.cache).await;
         let (found, facts) = match facts.filter(|facts| facts.version == found.version()) {
@@ -50,7 +50,7 @@ impl Maker {
     pub(super) async fn resolve_fetched(
         &self,
         known: &RequestVariant,
-        found: &Found,
+        found: &OpenSource,
         bytes: Bytes,
     ) -> Result<(Arc<Resolved>, Option<SourceFacts>), Error> {
         let results = &self.results;
@@ -113,10 +113,10 @@ impl Maker {
     async fn read_header(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
-        found: Found,
+        found: OpenSource,
         ticket: Ticket,
         deadline: Instant,
-    ) -> Result<(Found, Arc<SourceFacts>), Error> {
+    ) -> Result<(OpenSource, Arc<SourceFacts>), Error> {
         let results = &self.results;
         let flight = results.flight(&found.source_key(), "header");
         if let Some((fault, _)) = results.faults.get(&flight) {
@@ -148,9 +148,9 @@ impl Maker {
 
     async fn header(
         &self,
-        mut found: Found,
+        mut found: OpenSource,
         deadline: Instant,
-    ) -> Result<(Found, SourceFacts), Error> {
+    ) -> Result<(OpenSource, SourceFacts), Error> {
         found.admitted = Some(self.admit(&mut found, deadline)?);
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let engine = self.engine.clone();

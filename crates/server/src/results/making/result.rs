@@ -14,7 +14,7 @@ use crate::operations::entry::Stages;
 use crate::origins::SourceValidators;
 use crate::results::caching::{self, Notes, Resolved, Terms};
 use crate::results::variant::RequestVariant;
-use crate::sources::resolver::Found;
+use crate::sources::resolver::OpenSource;
 
 /// What is to be made, and until when.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl Maker {
         &self,
         job: &ResultJob,
         resolved: &Resolved,
-        found: Found,
+        found: OpenSource,
         source: Option<SourceValidators>,
         terms: Terms,
     ) -> Result<Made, Error> {

@@ -7,7 +7,7 @@ use crate::net::Peer;
 /// Which clients may use a part of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reach {
+pub enum AllowedClients {
     /// None.
     #[default]
     Off,
@@ -18,8 +18,8 @@ pub enum Reach {
     All,
 }
 
-impl Reach {
-    pub(crate) fn reaches(self, peer: Peer) -> bool {
+impl AllowedClients {
+    pub(crate) fn contains(self, peer: Peer) -> bool {
         match self {
             Self::Off => false,
             Self::Local => peer.is_local(),
