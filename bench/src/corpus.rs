@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
 use crate::http::client::Connection;
-use crate::http::server::{Keeping, Server};
+use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::{proc, raw};
 use pictures::{Picture, Pictures};
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &CorpusArgs, photos: &Folder) -> Result<Run> {
         args.folder.display()
     );
 
-    let server = Server::configured(&pictures.served, Keeping::Nothing, "")?;
+    let server = Server::configured(&pictures.served, ResultCaching::Nothing, "")?;
     let good = photos.names.first().context("a photograph")?;
     let good = pictures.serve("good.jpg", &photos.read(good)?)?;
     let expected = ask_for(&server, &good)?;

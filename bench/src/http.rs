@@ -27,7 +27,7 @@ use crate::proc::Threads;
 use crate::raw;
 use hits::Hits;
 use lone::Lone;
-use server::{Keeping, Server};
+use server::{ResultCaching, Server};
 
 /// Options of `./dev bench http`.
 #[derive(Args)]
@@ -101,7 +101,7 @@ struct Pixels {
 }
 
 /// One kind of request.
-pub(crate) struct Wish {
+pub(crate) struct Request {
     /// As it is asked for.
     pub(crate) url: String,
     /// The photograph and the recipe that the URL means: for the engine alone.
@@ -126,19 +126,19 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
 
 fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let wishes = wishes(photos);
-    let urls: Vec<String> = wishes.iter().map(|wish| wish.url.clone()).collect();
+    let requests = requests(photos);
+    let urls: Vec<String> = requests.iter().map(|request| request.url.clone()).collect();
 
     println!(
         "{} photographs × 3 sizes × 2 formats, {} connections",
         photos.names.len(),
         args.connections
     );
-    let before = one_thread_rate(&wishes, photos)?;
+    let before = one_thread_rate(&requests, photos)?;
     println!("engine alone, one thread:  {before:.1} images/s");
 
-    let server = Server::start(&photos.path, Keeping::Nothing)?;
-    same_bodies(&wishes, photos, &server)?;
+    let server = Server::start(&photos.path, ResultCaching::Nothing)?;
+    same_bodies(&requests, photos, &server)?;
     let early = args.requests / 10;
     let first = client::load(&server, &urls, args.connections, 0, early)?;
     let rss_early_bytes = server.rss()?;
@@ -151,7 +151,7 @@ fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     )?;
     let rss_late_bytes = server.rss()?;
     server.stop()?;
-    let after = one_thread_rate(&wishes, photos)?;
+    let after = one_thread_rate(&requests, photos)?;
     println!("engine alone, once more:   {after:.1} images/s");
 
     let throughput = args.requests as f64 / (first.seconds + second.seconds);
@@ -205,12 +205,12 @@ fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
 }
 
 /// Every photograph in three sizes and two formats, neighbours as different as can be.
-fn wishes(photos: &Folder) -> Vec<Wish> {
-    let mut wishes = Vec::new();
+fn requests(photos: &Folder) -> Vec<Request> {
+    let mut requests = Vec::new();
     for (format, of) in [("jpeg", "jpg"), ("webp", "webp")] {
         for side in [150, 400, 1200] {
             for photo in &photos.names {
-                wishes.push(Wish {
+                requests.push(Request {
                     url: format!("/small_light(dw={side},dh={side},da=l,q=80,of={of})/{photo}"),
                     photo: photo.clone(),
                     recipe: format!("fit:{side}x{side},as:{format},q:80"),
@@ -218,32 +218,32 @@ fn wishes(photos: &Folder) -> Vec<Wish> {
             }
         }
     }
-    wishes
+    requests
 }
 
-/// Images/s of the engine alone on this thread, every wish once.
-fn one_thread_rate(wishes: &[Wish], photos: &Folder) -> Result<f64> {
+/// Images/s of the engine alone on this thread, every request once.
+fn one_thread_rate(requests: &[Request], photos: &Folder) -> Result<f64> {
     let mut seconds = 0.0;
-    for wish in wishes {
-        let photo = photos.read(&wish.photo)?;
+    for request in requests {
+        let photo = photos.read(&request.photo)?;
         let start = Instant::now();
-        render(&wish.recipe, &photo)?;
+        render(&request.recipe, &photo)?;
         seconds += start.elapsed().as_secs_f64();
     }
-    Ok(wishes.len() as f64 / seconds)
+    Ok(requests.len() as f64 / seconds)
 }
 
-/// The server does the very work that the engine alone does: the same bytes for every wish.
-fn same_bodies(wishes: &[Wish], photos: &Folder, server: &Server) -> Result<()> {
+/// The server does the very work that the engine alone does: the same bytes for every request.
+fn same_bodies(requests: &[Request], photos: &Folder, server: &Server) -> Result<()> {
     let mut connection = client::Connection::open(server)?;
-    for wish in wishes {
-        let expected = render(&wish.recipe, &photos.read(&wish.photo)?)?;
-        let body = connection.get(&wish.url)?;
+    for request in requests {
+        let expected = render(&request.recipe, &photos.read(&request.photo)?)?;
+        let body = connection.get(&request.url)?;
         ensure!(
             body == expected,
             "{} is not what {} gives",
-            wish.url,
-            wish.recipe
+            request.url,
+            request.recipe
         );
     }
     Ok(())

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
 use crate::http::client::Connection;
-use crate::http::server::{Keeping, Server};
+use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::work::Prices;
 use crate::{proc, raw};
@@ -181,7 +181,7 @@ impl<'a> Side<'a> {
     fn start(limit: &'a Limit, pictures: &Pictures) -> Result<Self> {
         Ok(Self {
             limit,
-            server: Server::spawn(limit.command()?, &pictures.path, Keeping::Default, "")?,
+            server: Server::spawn(limit.command()?, &pictures.path, ResultCaching::Default, "")?,
             counts: Counts::default(),
             turns: Vec::new(),
         })

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
 use crate::http::client::{Connection, together};
-use crate::http::server::{Keeping, Server};
+use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::work::Prices;
 use crate::{proc, raw};
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
     let time = Duration::from_secs(seconds);
-    let server = Server::start(&photos.path, Keeping::Default)?;
+    let server = Server::start(&photos.path, ResultCaching::Default)?;
     let load = Load {
         server: &server,
         photos,

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::goals::{self, Goal, Strictness};
 use crate::http::client::{Connection, together};
-use crate::http::server::{Keeping, Server};
+use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::stats::Latency;
 use crate::{proc, raw};
@@ -130,7 +130,7 @@ impl Case {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let connections = connections_per_core * cores;
         let keys = format!("workers = {workers}");
-        let server = Server::configured(&photographs.path, Keeping::Default, &keys)?;
+        let server = Server::configured(&photographs.path, ResultCaching::Default, &keys)?;
         let next = AtomicUsize::new(0);
         let fresh = load(&server, photographs, &next, connections, time)?;
         let warm = load(&server, photographs, &next, connections, time)?;

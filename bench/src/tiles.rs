@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::frames::{codec, convert, decode, prepared};
 use crate::goals::{self, Goal, Strictness};
 use crate::http::client::Connection;
-use crate::http::server::{Keeping, Server};
+use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::raw;
 use crate::stats::{median, quantile};
@@ -141,7 +141,7 @@ impl Picture {
         };
         let lines = "workers = 1\niiif.prefix = \"/iiif/3\"";
         let ask = |connection: &mut Connection, number| timed(|| connection.get(&url(number)));
-        let plain = Server::configured(&scratch.0, Keeping::Nothing, lines)?;
+        let plain = Server::configured(&scratch.0, ResultCaching::Nothing, lines)?;
         let mut connection = Connection::open(&plain)?;
         let mut bodies = Vec::new();
         let mut without_index_ms = Vec::new();
@@ -151,7 +151,7 @@ impl Picture {
             without_index_ms.push(ms);
         }
         plain.stop()?;
-        let server = Server::configured(&scratch.0, Keeping::Default, lines)?;
+        let server = Server::configured(&scratch.0, ResultCaching::Default, lines)?;
         let mut connection = Connection::open(&server)?;
         let mut times = Vec::new();
         for number in 0..count {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::client::{Connection, Reply};
 use super::nginx::Nginx;
-use super::server::{Keeping, Server};
+use super::server::{ResultCaching, Server};
 use super::wrk::{self, Load};
 use crate::photos::Folder;
 use crate::stats::median;
@@ -42,7 +42,7 @@ struct Side {
 
 /// Measures and prints.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
-    let andon = Server::start(&photos.path, Keeping::WithoutLog)?;
+    let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;
     let (url, body) = picture(&andon, photos)?;
     let nginx = Nginx::in_front_of(andon.address())?;
     for (address, status) in [

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::client::{self, Connection};
-use super::server::{Keeping, Server};
+use super::server::{ResultCaching, Server};
 use crate::engines::render;
 use crate::photos::Folder;
 use crate::stats::{geometric_mean, median};
@@ -42,8 +42,8 @@ struct Picture {
 pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let sources = Sources::make(photos)?;
     println!("\na lone photograph of 20 megapixels to {SIDE} px, `workers = 1` and all of them:");
-    let one = Server::configured(&sources.path, Keeping::Nothing, "workers = 1")?;
-    let all = Server::configured(&sources.path, Keeping::Nothing, "")?;
+    let one = Server::configured(&sources.path, ResultCaching::Nothing, "workers = 1")?;
+    let all = Server::configured(&sources.path, ResultCaching::Nothing, "")?;
     let mut pictures = Vec::new();
     for (name, bytes) in &sources.files {
         let picture = Picture::measure(name, *bytes, &one, &all)?;
@@ -123,8 +123,8 @@ impl Picture {
 /// Throughput with lending over throughput without, in pairs of rounds that change sides.
 fn under_load(sources: &Sources, connections: usize) -> Result<Vec<f64>> {
     let urls: Vec<String> = sources.files.iter().map(|(name, _)| url(name)).collect();
-    let with = Server::configured(&sources.path, Keeping::Nothing, "")?;
-    let without = Server::configured(&sources.path, Keeping::Nothing, "steal_work = false")?;
+    let with = Server::configured(&sources.path, ResultCaching::Nothing, "")?;
+    let without = Server::configured(&sources.path, ResultCaching::Nothing, "steal_work = false")?;
     let round = |server: &Server| -> Result<f64> {
         let count = urls.len() * ROUNDS_OF_URLS;
         let load = client::load(server, &urls, connections, 0, count)?;

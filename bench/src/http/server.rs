@@ -20,7 +20,7 @@ pub(crate) struct Server {
 
 /// Does the server keep its results?
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeping {
+pub(crate) enum ResultCaching {
     /// As it does by default.
     Default,
     /// As it does by default; and nothing is logged.
@@ -31,12 +31,12 @@ pub(crate) enum Keeping {
 
 impl Server {
     /// The server that was built beside this program, on a folder of photographs.
-    pub(crate) fn start(photos: &Path, keeping: Keeping) -> Result<Self> {
+    pub(crate) fn start(photos: &Path, keeping: ResultCaching) -> Result<Self> {
         Self::configured(photos, keeping, "")
     }
 
     /// The same with lines of its own at the top of its configuration.
-    pub(crate) fn configured(photos: &Path, keeping: Keeping, lines: &str) -> Result<Self> {
+    pub(crate) fn configured(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<Self> {
         let andon = env::current_exe()?.with_file_name("andon");
         ensure!(andon.is_file(), "{} is not built", andon.display());
         Self::spawn(Command::new(andon), photos, keeping, lines)
@@ -46,7 +46,7 @@ impl Server {
     pub(crate) fn spawn(
         mut command: Command,
         photos: &Path,
-        keeping: Keeping,
+        keeping: ResultCaching,
         lines: &str,
     ) -> Result<Self> {
         let config = Scratch::new(&config(photos, keeping, lines)?)?;
@@ -105,14 +105,14 @@ impl Drop for Server {
 }
 
 /// The configuration of a server on a folder.
-fn config(photos: &Path, keeping: Keeping, lines: &str) -> Result<String> {
+fn config(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<String> {
     let root = photos
         .canonicalize()
         .with_context(|| photos.display().to_string())?;
     let cache = match keeping {
-        Keeping::Default => "",
-        Keeping::WithoutLog => "[log]\nformat = \"off\"\n",
-        Keeping::Nothing => "[cache]\nmemory = \"0\"\n",
+        ResultCaching::Default => "",
+        ResultCaching::WithoutLog => "[log]\nformat = \"off\"\n",
+        ResultCaching::Nothing => "[cache]\nmemory = \"0\"\n",
     };
     Ok(format!(
         "{lines}\n[[origin]]\nprefix = \"/\"\nfs.root = {root:?}\n{cache}"

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::client;
-use super::server::{Keeping, Server, terminate};
+use super::server::{ResultCaching, Server, terminate};
 
 /// What the server asked the kernel for, from its start to its end.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub(crate) fn watch(
         ])
         .arg(&log)
         .arg(andon);
-    let server = Server::spawn(strace, photos, Keeping::Nothing, "").context("strace")?;
+    let server = Server::spawn(strace, photos, ResultCaching::Nothing, "").context("strace")?;
     client::load(&server, urls, connections, 0, requests)?;
     // strace ends with the server, its only child.
     terminate(only_child(server.pid())?)?;

@@ -1,6 +1,6 @@
 //! Ceilings and interrupts, asked in the same words by every codec.
 
-use andon_pixels::{Error, Info, Interrupt, Limits, Result};
+use andon_pixels::{Decode, Error, Info, Interrupt, Limits, Metadata, Result};
 
 /// Refuses a picture that is not the one that was probed, or that is larger than the limits allow.
 pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
@@ -28,6 +28,21 @@ pub(crate) fn at_most(name: &'static str, value: u64, limit: u64) -> Result<()> 
         return Err(Error::Limit { name, value, limit });
     }
     Ok(())
+}
+
+/// Refuses a block of metadata that is longer than the limits allow.
+pub(crate) fn metadata(length: usize, most: u64) -> Result<()> {
+    at_most("metadata_bytes", length as u64, most)
+}
+
+/// A profile as all the metadata there is, if the decode keeps any.
+pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> {
+    let icc = icc.filter(|_| how.keep_metadata);
+    metadata(icc.map_or(0, <[u8]>::len), how.limits.metadata_bytes)?;
+    Ok(Metadata {
+        icc: icc.map(Into::into),
+        ..Metadata::default()
+    })
 }
 
 /// Stops when nobody wants the result any more.

@@ -14,7 +14,7 @@ use crate::formats::{Formats, within};
 use crate::frame::{Frame, GainMap, Image, Metadata};
 use crate::limits::{Interrupt, Limits, Never};
 use crate::measure::Measurement;
-use crate::plan::search::{Scored, Search, Tried};
+use crate::plan::search::{Candidate, Scored, Search};
 use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
 use crate::score::Reference;
@@ -696,7 +696,7 @@ impl Job<'_> {
             let file = encode(&image, Some(quality))?;
             let (written, _) = first_frame(self.whole(&file)?)?;
             let score = reference.score(&written)?;
-            Ok(Tried { file, score })
+            Ok(Candidate { file, score })
         })
     }
 

@@ -272,7 +272,7 @@ impl<'a> Header<'a> {
         };
         let blocks = self.icc.iter().copied();
         for block in blocks.chain(exif.as_deref()).chain(xmp.as_deref()) {
-            crate::guard::at_most("metadata_bytes", block.len() as u64, most)?;
+            crate::guard::metadata(block.len(), most)?;
         }
         Ok(Metadata {
             icc: self.icc.map(Into::into),

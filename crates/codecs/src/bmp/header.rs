@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use andon_pixels::{Decode, Error, Icc, Result};
+use andon_pixels::{Error, Result};
 
 use crate::bytes::{u16_le, u32_le};
-use crate::guard;
 
 /// A bitmap from its header on: the whole of a BMP but its first 14 bytes, or an entry of an ICO.
 pub(crate) struct Dib<'a> {
@@ -167,7 +166,7 @@ impl<'a> Dib<'a> {
     }
 
     /// The profile in Windows' fifth header.
-    pub(super) fn embedded_profile(&self) -> Option<&'a [u8]> {
+    pub(crate) fn embedded_profile(&self) -> Option<&'a [u8]> {
         self.bytes.get(self.profile_at()?)
     }
 
@@ -180,19 +179,6 @@ impl<'a> Dib<'a> {
         let length = u32_le(self.bytes, 116)? as usize;
         let place = at..at.checked_add(length)?;
         (length > 0 && place.end <= self.bytes.len()).then_some(place)
-    }
-
-    /// The same, if the decode keeps metadata.
-    pub(crate) fn profile(&self, how: &Decode<'_>) -> Result<Option<Icc>> {
-        let Some(profile) = self.embedded_profile().filter(|_| how.keep_metadata) else {
-            return Ok(None);
-        };
-        guard::at_most(
-            "metadata_bytes",
-            profile.len() as u64,
-            how.limits.metadata_bytes,
-        )?;
-        Ok(Some(profile.into()))
     }
 }
 

@@ -1,8 +1,6 @@
 //! BMP: all depths, palettes, bit fields and run lengths, from OS/2 1 to Windows' fifth header. Only read.
 
-use andon_pixels::{
-    Codec, Cost, Decode, Error, Format, Image, Info, Metadata, Model, Result, Scales, Space,
-};
+use andon_pixels::{Codec, Cost, Decode, Error, Format, Image, Info, Model, Result, Scales, Space};
 
 use crate::bytes::u32_le;
 use crate::guard;
@@ -47,10 +45,7 @@ impl Codec for Bmp {
         let dib = dib(bytes)?;
         guard::probed(dib.width, dib.height, info, how.limits)?;
         let frame = dib.frame(how.interrupt)?;
-        let metadata = Metadata {
-            icc: dib.profile(how)?,
-            ..Metadata::default()
-        };
+        let metadata = guard::profile(dib.embedded_profile(), how)?;
         Ok(Image::read(frame, metadata, info.space))
     }
 

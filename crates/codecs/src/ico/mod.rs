@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use andon_pixels::{Codec, Cost, Decode, Error, Format, Image, Info, Metadata, Result, Scales};
+use andon_pixels::{Codec, Cost, Decode, Error, Format, Image, Info, Result, Scales};
 
 use crate::bmp::{self, Dib};
 use crate::bytes::{u16_le, u32_le};
@@ -49,10 +49,7 @@ impl Codec for Ico {
             Entry::Png(png) => Png.decode(png, info, how),
             Entry::Bitmap(dib) => {
                 guard::probed(dib.width, dib.height, info, how.limits)?;
-                let metadata = Metadata {
-                    icc: dib.profile(how)?,
-                    ..Metadata::default()
-                };
+                let metadata = guard::profile(dib.embedded_profile(), how)?;
                 Ok(Image::read(dib.frame(how.interrupt)?, metadata, info.space))
             }
         }

@@ -119,7 +119,7 @@ fn several(
     }
     let sizes: Vec<_> = scales.iter().map(sizes).collect();
     let interrupted = || how.interrupt.interrupted();
-    let wanted = native::Wanted {
+    let wanted = native::Request {
         followed,
         ..wanted(header, how, &sizes, &interrupted)
     };
@@ -136,8 +136,8 @@ fn wanted<'a>(
     how: &Decode<'a>,
     sizes: &'a [[u8; 2]],
     interrupted: &'a dyn Fn() -> bool,
-) -> native::Wanted<'a> {
-    native::Wanted {
+) -> native::Request<'a> {
+    native::Request {
         sizes,
         followed: Scans::Needed,
         scans: most_scans(header, how.limits),
@@ -343,7 +343,7 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
     let icc: usize = header.icc.iter().map(|chunk| chunk.2.len()).sum();
     let resources: usize = header.resources.iter().map(Range::len).sum();
     for length in [icc, resources] {
-        guard::at_most("metadata_bytes", length as u64, how.limits.metadata_bytes)?;
+        guard::metadata(length, how.limits.metadata_bytes)?;
     }
     let at = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
     let resources: Vec<u8> = header.resources.iter().flat_map(at).copied().collect();

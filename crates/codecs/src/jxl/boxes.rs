@@ -88,11 +88,11 @@ impl<'a> Container<'a> {
                 .take(limit.saturating_add(5))
                 .read_to_end(&mut data)
         } else {
-            guard::at_most("metadata_bytes", packed.data.len() as u64, limit)?;
+            guard::metadata(packed.data.len(), limit)?;
             data.extend_from_slice(packed.data);
             Ok(data.len())
         };
-        guard::at_most("metadata_bytes", data.len() as u64, limit)?;
+        guard::metadata(data.len(), limit)?;
         if read.is_err() {
             return Ok(None);
         }

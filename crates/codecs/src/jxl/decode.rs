@@ -198,7 +198,7 @@ impl FrameReader for Reader<'_> {
 fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     let icc = header.profile.icc.clone();
     let length = icc.as_ref().map_or(0, |icc| icc.len());
-    guard::at_most("metadata_bytes", length as u64, limits.metadata_bytes)?;
+    guard::metadata(length, limits.metadata_bytes)?;
     Ok(Metadata {
         icc,
         exif: header.container.exif(limits.metadata_bytes)?,

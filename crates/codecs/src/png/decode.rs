@@ -197,25 +197,15 @@ fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
 }
 
 pub(super) fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
-    let exif = match header.exif {
-        Some(exif) => {
-            guard::at_most("metadata_bytes", exif.len() as u64, limits.metadata_bytes)?;
-            Some(exif.to_vec())
-        }
-        None => None,
-    };
     let icc = header.profile(limits.metadata_bytes);
     let xmp = header.xmp(limits.metadata_bytes);
-    let lengths = [
-        icc.as_ref().map(|icc| icc.len()),
-        xmp.as_ref().map(Vec::len),
-    ];
-    for length in lengths.into_iter().flatten() {
-        guard::at_most("metadata_bytes", length as u64, limits.metadata_bytes)?;
+    let blocks = [icc.as_deref(), xmp.as_deref(), header.exif];
+    for block in blocks.into_iter().flatten() {
+        guard::metadata(block.len(), limits.metadata_bytes)?;
     }
     Ok(Metadata {
         icc,
-        exif,
+        exif: header.exif.map(<[u8]>::to_vec),
         xmp,
         ..Metadata::default()
     })

@@ -1,7 +1,7 @@
 //! PSD and PSB: the merged picture at the file's end, as Photoshop leaves it there for others. Only read.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Error, Format, Image, Info, Metadata, Model, Result, Scales, Space,
+    Codec, Cost, Decode, Depth, Error, Format, Image, Info, Model, Result, Scales, Space,
 };
 
 use crate::bytes::{u16_be, u32_be};
@@ -59,15 +59,7 @@ impl Codec for Psd {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
         let frame = pixels::frame(&header, info, how.interrupt)?;
-        let mut metadata = Metadata::default();
-        if let Some(profile) = header.profile.filter(|_| how.keep_metadata) {
-            guard::at_most(
-                "metadata_bytes",
-                profile.len() as u64,
-                how.limits.metadata_bytes,
-            )?;
-            metadata.icc = Some(profile.into());
-        }
+        let metadata = guard::profile(header.profile, how)?;
         Ok(Image::read(frame, metadata, info.space))
     }
 

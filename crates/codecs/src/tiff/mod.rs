@@ -3,7 +3,7 @@
 //! The crates for this expand a page in one piece, and panic on some that contradict themselves; here the directory is
 //! our own and they unpack one strip or tile at a time.
 
-use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Metadata, Result, Scales, Space};
+use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Result, Scales, Space};
 
 use crate::guard;
 
@@ -52,17 +52,12 @@ impl Codec for Tiff {
         guard::probed(page.width, page.height, info, how.limits)?;
         guard::at_most("pixels", page.chunk_pixels(), how.limits.pixels)?;
         let frame = pixels::frame(bytes, &page, how)?;
-        let mut metadata = Metadata::default();
-        if how.keep_metadata && info.space == Space::PROFILED {
-            let profile = page.profile.unwrap_or_default();
-            guard::at_most(
-                "metadata_bytes",
-                profile.len() as u64,
-                how.limits.metadata_bytes,
-            )?;
-            metadata.icc = Some(profile.into());
-        }
-        Ok(Image::read(frame, metadata, info.space))
+        let profile = page.profile.filter(|_| info.space == Space::PROFILED);
+        Ok(Image::read(
+            frame,
+            guard::profile(profile, how)?,
+            info.space,
+        ))
     }
 
     fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {

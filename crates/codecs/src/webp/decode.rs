@@ -217,7 +217,7 @@ fn deal(pixels: &[u8], planes: &mut [Grid<u8>]) {
 
 fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     for block in header.icc.iter().chain(&header.exif).chain(&header.xmp) {
-        guard::at_most("metadata_bytes", block.len() as u64, limits.metadata_bytes)?;
+        guard::metadata(block.len(), limits.metadata_bytes)?;
     }
     Ok(Metadata {
         icc: header.icc.map(Into::into),

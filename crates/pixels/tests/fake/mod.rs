@@ -145,10 +145,11 @@ impl Codec for Drawing {
                 true => inside,
                 false => outside,
             });
-            Plane::U8(Grid::from_samples(width, height, samples.collect()))
+            Grid::from_samples(width, height, samples.collect()).map(Plane::U8)
         };
-        let colours = [255, 136, 0].map(|level| plane(level, level)).to_vec();
-        let frame = Frame::new(Model::Rgb, width, height, colours, Some(plane(128, 0)));
+        let colours = [255, 136, 0].map(|level| plane(level, level));
+        let colours = colours.into_iter().collect::<Result<_>>()?;
+        let frame = Frame::new(Model::Rgb, width, height, colours, Some(plane(128, 0)?))?;
         Ok(Image::read(frame, Metadata::default(), info.space))
     }
 

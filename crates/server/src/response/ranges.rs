@@ -9,7 +9,7 @@ use crate::response::Reply;
 
 /// What a client asks of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum RequestedRange {
     /// All of it, also when the header makes no sense.
     Whole,
     /// First and last byte.
@@ -35,13 +35,13 @@ pub(crate) fn apply(head: &Parts, reply: &mut Reply) {
         return;
     }
     let (status, part, told) = match asked(range.to_str().unwrap_or_default(), length) {
-        Asked::Whole => return,
-        Asked::Part(first, last) => (
+        RequestedRange::Whole => return,
+        RequestedRange::Part(first, last) => (
             StatusCode::PARTIAL_CONTENT,
             first..last + 1,
             format!("bytes {first}-{last}/{length}"),
         ),
-        Asked::Nothing => (
+        RequestedRange::Nothing => (
             StatusCode::RANGE_NOT_SATISFIABLE,
             0..0,
             format!("bytes */{length}"),
@@ -65,15 +65,15 @@ fn still_holds(asked: &HeaderMap, reply: &HeaderMap) -> bool {
     }
 }
 
-fn asked(range: &str, length: u64) -> Asked {
+fn asked(range: &str, length: u64) -> RequestedRange {
     let Some((unit, set)) = range.split_once('=') else {
-        return Asked::Whole;
+        return RequestedRange::Whole;
     };
     let Some((first, last)) = set.trim().split_once('-') else {
-        return Asked::Whole;
+        return RequestedRange::Whole;
     };
     if !unit.trim().eq_ignore_ascii_case("bytes") || set.contains(',') {
-        return Asked::Whole;
+        return RequestedRange::Whole;
     }
     // Digits only: `parse` alone would take a sign. What is too large to be counted is past the end.
     let number = |text: &str| {
@@ -82,18 +82,18 @@ fn asked(range: &str, length: u64) -> Asked {
     };
     match (number(first), number(last)) {
         (None, Some(suffix)) if first.is_empty() => match suffix.min(length) {
-            0 => Asked::Nothing,
-            suffix => Asked::Part(length - suffix, length - 1),
+            0 => RequestedRange::Nothing,
+            suffix => RequestedRange::Part(length - suffix, length - 1),
         },
         (Some(first), None) if last.is_empty() => match first < length {
-            true => Asked::Part(first, length - 1),
-            false => Asked::Nothing,
+            true => RequestedRange::Part(first, length - 1),
+            false => RequestedRange::Nothing,
         },
         (Some(first), Some(last)) if first <= last => match first < length {
-            true => Asked::Part(first, last.min(length - 1)),
-            false => Asked::Nothing,
+            true => RequestedRange::Part(first, last.min(length - 1)),
+            false => RequestedRange::Nothing,
         },
-        _ => Asked::Whole,
+        _ => RequestedRange::Whole,
     }
 }
 
@@ -104,25 +104,25 @@ mod tests {
     #[test]
     fn one_range_of_bytes_is_read_and_all_else_means_the_whole() {
         for (range, expected) in [
-            ("bytes=0-0", Asked::Part(0, 0)),
-            ("bytes=2-4", Asked::Part(2, 4)),
-            ("Bytes=2-400", Asked::Part(2, 9)),
-            ("bytes=9-", Asked::Part(9, 9)),
-            ("bytes=-3", Asked::Part(7, 9)),
-            ("bytes=-99999999999999999999999", Asked::Part(0, 9)),
-            ("bytes=10-", Asked::Nothing),
-            ("bytes=99999999999999999999999-", Asked::Nothing),
-            ("bytes=-0", Asked::Nothing),
-            ("bytes=4-2", Asked::Whole),
-            ("bytes=0-1,3-4", Asked::Whole),
-            ("bytes=+1-2", Asked::Whole),
-            ("bytes=-", Asked::Whole),
-            ("bytes=a-b", Asked::Whole),
-            ("lines=0-1", Asked::Whole),
-            ("", Asked::Whole),
+            ("bytes=0-0", RequestedRange::Part(0, 0)),
+            ("bytes=2-4", RequestedRange::Part(2, 4)),
+            ("Bytes=2-400", RequestedRange::Part(2, 9)),
+            ("bytes=9-", RequestedRange::Part(9, 9)),
+            ("bytes=-3", RequestedRange::Part(7, 9)),
+            ("bytes=-99999999999999999999999", RequestedRange::Part(0, 9)),
+            ("bytes=10-", RequestedRange::Nothing),
+            ("bytes=99999999999999999999999-", RequestedRange::Nothing),
+            ("bytes=-0", RequestedRange::Nothing),
+            ("bytes=4-2", RequestedRange::Whole),
+            ("bytes=0-1,3-4", RequestedRange::Whole),
+            ("bytes=+1-2", RequestedRange::Whole),
+            ("bytes=-", RequestedRange::Whole),
+            ("bytes=a-b", RequestedRange::Whole),
+            ("lines=0-1", RequestedRange::Whole),
+            ("", RequestedRange::Whole),
         ] {
             assert_eq!(asked(range, 10), expected, "{range}");
         }
-        assert_eq!(asked("bytes=0-", 0), Asked::Nothing);
+        assert_eq!(asked("bytes=0-", 0), RequestedRange::Nothing);
     }
 }

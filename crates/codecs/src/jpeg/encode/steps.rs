@@ -6,7 +6,7 @@ use super::blocks::PLACES;
 use crate::jpeg::header::quality::{Table, ZIGZAG};
 
 /// Quantises with a table's steps.
-pub(super) fn quantiser(table: &Table, dead: &Dead) -> Quantiser {
+pub(super) fn quantiser(table: &Table, dead: &DeadZone) -> Quantiser {
     let flat = Step {
         size: 1,
         rounding: 0.5,
@@ -32,7 +32,7 @@ pub(super) fn quantiser(table: &Table, dead: &Dead) -> Quantiser {
 }
 
 /// Which coefficients become nothing: at the lowest frequency and at the highest one, in steps.
-pub(super) struct Dead {
+pub(super) struct DeadZone {
     /// See [`Step`].
     rounding: (f32, f32),
     threshold: (f32, f32),
@@ -40,13 +40,13 @@ pub(super) struct Dead {
 }
 
 /// Found along with the weights of tables. Noise is dear, and hardly missed where much goes on.
-pub(super) const LUMA: Dead = Dead {
+pub(super) const LUMA: DeadZone = DeadZone {
     rounding: (0.5, 0.48),
     threshold: (0.58, 0.74),
     slope: (0.12, 0.33),
 };
 /// Colour hides less.
-pub(super) const CHROMA: Dead = Dead {
+pub(super) const CHROMA: DeadZone = DeadZone {
     rounding: (0.5, 0.5),
     threshold: (0.55, 0.59),
     slope: (0.0, 0.0),

@@ -25,8 +25,8 @@ pub(in crate::jpeg) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
 /// Offsets, from the index on, and sizes.
 fn entries(index: &[u8]) -> Option<Vec<(usize, usize)>> {
     let order = match index.first_chunk()? {
-        b"II*\0" => Order::Little,
-        b"MM\0*" => Order::Big,
+        b"II*\0" => ByteOrder::Little,
+        b"MM\0*" => ByteOrder::Big,
         _ => return None,
     };
     let long = |at: usize| Some(order.u32(*index.get(at..)?.first_chunk()?) as usize);
@@ -47,12 +47,12 @@ fn entries(index: &[u8]) -> Option<Vec<(usize, usize)>> {
         .collect()
 }
 
-enum Order {
+enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     fn u32(&self, bytes: [u8; 4]) -> u32 {
         match self {
             Self::Little => u32::from_le_bytes(bytes),

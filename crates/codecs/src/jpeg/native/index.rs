@@ -17,7 +17,7 @@ use super::plane::PlaneDecoder;
 use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
 use super::sequential::{Coder, coders, decode_row, decode_whole_row, ends};
-use super::{Refused, Wanted, bytes_held, within};
+use super::{Refused, Request, bytes_held, within};
 
 /// An index as it is kept, by whoever has a place for bytes: [`HEAD`] bytes about the picture, then its entries, row by
 /// row of MCUs. What it says of places is checked against the file again, for nobody knows where it was.
@@ -173,7 +173,7 @@ fn mcu(frame: &FrameHeader) -> (u32, u32) {
 ///
 /// # Errors
 /// As [`super::decode`]: a file that has an index decodes at every scale.
-pub(crate) fn index(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<u8>, Refused> {
+pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refused> {
     let (mut segments, frame, scan) = at_scan(bytes)?;
     let held = bytes_held(bytes.len(), &frame, &[[1, 1]]) + 2 * MOST_INDEX_BYTES;
     within("memory", held, wanted.memory)?;
@@ -269,7 +269,7 @@ pub(crate) fn decode_part(
     bytes: &[u8],
     index: &Index<'_>,
     part: Area,
-    wanted: &Wanted<'_>,
+    wanted: &Request<'_>,
 ) -> Result<Vec<Grid<u8>>, Refused> {
     let &[sizes, ..] = wanted.sizes else {
         return Ok(Vec::new());

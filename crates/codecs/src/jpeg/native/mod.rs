@@ -66,7 +66,7 @@ pub(crate) enum Scans {
 }
 
 /// What is wanted.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Request<'a> {
     /// Samples per block side of the first component and of the others: 1, 2, 4 or 8 (eighths).
     pub(crate) sizes: &'a [[u8; 2]],
     /// Which scans are followed.
@@ -98,7 +98,7 @@ fn within(name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
 /// # Errors
 /// See [`Refused`]. A file that is broken may be refused where a smaller size alone would not have come
 /// upon the fault.
-pub(crate) fn decode(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Vec<Grid<u8>>>, Refused> {
+pub(crate) fn decode(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<Vec<Grid<u8>>>, Refused> {
     let mut segments = Segments::new(bytes)?;
     let frame = match segments.next()? {
         Segment::Frame(frame) => frame,

@@ -17,7 +17,7 @@ use self::wave::{Job, Task, Wave};
 use super::entropy::{self, Unstuffed};
 use super::plane::{PlaneDecoder, quant_of};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
-use super::{Refused, Scans, Wanted, within};
+use super::{Refused, Request, Scans, within};
 
 /// The coefficients of one row of a component's blocks while scans add to them.
 struct BlockRow {
@@ -43,7 +43,7 @@ pub(super) fn decode(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
     planes: Vec<PlaneDecoder>,
-    wanted: &Wanted<'_>,
+    wanted: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let scans = all_scans(segments, wanted.scans)?;
     let needed = match wanted.followed {

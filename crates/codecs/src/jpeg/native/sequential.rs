@@ -13,13 +13,13 @@ use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
 use super::split::Tail;
-use super::{Refused, Scans, Wanted, within};
+use super::{Refused, Request, Scans, within};
 
 pub(super) fn decode(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
     mut planes: Vec<PlaneDecoder>,
-    wanted: &Wanted<'_>,
+    wanted: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let mut scans = 0;
     while let Segment::Scan(scan) = segments.next()? {
@@ -186,7 +186,7 @@ fn decode_scan(
     scan: &ScanHeader,
     data: Unstuffed,
     planes: Vec<PlaneDecoder>,
-    wanted: &Wanted<'_>,
+    wanted: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let (across, down) = mcus(frame, scan, &planes);
     let (mut coders, lanes) = coders(tables, frame, scan, &planes)?;

@@ -40,14 +40,14 @@ enum State {
     /// It is done; no MCU that begins at the same bit was met yet.
     Decoded(Decoded),
     /// The rest of the scan is this much of it.
-    Met { decoded: Decoded, place: Meeting },
+    Met { decoded: Decoded, place: SyncPoint },
     /// It was of no use.
     Useless,
 }
 
 /// Where both cores met: MCU `ours` of the scan is MCU `theirs` of the tail.
 #[derive(Clone, Copy)]
-struct Meeting {
+struct SyncPoint {
     ours: usize,
     theirs: usize,
     /// What the tail's DC coefficients lack, modulo 2^16 as they are stored.
@@ -167,7 +167,7 @@ impl Tail {
         {
             *lacking = (coder.prediction as i16).wrapping_sub(began);
         }
-        let place = Meeting {
+        let place = SyncPoint {
             ours,
             theirs,
             lacking,
@@ -191,7 +191,7 @@ impl Decoded {
     }
 
     /// Copies MCU `from` of the tail into the coders' rows as their MCU `to`.
-    fn copy(&self, from: usize, place: &Meeting, across: usize, coders: &mut [Coder], to: usize) {
+    fn copy(&self, from: usize, place: &SyncPoint, across: usize, coders: &mut [Coder], to: usize) {
         let rows = &self.rows[from / across];
         let from = from % across;
         for ((coder, row), lacking) in coders.iter_mut().zip(rows).zip(place.lacking) {

@@ -6,7 +6,7 @@ mod score;
 use andon_recipe::{Goal, Output, options};
 
 pub(crate) use length::Length;
-pub(crate) use score::{Scored, Tried};
+pub(crate) use score::{Candidate, Scored};
 
 /// What the quality is looked for by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ pub(crate) struct Scored {
 }
 
 /// A file, and what its picture scores.
-pub(crate) struct Tried {
+pub(crate) struct Candidate {
     /// The file.
     pub(crate) file: Vec<u8>,
     /// At most 100; below 0 for very bad pictures.
@@ -72,11 +72,11 @@ impl Scored {
     }
 
     /// The smallest of the files tried that scores enough; where none does, the best.
-    pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Tried>) -> Result<Vec<u8>> {
+    pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Candidate>) -> Result<Vec<u8>> {
         let enough = f64::from(self.score);
         // The largest quality known to be too small, and the smallest known to be enough.
         let (mut small, mut fits) = (0, 101);
-        let mut best: Option<(u8, Tried)> = None;
+        let mut best: Option<(u8, Candidate)> = None;
         let mut known = Vec::new();
         for _ in 0..Self::TRIES {
             let quality = match fits - small {
@@ -125,7 +125,7 @@ mod tests {
         let mut tries = 0;
         let file = Scored { score }.run(|quality| {
             tries += 1;
-            Ok(Tried {
+            Ok(Candidate {
                 file: vec![quality],
                 score: curve(f64::from(quality)),
             })

@@ -15,7 +15,7 @@ use super::super::entropy::{Unstuffed, WORTH_IT};
 use super::super::plane::PlaneDecoder;
 use super::super::scan::{Intervals, check};
 use super::super::segments::ScanHeader;
-use super::super::{Refused, Wanted};
+use super::super::{Refused, Request};
 use super::ac;
 use super::{Found, Rows, dc};
 
@@ -226,7 +226,7 @@ impl Wave {
     }
 
     /// Does everything, with idle cores where it is worth it.
-    pub(super) fn run(self, wanted: &Wanted<'_>) -> Result<Vec<PlaneDecoder>, Refused> {
+    pub(super) fn run(self, wanted: &Request<'_>) -> Result<Vec<PlaneDecoder>, Refused> {
         let wave = Arc::new(self);
         let size: usize = wave.jobs.iter().map(|job| job.size).sum();
         let helpers = if size < WORTH_IT { 0 } else { MOST_HELPERS };
