@@ -109,7 +109,7 @@ impl Line<'_> {
         // Only the administrator may; the lateness tells what it was worth.
         let _ = rustix::process::nice(-10);
         let connection = Connection::open(self.server);
-        // Whoever could not connect must not keep the others waiting.
+        // A client that could not connect must not block the barrier for the others.
         self.connected.wait();
         let (mut connection, clock) = (connection?, self.clock.get_or_init(Instant::now));
         let mut mine = Vec::new();

@@ -41,7 +41,7 @@ enum Size {
     Own,
     /// As large as fits into these shares of the picture's sides, in per cent.
     Shares(Option<f64>, Option<f64>),
-    /// As large as fits into so many px; 0: as the other side says.
+    /// The largest size that fits into a width and height in px; 0 leaves a side to the other one.
     Px(u32, u32),
 }
 

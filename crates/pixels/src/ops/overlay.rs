@@ -123,7 +123,7 @@ pub(super) struct Laid {
 /// Where a material lies along one side of the picture.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Once: at this share of the room that it leaves, and so many px further.
+    /// Once, at this share of the free room, plus an offset in px.
     Once { share: f64, px: i64 },
     /// From the edge, one beside the other.
     Repeat,
@@ -149,7 +149,7 @@ impl Place {
         Ok(Self::Once { share, px })
     }
 
-    /// Its left or top edges, where it may lie so many times.
+    /// Left or top edges of its copies, at most `most`.
     fn edges(self, picture: u32, icon: u32, most: u32) -> Vec<i64> {
         match self {
             // Cut towards zero.

@@ -266,7 +266,7 @@ const DECODED_NANOS: u64 = 5;
 const LEAST_RESULT: u64 = 8 << 20;
 
 impl Walk {
-    /// Starts behind the decoder, which goes through so many bytes of a file of so many.
+    /// Starts after the decoder, which reads `coded` of the file's bytes.
     pub(super) fn new(
         (file, coded): (usize, usize),
         source: &dyn Codec,

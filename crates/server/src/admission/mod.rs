@@ -271,7 +271,7 @@ impl Drop for Admitted {
 }
 
 impl Work {
-    /// What `plan` says, for a source of so many bytes; they are counted elsewhere until it is done.
+    /// The work of `plan` for a source of `source_bytes`, which are counted elsewhere.
     pub(crate) fn of(plan: &Plan, source_bytes: u64) -> Self {
         Self {
             kind: match plan.is_copy() {

@@ -2,22 +2,21 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lowers this thread's priority by so many steps of niceness: clients that wait for a hit or a rejection should not wait
-/// for a slice of time that is spent on somebody's picture.
+/// Raises this thread's niceness, so that the threads that answer hits and rejections preempt it.
 pub(crate) fn yield_to_replies(niceness: i32) {
     // Where a system does not let it, everybody has the same priority.
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), niceness);
 }
 
-/// Pixel threads that work, of all servers in the process: they share its cores.
+/// Pixel threads that run a job, of all servers in the process: they share its cores.
 static WORKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Does a pixel thread work now? Whoever yields its core then yields it for milliseconds.
+/// Is a pixel thread running a job? A thread that yields its core then gets it back milliseconds later.
 pub(crate) fn pixels_are_made() -> bool {
     WORKING.load(Ordering::Relaxed) > 0
 }
 
-/// Counts a pixel thread while it works.
+/// Counts a pixel thread while it runs a job.
 pub(super) struct Working(());
 
 impl Working {

@@ -7,8 +7,8 @@
 //! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A thread that has answered hits
 //! yields its core before it looks for more. Their next requests then come together, and one
 //! round answers them all; otherwise the two wake each other up for every single one, while whoever else shares the
-//! core waits for its slice of time. While pictures are made it keeps its core: a pixel thread would have it for
-//! milliseconds, and everybody on this thread's connections would wait.
+//! core waits for its slice of time. While pictures are made it keeps its core: a pixel thread would hold it for
+//! milliseconds, and all connections of this thread would wait.
 
 use std::cell::Cell;
 use std::io;

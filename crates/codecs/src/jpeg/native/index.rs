@@ -19,8 +19,8 @@ use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
 use super::sequential::{Coder, coders, decode_row, decode_whole_row, ends};
 use super::{Refused, Request, bytes_held, within};
 
-/// An index as it is kept, by whoever has a place for bytes: [`HEAD`] bytes about the picture, then its entries, row by
-/// row of MCUs. What it says of places is checked against the file again, for nobody knows where it was.
+/// A serialised index: [`HEAD`] bytes about the picture, then its entries, row by row of MCUs. It may come from a disk,
+/// so its offsets are checked against the file.
 pub(crate) struct Index<'a> {
     /// Bytes of the file.
     file: u64,
@@ -107,7 +107,7 @@ impl<'a> Index<'a> {
         self.across.div_ceil(self.columns)
     }
 
-    /// The entry of so many MCUs from the left; behind the last of a row comes the first of the next.
+    /// The first entry at or after MCU `column` of `row`; after the last of a row comes the first of the next.
     fn entry(&self, column: u32, row: u32) -> Option<Entry> {
         let group = column.div_ceil(self.columns);
         let place = u64::from(row) * u64::from(self.groups()) + u64::from(group);

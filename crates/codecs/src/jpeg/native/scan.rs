@@ -45,7 +45,7 @@ impl<'a> Intervals<'a> {
         Self::begun(data, 0, u32::MAX)
     }
 
-    /// The first interval has begun already: so many of its MCUs are left.
+    /// Starts inside the first restart interval, of which `left` MCUs remain.
     pub(super) fn begun(data: &'a Unstuffed, restart: u32, left: u32) -> Self {
         Self {
             left,

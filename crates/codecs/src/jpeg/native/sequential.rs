@@ -228,7 +228,7 @@ fn decode_scan(
     output.planes()
 }
 
-/// Decodes so many MCUs into the coders' rows.
+/// Decodes one row of `across` MCUs into the coders' rows.
 pub(super) fn decode_whole_row<'a>(
     coders: &mut [Coder],
     across: usize,
