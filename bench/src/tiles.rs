@@ -215,7 +215,7 @@ impl Scratch {
 
     fn make(&self, photos: &Folder) -> Result<()> {
         let model = Model::ycbcr(Subsampling::C420);
-        let steps = format!("cover:{PHOTO}x{PHOTO},crop:{PHOTO}x{PHOTO}");
+        let steps = format!("cover:{PHOTO}x{PHOTO}:centre:enlarge");
         let mut parts = Vec::new();
         for name in &photos.names {
             parts.push(convert(prepared(&photos.read(name)?, &steps)?, model)?);
