@@ -2,10 +2,12 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use andon_server::config::{OriginConfig, OriginKind};
-use andon_server::{Config, ConfigError, Listen, Server};
+use andon_server::{Config, ConfigError, Inherited, Listen, Pulse, Server};
 use anyhow::Context;
+use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Serve a folder of images over HTTP
@@ -32,9 +34,14 @@ Examples:
 One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
 server listens; requests are logged to standard error. SIGHUP reloads the configuration: requests in progress finish \
 with the old one, and an invalid file is rejected and changes nothing. SIGTERM or SIGINT stops the server after it has \
-answered the requests it accepted; a second signal stops it at once.";
+answered the requests it accepted; a second signal stops it at once.
+
+Under systemd it takes over the sockets of its socket unit (LISTEN_FDS) whose addresses the configuration names, says when \
+it is ready, reloads or stops (NOTIFY_SOCKET), and that its threads still turn (WATCHDOG_USEC).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    // Before there is a second thread.
+    let inherited = Inherited::from_environment()?;
     let config = configuration(args)?;
     andon_server::install_log(config.log);
     let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
@@ -50,11 +57,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
         let mut hang_up = signal(SignalKind::hangup())?;
 
-        let server = Server::bind(&config, andon_codecs::ALL).await?;
+        let server = Server::bind(&config, andon_codecs::ALL, inherited).await?;
         announce(&server, &config)?;
+        tell(&[NotifyState::Ready]);
+        if let Some(interval) = sd_notify::watchdog_enabled() {
+            tokio::spawn(feed_watchdog(server.pulse(), interval / 2));
+        }
         let reloader = server.reloader();
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
+                tell_of_reload();
                 let config = configuration(args);
                 let log = config.as_ref().ok().map(|config| config.log);
                 let outcome = reloader.reload(config).await;
@@ -65,6 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                     Ok(()) => tracing::info!("the configuration was read again"),
                     Err(error) => tracing::warn!("the configuration stays as it was: {error}"),
                 }
+                tell(&[NotifyState::Ready]);
             }
         };
         let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -78,12 +91,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             () = asked_to_stop() => {}
             () = reload_for_ever => {}
         }
+        tell(&[NotifyState::Stopping]);
         let _ = stop.send(());
         tokio::select! {
             () = running => Ok(()),
             () = asked_to_stop() => Err(anyhow::anyhow!("stopped at once, as asked a second time")),
         }
     })
+}
+
+/// Tells the service manager, where there is one.
+fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::warn!(%error, "cannot tell the service manager");
+    }
+}
+
+/// It wants to know when the reload began.
+fn tell_of_reload() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => tell(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::warn!(%error, "there is no monotonic clock"),
+    }
+}
+
+/// Says that the server is alive for as long as the threads of its connections are.
+async fn feed_watchdog(pulse: Pulse, every: Duration) {
+    while pulse.beat().await {
+        tell(&[NotifyState::Watchdog]);
+        tokio::time::sleep(every).await;
+    }
 }
 
 fn configuration(args: &Args) -> Result<Config, ConfigError> {

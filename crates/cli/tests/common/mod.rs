@@ -35,11 +35,16 @@ impl Served {
     }
 
     /// The same by a command that ends in the binary's name.
-    pub fn start_by(mut command: Command, folder: &Path, config: &str) -> Self {
+    pub fn start_by(command: Command, folder: &Path, config: &str) -> Self {
+        Self::start_at("127.0.0.1:0", command, folder, config)
+    }
+
+    /// The same at an address.
+    pub fn start_at(listen: &str, mut command: Command, folder: &Path, config: &str) -> Self {
         let file = folder.join("andon.toml");
         std::fs::write(&file, config).unwrap();
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--config"])
+            .args(["serve", "--listen", listen, "--config"])
             .arg(&file)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -69,6 +74,11 @@ impl Served {
         let id = self.child.id().to_string();
         let told = Command::new("kill").args([name, &id]).status();
         assert!(told.unwrap().success());
+    }
+
+    /// Waits until it has ended by itself; its exit code.
+    pub fn wait(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// `kill -9`, and waits until it has gone.
@@ -114,10 +124,15 @@ impl Client {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// An error for a reply that is not whole.
+    /// An error for a reply that is not whole; `ConnectionAborted` when the connection was closed before there was any.
     pub fn get(&mut self, target: &str) -> io::Result<Reply> {
         let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n");
-        self.0.get_mut().write_all(request.as_bytes())?;
+        let asked = self.0.get_mut().write_all(request.as_bytes());
+        match asked.and_then(|()| Ok(self.0.fill_buf()?.is_empty())) {
+            Ok(false) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
+            _ => return Err(io::ErrorKind::ConnectionAborted.into()),
+        }
         let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let status = self.line()?;
         let status = status.split(' ').nth(1).and_then(|code| code.parse().ok());

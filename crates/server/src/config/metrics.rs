@@ -12,7 +12,7 @@ use super::{AllowedClients, Listen};
 pub struct MetricsConfig {
     /// Who may read `/metrics` at the addresses where pictures are served.
     pub allow: AllowedClients,
-    /// One more address, for `/metrics` and `/healthz` alone; everybody who reaches it may read.
+    /// One more address, for `/metrics`, `/healthz` and `/readyz` alone; everybody who reaches it may read.
     pub listen: Option<Listen>,
 }
 

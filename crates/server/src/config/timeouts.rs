@@ -22,7 +22,9 @@ pub struct Timeouts {
     pub write: Span,
     /// For one answer: waiting, reading and pixel work together. Then 503.
     pub request: Span,
-    /// How long accepted requests may take to finish once the server is told to stop.
+    /// How long the server goes on accepting once it is told to stop, while `/readyz` says so.
+    pub grace: Span,
+    /// How long accepted requests may take to finish after that.
     pub shutdown: Span,
 }
 
@@ -35,6 +37,7 @@ impl Default for Timeouts {
             keep_alive: seconds(75),
             write: seconds(30),
             request: seconds(30),
+            grace: seconds(0),
             shutdown: seconds(30),
         }
     }
@@ -56,7 +59,9 @@ impl Timeouts {
                 || "must be more than \"0s\" and at most a day (\"24h\")".to_owned(),
             )?;
         }
-        Ok(())
+        check(self.grace.0 <= LONGEST, "timeouts.grace", || {
+            "must be at most a day (\"24h\")".to_owned()
+        })
     }
 }
 

@@ -64,6 +64,8 @@ pub enum Error {
     Late(Duration),
     #[error("the format takes too long to write right now; try again")]
     Postponed,
+    #[error("the server is {0}")]
+    NotReady(&'static str),
     #[error("internal error; see the server's log")]
     Panicked,
     #[error("method {0} not allowed (allowed: GET, HEAD)")]
@@ -225,6 +227,7 @@ impl Error {
             ),
             Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "timeout"),
             Self::Postponed => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "postponed"),
+            Self::NotReady(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "not_ready"),
             Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "panic"),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::Shared(shared) => shared.facts(),
@@ -289,7 +292,9 @@ impl Error {
             Self::Pixels(P::Limit { .. }) => Kind::Limit,
             Self::Method(_) => Kind::Method,
             Self::TargetTooLong { .. } | Self::Host => Kind::Url,
-            Self::Busy | Self::Refused(_) | Self::ConnectionLimit(_) => Kind::Busy,
+            Self::Busy | Self::NotReady(_) | Self::Refused(_) | Self::ConnectionLimit(_) => {
+                Kind::Busy
+            }
             Self::Late(_) => Kind::Late,
             Self::Io(_) => Kind::Origin,
             Self::Origin(trouble) => match trouble.status() {

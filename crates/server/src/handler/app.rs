@@ -8,6 +8,7 @@ use andon_pixels::{Codec, Engine};
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
+use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
@@ -74,6 +75,8 @@ pub(crate) struct App {
     pub(crate) uploads: Uploads,
     /// Outlives reloads.
     pub(crate) metrics: Arc<Metrics>,
+    /// Outlives reloads, too.
+    pub(crate) readiness: Arc<Readiness>,
     /// Who may read them where pictures are served.
     pub(crate) metrics_allow: AllowedClients,
     /// For one answer, waiting included.
@@ -137,6 +140,7 @@ impl App {
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,
             metrics,
+            readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),
             metrics_allow: config.metrics.allow,
             timeout,
         })

@@ -4,6 +4,7 @@ mod app;
 mod fallback;
 mod fast_path;
 mod monitoring;
+mod readiness;
 mod record;
 pub(crate) mod upload;
 mod welcome;
@@ -48,7 +49,7 @@ impl App {
     ) -> Reply {
         match route {
             Route::Upload => self.upload(request, peer).await,
-            Route::Metrics | Route::Nothing => self.monitoring(route, &request),
+            Route::Ready | Route::Metrics | Route::Nothing => self.monitoring(route, &request),
             Route::Health if purpose == Purpose::Metrics => self.monitoring(route, &request),
             Route::Health | Route::Purge | Route::Image => self.answer(route, request, peer).await,
         }

@@ -1,4 +1,4 @@
-//! `/metrics`, at the addresses and for the clients that the configuration allows.
+//! `/readyz`; and `/metrics`, at the addresses and for the clients that the configuration allows.
 
 use andon_dialects::OWN_ERRORS;
 use bytes::Bytes;
@@ -22,6 +22,10 @@ impl App {
         match route {
             Route::Metrics => self.exposition(),
             Route::Health => response::healthy(),
+            Route::Ready => match self.readiness.check() {
+                Ok(()) => response::healthy(),
+                Err(error) => response::error(&error, error.status(), OWN_ERRORS),
+            },
             _ => {
                 let path = request.uri().path().trim_start_matches('/').to_owned();
                 response::error(&Error::Missing { path }, StatusCode::NOT_FOUND, OWN_ERRORS)

@@ -154,7 +154,7 @@ async fn bind_unix(path: &Path, mode: SocketMode) -> io::Result<(UnixListener, S
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode.0))?;
     let file = SocketFile {
         path: path.to_owned(),
-        inode: std::fs::symlink_metadata(path)?.ino(),
+        inode: Some(std::fs::symlink_metadata(path)?.ino()),
     };
     Ok((listener, file))
 }
@@ -184,16 +184,25 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A socket's file: removed with its server, unless another server has put its own there meanwhile.
+/// A socket's file: removed with its server, unless somebody else has made it, or another server has put its own there
+/// meanwhile.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
-    inode: u64,
+    /// Of a file of ours.
+    inode: Option<u64>,
+}
+
+impl SocketFile {
+    pub(super) fn of_another(path: PathBuf) -> Self {
+        Self { path, inode: None }
+    }
 }
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let ours = std::fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
+        let now = std::fs::symlink_metadata(&self.path);
+        let ours = now.is_ok_and(|now| Some(now.ino()) == self.inode);
         if ours {
             // A file that stays behind is found to be stale by the next server.
             let _ = std::fs::remove_file(&self.path);

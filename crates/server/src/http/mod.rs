@@ -2,6 +2,7 @@
 
 mod connections;
 mod fast_path;
+mod inherited;
 mod listener;
 mod sending;
 mod simple;
@@ -10,6 +11,7 @@ mod timeout_stream;
 
 pub(crate) use connections::{Ceilings, ConnectionSlot, Connections};
 pub(crate) use fast_path::{FastPath, FastResponder};
+pub use inherited::Inherited;
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener};
 pub(crate) use sending::Sending;

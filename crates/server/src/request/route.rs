@@ -14,6 +14,8 @@ pub(crate) enum Purpose {
 pub(crate) enum Route {
     /// Is the server there?
     Health,
+    /// Should it be sent requests?
+    Ready,
     /// Metrics for Prometheus.
     Metrics,
     /// Remove results from the cache.
@@ -32,6 +34,7 @@ impl Route {
     pub(crate) fn of(purpose: Purpose, path: &str, metrics: bool) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,
+            (_, "/readyz") => Self::Ready,
             (Purpose::Metrics, "/metrics") => Self::Metrics,
             (Purpose::Metrics, _) => Self::Nothing,
             (Purpose::Images, "/metrics") if metrics => Self::Metrics,
@@ -44,7 +47,10 @@ impl Route {
     /// Is it answered even over the connection limit? Whoever watches the server wants to know most when it is
     /// full.
     pub(crate) fn is_for_monitoring(self) -> bool {
-        matches!(self, Self::Health | Self::Metrics | Self::Nothing)
+        matches!(
+            self,
+            Self::Health | Self::Ready | Self::Metrics | Self::Nothing
+        )
     }
 }
 
@@ -56,6 +62,7 @@ mod tests {
     fn paths_are_routed_by_address_and_by_what_is_open() {
         for (path, when_open, when_closed, for_metrics) in [
             ("/healthz", Route::Health, Route::Health, Route::Health),
+            ("/readyz", Route::Ready, Route::Ready, Route::Ready),
             ("/metrics", Route::Metrics, Route::Image, Route::Metrics),
             ("/_andon/purge", Route::Purge, Route::Purge, Route::Nothing),
             (

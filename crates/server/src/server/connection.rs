@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,6 +20,7 @@ use super::io_threads;
 use super::reload::Current;
 use crate::config::Timeouts;
 use crate::error::Error;
+use crate::handler::App;
 use crate::http::Sending;
 use crate::http::Simple;
 use crate::http::{Ceilings, ConnectionSlot};
@@ -42,9 +44,33 @@ pub(crate) struct Responder {
     pub(crate) purpose: Purpose,
     pub(crate) current: Arc<Current>,
     pub(crate) slot: ConnectionSlot,
+    /// The listener is closed: one more request is answered.
+    leaving: AtomicBool,
 }
 
 impl Responder {
+    pub(crate) fn new(
+        peer: Peer,
+        purpose: Purpose,
+        current: Arc<Current>,
+        slot: ConnectionSlot,
+    ) -> Self {
+        Self {
+            peer,
+            purpose,
+            current,
+            slot,
+            leaving: AtomicBool::new(false),
+        }
+    }
+
+    /// Does the connection end with the request that is answered next?
+    fn is_last(&self, app: &App) -> bool {
+        self.leaving.load(Ordering::Relaxed)
+            || self.slot.over_limit.is_some()
+            || app.readiness.is_stopping()
+    }
+
     /// Answers a request with the configuration of this moment; a connection over the limit has only one.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
@@ -52,7 +78,7 @@ impl Responder {
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-        let last = chunked || self.slot.over_limit.is_some();
+        let last = chunked || self.is_last(&app);
         let mut reply = match self.slot.over_limit {
             Some(over_limit) if !route.is_for_monitoring() => {
                 app.refuse(&request, self.peer, &Error::ConnectionLimit(over_limit))
@@ -81,12 +107,13 @@ impl Responder {
 }
 
 impl FastResponder for Arc<Responder> {
-    /// Connections over the limit, and those for metrics, are answered by hyper.
+    /// Last requests, and those for metrics, are answered by hyper.
     fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
-        if self.purpose != Purpose::Images || !self.slot.is_within_limits() {
+        let app = self.current.app();
+        if self.purpose != Purpose::Images || self.is_last(&app) {
             return None;
         }
-        let body = self.current.app().at_once(asked, self.peer, head)?;
+        let body = app.at_once(asked, self.peer, head)?;
         io_threads::answered();
         Some(body)
     }
@@ -152,8 +179,10 @@ pub(crate) async fn serve<S>(
         ended = connection.as_mut() => return responder.left(ended),
         _ = stopping.wait_for(|stopping| *stopping) => {}
     }
-    if activity.asked() == 0
-        && let Ok(ended) = tokio::time::timeout(FIRST_REQUEST, connection.as_mut()).await
+    // Whoever has just connected, or has just been answered, may have a request on the way.
+    responder.leaving.store(true, Ordering::Relaxed);
+    if activity.waits().is_none_or(|waits| waits < ON_THE_WAY)
+        && let Ok(ended) = tokio::time::timeout(ON_THE_WAY, connection.as_mut()).await
     {
         return responder.left(ended);
     }
@@ -171,5 +200,5 @@ const OVER_LIMIT_HEAD: Duration = Duration::from_secs(1);
 /// reply's piece that is being written.
 const MOST_BUFFERED: usize = 2 * MOST_HEADER_BYTES;
 
-/// A connection that was opened just before the server was told to stop has its request on the way.
-const FIRST_REQUEST: Duration = Duration::from_millis(500);
+/// A request that was sent before the server was told to stop is here by then.
+const ON_THE_WAY: Duration = Duration::from_millis(500);

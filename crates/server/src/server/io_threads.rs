@@ -18,6 +18,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+use tokio::task::JoinError;
 
 use crate::admission::priority;
 
@@ -55,6 +56,17 @@ impl IoThreads {
             io_threads: io_threads.collect::<io::Result<_>>()?,
             next: AtomicUsize::new(0),
         })
+    }
+
+    /// Waits until each of them has turned to something new.
+    ///
+    /// # Errors
+    /// When one of them has ended.
+    pub(crate) async fn beat(&self) -> Result<(), JoinError> {
+        for io_thread in &self.io_threads {
+            io_thread.handle.spawn(async {}).await?;
+        }
+        Ok(())
     }
 
     /// The next one in turn.

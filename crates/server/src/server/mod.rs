@@ -8,7 +8,7 @@ pub(crate) mod reload;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use andon_pixels::Codec;
@@ -22,7 +22,7 @@ use self::reload::{Current, Generation, ReloadRequest, Reloader};
 use crate::admission::Gauges;
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::handler::App;
-use crate::http::{Accepted, Address, Ceilings, Listener};
+use crate::http::{Accepted, Address, Ceilings, Inherited, Listener};
 use crate::operations::metrics::Metrics;
 use crate::request::route::Purpose;
 
@@ -30,6 +30,7 @@ use crate::request::route::Purpose;
 pub struct Server {
     codecs: &'static [&'static dyn Codec],
     current: Arc<Current>,
+    inherited: Inherited,
     bound: Vec<Bound>,
     io_threads: Arc<IoThreads>,
     reloader: Reloader,
@@ -41,6 +42,8 @@ struct Bound {
     listen: Listen,
     purpose: Purpose,
     listener: Listener,
+    /// It belongs to somebody else too, and goes on collecting connections when we have left.
+    is_inherited: bool,
     address: Address,
 }
 
@@ -82,28 +85,39 @@ const MOST_WAITERS: usize = 512;
 const OTHER_WAITERS: usize = 64;
 
 impl Server {
-    /// Opens the origins, starts the pixel threads and binds every address; needs a tokio runtime.
+    /// Opens the origins, starts the pixel threads and binds every address that is not among the `inherited` sockets; needs
+    /// a tokio runtime.
     ///
     /// # Errors
-    /// Naming what cannot be opened or bound.
+    /// Naming what cannot be opened or bound, or an inherited socket that the configuration does not name.
     pub async fn bind(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
+        inherited: Inherited,
     ) -> Result<Self, StartError> {
         open_files::allow_all();
+        let places = places(config);
+        inherited
+            .check(places.iter().map(|(listen, _)| listen))
+            .await?;
         let metrics = Arc::default();
         let (reloader, requests) = Reloader::new(Arc::clone(&metrics));
         let generation = generation(config, codecs, metrics, None)?;
         // What a former process kept is found by the very first request; a disk in trouble is not waited for.
-        let kept = generation.app.maker.results.cache.ready();
-        let _ = tokio::time::timeout(MOST_WARMING_UP, kept).await;
-        let mut bound = Vec::new();
-        for (listen, purpose) in places(config) {
-            bound.push(Bound::new(listen, purpose, config.socket_mode).await?);
-        }
+        let readiness = generation.app.readiness.clone();
+        let maker = generation.app.maker.clone();
+        let warming_up = tokio::spawn(async move {
+            let kept = maker.results.cache.ready();
+            // A disk that hangs is one to serve without.
+            let _ = tokio::time::timeout(MOST_STARTING, kept).await;
+            readiness.start();
+        });
+        let _ = tokio::time::timeout(MOST_WARMING_UP, warming_up).await;
+        let bound = bind_all(places, config.socket_mode, &inherited).await?;
         Ok(Self {
             codecs,
             current: Arc::new(Current::new(generation)),
+            inherited,
             bound,
             io_threads: Arc::new(IoThreads::open(waiters(config))?),
             reloader,
@@ -130,12 +144,20 @@ impl Server {
         self.current.app().maker.admission.gauges()
     }
 
-    /// Serves until `stop` is ready, then answers what was accepted, within the shutdown timeout.
+    /// Tells whether its threads still turn to new work.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        Pulse(Arc::downgrade(&self.io_threads))
+    }
+
+    /// Serves until `stop` is ready, goes on accepting for the grace period, then answers what was accepted, within the
+    /// shutdown timeout.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut requests = self.requests;
         let mut listeners = Listeners {
             codecs: self.codecs,
             current: self.current,
+            inherited: self.inherited,
             acceptors: JoinSet::new(),
             io_threads: self.io_threads,
             closers: Vec::new(),
@@ -156,7 +178,23 @@ impl Server {
                 Some(_) = listeners.acceptors.join_next(), if !listeners.acceptors.is_empty() => {}
             }
         }
+        // Whoever orders a reload now is told that the server is stopping.
+        drop(requests);
         listeners.close().await;
+    }
+}
+
+/// Whether the threads of connections still turn to new work: what a watchdog wants to know.
+#[derive(Clone, Debug)]
+pub struct Pulse(Weak<IoThreads>);
+
+impl Pulse {
+    /// Waits until every thread has turned to something new; `false` when one of them has ended.
+    pub async fn beat(&self) -> bool {
+        match self.0.upgrade() {
+            Some(io_threads) => io_threads.beat().await.is_ok(),
+            None => false,
+        }
     }
 }
 
@@ -164,6 +202,7 @@ impl Server {
 struct Listeners {
     codecs: &'static [&'static dyn Codec],
     current: Arc<Current>,
+    inherited: Inherited,
     acceptors: JoinSet<()>,
     io_threads: Arc<IoThreads>,
     /// What stops each of them.
@@ -176,6 +215,7 @@ impl Listeners {
         self.closers.push((bound.listen, bound.purpose, stopping));
         let acceptor = Acceptor {
             listener: bound.listener,
+            is_inherited: bound.is_inherited,
             purpose: bound.purpose,
             current: self.current.clone(),
             io_threads: self.io_threads.clone(),
@@ -200,7 +240,7 @@ impl Listeners {
                 .any(|closer| (&closer.0, &closer.1) == (listen, purpose))
         });
         self.closers = staying;
-        let new = match bind_all(wanted, config.socket_mode).await {
+        let new = match bind_all(wanted, config.socket_mode, &self.inherited).await {
             Ok(new) => generation
                 .app
                 .resize(config)
@@ -228,19 +268,15 @@ impl Listeners {
     }
 
     async fn close(mut self) {
+        let timeouts = self.current.generation().connection_config.timeouts;
+        self.current.app().readiness.stop();
+        tokio::time::sleep(timeouts.grace.0).await;
         for (_, _, closer) in &self.closers {
             // Fails when the acceptor is closed already.
             let _ = closer.send(true);
         }
-        let timeout = self
-            .current
-            .generation()
-            .connection_config
-            .timeouts
-            .shutdown
-            .0;
         let closing = async { while self.acceptors.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(timeout, closing).await;
+        let _ = tokio::time::timeout(timeouts.shutdown.0, closing).await;
         // Whatever is still open had its time.
         self.acceptors.shutdown().await;
         let app = Arc::into_inner(self.current).map(|current| current.into_generation().app);
@@ -251,9 +287,20 @@ impl Listeners {
 }
 
 impl Bound {
-    async fn new(listen: Listen, purpose: Purpose, mode: SocketMode) -> io::Result<Self> {
-        let listener = Listener::bind(&listen, mode).await?;
+    async fn new(
+        listen: Listen,
+        purpose: Purpose,
+        mode: SocketMode,
+        inherited: &Inherited,
+    ) -> io::Result<Self> {
+        let passed = inherited.listener(&listen).await?;
+        let is_inherited = passed.is_some();
+        let listener = match passed {
+            Some(listener) => listener,
+            None => Listener::bind(&listen, mode).await?,
+        };
         Ok(Self {
+            is_inherited,
             address: listener.address()?,
             listen,
             purpose,
@@ -262,10 +309,14 @@ impl Bound {
     }
 }
 
-async fn bind_all(places: Vec<(Listen, Purpose)>, mode: SocketMode) -> io::Result<Vec<Bound>> {
+async fn bind_all(
+    places: Vec<(Listen, Purpose)>,
+    mode: SocketMode,
+    inherited: &Inherited,
+) -> io::Result<Vec<Bound>> {
     let mut all = Vec::new();
     for (listen, purpose) in places {
-        all.push(Bound::new(listen, purpose, mode).await?);
+        all.push(Bound::new(listen, purpose, mode, inherited).await?);
     }
     Ok(all)
 }
@@ -305,6 +356,7 @@ fn generation(
 /// One listener and the connections that came through it.
 struct Acceptor {
     listener: Listener,
+    is_inherited: bool,
     purpose: Purpose,
     current: Arc<Current>,
     io_threads: Arc<IoThreads>,
@@ -328,8 +380,13 @@ impl Acceptor {
             }
         }
         // Accept the connections already in the backlog before closing the listener, and no more than those:
-        // new ones would keep it open for ever.
-        for _ in 0..MOST_LAST_CONNECTIONS {
+        // new ones would keep it open for ever. An inherited socket keeps them for the next server.
+        let last = if self.is_inherited {
+            0
+        } else {
+            MOST_LAST_CONNECTIONS
+        };
+        for _ in 0..last {
             match tokio::time::timeout(LAST_LISTEN, accept(&self.listener)).await {
                 Ok(accepted) => self.place(&mut open, accepted),
                 Err(_) => break,
@@ -361,12 +418,8 @@ impl Acceptor {
             false => Placement::OverLimit,
         };
         let connected = app.metrics.connected();
-        let responder = Responder {
-            peer: accepted.peer(),
-            purpose: self.purpose,
-            current: self.current.clone(),
-            slot,
-        };
+        let current = self.current.clone();
+        let responder = Responder::new(accepted.peer(), self.purpose, current, slot);
         let stopping = self.stopping.clone();
         let Ok(moving) = accepted.leave() else {
             return placement;
@@ -421,6 +474,9 @@ async fn accept(listener: &Listener) -> Accepted {
 
 /// As many as a usual backlog holds.
 const MOST_LAST_CONNECTIONS: usize = 4096;
+
+/// Then `/readyz` says that the server has started, whatever its disk does.
+const MOST_STARTING: Duration = Duration::from_secs(30);
 
 /// A hundred thousand entries are counted in less.
 const MOST_WARMING_UP: Duration = Duration::from_millis(500);

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use andon_pixels::Codec;
-use andon_server::{Address, Config, Listen, Reloader, Server};
+use andon_server::{Address, Config, Inherited, Listen, Reloader, Server};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -65,7 +65,9 @@ impl House {
         let running = std::thread::spawn(move || {
             let runtime = andon_server::runtime(&config).expect("a runtime");
             runtime.block_on(async {
-                let server = Server::bind(&config, codecs()).await.expect("a server");
+                let server = Server::bind(&config, codecs(), Inherited::default())
+                    .await
+                    .expect("a server");
                 bound
                     .send((server.addresses(), server.reloader()))
                     .expect("a waiting test");

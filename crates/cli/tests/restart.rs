@@ -1,0 +1,232 @@
+//! Reloads and restarts under load, and what systemd is told of them.
+
+mod common;
+
+use std::fs;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use common::{Client, Reply, Served, sample};
+use tempfile::TempDir;
+
+const HIT: &str = "/small_light(dw=60)/a.jpg";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
+    folder
+}
+
+fn keys(queue: usize) -> String {
+    format!("queue = {queue}\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n")
+}
+
+/// As systemd starts it: the socket is descriptor 3, and stays open here.
+fn with_socket(socket: &TcpListener) -> Command {
+    let mut command = Command::new("sh");
+    let passed = "exec 3<&0 0</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"";
+    command
+        .args(["-c", passed, "sh", env!("CARGO_BIN_EXE_andon")])
+        .stdin(Stdio::from(OwnedFd::from(socket.try_clone().unwrap())));
+    command
+}
+
+/// One of many clients: keeps its connection for as long as the server does.
+struct Visitor<'a> {
+    address: &'a str,
+    connection: Option<Client>,
+}
+
+impl Visitor<'_> {
+    /// As every HTTP client does, it asks once more on a new connection when an old one turns out to be closed
+    /// (RFC 9112, 9.3.1). Whatever goes wrong on a new one is lost.
+    fn get(&mut self, target: &str) -> io::Result<Reply> {
+        let kept = self.connection.take();
+        if let Some(mut connection) = kept {
+            match connection.get(target) {
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                reply => return self.keep(connection, reply),
+            }
+        }
+        let mut connection = Client::connect(self.address)?;
+        let reply = connection.get(target);
+        self.keep(connection, reply)
+    }
+
+    fn keep(&mut self, connection: Client, reply: io::Result<Reply>) -> io::Result<Reply> {
+        let reply = reply?;
+        let ends = reply
+            .headers
+            .get("connection")
+            .is_some_and(|it| it == "close");
+        self.connection = (!ends).then_some(connection);
+        Ok(reply)
+    }
+}
+
+#[test]
+fn a_hundred_busy_clients_lose_nothing_to_reloads_and_restarts() {
+    const CLIENTS: usize = 100;
+    const RESTARTS: usize = 8;
+    const RELOADS: usize = 3;
+    let folder = folder();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap().to_string();
+    let start = || Served::start_at(&address, with_socket(&socket), folder.path(), &keys(1000));
+    let mut served = start();
+    let expected = served.get(HIT).body;
+
+    let (done, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let last = thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                let mut visitor = Visitor {
+                    address: &address,
+                    connection: None,
+                };
+                while !done.load(Ordering::Relaxed) {
+                    let reply = visitor.get(HIT).expect("a whole reply");
+                    assert_eq!((reply.status, &reply.body), (200, &expected));
+                    answered.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        // Each server, and each configuration, has answered before the next one comes.
+        let let_them_ask = || {
+            let goal = answered.load(Ordering::Relaxed) + 2 * CLIENTS;
+            while answered.load(Ordering::Relaxed) < goal {
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        for _ in 0..RESTARTS {
+            for reload in 0..RELOADS {
+                fs::write(folder.path().join("andon.toml"), keys(1001 + reload)).unwrap();
+                served.signal("-HUP");
+                let_them_ask();
+            }
+            served.stop();
+            served = start();
+            let_them_ask();
+        }
+        done.store(true, Ordering::Relaxed);
+        served
+    });
+    last.stop();
+}
+
+#[test]
+fn in_its_grace_period_it_answers_and_says_that_it_is_not_ready() {
+    let folder = folder();
+    let config = keys(1000) + "[timeouts]\ngrace = \"1h\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n";
+    let mut served = Served::start(folder.path(), &config);
+    assert_eq!(served.get("/readyz").status, 200);
+    assert_eq!(served.get(HIT).status, 200);
+
+    served.signal("-TERM");
+    let mut readiness = served.get("/readyz");
+    while readiness.status == 200 {
+        readiness = served.get("/readyz");
+    }
+    assert_eq!(readiness.status, 503);
+    assert_eq!(readiness.body, b"the server is stopping\n");
+    assert_eq!(served.get("/healthz").status, 200);
+    let hit = served.get(HIT);
+    assert_eq!((hit.status, hit.is_hit()), (200, true));
+    assert_eq!(
+        hit.headers.get("connection").map(String::as_str),
+        Some("close")
+    );
+
+    served.signal("-TERM");
+    assert_eq!(served.wait(), Some(1), "a second signal ends it at once");
+}
+
+#[test]
+fn a_socket_that_the_configuration_does_not_name_is_refused_in_words() {
+    let folder = folder();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut command = with_socket(&socket);
+    let said = command
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .current_dir(folder.path());
+    let said = said.output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr);
+    let address = socket.local_addr().unwrap();
+    let expected =
+        format!("the socket http://{address} that the server was started with is not in `listen`");
+    assert!(!said.status.success() && text.contains(&expected), "{text}");
+}
+
+#[test]
+fn a_descriptor_that_does_not_listen_is_refused_in_words() {
+    let folder = folder();
+    let mut command = Command::new("sh");
+    let passed = "exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"";
+    command.args(["-c", passed, "sh", env!("CARGO_BIN_EXE_andon"), "serve"]);
+    let said = command.current_dir(folder.path()).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr);
+    assert!(
+        text.contains("LISTEN_FDS names what is no listening socket: fd 3"),
+        "{text}"
+    );
+}
+
+/// The next message that is no watchdog's.
+fn next(systemd: &UnixDatagram) -> String {
+    loop {
+        let text = message(systemd);
+        if text != "WATCHDOG=1\n" {
+            return text;
+        }
+    }
+}
+
+fn message(systemd: &UnixDatagram) -> String {
+    let mut buffer = [0; 512];
+    let length = systemd.recv(&mut buffer).expect("a message in time");
+    String::from_utf8_lossy(&buffer[..length]).into_owned()
+}
+
+#[test]
+fn systemd_hears_of_start_reload_and_stop_and_that_the_server_lives() {
+    let folder = folder();
+    let path = folder.path().join("notify");
+    let systemd = bind(&path);
+    let served = Served::start_with(folder.path(), &keys(1000), |command| {
+        command
+            .env("NOTIFY_SOCKET", &path)
+            .env("WATCHDOG_USEC", "20000");
+    });
+    assert_eq!(message(&systemd), "READY=1\n");
+    assert_eq!(message(&systemd), "WATCHDOG=1\n");
+    assert_eq!(message(&systemd), "WATCHDOG=1\n");
+
+    // A configuration that is refused ends a reload, too.
+    for config in [keys(1001), "nonsense".to_owned()] {
+        fs::write(folder.path().join("andon.toml"), config).unwrap();
+        served.signal("-HUP");
+        let reloading = next(&systemd);
+        let began = reloading
+            .strip_prefix("RELOADING=1\nMONOTONIC_USEC=")
+            .and_then(|time| time.trim_end().parse::<u64>().ok());
+        assert!(began.is_some_and(|began| began > 0), "{reloading}");
+        assert_eq!(next(&systemd), "READY=1\n");
+    }
+    served.stop();
+    assert_eq!(next(&systemd), "STOPPING=1\n");
+}
+
+fn bind(path: &Path) -> UnixDatagram {
+    let systemd = UnixDatagram::bind(path).unwrap();
+    systemd
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    systemd
+}

@@ -1,0 +1,127 @@
+//! Sockets that listened before the server started: systemd's socket activation.
+//!
+//! They stay open in whoever opened them. While the server is restarted, connections wait in them instead of being
+//! refused.
+
+use std::os::unix;
+use std::path::PathBuf;
+use std::{io, net};
+
+use listenfd::ListenFd;
+use tokio::net::{TcpListener, UnixListener, lookup_host};
+
+use super::listener::{Address, Listener, SocketFile};
+use crate::config::Listen;
+
+/// Sockets that somebody else has opened and bound for this process.
+#[derive(Debug, Default)]
+pub struct Inherited {
+    sockets: Vec<Socket>,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(net::TcpListener),
+    Unix(unix::net::UnixListener),
+}
+
+impl Inherited {
+    /// Those that `LISTEN_FDS` speaks of, if it is meant for this process. Call it while there is one thread: it removes
+    /// the variables.
+    ///
+    /// # Errors
+    /// When one of the descriptors is no listening stream socket.
+    pub fn from_environment() -> io::Result<Self> {
+        let mut passed = ListenFd::from_env();
+        let sockets = (0..passed.len()).map(|place| {
+            let socket = match passed.take_tcp_listener(place) {
+                Ok(socket) => socket.map(Socket::Tcp),
+                Err(_) => passed.take_unix_listener(place)?.map(Socket::Unix),
+            };
+            let socket = socket.ok_or_else(|| io::Error::other("the descriptor is taken"))?;
+            socket.set_nonblocking()?;
+            Ok(socket)
+        });
+        let sockets = sockets.collect::<io::Result<_>>();
+        let sockets = sockets.map_err(|error: io::Error| {
+            let text = format!("LISTEN_FDS names what is no listening socket: {error}");
+            io::Error::new(error.kind(), text)
+        })?;
+        Ok(Self { sockets })
+    }
+
+    /// The socket that listens where `listen` says, if it is one of these. It remains here as well, for a reload that
+    /// comes back to it.
+    pub(crate) async fn listener(&self, listen: &Listen) -> io::Result<Option<Listener>> {
+        for socket in &self.sockets {
+            if socket.is_at(listen).await? {
+                return socket.listener().map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a configuration that leaves one of them out: its clients would wait for ever.
+    pub(crate) async fn check(
+        &self,
+        places: impl Iterator<Item = &Listen> + Clone,
+    ) -> io::Result<()> {
+        for socket in &self.sockets {
+            let mut is_named = false;
+            for listen in places.clone() {
+                is_named |= socket.is_at(listen).await?;
+            }
+            if !is_named {
+                let address = socket.address()?;
+                let text = format!(
+                    "the socket {address} that the server was started with is not in `listen`; add it there, or remove it \
+                     from the socket unit"
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Socket {
+    fn set_nonblocking(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(socket) => socket.set_nonblocking(true),
+            Self::Unix(socket) => socket.set_nonblocking(true),
+        }
+    }
+
+    fn address(&self) -> io::Result<Address> {
+        Ok(match self {
+            Self::Tcp(socket) => Address::Tcp(socket.local_addr()?),
+            Self::Unix(socket) => Address::Unix(path(socket)?),
+        })
+    }
+
+    async fn is_at(&self, listen: &Listen) -> io::Result<bool> {
+        Ok(match (self.address()?, listen) {
+            (Address::Tcp(address), Listen::Tcp(name)) => {
+                lookup_host(name).await?.any(|named| named == address)
+            }
+            (Address::Unix(path), Listen::Unix(named)) => path == *named,
+            _ => false,
+        })
+    }
+
+    fn listener(&self) -> io::Result<Listener> {
+        Ok(match self {
+            Self::Tcp(socket) => Listener::Tcp(TcpListener::from_std(socket.try_clone()?)?),
+            Self::Unix(socket) => Listener::Unix(
+                UnixListener::from_std(socket.try_clone()?)?,
+                SocketFile::of_another(path(socket)?),
+            ),
+        })
+    }
+}
+
+/// Of a socket that has one.
+fn path(socket: &unix::net::UnixListener) -> io::Result<PathBuf> {
+    let address = socket.local_addr()?;
+    Ok(address.as_pathname().map(Into::into).unwrap_or_default())
+}
