@@ -43,6 +43,12 @@ pub trait Errors: fmt::Debug + Sync {
         own
     }
 
+    /// The status where the origin answered with this one, which blames the request.
+    fn of_origin(&self, answered: u16, fault: Fault, own: u16) -> u16 {
+        let _ = answered;
+        self.status(fault, own)
+    }
+
     /// Media type and text of the body with this status, from the sentence for the public; `None`: the sentence.
     fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
         let _ = (status, sentence);

@@ -87,6 +87,8 @@ pub struct AnswerStyle {
     /// Headers of replies with the result, and of 304: name in lower case, and value. [`Self::EXTENSION`] in a value
     /// stands for that of the result's format.
     pub headers: Vec<(&'static str, String)>,
+    /// How many bytes the source may have, if the URL says it.
+    pub most_bytes: Option<u64>,
     /// When the URL expires, in seconds since 1970.
     pub expires: Option<u64>,
     /// How that is answered: a moment may stand in the dialect's language, or in a signature in front of it.
@@ -112,6 +114,7 @@ impl Default for AnswerStyle {
             type_by_name: false,
             canonical: None,
             headers: Vec::new(),
+            most_bytes: None,
             expires: None,
             expired: OWN_ERRORS,
             max_age: None,

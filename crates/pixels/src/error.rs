@@ -51,6 +51,13 @@ pub enum Error {
         /// What is wrong and what would do.
         why: String,
     },
+    /// The recipe asks for something that cannot be made of this source.
+    Unfit {
+        /// The offending piece.
+        piece: String,
+        /// What is wrong and what would do.
+        why: String,
+    },
     /// The deadline passed or the client left.
     Interrupted,
     /// A bug of ours, caught.
@@ -61,8 +68,15 @@ impl Error {
     /// Rules make no picture of a source.
     #[must_use]
     pub fn of_rules(error: andon_recipe::ResolveError) -> Self {
-        let andon_recipe::ResolveError { piece, why } = error;
-        Self::Recipe { piece, why }
+        let andon_recipe::ResolveError {
+            piece,
+            why,
+            of_source,
+        } = error;
+        match of_source {
+            true => Self::Unfit { piece, why },
+            false => Self::Recipe { piece, why },
+        }
     }
 
     /// Whose fault it is.
@@ -71,6 +85,7 @@ impl Error {
         match self {
             Self::Recipe { .. } | Self::Interrupted => Fault::Client,
             Self::UnknownFormat
+            | Self::Unfit { .. }
             | Self::Broken { .. }
             | Self::Unsupported { .. }
             | Self::Limit { .. } => Fault::Source,
@@ -105,7 +120,9 @@ impl fmt::Display for Error {
                 };
                 write!(f, "{name} {value} is over the limit of {limit} {unit}")
             }
-            Self::Recipe { piece, why } => write!(f, "`{piece}` cannot be done: {why}"),
+            Self::Recipe { piece, why } | Self::Unfit { piece, why } => {
+                write!(f, "`{piece}` cannot be done: {why}")
+            }
             Self::Interrupted => {
                 f.write_str("the work was stopped because its deadline passed or its client left")
             }

@@ -152,6 +152,16 @@ proptest! {
         });
         let asked = Measure::TrimDistance { tolerance: tolerance.into(), corner: (true, true) };
         prop_assert_eq!(answer(&file, &Asks(asked, Output::default())), distance);
+        // From a colour, on magenta.
+        let [red, green, blue, _] = ground;
+        let colour = [red, green, blue];
+        let keyed = but(size, |x, y| {
+            let [r, g, b, a] = at(x, y).map(f64::from);
+            let shown = [(r, 255.0), (g, 0.0), (b, 255.0)].map(|(level, key)| (level * a + key * (255.0 - a)) / 255.0);
+            shown.into_iter().zip(colour).any(|(one, other)| (one - f64::from(other)).abs() > f64::from(tolerance))
+        });
+        let asked = Measure::TrimColour { tolerance, colour };
+        prop_assert_eq!(answer(&file, &Asks(asked, Output::default())), keyed);
     }
 }
 

@@ -20,6 +20,13 @@ pub enum Measure {
         /// As above.
         corner: (bool, bool),
     },
+    /// The same, where a pixel is border if no channel of it, laid on magenta, is further from a colour.
+    TrimColour {
+        /// Levels of 255.
+        tolerance: u8,
+        /// Red, green, blue.
+        colour: [u8; 3],
+    },
     /// What draws the eye?
     Salient,
 }
@@ -28,7 +35,7 @@ impl Measure {
     /// Does the size of the result depend on the answer?
     #[must_use]
     pub fn decides_size(self) -> bool {
-        matches!(self, Self::Trim { .. } | Self::TrimDistance { .. })
+        !matches!(self, Self::Salient)
     }
 }
 
@@ -68,6 +75,10 @@ impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, tolerance, (right, bottom)) = match *self {
             Self::Salient => return f.write_str("salient"),
+            Self::TrimColour {
+                tolerance,
+                colour: [r, g, b],
+            } => return write!(f, "trim:{tolerance} from {r:02x}{g:02x}{b:02x}"),
             Self::Trim { tolerance, corner } => ("trim", tolerance.into(), corner),
             Self::TrimDistance { tolerance, corner } => ("trim distance", tolerance, corner),
         };

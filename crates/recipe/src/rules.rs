@@ -104,6 +104,8 @@ pub struct ResolveError {
     pub piece: String,
     /// What is wrong and what would do.
     pub why: String,
+    /// Is it the source that will not do, rather than the request?
+    pub of_source: bool,
 }
 
 impl ResolveError {
@@ -113,6 +115,16 @@ impl ResolveError {
         Self {
             piece: piece.to_string(),
             why: why.into(),
+            of_source: false,
+        }
+    }
+
+    /// The same, where another source would do.
+    #[must_use]
+    pub fn of_source(self) -> Self {
+        Self {
+            of_source: true,
+            ..self
         }
     }
 }

@@ -82,6 +82,13 @@ fn a_border_of_one_colour_is_cut_off() {
     house.put("framed.png", &framed.body);
     assert_eq!(picture(&house, "t:0", "framed.png").size(), (400, 300));
     assert_eq!(picture(&house, "t:0::1:1", "framed.png").size(), (420, 320));
+    for (colour, size) in [("123456", (400, 300)), ("654321", (480, 360))] {
+        let options = format!("t:0:{colour}");
+        assert_eq!(picture(&house, &options, "framed.png").size(), size);
+    }
+    // What is transparent is magenta.
+    house.put("clear.png", &picture(&house, "pd:20/f:png", "a.jpg").body);
+    assert_eq!(picture(&house, "t:1:f0f", "clear.png").size(), (400, 300));
 }
 
 #[test]
@@ -105,6 +112,16 @@ fn what_is_wrong_has_imgproxys_status() {
         let reply = house.get(target);
         assert_eq!(reply.status, status, "{target}: {}", reply.text());
         assert_eq!(reply.header("content-disposition"), None);
+    }
+    let length = std::fs::metadata(sample("jpeg/420.jpg"))
+        .expect("a sample")
+        .len();
+    for (most, status) in [(length, 200), (length - 1, 422)] {
+        let house = House::with(&format!("{OPEN}allow_security_options = true\n"));
+        // What was made before is not sent where it may not be.
+        let _ = house.get("/unsafe/w:5/plain/local:///a.jpg");
+        let reply = house.get(&format!("/unsafe/w:5/msfs:{most}/plain/local:///a.jpg"));
+        assert_eq!(reply.status, status, "{}", reply.text());
     }
     let health = house.get("/health");
     assert_eq!(
@@ -152,6 +169,43 @@ fn answers_say_what_the_file_is_called_and_how_long_it_is_good() {
         raw.body,
         std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
     );
+}
+
+#[test]
+fn what_an_origin_says_of_a_request_is_passed_on() {
+    let origin = Origin::start(std::fs::read(sample("jpeg/420.jpg")).expect("a sample"), "");
+    let house = house(&origin.keys());
+    for (answered, status) in [
+        (400, 400),
+        (401, 401),
+        (403, 403),
+        (404, 404),
+        (429, 429),
+        (500, 502),
+        (503, 502),
+    ] {
+        origin.answers(answered, "", Vec::new());
+        let path = format!("127.0.0.1:{}/{answered}.jpg", origin.port());
+        let reply = house.get(&format!("/unsafe/w:50/plain/http://{path}"));
+        assert_eq!(reply.status, status, "{answered}: {}", reply.text());
+    }
+}
+
+#[test]
+fn drawings_stay_drawings_that_run_no_scripts() {
+    let house = house("");
+    house.put_sample("chart.svg", "svg/chart.svg");
+    for _ in 0..2 {
+        let reply = picture(&house, "w:50", "chart.svg");
+        assert_eq!(reply.header("content-type"), Some("image/svg+xml"));
+        let policy = reply.header("content-security-policy").unwrap_or_default();
+        assert!(policy.contains("sandbox"), "{policy}");
+        let name = reply.header("content-disposition");
+        assert_eq!(name, Some("inline; filename=\"chart.svg\""));
+    }
+    let drawn = picture(&house, "w:50/f:png", "chart.svg");
+    assert_eq!((drawn.format(), drawn.size().0), ("png", 50));
+    assert_eq!(house.get("/unsafe/f:svg/plain/local:///a.jpg").status, 422);
 }
 
 #[test]

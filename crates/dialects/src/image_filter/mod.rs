@@ -17,7 +17,7 @@ use crate::dialect::{Dialect, Refusal, Target};
 use crate::errors::{ErrorStyle, Every};
 use crate::percent;
 use crate::request::{Ask, ImageRequest, Source};
-use options::Options;
+use options::{Filter, Options};
 use rules::ImageFilterRules;
 
 #[derive(Debug)]
@@ -55,18 +55,13 @@ impl Dialect for ImageFilter {
         if options == "off" {
             return Ok(Some(ImageRequest::file(source)));
         }
-        let (ask, options) = match options.as_str() {
-            "size" => (Ask::Describe(Arc::new(size::Size)), Options::default()),
-            options => (Ask::Picture, Options::read(options)?),
-        };
-        let sizes = matches!(ask, Ask::Describe(_));
-        let mut request = ImageRequest {
-            ask,
-            ..ImageRequest::picture(source, ImageFilterRules::new(options))
-        };
-        if sizes {
+        let options = Options::read(&options)?;
+        let mut request = ImageRequest::picture(source, ImageFilterRules::new(options));
+        if options.filter == Filter::Size {
+            request.ask = Ask::Describe(Arc::new(size::Size));
             request.style.errors = ErrorStyle(&size::NoSize);
         }
+        request.style.most_bytes = options.buffer;
         Ok(Some(request))
     }
 

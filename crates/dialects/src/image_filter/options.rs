@@ -19,6 +19,8 @@ pub(super) struct Options {
     pub(super) sharpen: u64,
     /// `image_filter_interlace`.
     pub(super) interlace: bool,
+    /// `image_filter_buffer`, in bytes; absent: the server's own limit.
+    pub(super) buffer: Option<u64>,
 }
 
 /// `image_filter`.
@@ -26,6 +28,8 @@ pub(super) struct Options {
 pub(super) enum Filter {
     /// The file, if it is a picture.
     Test,
+    /// What it says of its size.
+    Size,
     /// Only the turn.
     Rotate,
     /// Inside a box.
@@ -52,12 +56,13 @@ impl Default for Options {
             webp_quality: 80,
             sharpen: 0,
             interlace: false,
+            buffer: None,
         }
     }
 }
 
 impl Options {
-    /// Reads `resize,150,-,rotate=90,q=75,webp_q=80,sharpen=10,interlace=on`: the words of `image_filter`, then the
+    /// Reads `resize,150,-,rotate=90,q=75,webp_q=80,sharpen=10,interlace=on,buffer=1M`: the words of `image_filter`, then the
     /// other directives in any order.
     ///
     /// # Errors
@@ -73,6 +78,7 @@ impl Options {
                 Filter::Rotate
             }
             "resize" => Filter::Resize(bound(next())?, bound(next())?),
+            "size" => Filter::Size,
             "crop" => Filter::Crop(bound(next())?, bound(next())?),
             other => {
                 let why = "expected off, test, size, rotate, resize or crop";
@@ -96,10 +102,11 @@ impl Options {
             }
             ("webp_q", value) => self.webp_quality = quality(value)?,
             ("sharpen", value) => self.sharpen = number(value).unwrap_or_default().min(1000),
+            ("buffer", value) => self.buffer = Some(bytes(value)?),
             ("interlace", "on") => self.interlace = true,
             ("interlace", "off") => self.interlace = false,
             _ => {
-                let why = "expected rotate=, q=, webp_q=, sharpen= or interlace=on";
+                let why = "expected rotate=, q=, webp_q=, sharpen=, buffer= or interlace=on";
                 return Err(Refusal::new(word, why));
             }
         }
@@ -141,6 +148,21 @@ fn angle(text: &str) -> Result<u64, Refusal> {
     turns.ok_or_else(|| Refusal::new(text, "alone, rotate takes 90, 180 or 270"))
 }
 
+/// nginx's sizes: a number of bytes, of KiB with `k`, of MiB with `m`.
+fn bytes(text: &str) -> Result<u64, Refusal> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1 << 10),
+        None => match text.strip_suffix(['m', 'M']) {
+            Some(digits) => (digits, 1 << 20),
+            None => (text, 1),
+        },
+    };
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<u64> = plain.then(|| digits.parse().ok()).flatten();
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.ok_or_else(|| Refusal::new(text, "a size is a number of bytes, such as 512k or 1M"))
+}
+
 /// GD takes more than 100 for 100.
 fn quality(text: &str) -> Result<u8, Refusal> {
     let why = "a quality is a whole number from 1 to 100";
@@ -161,6 +183,7 @@ impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.filter {
             Filter::Test => f.write_str("test")?,
+            Filter::Size => f.write_str("size")?,
             Filter::Rotate => write!(f, "rotate,{}", self.rotate)?,
             Filter::Resize(w, h) => write!(f, "resize,{w},{h}")?,
             Filter::Crop(w, h) => write!(f, "crop,{w},{h}")?,
@@ -184,6 +207,9 @@ impl fmt::Display for Options {
         }
         if self.interlace {
             f.write_str(",interlace=on")?;
+        }
+        if let Some(bytes) = self.buffer {
+            write!(f, ",buffer={bytes}")?;
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ impl ImageFilterRules {
     /// Is the file sent unchanged? Pictures that fit and need no turn are.
     fn passes(&self, width: u64, height: u64) -> bool {
         match self.options.filter {
-            Filter::Test => true,
+            Filter::Test | Filter::Size => true,
             Filter::Rotate => false,
             Filter::Resize(w, h) | Filter::Crop(w, h) => {
                 width <= w.0 && height <= h.0 && self.options.rotate == 0
@@ -39,7 +39,7 @@ impl ImageFilterRules {
     fn steps(&self, (width, height): (u64, u64)) -> Vec<Step> {
         let (mut w, mut h) = (width, height);
         match self.options.filter {
-            Filter::Test | Filter::Rotate => {}
+            Filter::Test | Filter::Size | Filter::Rotate => {}
             Filter::Resize(most_w, most_h) => {
                 if w > most_w.0 {
                     (w, h) = (most_w.0, scaled(h, most_w, w));
@@ -99,7 +99,7 @@ impl Rules for ImageFilterRules {
         let format = facts.format.as_str();
         if !["jpeg", "gif", "png", "webp"].contains(&format) {
             let why = "image_filter reads JPEG, GIF, PNG and WebP only";
-            return Err(ResolveError::new(format, why));
+            return Err(ResolveError::new(format, why).of_source());
         }
         let (width, height) = (facts.width.into(), facts.height.into());
         if self.passes(width, height) {

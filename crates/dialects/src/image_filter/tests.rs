@@ -89,6 +89,9 @@ fn every_fault_is_415() {
         "resize,5,5,webp_q=0",
         "resize,5,5,7",
         "rotate,90,rotate=90",
+        "test,buffer=1G",
+        "test,buffer=",
+        "test,buffer=99999999999999999999",
     ] {
         let facts = Facts::new("jpeg", 400, 300);
         assert_eq!(answer(ask(options), &facts), Err(415), "{options}");
@@ -132,7 +135,13 @@ fn what_is_small_enough_is_sent_as_it_is() {
     // With an angle that turns nothing it is encoded again.
     assert_eq!(recipe("resize,400,300,rotate=45", &facts), "q:75");
     assert!(ask("off").unwrap().is_file());
-    assert!(matches!(ask("size").unwrap().ask, Ask::Describe(_)));
+    let size = ask("size,buffer=512k").unwrap();
+    assert!(matches!(size.ask, Ask::Describe(_)));
+    assert_eq!(size.style.most_bytes, Some(512 << 10));
+    assert_eq!(
+        ask("test,buffer=1M").unwrap().style.most_bytes,
+        Some(1 << 20)
+    );
 }
 
 #[test]

@@ -62,6 +62,10 @@ impl Errors for Statuses {
             Fault::Origin | Fault::Late | Fault::Busy | Fault::Method | Fault::Internal => own,
         }
     }
+
+    fn of_origin(&self, answered: u16, _: Fault, _: u16) -> u16 {
+        answered
+    }
 }
 
 /// Options on their way into the bag.
@@ -168,23 +172,28 @@ impl Imgproxy {
         let (options, segments) = path::options(path, &self.config.separator);
         let mut info = Info::default();
         let mut notes = Vec::new();
+        let mut said = Reader::new(self, Options::default());
         for option in options {
-            let known = info.option(option[0], &option[1..]);
-            match known {
+            let (name, args) = (option[0], &option[1..]);
+            let refuse = |why: String| Refusal::new(&option.join(":"), why);
+            // What is said about answers and limits is said as of pictures.
+            if matches!(
+                name,
+                "expires" | "exp" | "max_src_resolution" | "msr" | "max_src_file_size" | "msfs"
+            ) {
+                said.option(&option, false)?;
+                continue;
+            }
+            match info.option(name, args) {
                 Some(true) => {}
-                Some(false) => {
-                    notes.push(format!("{}: this is not told; it is ignored", option[0]))
-                }
-                None => {
-                    return Err(Refusal::new(
-                        &option.join(":"),
-                        "it is no option of information",
-                    ));
-                }
+                Some(false) => notes.push(format!("{name}: this is not told; it is ignored")),
+                None => return Err(refuse("it is no option of information".to_owned())),
             }
         }
         let (source, _) = self.source(&segments)?;
-        let request = ImageRequest::picture(source, Recipe::default());
+        let mut request = ImageRequest::picture(source, Recipe::default());
+        request.style.most_bytes = said.options.most_bytes();
+        request.style.expires = (said.options.expires > 0).then_some(said.options.expires);
         Ok(ImageRequest {
             ask: Ask::Describe(Arc::new(info)),
             notes,
@@ -258,6 +267,7 @@ impl Imgproxy {
                 ("content-disposition", disposition(&options, &source)),
                 ("content-security-policy", "script-src 'none'".to_owned()),
             ],
+            most_bytes: options.most_bytes(),
             expires: (options.expires > 0).then_some(options.expires),
             max_age: Some(self.config.ttl),
             fallback: options
@@ -316,7 +326,7 @@ const DEFAULT: &str = "default";
 const MOST_PIPELINES: usize = 8;
 
 /// Formats that URLs may name, and nobody writes.
-const UNWRITTEN: [&str; 5] = ["bmp", "heic", "ico", "svg", "tiff"];
+const UNWRITTEN: [&str; 4] = ["bmp", "heic", "ico", "tiff"];
 
 /// How the URLs of imgproxy 2 begin.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];
@@ -434,9 +444,6 @@ impl<'a> Reader<'a> {
         if later.any(|pipeline| pipeline.trim.is_some()) {
             notes.push("t: only the first pipeline cuts borders off; it is ignored");
         }
-        if options.trim.is_some_and(|trim| trim.colour.is_some()) {
-            notes.push("t: the border's colour is taken from the corner");
-        }
         let effects = &options.effects;
         if effects.duotone.0 > 0.0 && effects.duotone.0 < 1.0 {
             notes.push("dt: both colours act in full");
@@ -455,8 +462,17 @@ fn disposition(options: &Options, source: &Source) -> String {
     } else {
         "inline"
     };
-    let file = source.as_str().rsplit('/').next().unwrap_or_default();
-    let file = file.split(['?', '#']).next().unwrap_or_default();
+    // The name of the host is none of the file.
+    let path = match source {
+        Source::Url(url) => url.split_once("://").map_or("", |(_, rest)| rest),
+        Source::Path(path) => path,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let file = match (source, path.rsplit_once('/')) {
+        (_, Some((_, file))) => file,
+        (Source::Path(_), None) => path,
+        (Source::Url(_), None) => "",
+    };
     let (stem, own) = file.rsplit_once('.').unwrap_or((file, ""));
     let name = options.filename.as_deref().unwrap_or(stem);
     let name = if name.is_empty() { "image" } else { name };

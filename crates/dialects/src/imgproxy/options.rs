@@ -144,7 +144,7 @@ pub(super) struct Gradient {
     /// 0 to 1; 0: none.
     pub(super) opacity: f64,
     pub(super) colour: Colour,
-    /// Towards where it grows: degrees clockwise, from the top.
+    /// Towards where it grows: degrees clockwise, from below.
     pub(super) angle: f64,
     /// Shares of the way.
     pub(super) start: f64,
@@ -168,6 +168,8 @@ pub(super) struct Watermark {
 pub(super) struct Limits {
     /// Megapixels of the source.
     pub(super) resolution: f64,
+    /// Bytes of the source.
+    pub(super) bytes: u64,
     /// Frames that animations may show; 0 and 1: the first alone.
     pub(super) frames: u32,
     /// The longest side of the result, in px.
@@ -214,6 +216,11 @@ impl Options {
     /// All pipelines, the first one first.
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Self> {
         self.before.iter().chain([self])
+    }
+
+    /// How many bytes the source may have.
+    pub(super) fn most_bytes(&self) -> Option<u64> {
+        Some(self.limits.bytes).filter(|bytes| *bytes > 0)
     }
 
     /// What the crop before scaling keeps: as the picture, unless it says so.
@@ -267,6 +274,7 @@ impl Default for Options {
             expires: 0,
             limits: Limits {
                 resolution: 0.0,
+                bytes: 0,
                 frames: 1,
                 side: 0,
             },
@@ -304,7 +312,7 @@ impl Default for Effects {
             gradient: Gradient {
                 opacity: 0.0,
                 colour: BLACK,
-                angle: 180.0,
+                angle: 0.0,
                 start: 0.0,
                 stop: 1.0,
             },

@@ -54,14 +54,23 @@ impl Rules for ImgproxyRules {
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let options = &self.options;
-        if self.is_skipped(facts) {
+        if self.is_skipped(facts) || self.is_drawing(facts) {
             return Ok(Recipe::original());
+        }
+        if self
+            .output
+            .format
+            .as_ref()
+            .is_some_and(|format| format.as_str() == SVG)
+        {
+            let why = format!("an SVG is made of no {} image", facts.format);
+            return Err(ResolveError::new("f:svg", why).of_source());
         }
         let megapixels = f64::from(facts.width) * f64::from(facts.height) / 1e6;
         let most = options.limits.resolution;
         if most > 0.0 && megapixels > most {
             let why = format!("the image has {megapixels:.1} megapixels, more than {most}");
-            return Err(ResolveError::new(format_args!("msr:{most}"), why));
+            return Err(ResolveError::new(format_args!("msr:{most}"), why).of_source());
         }
         let mut steps = Vec::new();
         let mut seen = facts.clone();
@@ -84,7 +93,7 @@ impl Rules for ImgproxyRules {
         let mut format = self.format(&seen);
         let (_, drawn) = self.drawn(&seen, &mut format)?;
         steps.extend(drawn);
-        let output = self.written(format);
+        let output = self.written(&seen, format);
         Recipe { steps, output }.resolve(facts)
     }
 
@@ -109,6 +118,12 @@ impl Rules for ImgproxyRules {
     }
 }
 
+/// The format that is drawn.
+const SVG: &str = "svg";
+
+/// The formats in which pictures go on moving.
+const MOVING: [&str; 2] = ["gif", "webp"];
+
 /// The sides, in px, below which no AVIF is written.
 const LEAST_AVIF: i64 = 16;
 
@@ -127,7 +142,7 @@ impl ImgproxyRules {
         let options = &self.options;
         let area = self.untrimmed(facts)?;
         let turned = self.turned(facts.orientation);
-        let vector = facts.format == "svg";
+        let vector = facts.format == SVG;
         let layout = Layout::new(options, (area.w, area.h), turned, vector, largest(format));
         let (width, height) = layout.size();
         if *format == "avif" && width.min(height) < LEAST_AVIF {
@@ -183,6 +198,12 @@ impl ImgproxyRules {
         let format = self.output.format.as_ref();
         let same = format.is_none_or(|format| format.as_str() == facts.format);
         same && self.options.skip.contains(&&*facts.format)
+    }
+
+    /// Is it an SVG that is passed on, because nobody asked for px?
+    fn is_drawing(&self, facts: &Facts) -> bool {
+        let format = self.output.format.as_ref();
+        facts.format == SVG && format.is_none_or(|format| format.as_str() == SVG)
     }
 
     /// How the stored picture is turned altogether: upright, then by the options.
@@ -263,12 +284,19 @@ impl ImgproxyRules {
         if preferred.contains(&&*facts.format) {
             return &facts.format;
         }
-        let fits = |format: &&&str| **format != "jpeg" || !self.expects_alpha(facts);
+        let (moves, alpha) = (self.moves(facts), self.expects_alpha(facts));
+        let fits =
+            |format: &&&str| (!moves || MOVING.contains(*format)) && (!alpha || **format != "jpeg");
         let first = preferred.iter().find(fits).or(preferred.first());
         first.copied().unwrap_or("jpeg")
     }
 
-    fn written(&self, format: &str) -> Output {
+    /// May more than one frame be shown?
+    fn moves(&self, facts: &Facts) -> bool {
+        facts.frames > 1 && self.options.limits.frames > 1 && !self.options.still
+    }
+
+    fn written(&self, facts: &Facts, format: &str) -> Output {
         let options = &self.options;
         let is_lossy = matches!(format, "jpeg" | "webp" | "avif" | "jxl");
         let lossless = options.lossless && format == "webp";
@@ -281,11 +309,8 @@ impl ImgproxyRules {
             0 => quality.map(Goal::Quality),
             bytes => Some(Goal::Bytes(bytes)),
         };
-        let stills = options.still || options.limits.frames <= 1;
-        let frame = match options.page {
-            0 => stills.then_some(1),
-            page => Some(page),
-        };
+        let moves = self.moves(facts) && MOVING.contains(&format);
+        let frame = (!moves).then(|| options.page.max(1));
         Output {
             format: FormatName::new(format).ok(),
             goal,
@@ -355,10 +380,17 @@ impl ImgproxyRules {
 
 /// The question about the border.
 fn border(trim: &Trim) -> Measure {
-    Measure::Trim {
-        // What differs by more than the threshold, in whole levels. `as` saturates.
-        tolerance: trim.threshold as u8,
-        corner: (false, false),
+    // What differs by more than the threshold, in whole levels. `as` saturates.
+    let tolerance = trim.threshold as u8;
+    match trim.colour {
+        Some(Colour { r, g, b, .. }) => Measure::TrimColour {
+            tolerance,
+            colour: [r, g, b],
+        },
+        None => Measure::Trim {
+            tolerance,
+            corner: (false, false),
+        },
     }
 }
 
@@ -381,7 +413,8 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
     let grades = vec![
         percent(gradient.opacity),
         rgb(gradient.colour),
-        gradient.angle.to_string(),
+        // The engine counts from the top.
+        ((gradient.angle + 180.0) % 360.0).to_string(),
         percent(gradient.start),
         percent(gradient.stop),
     ];

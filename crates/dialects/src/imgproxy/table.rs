@@ -175,7 +175,7 @@ pub(super) const ALL: &[Row] = &[
         })
     ),
     row!(
-        &["crop_aspect_ratio", "crop_ratio", "car"],
+        &["crop_aspect_ratio", "crop_ar", "car"],
         2,
         About::Picture,
         |options, args| {
@@ -450,8 +450,12 @@ pub(super) const ALL: &[Row] = &[
         6,
         About::Picture,
         |options, args| {
-            options.progressive = truth(args[0]);
-            options.full_chroma = args.get(1).is_some_and(|text| truth(text));
+            let places = [&mut options.progressive, &mut options.full_chroma];
+            for (place, text) in places.into_iter().zip(args) {
+                if !text.is_empty() {
+                    *place = truth(text);
+                }
+            }
             Ok(())
         },
         Some(|options| format!(
@@ -489,12 +493,12 @@ pub(super) const ALL: &[Row] = &[
         &["autoquality", "aq"],
         5,
         About::Picture,
-        |options, args| match (args[0], args.get(1)) {
+        |options, args| match (args[0], given(args, 1)) {
             ("size", Some(bytes)) => {
                 options.max_bytes = int(bytes, 0, i64::MAX)?.unsigned_abs();
                 Ok(())
             }
-            ("none" | "size" | "dssim" | "ml", _) => Ok(()),
+            ("" | "none" | "size" | "dssim" | "ml", _) => Ok(()),
             (method, _) => Err(format!("`{method}` is no way to find a quality")),
         },
         None
@@ -608,8 +612,11 @@ pub(super) const ALL: &[Row] = &[
         &["max_src_file_size", "msfs"],
         1,
         About::Limit,
-        |_, args| size(args[0]).map(drop),
-        None
+        |options, args| {
+            options.limits.bytes = int(args[0], 0, i64::MAX)?.unsigned_abs();
+            Ok(())
+        },
+        Some(|options| options.limits.bytes.to_string())
     ),
     row!(
         &["max_animation_frame_resolution", "mafr"],
@@ -651,6 +658,17 @@ pub(super) const ALL: &[Row] = &[
         "watermarks are not turned"
     ),
     ignored!(&["watermark_shadow", "wmsh"], "watermarks have no shadow"),
+    ignored!(
+        &["objects_position", "obj_pos", "op"],
+        "objects are not looked for"
+    ),
+    ignored!(&["blur_detections", "bd"], "objects are not looked for"),
+    ignored!(&["draw_detections", "dd"], "objects are not looked for"),
+    ignored!(&["style", "st"], "SVGs are not changed"),
+    ignored!(&["video_thumbnail_second", "vts"], "no videos are read"),
+    ignored!(&["video_thumbnail_keyframes", "vtk"], "no videos are read"),
+    ignored!(&["video_thumbnail_tile", "vtt"], "no videos are read"),
+    ignored!(&["video_thumbnail_animation", "vta"], "no videos are read"),
     ignored!(
         &["avif_options", "avifo"],
         "AVIF is written with the settings of the server"
@@ -794,11 +812,11 @@ fn gradient(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     }
     if let Some(text) = given(args, 2) {
         gradient.angle = match text {
-            "up" => 0.0,
-            "right" => 90.0,
-            "down" => 180.0,
-            "left" => 270.0,
-            degrees => number(degrees, -360.0, 360.0)?,
+            "down" => 0.0,
+            "left" => 90.0,
+            "up" => 180.0,
+            "right" => 270.0,
+            degrees => number(degrees, f64::MIN, f64::MAX)?.rem_euclid(360.0),
         };
     }
     if let Some(text) = given(args, 3) {
@@ -816,12 +834,11 @@ fn watermark(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
         watermark.opacity = share(opacity)?;
     }
     if let Some(place) = given(args, 1) {
-        watermark.tiled = place == "re";
-        if !watermark.tiled {
-            watermark.gravity.read(
-                &[place, "0", "0"][..if place == "fp" { 3 } else { 1 }],
-                false,
-            )?;
+        watermark.tiled = matches!(place, "re" | "ch");
+        match place {
+            "re" | "ch" => {}
+            "fp" => return Err("`fp` is no place of a watermark".to_owned()),
+            place => watermark.gravity.read(&[place], false)?,
         }
     }
     let offset = |text: &str| number(text, f64::MIN, f64::MAX);

@@ -57,6 +57,7 @@ fn analysis(measure: Measure) -> Box<dyn Analysis> {
         Measure::TrimDistance { tolerance, corner } => {
             Box::new(trim::Trim::new(trim::Metric::Distance, tolerance, corner))
         }
+        Measure::TrimColour { tolerance, colour } => Box::new(trim::Trim::keyed(tolerance, colour)),
         Measure::Salient => Box::new(salient::Salient::default()),
     }
 }

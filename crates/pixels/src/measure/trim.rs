@@ -19,7 +19,12 @@ pub(super) enum Metric {
     Greatest,
     /// The distance of all channels as they are.
     Distance,
+    /// The greatest difference of a channel on magenta, which stands for what is transparent.
+    Keyed,
 }
+
+/// Magenta, as shares.
+const KEY: [f32; 3] = [1.0, 0.0, 1.0];
 
 impl Metric {
     fn between(self, one: [f32; 4], other: [f32; 4]) -> f32 {
@@ -28,7 +33,7 @@ impl Metric {
             .zip(other)
             .map(|(one, other)| (one - other).abs());
         match self {
-            Self::Greatest => differences.fold(0.0, f32::max),
+            Self::Greatest | Self::Keyed => differences.fold(0.0, f32::max),
             // Squares of 16 bits are more than the shorter type holds.
             Self::Distance => differences
                 .map(|it| f64::from(it).powi(2))
@@ -42,6 +47,8 @@ pub(super) struct Trim {
     metric: Metric,
     tolerance: u16,
     corner: (bool, bool),
+    /// What the border is compared with; absent: the corner.
+    colour: Option<[u8; 3]>,
     /// The corner's pixel in the first frame.
     ground: Option<[f32; 4]>,
     /// What is not border in any frame so far: its first and last column and row.
@@ -54,8 +61,17 @@ impl Trim {
             metric,
             tolerance,
             corner,
+            colour: None,
             ground: None,
             found: None,
+        }
+    }
+
+    /// The border has this colour.
+    pub(super) fn keyed(tolerance: u8, colour: [u8; 3]) -> Self {
+        Self {
+            colour: Some(colour),
+            ..Self::new(Metric::Keyed, tolerance.into(), (false, false))
         }
     }
 
@@ -63,9 +79,16 @@ impl Trim {
         let (width, height) = (planes.width, planes.height);
         let (right, bottom) = self.corner;
         let place = |far: bool, side: u32| if far { side - 1 } else { 0 };
-        let corner = Row::of(planes, place(bottom, height)).pixel(place(right, width), self.metric);
-        let ground = *self.ground.get_or_insert(corner);
-        let tolerance = f32::from(self.tolerance) * f32::from(T::UNIT);
+        let unit = f32::from(T::UNIT);
+        let ground = match (self.colour, self.ground) {
+            (Some([r, g, b]), _) => [r, g, b, u8::MAX].map(|level| f32::from(level) * unit),
+            (None, Some(ground)) => ground,
+            (None, None) => {
+                Row::of(planes, place(bottom, height)).pixel(place(right, width), self.metric)
+            }
+        };
+        self.ground = Some(ground);
+        let tolerance = f32::from(self.tolerance) * unit;
         for y in 0..height {
             if y % 64 == 0 && interrupt.interrupted() {
                 return Err(Error::Interrupted);
@@ -116,17 +139,18 @@ impl<'a, T: Sample> Row<'a, T> {
         }
     }
 
-    /// Colours, times opacity or as they are, and opacity, in units of the depth.
+    /// Colours, times opacity or as they are, and opacity, in units of the depth. With a key everything is opaque.
     fn pixel(&self, x: u32, metric: Metric) -> [f32; 4] {
         let full = T::MAX.float();
         let alpha = self.alpha.map_or(full, |alpha| alpha[x as usize].float());
-        let share = match metric {
-            Metric::Greatest => alpha / full,
-            Metric::Distance => 1.0,
+        let (share, key, alpha) = match metric {
+            Metric::Greatest => (alpha / full, 0.0, alpha),
+            Metric::Distance => (1.0, 0.0, alpha),
+            Metric::Keyed => (alpha / full, full - alpha, full),
         };
         let mut pixel = [alpha; 4];
-        for (value, colours) in pixel.iter_mut().zip(&self.colours) {
-            *value = colours[x as usize].float() * share;
+        for ((value, colours), behind) in pixel.iter_mut().zip(&self.colours).zip(KEY) {
+            *value = colours[x as usize].float() * share + key * behind;
         }
         pixel
     }

@@ -196,6 +196,9 @@ impl Error {
             Self::Pixels(P::Broken { .. }) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, Fault::Origin, "broken")
             }
+            Self::Pixels(P::Unfit { .. }) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "unfit")
+            }
             Self::Pixels(P::Unsupported { .. }) => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 Fault::Origin,
@@ -288,7 +291,7 @@ impl Error {
             Self::Pixels(P::Recipe { .. }) => Kind::Url,
             Self::Pixels(P::UnknownFormat) => Kind::NotImage,
             Self::Pixels(P::Broken { .. }) => Kind::Damaged,
-            Self::Pixels(P::Unsupported { .. }) => Kind::Unsupported,
+            Self::Pixels(P::Unsupported { .. } | P::Unfit { .. }) => Kind::Unsupported,
             Self::Pixels(P::Limit { .. }) => Kind::Limit,
             Self::Method(_) => Kind::Method,
             Self::TargetTooLong { .. } | Self::Host => Kind::Url,
@@ -303,6 +306,18 @@ impl Error {
                 _ => Kind::Origin,
             },
             _ => Kind::Internal,
+        }
+    }
+
+    /// The status of the origin, if it found fault with our request for the source.
+    #[must_use]
+    pub fn answered(&self) -> Option<u16> {
+        match self.root() {
+            Self::Forbidden { .. } => Some(403),
+            Self::Origin(OriginError::Status(status)) => {
+                Some(*status).filter(|status| (400..500).contains(status))
+            }
+            _ => None,
         }
     }
 

@@ -107,7 +107,14 @@ impl<'a> RequestRecord<'a> {
             // Overload is our own, whatever the dialect says of the rest.
             _ if own == StatusCode::SERVICE_UNAVAILABLE => own,
             Error::Moved { .. } => own,
-            _ => StatusCode::from_u16(errors.0.status(error.kind(), own.as_u16())).unwrap_or(own),
+            _ => {
+                let (kind, own_status) = (error.kind(), own.as_u16());
+                let status = match error.answered() {
+                    Some(answered) => errors.0.of_origin(answered, kind, own_status),
+                    None => errors.0.status(kind, own_status),
+                };
+                StatusCode::from_u16(status).unwrap_or(own)
+            }
         };
         response::error(error, status, errors)
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{
-    Ask, Dialects, Fallback, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal,
+    AnswerStyle, Ask, Dialects, Fallback, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal,
     Source as Location,
 };
 use andon_pixels::Codec;
@@ -374,12 +374,29 @@ impl OpenSource {
     /// Bytes of all its files.
     #[must_use]
     pub fn size(&self) -> u64 {
-        let source = match &self.content {
+        self.source_size().saturating_add(self.materials.size())
+    }
+
+    /// Bytes of the source alone.
+    fn source_size(&self) -> u64 {
+        match &self.content {
             Content::File(file, _) => file.identity.size,
             Content::CachedSource(identity, _) => identity.size,
             Content::Fetched(source) => source.bytes.len() as u64,
-        };
-        source.saturating_add(self.materials.size())
+        }
+    }
+
+    /// Is the source as short as its request allows?
+    pub(crate) fn within(&self, style: &AnswerStyle) -> Result<(), Error> {
+        let bytes = self.source_size();
+        let over = style.most_bytes.filter(|most| bytes > *most);
+        over.map_or(Ok(()), |most| {
+            let (piece, why) = (
+                self.path.clone(),
+                format!("it has {bytes} bytes, and may have {most}"),
+            );
+            Err(Error::Pixels(andon_pixels::Error::Unfit { piece, why }))
+        })
     }
 
     /// What a client may hold its copy against, of the result of this text; of the file as it is if it is empty.

@@ -21,6 +21,9 @@ fn sources_of_the_web_stay_and_others_become_what_fits() {
         ),
         ("avif", false, "pd:1", "canvas:42x32:00000000:1:1,as:png"),
         ("tiff", false, "w:0", "as:jpeg,q:80"),
+        ("svg", true, "w:20/bl:5", "original"),
+        ("svg", true, "w:20/f:svg", "original"),
+        ("svg", true, "w:20/f:png", "exact:20x15,as:png"),
         ("jpeg", false, "f:webp", "as:webp,q:79"),
         ("jpeg", false, "f:jxl/q:50", "as:jxl,q:50"),
         ("png", false, "f:jpg/fq:jpeg:33", "as:jpeg,q:33"),
@@ -47,16 +50,28 @@ fn animations_move_only_where_they_may() {
         frames: 2,
         ..Facts::new("gif", 40, 30)
     };
-    let made = |options| {
-        ask(&config, options)
-            .unwrap()
-            .rules
-            .resolve(&gif)
-            .unwrap()
-            .to_string()
+    let webp = Facts {
+        format: "webp".to_owned(),
+        alpha: true,
+        ..gif.clone()
     };
-    assert_eq!(made("w:20"), "exact:20x15");
-    assert_eq!(made("w:20/da:1"), "exact:20x15,frame:1");
+    let resolved = |options, facts: &Facts| {
+        let rules = ask(&config, options).unwrap().rules;
+        rules.resolve(facts).unwrap().to_string()
+    };
+    for (options, right) in [
+        ("w:20", "exact:20x15"),
+        ("w:20/da:1", "exact:20x15,frame:1"),
+        // All frames are shown, so that none is chosen.
+        ("w:20/pg:1", "exact:20x15"),
+        ("w:20/pg:1/da:1", "exact:20x15,frame:2"),
+        ("w:20/pg:1/f:png", "exact:20x15,as:png,frame:2"),
+        ("f:webp", "as:webp,q:79"),
+    ] {
+        assert_eq!(resolved(options, &gif), right, "{options}");
+    }
+    assert_eq!(resolved("w:20", &webp), "exact:20x15,as:gif");
+    assert_eq!(resolved("w:20/da:1", &webp), "exact:20x15,as:png,frame:1");
 }
 
 #[test]
@@ -146,6 +161,73 @@ fn a_watermark_lies_on_the_result() {
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "over:logo.png:3:4,q:80");
     assert!(ask(&house(), "wm:1").unwrap().notes[0].contains("watermark"));
+}
+
+#[test]
+fn the_name_of_a_file_is_that_of_its_source() {
+    for (source, name) in [
+        ("http://a.example/x/b.png", "b"),
+        ("http://a.example/x/b.png%3Fc=/d.png", "b"),
+        ("http://a.example/x/", "image"),
+        ("http://a.example", "image"),
+        ("local:///.jpg", "image"),
+        ("local:///b.c.jpg", "b.c"),
+    ] {
+        let target = format!("/_/w:5/plain/{source}");
+        let style = super::dialects(house()).parse(&target).unwrap().style;
+        let expected = format!("inline; filename=\"{name}.{{ext}}\"");
+        assert_eq!(style.headers[0].1, expected, "{source}");
+    }
+}
+
+#[test]
+fn what_is_no_svg_becomes_none_and_no_source_exceeds_what_urls_allow() {
+    let config = ImgproxyConfig {
+        allow_security_options: true,
+        ..house()
+    };
+    let jpeg = Facts::new("jpeg", 4000, 3000);
+    for options in ["f:svg", "msr:10"] {
+        let error = ask(&config, options).unwrap().rules.resolve(&jpeg);
+        assert!(error.unwrap_err().of_source, "{options}");
+    }
+    assert!(ask(&config, "msr:12").unwrap().rules.resolve(&jpeg).is_ok());
+    assert_eq!(ask(&config, "msfs:9").unwrap().style.most_bytes, Some(9));
+    assert_eq!(ask(&config, "msfs:0").unwrap().style.most_bytes, None);
+}
+
+#[test]
+fn information_ends_with_its_url_and_knows_no_other_limits() {
+    let parsed = |options: &str| {
+        super::dialects(house()).parse(&format!("/info/_/{options}/plain/local:///a.jpg"))
+    };
+    assert_eq!(parsed("exp:7").unwrap().style.expires, Some(7));
+    assert_eq!(parsed("s:0/cb:x").unwrap().style.expires, None);
+    let status = |options: &str| super::status(&parsed(options).unwrap_err());
+    assert_eq!(
+        (status("msr:5"), status("exp:x"), status("w:5")),
+        (403, 404, 404)
+    );
+}
+
+#[test]
+fn a_gradient_is_turned_as_imgproxys() {
+    let facts = Facts::new("jpeg", 40, 30);
+    for (direction, angle) in [
+        ("down", 180),
+        ("0", 180),
+        ("90", 270),
+        ("left", 270),
+        ("up", 0),
+        ("right", 90),
+    ] {
+        let recipe = made(&format!("gr:0.5:f00:{direction}"), &facts).to_string();
+        assert_eq!(
+            recipe,
+            format!("gradient:50:ff0000:{angle}:0:100,q:80"),
+            "{direction}"
+        );
+    }
 }
 
 #[test]

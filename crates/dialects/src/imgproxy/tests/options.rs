@@ -19,7 +19,7 @@ fn what_an_option_shows_it_reads() {
     let said = "rs:auto:100:50:1:1:no:1:2/mw:5/mh:6/z:0.5:2/dpr:2/exar:1:so/g:fp:0.1:0.2/c:10:0.5:ea/car:1.5:1/t:5:fff:1\
                 /pd:1:2:3:4/ar:0/rot:-90/fl:1/bg:123/bga:0.5/a:10:1.5:0.5/mc:0.5:f00/dt:1/col:0.1/gr:0.5:f00:left:0.2:0.8/bl:1/sh:2/pix:3\
                 /ba:1:0:0:1:1/wm:0.5:re:1:2:0.3/q:7/fq:png:5/mb:9/f:tif/sm:0/kcr:0/scp:0/jpgo:1:1/webpo:lossless\
-                /pg:2/da:1/skp:gif:jpg/fn:bmFtZQ:1/fiu:bG9jYWw6Ly8vYQ/att:1/exp:9999999999/msr:1/maf:2/mrd:3/raw:1";
+                /pg:2/da:1/skp:gif:jpg/fn:bmFtZQ:1/fiu:bG9jYWw6Ly8vYQ/att:1/exp:9999999999/msr:1/msfs:4/maf:2/mrd:3/raw:1";
     let mut options = Options::default();
     for option in said.split('/') {
         let mut words = option.split(':');
@@ -102,6 +102,8 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
         "pd:1:2:3:4:5",
         "wm:2",
         "wm:1:xx",
+        "wm:1:fp:0.5:0.5",
+        "wm:1:sm",
         "wm:1:ce:a",
         "wm:1:ce:0:0:-1",
         "f:",
@@ -154,6 +156,12 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
         "rot:-450",
         "raw:0",
         "ba:",
+        "op:prop",
+        "bd:5:face",
+        "vts:3",
+        "jpgo:",
+        "webpo:",
+        "pngo::1:64",
     ] {
         ask(&house(), fine).expect(fine);
     }
@@ -171,7 +179,12 @@ fn the_last_writer_of_a_value_wins() {
         ("g:so:1:2/g:no", "g:no:1:2"),
         ("g:so:1:2/g:sm", "g:sm"),
         ("g:obj:face", "g:sm"),
-        ("gr:0.5:fff:up", "gradient:0.5:ffffff:0"),
+        ("gr:0.5:fff:up", "gradient:0.5:ffffff:180"),
+        ("gr:0.5:fff:right", "gr:0.5:fff:-90"),
+        ("gr:0.5:fff:down", "gr:0.5:fff"),
+        ("aq:/aq::80/jpgo::1", "jpgo:0:1"),
+        ("crop_ar:1.5", "car:1.5"),
+        ("wm:1:ch:3:4", "wm:1:re:3:4"),
         ("w:9/q:5/-/h:7/q:0", "q:5/w:9/-/q:0/h:7"),
         ("pd:9/pd::1", "pd:9:1:9:1"),
         ("bg:fff/bg:", "w:0"),

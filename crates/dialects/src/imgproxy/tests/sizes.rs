@@ -208,6 +208,12 @@ fn a_border_is_cut_off_before_anything_else() {
         corner: (false, false),
     };
     assert_eq!(asked, [corner]);
+    let named = ask(&house(), "t:10.9:f80").unwrap();
+    let keyed = Measure::TrimColour {
+        tolerance: 10,
+        colour: [0xff, 0x88, 0],
+    };
+    assert_eq!(named.rules.measures(Orientation::default()), [keyed]);
     let mut facts = Facts::new("jpeg", 400, 300);
     facts.orientation = Orientation::from_exif(6);
     let area = andon_recipe::Area {

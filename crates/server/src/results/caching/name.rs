@@ -130,6 +130,9 @@ impl Names {
                 let _ = write!(rules, "{rule} ");
             }
         }
+        if let Some(most) = request.style.most_bytes {
+            let _ = write!(rules, "most:{most} ");
+        }
         [
             self.origin(source).to_owned(),
             source.to_owned(),

@@ -210,6 +210,7 @@ impl Maker {
         found: OpenSource,
         stages: &mut Stages,
     ) -> Result<(Planned, Arc<impl Send + Sync + 'static>), Error> {
+        found.within(&task.asked.request.style)?;
         let source = Some(found.source_key());
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let (engine, asked) = (self.engine.clone(), task.asked.clone());
