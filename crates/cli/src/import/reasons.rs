@@ -98,7 +98,7 @@ const REASONS: &[(&str, &str)] = &[
     ("try_files", "has no equivalent: a missing file is 404"),
     (
         "secure_link_secret",
-        "has no equivalent: sign with secure_link_md5",
+        "is the key of that name in [[secure_link]]; add a [[rewrite]] that takes PREFIX and MD5 off",
     ),
     ("limit_except", ACCESS),
     ("limit_", ACCESS),

@@ -1,4 +1,5 @@
-//! nginx's `secure_link`: the MD5 of an expression over the request, and a moment that may stand beside it.
+//! nginx's `secure_link`: the MD5 of an expression over the request, and a moment that may stand beside it; or, in its
+//! older form, the MD5 of the path's end in the path.
 
 use andon_settings::check;
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use crate::dialect::Refusal;
 use crate::errors::Fault;
 use crate::percent;
 use crate::request::relative;
-use crate::signature::{base64, md5, same};
+use crate::signature::{base64, md5, same, unhex};
 
 /// `[[secure_link]]`: one location.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -18,9 +19,15 @@ pub struct SecureLinkConfig {
     /// What the paths begin with that are checked.
     pub location: String,
     /// The directive `secure_link`: where the signature stands and, after a comma, the moment.
+    #[serde(default)]
     pub secure_link: String,
     /// The directive `secure_link_md5`: what is signed. It holds the secret.
+    #[serde(default)]
     pub secure_link_md5: String,
+    /// The directive `secure_link_secret`, in place of both: paths are `/PREFIX/MD5/REST`, with the MD5 of REST and
+    /// this in hexadecimal digits.
+    #[serde(default)]
+    pub secure_link_secret: String,
 }
 
 /// The secret is not printed.
@@ -35,8 +42,14 @@ impl std::fmt::Debug for SecureLinkConfig {
 /// One location, ready to check targets.
 pub(crate) struct SecureLink {
     location: String,
-    given: Vec<Piece>,
-    signed: Vec<Piece>,
+    form: Form,
+}
+
+enum Form {
+    /// What is given, and what is signed.
+    Expression(Vec<Piece>, Vec<Piece>),
+    /// The secret behind the rest of the path.
+    Secret(String),
 }
 
 impl std::fmt::Debug for SecureLink {
@@ -91,10 +104,28 @@ impl SecureLink {
                 )
             })
         };
+        let SecureLinkConfig {
+            secure_link: given,
+            secure_link_md5: signed,
+            secure_link_secret: secret,
+            ..
+        } = config;
+        let newer = !given.is_empty() && !signed.is_empty();
+        let none = given.is_empty() && signed.is_empty();
+        check(
+            (newer && secret.is_empty()) || (none && !secret.is_empty()),
+            key("secure_link"),
+            || "a location has secure_link and secure_link_md5, or secure_link_secret".to_owned(),
+        )?;
         Ok(Self {
             location: config.location.clone(),
-            given: expression("secure_link", &config.secure_link)?,
-            signed: expression("secure_link_md5", &config.secure_link_md5)?,
+            form: match newer {
+                true => Form::Expression(
+                    expression("secure_link", given)?,
+                    expression("secure_link_md5", signed)?,
+                ),
+                false => Form::Secret(secret.clone()),
+            },
         })
     }
 
@@ -115,7 +146,11 @@ impl SecureLink {
     }
 
     fn verified(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
-        let given = text(&self.given, target, uri, "");
+        let (given, signed) = match &self.form {
+            Form::Expression(given, signed) => (given, signed),
+            Form::Secret(secret) => return is_link(uri, secret).then_some(None),
+        };
+        let given = text(given, target, uri, "");
         let (signature, expires) = match given.split_once(',') {
             Some((signature, expires)) => (signature, Some(expires)),
             None => (given.as_str(), None),
@@ -128,11 +163,20 @@ impl SecureLink {
             return None;
         }
         let bytes = base64::read(signature).filter(|bytes| bytes.len() == 16)?;
-        let signed = text(&self.signed, target, uri, expires.unwrap_or_default());
+        let signed = text(signed, target, uri, expires.unwrap_or_default());
         // The last second counts.
         same(&bytes, &md5(&[signed.as_bytes()]))
             .then_some(moment.map(|moment| moment.saturating_add(1)))
     }
+}
+
+/// Is this `/PREFIX/MD5/REST`, with the MD5 of REST and the secret? nginx reads digits in capitals, too.
+fn is_link(uri: &str, secret: &str) -> bool {
+    let mut parts = uri.trim_start_matches('/').splitn(3, '/');
+    let (_, hash, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
+    let given = hash.and_then(unhex);
+    let right = md5(&[rest.as_bytes(), secret.as_bytes()]);
+    !rest.is_empty() && given.is_some_and(|given| same(&given, &right))
 }
 
 /// Seconds since 1970, and none of none.

@@ -24,6 +24,7 @@ fn linked(secure_link: &str, secure_link_md5: &str) -> Dialects {
             location: "/secure/".to_owned(),
             secure_link: secure_link.to_owned(),
             secure_link_md5: secure_link_md5.to_owned(),
+            secure_link_secret: String::new(),
         }],
         ..Config::default()
     })
@@ -278,12 +279,61 @@ fn secure_links_are_nginxs() {
 }
 
 #[test]
+fn the_older_form_signs_the_end_of_a_path_in_the_path() {
+    let config = |change: &dyn Fn(&mut SecureLinkConfig)| {
+        let mut link = SecureLinkConfig {
+            location: "/p/".to_owned(),
+            secure_link: String::new(),
+            secure_link_md5: String::new(),
+            secure_link_secret: "segredo".to_owned(),
+        };
+        change(&mut link);
+        Dialects::new(&Config {
+            secure_link: vec![link],
+            rewrite: vec![crate::Rewrite {
+                from: "^/p/[0-9a-fA-F]{32}/(.*)$".to_owned(),
+                to: "/$1".to_owned(),
+            }],
+            ..Config::default()
+        })
+    };
+    let dialects = config(&|_| {}).unwrap();
+    let hex = |rest: &str| {
+        let digest = crate::signature::md5(&[rest.as_bytes(), b"segredo"]);
+        digest
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    let right = hex("x/a b.jpg");
+    for good in [
+        format!("/p/{right}/x/a%20b.jpg"),
+        format!("/p/{}/x//%61 b.jpg", right.to_uppercase()),
+    ] {
+        let request = dialects.parse(&good).expect(&good);
+        assert_eq!(request.source, crate::Source::from_path("x/a b.jpg"));
+    }
+    for bad in [
+        format!("/p/{right}/x/a%20c.jpg"),
+        format!("/p/{}/", hex("")),
+        format!("/p/{}/x/a%20b.jpg", &right[1..]),
+        "/p/x/a%20b.jpg".to_owned(),
+        "/p/".to_owned(),
+    ] {
+        assert_eq!(fault(dialects.parse(&bad)), Fault::Signature, "{bad}");
+    }
+    assert!(config(&|link| link.secure_link_secret.clear()).is_err());
+    assert!(config(&|link| link.secure_link = "$arg_md5".to_owned()).is_err());
+}
+
+#[test]
 fn an_expression_with_an_unknown_variable_is_refused_at_the_start() {
     let config = Config {
         secure_link: vec![SecureLinkConfig {
             location: "/".to_owned(),
             secure_link: "$arg_md5".to_owned(),
             secure_link_md5: "$remote_addr$uri".to_owned(),
+            secure_link_secret: String::new(),
         }],
         ..Config::default()
     };

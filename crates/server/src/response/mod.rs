@@ -182,6 +182,9 @@ pub(crate) fn add_remarks(
         };
         match (*name, HeaderValue::from_bytes(value.as_bytes())) {
             ("link", _) => links.push(value),
+            // That of a drawing allows less.
+            ("content-security-policy", _)
+                if headers.contains_key(header::CONTENT_SECURITY_POLICY) => {}
             (name, Ok(value)) => {
                 headers.append(HeaderName::from_static(name), value);
             }
