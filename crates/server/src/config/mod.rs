@@ -17,6 +17,7 @@ mod metrics;
 mod origin;
 mod remote;
 mod timeouts;
+mod tls;
 mod units;
 mod upload;
 mod web;
@@ -45,6 +46,7 @@ pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
 pub use timeouts::Timeouts;
+pub use tls::TlsConfig;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, NegotiationConfig};
@@ -55,6 +57,8 @@ pub use web::{AdminConfig, CorsConfig, DefaultFormat, NegotiationConfig};
 pub struct Config {
     /// Where to listen: `127.0.0.1:8080` or `unix:/path`.
     pub listen: Vec<Listen>,
+    /// Where to listen with TLS.
+    pub tls: TlsConfig,
     /// Permissions of Unix sockets, in octal.
     pub socket_mode: SocketMode,
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
@@ -113,6 +117,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
+            tls: TlsConfig::default(),
             socket_mode: SocketMode::default(),
             workers: 0,
             steal_work: true,
@@ -205,13 +210,14 @@ impl Config {
         let taken = |listen: &Listen, others: &[Listen]| {
             !listen.is_any_port() && others.iter().any(|other| other == listen)
         };
-        for (index, listen) in self.listen.iter().enumerate() {
-            check(!taken(listen, &self.listen[..index]), "listen", || {
-                format!("{listen} is there twice")
+        let pictures = [&*self.listen, &*self.tls.listen].concat();
+        for (index, listen) in pictures.iter().enumerate() {
+            check(!taken(listen, &pictures[..index]), "listen", || {
+                format!("{listen} is there twice, with `tls.listen`")
             })?;
         }
         if let Some(listen) = &self.metrics.listen {
-            check(!taken(listen, &self.listen), "metrics.listen", || {
+            check(!taken(listen, &pictures), "metrics.listen", || {
                 format!(
                     "{listen} is in `listen` already; name another address, or leave the key out: \
                      `metrics.allow` says who may read metrics there"
@@ -260,6 +266,7 @@ impl Config {
         self.cors.validate()?;
         self.limits.validate()?;
         self.timeouts.validate()?;
+        self.tls.validate()?;
         Dialects::new(&self.dialects)?;
         Ok(())
     }
@@ -268,6 +275,7 @@ impl Config {
         for listen in &mut self.listen {
             listen.resolve(folder);
         }
+        self.tls.resolve(folder);
         for origin in &mut self.origin {
             origin.resolve(folder);
         }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use andon_pixels::{Codec, Engine};
+use tokio_rustls::TlsAcceptor;
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
 use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
+use crate::http;
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
 use crate::request::negotiation::Negotiation;
@@ -27,6 +29,7 @@ struct Opened {
     resolver: Resolver,
     uploads: Uploads,
     token: Option<Token>,
+    tls: Option<TlsAcceptor>,
 }
 
 impl Opened {
@@ -38,6 +41,8 @@ impl Opened {
     ) -> Result<Self, ConfigError> {
         config.validate()?;
         config.listen.iter().try_for_each(|it| it.check("listen"))?;
+        let secure = &config.tls.listen;
+        secure.iter().try_for_each(|it| it.check("tls.listen"))?;
         if let Some(listen) = &config.metrics.listen {
             listen.check("metrics.listen")?;
         }
@@ -48,6 +53,7 @@ impl Opened {
             resolver,
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
             token: config.admin.secret()?.as_deref().map(Token::new),
+            tls: http::acceptor(&config.tls)?,
         })
     }
 }
@@ -72,6 +78,8 @@ pub(crate) struct App {
     /// Who may purge; nobody without it.
     pub(crate) token: Option<Token>,
     pub(crate) log: AccessLog,
+    /// Of new connections.
+    pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) uploads: Uploads,
     /// Outlives reloads.
     pub(crate) metrics: Arc<Metrics>,
@@ -99,6 +107,7 @@ impl App {
             resolver,
             uploads,
             token,
+            tls,
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
         let former = before.map(|app| &*app.maker);
@@ -137,6 +146,7 @@ impl App {
             cors: Cors::new(&config.cors),
             fallbacks: config.fallback.clone(),
             token,
+            tls,
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,
             metrics,

@@ -355,7 +355,7 @@ const MOST_TARGET_BYTES: usize = 16 << 10;
 fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
     let hosts = headers.get_all(header::HOST).iter().count();
     match (version, hosts) {
-        (Version::HTTP_11, 1) | (Version::HTTP_10, 0 | 1) => Ok(()),
+        (Version::HTTP_2 | Version::HTTP_11, 1) | (Version::HTTP_10, 0 | 1) => Ok(()),
         _ => Err(Error::Host),
     }
 }

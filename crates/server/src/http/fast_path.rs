@@ -222,6 +222,7 @@ mod tests {
             idle: Duration::from_secs(10),
             head: Duration::from_secs(10),
             write: Duration::from_secs(10),
+            stalled: None,
         };
         let stream = TimeoutStream::new(server, activity.clone(), waits);
         let lane = FastPath::new(stream, activity.clone(), Hits);

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
 
 use crate::config::{Listen, SocketMode};
@@ -30,6 +31,20 @@ impl Accepted {
         match self {
             Self::Tcp(_, peer) => *peer,
             Self::Unix(_) => Peer::Unix,
+        }
+    }
+}
+
+/// A connection whose kind is known at run time only. Those of TCP without TLS, which carry the most requests, are not.
+pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for S {}
+
+impl From<Accepted> for Box<dyn Wire> {
+    fn from(accepted: Accepted) -> Self {
+        match accepted {
+            Accepted::Tcp(stream, _) => Box::new(stream),
+            Accepted::Unix(stream) => Box::new(stream),
         }
     }
 }
@@ -65,6 +80,8 @@ impl Moving {
 pub enum Address {
     /// TCP.
     Tcp(SocketAddr),
+    /// TCP with TLS.
+    Tls(SocketAddr),
     /// A Unix socket.
     Unix(PathBuf),
 }
@@ -73,6 +90,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "http://{address}"),
+            Self::Tls(address) => write!(f, "https://{address}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }

@@ -8,12 +8,14 @@ mod sending;
 mod simple;
 mod strict;
 mod timeout_stream;
+mod tls;
 
 pub(crate) use connections::{Ceilings, ConnectionSlot, Connections};
 pub(crate) use fast_path::{FastPath, FastResponder};
 pub use inherited::Inherited;
 pub use listener::Address;
-pub(crate) use listener::{Accepted, Listener};
+pub(crate) use listener::{Accepted, Listener, Wire};
 pub(crate) use sending::Sending;
 pub(crate) use simple::Simple;
 pub(crate) use timeout_stream::{TimeoutStream, Waits};
+pub(crate) use tls::{HTTP2, acceptor};

@@ -99,6 +99,7 @@ pub(crate) struct TimeoutStream<S> {
     idle: Timer,
     head: Timer,
     write: Timer,
+    stalled: Option<Timer>,
 }
 
 /// How long it waits.
@@ -110,6 +111,9 @@ pub(crate) struct Waits {
     pub(crate) head: Duration,
     /// While the stream takes no byte.
     pub(crate) write: Duration,
+    /// While answers are made or under way, and nothing is written. HTTP/2 alone needs it: there a client can take a reply
+    /// of nothing by opening no window for it.
+    pub(crate) stalled: Option<Duration>,
 }
 
 impl<S> TimeoutStream<S> {
@@ -120,6 +124,7 @@ impl<S> TimeoutStream<S> {
             idle: Timer::new(waits.idle),
             head: Timer::new(waits.head),
             write: Timer::new(waits.write),
+            stalled: waits.stalled.map(Timer::new),
         };
         timeout.head.start();
         timeout
@@ -137,6 +142,9 @@ impl<S> TimeoutStream<S> {
         match outcome {
             Poll::Ready(result) => {
                 self.write.stop();
+                if let Some(stalled) = &mut self.stalled {
+                    stalled.stop();
+                }
                 Poll::Ready(result)
             }
             Poll::Pending => {
@@ -161,7 +169,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
         if this.activity.is_answering() {
             this.idle.stop();
             this.head.stop();
-            return outcome;
+            return match &mut this.stalled {
+                Some(stalled) if outcome.is_pending() => {
+                    stalled.start();
+                    stalled
+                        .poll(cx)
+                        .map(|()| Err(timed_out("the replies are not taken")))
+                }
+                _ => outcome,
+            };
         }
         if buffer.filled().len() > before {
             this.idle.stop();
@@ -281,6 +297,7 @@ mod tests {
         idle: TIME,
         head: TIME,
         write: TIME,
+        stalled: None,
     };
 
     #[tokio::test(start_paused = true)]
@@ -359,5 +376,27 @@ mod tests {
         });
         server.write_all(&[0; 64]).await.unwrap();
         reader.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_of_which_nothing_is_written_is_given_up_where_that_is_asked_for() {
+        let (_client, server) = duplex(64);
+        let waits = Waits {
+            stalled: Some(3 * TIME),
+            ..WAITS
+        };
+        let activity = Arc::new(Activity::default());
+        let mut server = TimeoutStream::new(server, activity.clone(), waits);
+        let _answering = activity.answering();
+        let began = Instant::now();
+        assert!(
+            tokio::time::timeout(2 * TIME, server.read_u8())
+                .await
+                .is_err()
+        );
+        server.write_all(b"frame").await.unwrap();
+        let error = server.read_u8().await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed(), 5 * TIME);
     }
 }

@@ -1,7 +1,8 @@
 //! One connection, from its first request to its last.
 
 use std::convert::Infallible;
-use std::pin::pin;
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,12 +10,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper::{Request, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper::{Request, Response, StatusCode, Uri, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
 use super::io_threads;
 use super::reload::Current;
@@ -23,13 +25,14 @@ use crate::error::Error;
 use crate::handler::App;
 use crate::http::Sending;
 use crate::http::Simple;
-use crate::http::{Ceilings, ConnectionSlot};
+use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire};
 use crate::http::{FastPath, FastResponder};
 use crate::http::{TimeoutStream, Waits};
 use crate::net::Peer;
 use crate::operations::entry::Entry;
 use crate::request::route::Purpose;
 use crate::response::Reply;
+use crate::response::body::Body;
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +81,9 @@ impl Responder {
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-        let last = chunked || self.is_last(&app);
+        // HTTP/2 says it of the connection, with a frame of its own.
+        let is_http2 = request.version() == Version::HTTP_2;
+        let last = (chunked || self.is_last(&app)) && !is_http2;
         let mut reply = match self.slot.over_limit {
             Some(over_limit) if !route.is_for_monitoring() => {
                 app.refuse(&request, self.peer, &Error::ConnectionLimit(over_limit))
@@ -90,6 +95,18 @@ impl Responder {
             reply.headers_mut().insert(header::CONNECTION, close);
         }
         reply
+    }
+
+    /// The same, with a body that keeps the connection from being taken for idle.
+    fn respond(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<Sending<Body>>, Infallible>> {
+        let answering = self.slot.activity.answering();
+        async move {
+            let reply = self.reply(request).await;
+            Ok(reply.map(|body| Sending::new(body, answering)))
+        }
     }
 
     /// Writes down what was no request: hyper has refused it, and no handler has seen it.
@@ -119,58 +136,142 @@ impl FastResponder for Arc<Responder> {
     }
 }
 
+/// Serves a connection that is none of plain TCP, with TLS where there is an acceptor.
+pub(crate) async fn serve_other(
+    stream: Box<dyn Wire>,
+    tls: Option<TlsAcceptor>,
+    responder: Responder,
+    connection_config: ConnectionConfig,
+    stopping: watch::Receiver<bool>,
+) {
+    let Some(tls) = tls else {
+        return serve(stream, responder, connection_config, stopping).await;
+    };
+    let timeout = head_timeout(&responder, &connection_config.timeouts);
+    let shaken = tokio::select! {
+        () = responder.slot.activity.evicted() => return,
+        shaken = tokio::time::timeout(timeout, tls.accept(stream)) => shaken,
+    };
+    let stream = match shaken {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => {
+            tracing::debug!(client = %responder.peer, %error, "no TLS");
+            return;
+        }
+        Err(_) => return,
+    };
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
+    let stream: Box<dyn Wire> = Box::new(stream);
+    match is_http2 {
+        true => serve_http2(stream, responder, connection_config, stopping).await,
+        false => serve(stream, responder, connection_config, stopping).await,
+    }
+}
+
 /// Serves a connection until either side ends it, or until `stopping` turns true and its accepted
 /// requests are answered.
 pub(crate) async fn serve<S>(
     stream: S,
     responder: Responder,
     connection_config: ConnectionConfig,
-    mut stopping: watch::Receiver<bool>,
+    stopping: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Timeouts {
-        header,
-        keep_alive,
-        write,
-        ..
-    } = connection_config.timeouts;
+    let timeouts = connection_config.timeouts;
     let activity = responder.slot.activity.clone();
     let waits = Waits {
-        idle: keep_alive.0,
-        head: match responder.slot.over_limit {
-            None => header.0,
-            Some(_) => header.0.min(OVER_LIMIT_HEAD),
-        },
-        write: write.0,
+        idle: timeouts.keep_alive.0,
+        head: head_timeout(&responder, &timeouts),
+        write: timeouts.write.0,
+        stalled: None,
     };
     let responder = Arc::new(responder);
     let stream = TimeoutStream::new(stream, activity.clone(), waits);
-    let stream = FastPath::new(stream, activity.clone(), responder.clone());
-    let service = {
-        let (activity, responder) = (activity.clone(), responder.clone());
-        service_fn(move |request| {
-            let answering = activity.answering();
-            let responder = responder.clone();
-            async move {
-                let reply = responder.reply(request).await;
-                Ok::<_, Infallible>(reply.map(|body| Sending::new(body, answering)))
-            }
-        })
-    };
-    let mut connection = pin!(
-        http1::Builder::new()
-            // All waiting is `TimeoutStream`'s: hyper knows nothing of requests that are answered beneath it.
-            .header_read_timeout(None)
-            .max_header_size(MOST_HEADER_BYTES)
-            // A reply in pieces is read no faster than its client takes it.
-            .max_buf_size(MOST_BUFFERED)
-            // A client that closes its own direction looks like one that left, and is taken for one: work
-            // that nobody waits for is dropped.
-            .half_close(false)
-            .serve_connection(TokioIo::new(stream), service)
-    );
+    let stream = FastPath::new(stream, activity, responder.clone());
+    let service = service_fn(|request| responder.clone().respond(request));
+    let connection = http1::Builder::new()
+        // All waiting is `TimeoutStream`'s: hyper knows nothing of requests that are answered beneath it.
+        .header_read_timeout(None)
+        .max_header_size(MOST_HEADER_BYTES)
+        // A reply in pieces is read no faster than its client takes it.
+        .max_buf_size(MOST_BUFFERED)
+        // A client that closes its own direction looks like one that left, and is taken for one: work
+        // that nobody waits for is dropped.
+        .half_close(false)
+        .serve_connection(TokioIo::new(stream), service);
+    let shut_down = |connection: Pin<&mut _>| http1::Connection::graceful_shutdown(connection);
+    end(pin!(connection), shut_down, &responder, stopping).await;
+}
 
+/// The same for HTTP/2, where one connection carries many requests at a time.
+async fn serve_http2(
+    stream: Box<dyn Wire>,
+    responder: Responder,
+    connection_config: ConnectionConfig,
+    stopping: watch::Receiver<bool>,
+) {
+    let timeouts = connection_config.timeouts;
+    let idle = match responder.slot.over_limit {
+        None => timeouts.keep_alive.0,
+        Some(_) => OVER_LIMIT_HEAD,
+    };
+    let waits = Waits {
+        idle,
+        // What comes may be the head of a request, or anything else of the protocol.
+        head: idle,
+        write: timeouts.write.0,
+        stalled: Some(timeouts.request.0 + timeouts.write.0),
+    };
+    let responder = Arc::new(responder);
+    let stream = TimeoutStream::new(stream, responder.slot.activity.clone(), waits);
+    let service = service_fn(|mut request| {
+        name_host(&mut request);
+        responder.clone().respond(request)
+    });
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .max_concurrent_streams(MOST_STREAMS)
+        .max_header_list_size(MOST_HEADER_BYTES as u32)
+        .max_send_buf_size(MOST_HEADER_BYTES)
+        // Requests that are taken back before they are looked at (rapid reset), and those that break the rules.
+        .max_pending_accept_reset_streams(MOST_RESETS)
+        .max_local_error_reset_streams(MOST_RESETS)
+        .serve_connection(TokioIo::new(stream), service);
+    let shut_down = |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
+    end(pin!(connection), shut_down, &responder, stopping).await;
+}
+
+/// HTTP/2 has the host in its URL; everything behind looks for path and host where HTTP/1.1 has them.
+fn name_host(request: &mut Request<Incoming>) {
+    let mut url = std::mem::take(request.uri_mut()).into_parts();
+    url.scheme = None;
+    let host = url.authority.take();
+    // Without a path it stays `/`.
+    if let Ok(path) = Uri::from_parts(url) {
+        *request.uri_mut() = path;
+    }
+    let host = host.and_then(|host| HeaderValue::from_str(host.as_str()).ok());
+    if let Some(host) = host {
+        request.headers_mut().insert(header::HOST, host);
+    }
+}
+
+/// How long the head of a request may take.
+fn head_timeout(responder: &Responder, timeouts: &Timeouts) -> Duration {
+    match responder.slot.over_limit {
+        None => timeouts.header.0,
+        Some(_) => timeouts.header.0.min(OVER_LIMIT_HEAD),
+    }
+}
+
+/// Drives a connection to its end.
+async fn end<C: Future<Output = hyper::Result<()>>>(
+    mut connection: Pin<&mut C>,
+    shut_down: impl Fn(Pin<&mut C>),
+    responder: &Responder,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let activity = &responder.slot.activity;
     // Errors of a connection are its client's: it left, timed out or spoke no HTTP. hyper has
     // answered what can be answered.
     tokio::select! {
@@ -186,12 +287,18 @@ pub(crate) async fn serve<S>(
     {
         return responder.left(ended);
     }
-    connection.as_mut().graceful_shutdown();
+    shut_down(connection.as_mut());
     responder.left(connection.await);
 }
 
 /// Request line and headers of one request together; more is answered with 431.
 const MOST_HEADER_BYTES: usize = 64 << 10;
+
+/// Requests of one connection at a time, as most servers have it.
+const MOST_STREAMS: u32 = 100;
+
+/// More of them at a time end the connection.
+const MOST_RESETS: usize = 20;
 
 /// A connection over the limit has its request ready.
 const OVER_LIMIT_HEAD: Duration = Duration::from_secs(1);

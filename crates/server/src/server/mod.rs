@@ -37,10 +37,17 @@ pub struct Server {
     requests: mpsc::Receiver<ReloadRequest>,
 }
 
-/// A listener, and what of the configuration it is_excess for.
-struct Bound {
+/// Where to listen, and for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
     listen: Listen,
     purpose: Purpose,
+    is_tls: bool,
+}
+
+/// A listener, and what of the configuration it is for.
+struct Bound {
+    place: Place,
     listener: Listener,
     /// It belongs to somebody else too, and goes on collecting connections when we have left.
     is_inherited: bool,
@@ -98,7 +105,7 @@ impl Server {
         open_files::allow_all();
         let places = places(config);
         inherited
-            .check(places.iter().map(|(listen, _)| listen))
+            .check(places.iter().map(|place| &place.listen))
             .await?;
         let metrics = Arc::default();
         let (reloader, requests) = Reloader::new(Arc::clone(&metrics));
@@ -206,17 +213,17 @@ struct Listeners {
     acceptors: JoinSet<()>,
     io_threads: Arc<IoThreads>,
     /// What stops each of them.
-    closers: Vec<(Listen, Purpose, watch::Sender<bool>)>,
+    closers: Vec<(Place, watch::Sender<bool>)>,
 }
 
 impl Listeners {
     fn open(&mut self, bound: Bound) {
         let (stopping, is_stopping) = watch::channel(false);
-        self.closers.push((bound.listen, bound.purpose, stopping));
+        self.closers.push((bound.place.clone(), stopping));
         let acceptor = Acceptor {
             listener: bound.listener,
             is_inherited: bound.is_inherited,
-            purpose: bound.purpose,
+            place: bound.place,
             current: self.current.clone(),
             io_threads: self.io_threads.clone(),
             stopping: is_stopping,
@@ -230,15 +237,9 @@ impl Listeners {
         let generation = generation(config, self.codecs, before.metrics.clone(), Some(&before))?;
         drop(before);
         let mut wanted = places(config);
-        let stays = |closer: &(Listen, Purpose, watch::Sender<bool>)| {
-            wanted.contains(&(closer.0.clone(), closer.1))
-        };
-        let (staying, leaving): (Vec<_>, Vec<_>) = self.closers.drain(..).partition(stays);
-        wanted.retain(|(listen, purpose)| {
-            !staying
-                .iter()
-                .any(|closer| (&closer.0, &closer.1) == (listen, purpose))
-        });
+        let (staying, leaving): (Vec<_>, Vec<_>) =
+            (self.closers.drain(..)).partition(|(place, _)| wanted.contains(place));
+        wanted.retain(|place| !staying.iter().any(|(stays, _)| stays == place));
         self.closers = staying;
         let new = match bind_all(wanted, config.socket_mode, &self.inherited).await {
             Ok(new) => generation
@@ -257,7 +258,7 @@ impl Listeners {
         };
         // Its last request takes the old one with it.
         drop(self.current.replace(generation));
-        for (_, _, closer) in leaving {
+        for (_, closer) in leaving {
             // Fails when the acceptor is closed already.
             let _ = closer.send(true);
         }
@@ -271,7 +272,7 @@ impl Listeners {
         let timeouts = self.current.generation().connection_config.timeouts;
         self.current.app().readiness.stop();
         tokio::time::sleep(timeouts.grace.0).await;
-        for (_, _, closer) in &self.closers {
+        for (_, closer) in &self.closers {
             // Fails when the acceptor is closed already.
             let _ = closer.send(true);
         }
@@ -287,52 +288,54 @@ impl Listeners {
 }
 
 impl Bound {
-    async fn new(
-        listen: Listen,
-        purpose: Purpose,
-        mode: SocketMode,
-        inherited: &Inherited,
-    ) -> io::Result<Self> {
-        let passed = inherited.listener(&listen).await?;
+    async fn new(place: Place, mode: SocketMode, inherited: &Inherited) -> io::Result<Self> {
+        let passed = inherited.listener(&place.listen).await?;
         let is_inherited = passed.is_some();
         let listener = match passed {
             Some(listener) => listener,
-            None => Listener::bind(&listen, mode).await?,
+            None => Listener::bind(&place.listen, mode).await?,
+        };
+        let address = match listener.address()? {
+            Address::Tcp(address) if place.is_tls => Address::Tls(address),
+            address => address,
         };
         Ok(Self {
             is_inherited,
-            address: listener.address()?,
-            listen,
-            purpose,
+            address,
+            place,
             listener,
         })
     }
 }
 
 async fn bind_all(
-    places: Vec<(Listen, Purpose)>,
+    places: Vec<Place>,
     mode: SocketMode,
     inherited: &Inherited,
 ) -> io::Result<Vec<Bound>> {
     let mut all = Vec::new();
-    for (listen, purpose) in places {
-        all.push(Bound::new(listen, purpose, mode, inherited).await?);
+    for place in places {
+        all.push(Bound::new(place, mode, inherited).await?);
     }
     Ok(all)
 }
 
 /// Every address of a configuration and what is there.
-fn places(config: &Config) -> Vec<(Listen, Purpose)> {
-    let pictures = config.listen.iter().map(|listen| (listen, Purpose::Images));
-    let metrics = config
-        .metrics
-        .listen
-        .iter()
-        .map(|listen| (listen, Purpose::Metrics));
-    pictures
-        .chain(metrics)
-        .map(|(listen, purpose)| (listen.clone(), purpose))
-        .collect()
+fn places(config: &Config) -> Vec<Place> {
+    let all = |all: &[Listen], purpose, is_tls| {
+        let place = |listen: &Listen| Place {
+            listen: listen.clone(),
+            purpose,
+            is_tls,
+        };
+        all.iter().map(place).collect::<Vec<_>>()
+    };
+    [
+        all(&config.listen, Purpose::Images, false),
+        all(&config.tls.listen, Purpose::Images, true),
+        all(config.metrics.listen.as_slice(), Purpose::Metrics, false),
+    ]
+    .concat()
 }
 
 fn generation(
@@ -357,7 +360,7 @@ fn generation(
 struct Acceptor {
     listener: Listener,
     is_inherited: bool,
-    purpose: Purpose,
+    place: Place,
     current: Arc<Current>,
     io_threads: Arc<IoThreads>,
     stopping: watch::Receiver<bool>,
@@ -419,7 +422,13 @@ impl Acceptor {
         };
         let connected = app.metrics.connected();
         let current = self.current.clone();
-        let responder = Responder::new(accepted.peer(), self.purpose, current, slot);
+        let responder = Responder::new(accepted.peer(), self.place.purpose, current, slot);
+        let tls = match (self.place.is_tls, &app.tls) {
+            (false, _) => None,
+            (true, Some(tls)) => Some(tls.clone()),
+            // A reload is about to close this address.
+            (true, None) => return placement,
+        };
         let stopping = self.stopping.clone();
         let Ok(moving) = accepted.leave() else {
             return placement;
@@ -429,12 +438,21 @@ impl Acceptor {
             async move {
                 // Fails only when the I/O thread has no descriptors left; the client sees a closed connection.
                 if let Ok(accepted) = moving.settle() {
-                    match accepted {
-                        Accepted::Tcp(stream, _) => {
+                    match (accepted, tls) {
+                        (Accepted::Tcp(stream, _), None) => {
                             connection::serve(stream, responder, connection_config, stopping).await
                         }
-                        Accepted::Unix(stream) => {
-                            connection::serve(stream, responder, connection_config, stopping).await
+                        (accepted, tls) => {
+                            let stream = accepted.into();
+                            // In a box, so that it adds nothing to what the others take.
+                            Box::pin(connection::serve_other(
+                                stream,
+                                tls,
+                                responder,
+                                connection_config,
+                                stopping,
+                            ))
+                            .await
                         }
                     }
                 }

@@ -57,7 +57,7 @@ impl Client {
         Self::over(Box::new(writer), Box::new(stream))
     }
 
-    fn over(writer: Box<dyn Write + Send>, reader: Box<dyn Read + Send>) -> Self {
+    pub fn over(writer: Box<dyn Write + Send>, reader: Box<dyn Read + Send>) -> Self {
         Self {
             writer,
             reader: BufReader::new(reader),

@@ -91,7 +91,7 @@ impl House {
     pub fn address(&self) -> SocketAddr {
         match &self.addresses[0] {
             Address::Tcp(address) => *address,
-            Address::Unix(_) => panic!("the first address is no TCP address"),
+            other => panic!("the first address is {other}"),
         }
     }
 

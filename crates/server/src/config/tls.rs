@@ -1,0 +1,57 @@
+//! `[tls]`: HTTPS without a proxy in front.
+
+use std::path::{Path, PathBuf};
+
+use andon_settings::check;
+use serde::Deserialize;
+
+use super::{ConfigError, Listen};
+
+/// `[tls]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsConfig {
+    /// Where to listen with TLS, beside [`Config::listen`](super::Config::listen).
+    pub listen: Vec<Listen>,
+    /// A PEM file: the certificate, then those between it and its authority.
+    pub certificate: Option<PathBuf>,
+    /// A PEM file with its key.
+    pub key: Option<PathBuf>,
+    /// Offer HTTP/2 beside HTTP/1.1.
+    pub http2: bool,
+}
+
+impl Default for TlsConfig {
+    fn default() -> Self {
+        Self {
+            listen: Vec::new(),
+            certificate: None,
+            key: None,
+            http2: true,
+        }
+    }
+}
+
+impl TlsConfig {
+    pub(super) fn resolve(&mut self, folder: &Path) {
+        for listen in &mut self.listen {
+            listen.resolve(folder);
+        }
+        for path in [&mut self.certificate, &mut self.key].into_iter().flatten() {
+            *path = folder.join(&path);
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        for (key, path) in [
+            ("tls.certificate", &self.certificate),
+            ("tls.key", &self.key),
+        ] {
+            check(self.listen.is_empty() || path.is_some(), key, || {
+                "is missing: `tls.listen` needs a certificate and its key, both as PEM files"
+                    .to_owned()
+            })?;
+        }
+        Ok(())
+    }
+}
