@@ -15,6 +15,7 @@ mod listen;
 mod log;
 mod metrics;
 mod origin;
+mod proxy;
 mod remote;
 mod timeouts;
 mod tls;
@@ -44,6 +45,7 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
+pub use proxy::{ClientHeader, ProxyConfig, Trusted};
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
 pub use timeouts::Timeouts;
 pub use tls::TlsConfig;
@@ -59,6 +61,8 @@ pub struct Config {
     pub listen: Vec<Listen>,
     /// Where to listen with TLS.
     pub tls: TlsConfig,
+    /// Whose word about clients is taken.
+    pub proxy: ProxyConfig,
     /// Permissions of Unix sockets, in octal.
     pub socket_mode: SocketMode,
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
@@ -118,6 +122,7 @@ impl Default for Config {
         Self {
             listen: vec![Listen::Tcp("127.0.0.1:8080".to_owned())],
             tls: TlsConfig::default(),
+            proxy: ProxyConfig::default(),
             socket_mode: SocketMode::default(),
             workers: 0,
             steal_work: true,
@@ -267,6 +272,7 @@ impl Config {
         self.limits.validate()?;
         self.timeouts.validate()?;
         self.tls.validate()?;
+        self.proxy.validate(&pictures)?;
         Dialects::new(&self.dialects)?;
         Ok(())
     }
@@ -276,6 +282,7 @@ impl Config {
             listen.resolve(folder);
         }
         self.tls.resolve(folder);
+        self.proxy.resolve(folder);
         for origin in &mut self.origin {
             origin.resolve(folder);
         }

@@ -14,6 +14,7 @@ use crate::handler::upload::Uploads;
 use crate::http;
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
+use crate::request::forwarded::Proxies;
 use crate::request::negotiation::Negotiation;
 use crate::request::purge::Token;
 use crate::response::cors::Cors;
@@ -78,6 +79,8 @@ pub(crate) struct App {
     /// Who may purge; nobody without it.
     pub(crate) token: Option<Token>,
     pub(crate) log: AccessLog,
+    /// Who is believed to speak for clients.
+    pub(crate) proxies: Proxies,
     /// Of new connections.
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) uploads: Uploads,
@@ -147,6 +150,7 @@ impl App {
             fallbacks: config.fallback.clone(),
             token,
             tls,
+            proxies: Proxies::new(&config.proxy),
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,
             metrics,

@@ -137,11 +137,7 @@ mod tests {
     }
 
     fn get(target: &str) -> Simple<'_> {
-        Simple {
-            method: Method::GET,
-            target,
-            accept: None,
-        }
+        Simple::new(Method::GET, target, None)
     }
 
     /// Sorted, and without what the clock says.
@@ -175,11 +171,7 @@ mod tests {
                 let _ = answer(&app, &Method::GET, TARGET, accept).await;
                 for method in [Method::GET, Method::HEAD] {
                     let reply = answer(&app, &method, TARGET, accept).await;
-                    let simple = Simple {
-                        method: method.clone(),
-                        target: TARGET,
-                        accept: accept.map(str::as_bytes),
-                    };
+                    let simple = Simple::new(method.clone(), TARGET, accept.map(str::as_bytes));
                     let (text, body) = at_once(&app, &simple).expect("a hit");
 
                     let (mut long, long_body) = reply.into_parts();

@@ -122,6 +122,24 @@ impl ConnectionSlot {
     }
 }
 
+impl ConnectionSlot {
+    /// Counts it as one of `peer`'s, whom the proxy in front has named only now.
+    pub(crate) fn belongs_to(&mut self, peer: Peer, ceilings: &Ceilings) {
+        let Some(client) = client_of(peer) else {
+            return;
+        };
+        let Open { all, clients, .. } = &mut *self.connections.lock();
+        let connection = all.get_mut(&self.number).filter(|it| !it.is_excess);
+        let Some(connection) = connection else { return };
+        let counted = clients.entry(client).or_default();
+        if ceilings.per_client > 0 && *counted >= ceilings.per_client {
+            self.over_limit = Some(ConnectionLimit::Client);
+        }
+        *counted += 1;
+        connection.client = Some(client);
+    }
+}
+
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.lock().remove(self.number);

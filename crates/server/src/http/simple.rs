@@ -24,9 +24,30 @@ pub(crate) struct Simple<'a> {
     /// Path and query as they came.
     pub(crate) target: &'a str,
     pub(crate) accept: Option<&'a [u8]>,
+    x_forwarded_for: Option<&'a [u8]>,
+    forwarded: Option<&'a [u8]>,
 }
 
-impl Simple<'_> {
+impl<'a> Simple<'a> {
+    #[cfg(test)]
+    pub(crate) fn new(method: Method, target: &'a str, accept: Option<&'a [u8]>) -> Self {
+        Self {
+            method,
+            target,
+            accept,
+            x_forwarded_for: None,
+            forwarded: None,
+        }
+    }
+
+    /// The header of this name in which a proxy may say who the client is.
+    pub(crate) fn client(&self, name: &str) -> Option<&'a [u8]> {
+        match name {
+            "forwarded" => self.forwarded,
+            _ => self.x_forwarded_for,
+        }
+    }
+
     /// The target without its query.
     pub(crate) fn path(&self) -> &str {
         self.target
@@ -61,11 +82,16 @@ impl<'a> Seen<'a> {
             return Self::Whole;
         };
         let (mut hosts, mut accept) = (0, None);
+        let (mut x_forwarded_for, mut forwarded) = (None, None);
         for header in &*request.headers {
             if is(header, &["host"]) {
                 hosts += 1;
             } else if is(header, &["accept"]) && accept.is_none() {
                 accept = Some(header.value);
+            } else if is(header, &["x-forwarded-for"]) && x_forwarded_for.is_none() {
+                x_forwarded_for = Some(header.value);
+            } else if is(header, &["forwarded"]) && forwarded.is_none() {
+                forwarded = Some(header.value);
             } else if is(header, DECIDING) && !keeps_alive(header) {
                 return Self::Whole;
             }
@@ -75,6 +101,8 @@ impl<'a> Seen<'a> {
                 method,
                 target,
                 accept,
+                x_forwarded_for,
+                forwarded,
             }),
             _ => Self::Whole,
         }
@@ -95,6 +123,7 @@ const DECIDING: &[&str] = &[
     "accept",
     "connection",
     "expect",
+    "forwarded",
     "if-match",
     "if-modified-since",
     "if-none-match",
@@ -102,6 +131,7 @@ const DECIDING: &[&str] = &[
     "if-unmodified-since",
     "origin",
     "range",
+    "x-forwarded-for",
 ];
 
 /// As many as hyper takes.
@@ -121,11 +151,7 @@ mod tests {
             "",
             "User-Agent: x\r\nCookie: a=b\r\nconnection: Keep-Alive\r\n",
         ] {
-            let expected = Simple {
-                method: Method::GET,
-                target: "/a?b",
-                accept: None,
-            };
+            let expected = Simple::new(Method::GET, "/a?b", None);
             assert_eq!(expected.path(), "/a");
             assert_eq!(Seen::of(with(headers).as_bytes()), Seen::Simple(expected));
         }

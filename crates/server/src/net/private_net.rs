@@ -42,7 +42,7 @@ impl Guard {
 }
 
 impl Cidr {
-    fn contains(self, address: IpAddr) -> bool {
+    pub(crate) fn contains(self, address: IpAddr) -> bool {
         match (self.network, address) {
             (IpAddr::V4(network), IpAddr::V4(address)) => within4(address, network, self.bits),
             (IpAddr::V6(network), IpAddr::V6(address)) => within6(address, network, self.bits),

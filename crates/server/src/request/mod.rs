@@ -1,6 +1,7 @@
 //! What a request's head says: its route, the format it accepts, the copy it has, what it purges.
 
 pub mod conditional;
+pub(crate) mod forwarded;
 pub mod negotiation;
 pub(crate) mod purge;
 pub(crate) mod route;

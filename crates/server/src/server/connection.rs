@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::handler::App;
 use crate::http::Sending;
 use crate::http::Simple;
-use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire};
+use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire, read_client};
 use crate::http::{FastPath, FastResponder};
 use crate::http::{TimeoutStream, Waits};
 use crate::net::Peer;
@@ -77,7 +77,11 @@ impl Responder {
     /// Answers a request with the configuration of this moment; a connection over the limit has only one.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
-        let route = app.route(self.purpose, request.uri().path(), self.peer);
+        let peer = app.proxies.client(self.peer, |name| {
+            let lines = request.headers().get_all(name).iter();
+            lines.map(HeaderValue::as_bytes)
+        });
+        let route = app.route(self.purpose, request.uri().path(), peer);
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
@@ -86,9 +90,9 @@ impl Responder {
         let last = (chunked || self.is_last(&app)) && !is_http2;
         let mut reply = match self.slot.over_limit {
             Some(over_limit) if !route.is_for_monitoring() => {
-                app.refuse(&request, self.peer, &Error::ConnectionLimit(over_limit))
+                app.refuse(&request, peer, &Error::ConnectionLimit(over_limit))
             }
-            _ => app.dispatch(route, self.purpose, request, self.peer).await,
+            _ => app.dispatch(route, self.purpose, request, peer).await,
         };
         if last {
             let close = HeaderValue::from_static("close");
@@ -130,24 +134,43 @@ impl FastResponder for Arc<Responder> {
         if self.purpose != Purpose::Images || self.is_last(&app) {
             return None;
         }
-        let body = app.at_once(asked, self.peer, head)?;
+        let client = |name| asked.client(name).into_iter();
+        let peer = app.proxies.client(self.peer, client);
+        let body = app.at_once(asked, peer, head)?;
         io_threads::answered();
         Some(body)
     }
 }
 
-/// Serves a connection that is none of plain TCP, with TLS where there is an acceptor.
+/// Serves a connection that is none of plain TCP, after what comes before its requests: the PROXY protocol's header where it
+/// `is_proxied`, and TLS where there is an acceptor.
 pub(crate) async fn serve_other(
-    stream: Box<dyn Wire>,
+    mut stream: Box<dyn Wire>,
+    is_proxied: bool,
     tls: Option<TlsAcceptor>,
-    responder: Responder,
+    mut responder: Responder,
     connection_config: ConnectionConfig,
     stopping: watch::Receiver<bool>,
 ) {
+    let timeout = head_timeout(&responder, &connection_config.timeouts);
+    if is_proxied {
+        match tokio::time::timeout(timeout, read_client(&mut stream)).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(client))) => {
+                responder.peer = Peer::Tcp(client.to_canonical());
+                let ceilings = &connection_config.ceilings;
+                responder.slot.belongs_to(responder.peer, ceilings);
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(client = %responder.peer, %error, "no PROXY protocol");
+                return;
+            }
+            Err(_) => return,
+        }
+    }
     let Some(tls) = tls else {
         return serve(stream, responder, connection_config, stopping).await;
     };
-    let timeout = head_timeout(&responder, &connection_config.timeouts);
     let shaken = tokio::select! {
         () = responder.slot.activity.evicted() => return,
         shaken = tokio::time::timeout(timeout, tls.accept(stream)) => shaken,

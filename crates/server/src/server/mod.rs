@@ -23,6 +23,7 @@ use crate::admission::Gauges;
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::handler::App;
 use crate::http::{Accepted, Address, Ceilings, Inherited, Listener};
+use crate::net::Peer;
 use crate::operations::metrics::Metrics;
 use crate::request::route::Purpose;
 
@@ -43,6 +44,8 @@ struct Place {
     listen: Listen,
     purpose: Purpose,
     is_tls: bool,
+    /// Each connection begins with a header of the PROXY protocol.
+    is_proxied: bool,
 }
 
 /// A listener, and what of the configuration it is for.
@@ -327,6 +330,7 @@ fn places(config: &Config) -> Vec<Place> {
             listen: listen.clone(),
             purpose,
             is_tls,
+            is_proxied: config.proxy.protocol.contains(listen),
         };
         all.iter().map(place).collect::<Vec<_>>()
     };
@@ -405,10 +409,19 @@ impl Acceptor {
             app,
             connection_config,
         } = self.current.generation();
-        let entered = self
-            .current
-            .connections
-            .enter(accepted.peer(), &connection_config.ceilings);
+        let peer = accepted.peer();
+        let is_proxied = self.place.is_proxied;
+        if is_proxied && !app.proxies.trusts(peer) {
+            tracing::debug!(client = %peer, "not in proxy.trusted");
+            app.metrics.rejected_connection();
+            return Placement::OverLimit;
+        }
+        // The connections of a proxy are many clients'.
+        let counts = match is_proxied || app.proxies.names_clients(peer) {
+            true => Peer::Unix,
+            false => peer,
+        };
+        let entered = (self.current.connections).enter(counts, &connection_config.ceilings);
         if entered.closed_idle {
             app.metrics.closed_idle();
         }
@@ -422,7 +435,7 @@ impl Acceptor {
         };
         let connected = app.metrics.connected();
         let current = self.current.clone();
-        let responder = Responder::new(accepted.peer(), self.place.purpose, current, slot);
+        let responder = Responder::new(peer, self.place.purpose, current, slot);
         let tls = match (self.place.is_tls, &app.tls) {
             (false, _) => None,
             (true, Some(tls)) => Some(tls.clone()),
@@ -439,7 +452,7 @@ impl Acceptor {
                 // Fails only when the I/O thread has no descriptors left; the client sees a closed connection.
                 if let Ok(accepted) = moving.settle() {
                     match (accepted, tls) {
-                        (Accepted::Tcp(stream, _), None) => {
+                        (Accepted::Tcp(stream, _), None) if !is_proxied => {
                             connection::serve(stream, responder, connection_config, stopping).await
                         }
                         (accepted, tls) => {
@@ -447,6 +460,7 @@ impl Acceptor {
                             // In a box, so that it adds nothing to what the others take.
                             Box::pin(connection::serve_other(
                                 stream,
+                                is_proxied,
                                 tls,
                                 responder,
                                 connection_config,

@@ -1,0 +1,98 @@
+//! `[proxy]`: whose word about clients is taken.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use andon_settings::check;
+use serde::Deserialize;
+
+use super::{ConfigError, Listen};
+use crate::net::Cidr;
+
+/// `[proxy]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProxyConfig {
+    /// The proxies that are believed.
+    pub trusted: Vec<Trusted>,
+    /// In which header they name the client.
+    pub header: ClientHeader,
+    /// Addresses of `listen` and `tls.listen` where every connection has to begin with a header of the PROXY protocol.
+    pub protocol: Vec<Listen>,
+}
+
+/// A proxy, or a block of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Trusted {
+    /// Whoever comes through a Unix socket: `unix`.
+    Unix,
+    /// Addresses: `10.0.0.0/8`.
+    Block(Cidr),
+}
+
+impl FromStr for Trusted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "unix" => Ok(Self::Unix),
+            block => block.parse().map(Self::Block),
+        }
+    }
+}
+
+impl TryFrom<String> for Trusted {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// Where a proxy names the client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientHeader {
+    /// Nowhere.
+    #[default]
+    Off,
+    /// As most do.
+    XForwardedFor,
+    /// As RFC 7239 has it.
+    Forwarded,
+}
+
+impl ClientHeader {
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Off => None,
+            Self::XForwardedFor => Some("x-forwarded-for"),
+            Self::Forwarded => Some("forwarded"),
+        }
+    }
+}
+
+impl ProxyConfig {
+    pub(super) fn resolve(&mut self, folder: &Path) {
+        for listen in &mut self.protocol {
+            listen.resolve(folder);
+        }
+    }
+
+    /// `pictures` are the addresses where pictures are served.
+    pub(super) fn validate(&self, pictures: &[Listen]) -> Result<(), ConfigError> {
+        let unknown = self
+            .protocol
+            .iter()
+            .find(|listen| !pictures.contains(listen));
+        check(unknown.is_none(), "proxy.protocol", || {
+            let unknown = unknown.map(ToString::to_string).unwrap_or_default();
+            format!("{unknown} is neither in `listen` nor in `tls.listen`")
+        })?;
+        let is_off = self.header == ClientHeader::Off && self.protocol.is_empty();
+        check(is_off || !self.trusted.is_empty(), "proxy.trusted", || {
+            "is empty: nobody would be believed; name the addresses of your proxies, such as \"10.0.0.0/8\", or \"unix\"".to_owned()
+        })
+    }
+}
