@@ -475,6 +475,27 @@ fn what_becomes_clear_is_clear_in_every_format() {
 }
 
 #[test]
+fn frames_of_a_webp_are_written_quickly_unless_an_effort_is_asked_for() {
+    let gif = moving(5, 48, 40);
+    let nanos = |recipe: &str| {
+        let recipe: Recipe = recipe.parse().expect("a recipe");
+        let plan = engine().plan(&recipe, &gif).expect("a plan");
+        plan.cost().nanos
+    };
+    let [usual, quick, slow] = ["as:webp", "as:webp,effort:3", "as:webp,effort:6"];
+    assert_eq!(
+        made(&gif, usual).expect(usual),
+        made(&gif, quick).expect(quick)
+    );
+    assert_ne!(
+        made(&gif, usual).expect(usual),
+        made(&gif, slow).expect(slow)
+    );
+    assert_eq!(nanos(usual), nanos(quick));
+    assert!(nanos(usual) < nanos(slow));
+}
+
+#[test]
 fn no_cut_or_damaged_animation_is_taken_for_a_whole_one() {
     let gif = moving(5, 48, 40);
     for recipe in [

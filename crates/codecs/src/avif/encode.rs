@@ -87,24 +87,25 @@ fn quantizer(how: &Encode) -> Option<u8> {
 /// libaom's speed by effort, 0 to 9.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
-/// Nanoseconds per px by speed: means over six photographs of 8 bits in 4:2:0, at 400 and 1200 px and quality 60 and
-/// 85, an otherwise idle core of a Zen 5, libaom built for release. 43 to 67 at speed 9, 180 to 300 at 8; from 7
-/// on at 400 px, larger ones take half of it. The busiest photograph took twice the mean. 3 and 4 are drawn on from
-/// there.
-const NANOS: [u64; 10] = [0, 0, 0, 18_000, 8000, 3600, 1150, 600, 280, 65];
+/// Nanoseconds per px by speed: means over eight photographs of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,
+/// libaom built for release. At 1200 px it was three quarters of it; the busiest photograph took twice the mean. 3 and 4
+/// are drawn on from there.
+const NANOS: [u64; 10] = [0, 0, 0, 9000, 4000, 1750, 430, 250, 190, 45];
 
 /// As it cannot be interrupted, no frame takes longer in the mean, at the speed that its area allows.
 const MOST_NANOS: u64 = 4_000_000_000;
 
-/// Up to here the better of the fast speeds is fast enough.
-const SMALL_PIXELS: u64 = 250_000;
+/// The slowest speed in use without an `effort`, by the largest area that it is used for; else the fastest.
+const USUAL: [(u64, u8); 2] = [(1_200_000, 6), (2_500_000, 8)];
 
 /// The encoder's speed for an area: what `effort` asks for, or a fast one, but never slower than the area allows.
 fn speed(pixels: u64, how: &Encode) -> u8 {
     let asked = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],
-        None if pixels <= SMALL_PIXELS => 8,
-        None => 9,
+        None => {
+            let fits = USUAL.iter().find(|(most, _)| pixels <= *most);
+            fits.map_or(9, |(_, speed)| *speed)
+        }
     };
     let in_time = |speed: &u8| pixels * NANOS[usize::from(*speed)] <= MOST_NANOS;
     (asked..9).find(in_time).unwrap_or(9)

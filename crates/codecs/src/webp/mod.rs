@@ -38,7 +38,7 @@ impl Codec for Webp {
             name: NAME,
             aliases: &[],
             media_type: "image/webp",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -143,5 +143,9 @@ impl Codec for Webp {
 
     fn encode_cost(&self, width: u32, height: u32, _traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, how)
+    }
+
+    fn frame_cost(&self, width: u32, height: u32, _traits: Traits, how: &Encode) -> Cost {
+        encode::moving_cost(width, height, how)
     }
 }
