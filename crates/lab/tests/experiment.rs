@@ -1,4 +1,4 @@
-//! JudgedRun experiments on a real server process: a small Python server whose work per request is set by its
+//! Whole experiments on a real server process: a small Python server whose work per request is set by its
 //! environment.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! JudgedRun experiments, made up by the hundred: do order, stopping rule and verdict together keep their promises?
+//! Whole experiments, made up by the hundred: do order, stopping rule and verdict together keep their promises?
 
 use super::{Comparison, comparison, enough, fixture};
 use crate::analysis::Discards;

@@ -218,8 +218,8 @@ impl Recorder {
         body: &[u8],
     ) -> Option<(Count, String)> {
         let head = match outcome {
-            Outcome::Failed(trouble, why) => {
-                let count: Count = match trouble {
+            Outcome::Failed(failure, why) => {
+                let count: Count = match failure {
                     Failure::Connect => |failures| &mut failures.connect,
                     Failure::Timeout => |failures| &mut failures.timeout,
                     Failure::Cut => |failures| &mut failures.cut,

@@ -160,8 +160,8 @@ impl Samples {
             .filter(|late| **late > self.every / 2.0)
             .count();
         Noise {
-            steal: ratio(used.steal, used.all),
-            foreign: ratio((busy - known).max(0.0), used.all),
+            steal: share(used.steal, used.all),
+            foreign: share(busy - known, used.all),
             probe,
             late_samples: ratio(late as f64, timed.len() as f64),
             clock_step: used.wall - (to - from),
@@ -240,6 +240,11 @@ fn tick(before: &Sample, after: &Sample) -> Tick {
         client_cpus: ratio(used.client, seconds),
         late: after.late.unwrap_or(0.0),
     }
+}
+
+/// Of a block of some milliseconds the kernel's clock ticks, 10 ms each, can count more than there was.
+fn share(part: f64, whole: f64) -> f64 {
+    ratio(part, whole).clamp(0.0, 1.0)
 }
 
 /// 0 where there is nothing to divide by.
