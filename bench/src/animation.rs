@@ -21,7 +21,7 @@ use crate::frames::{codec, convert, prepared};
 use crate::goals::{self, Goal, Strictness};
 use crate::photos::Folder;
 use crate::proc::status_bytes;
-use crate::quality::{Rgb, RgbF, psnr};
+use crate::quality::{Rgb, psnr};
 use crate::stats::{geometric_mean, median};
 use crate::{compare, memory, peers, raw};
 
@@ -231,11 +231,7 @@ fn race(
 ) -> Result<Vec<Measured>> {
     eprintln!("{motion:?}, longest side {}", side.unwrap_or(WIDTH));
     let source = peers::decode_frames(gif)?;
-    let reference = RgbF {
-        width: source.width,
-        height: source.height,
-        samples: source.samples.iter().map(|&level| level.into()).collect(),
-    };
+    let reference = source.exact();
     let mut all = Vec::new();
     for contestant in Contestant::ALL {
         // Outside the clock: it warms up, and is judged.

@@ -6,7 +6,6 @@
 mod turbo;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use andon_pixels::{Encode, Frame, Image, Model, Never, Plane, Subsampling};
 use anyhow::{Context as _, Result};
@@ -18,7 +17,7 @@ use crate::frames::{codec, convert, decode, prepared, rgb};
 use crate::goals::{self, Goal, Strictness};
 use crate::photos::Folder;
 use crate::quality::{self, Rgb, RgbF, scored};
-use crate::stats::{geometric_mean, mean};
+use crate::stats::{geometric_mean, mean, timed};
 use crate::{peers, raw};
 
 /// Options of `./dev bench encode`.
@@ -191,11 +190,7 @@ impl Picture {
                 .to_string_lossy()
                 .into_owned(),
             side,
-            exact: RgbF {
-                width: rgb.width,
-                height: rgb.height,
-                samples: rgb.samples.iter().map(|&sample| sample.into()).collect(),
-            },
+            exact: rgb.exact(),
             reference: Ssimulacra2Reference::new(&rgb.slice()?).context("a reference")?,
             frame,
             rgb,
@@ -266,12 +261,6 @@ impl Picture {
         }
         Ok((file, best))
     }
-}
-
-fn timed(work: impl FnOnce() -> Result<Vec<u8>>) -> Result<(Vec<u8>, f64)> {
-    let start = Instant::now();
-    let file = work()?;
-    Ok((file, start.elapsed().as_secs_f64()))
 }
 
 /// Without a last odd row and column: libjpeg-turbo's planes API reads whole 4:2:0 samples of luma.

@@ -25,6 +25,15 @@ impl Rgb {
         );
         slice.map(PixelSlice::erase).ok().context("pixels to score")
     }
+
+    /// The same in floats.
+    pub(crate) fn exact(&self) -> RgbF {
+        RgbF {
+            width: self.width,
+            height: self.height,
+            samples: self.samples.iter().map(|&level| level.into()).collect(),
+        }
+    }
 }
 
 /// By SSIMULACRA2, against a picture of the same size: at most 100.

@@ -1,6 +1,9 @@
-//! The few statistics that are needed. Pure.
+//! The few statistics that are needed, and what they are made of.
+
+use std::time::Instant;
 
 use andon_lab::stats;
+use anyhow::Result;
 use serde::Serialize;
 
 /// The middle value; of an even number the mean of the two middle ones. NaN for none.
@@ -8,15 +11,9 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     stats::median(values).unwrap_or(f64::NAN)
 }
 
-/// The value that this part of all values does not exceed: the nearest rank. NaN for none.
-pub(crate) fn quantile(values: &[f64], part: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let rank = (part * sorted.len() as f64).ceil() as usize;
-    sorted
-        .get(rank.saturating_sub(1))
-        .copied()
-        .unwrap_or(f64::NAN)
+/// The value at this share of all, between its neighbours. NaN for none.
+pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
+    stats::quantile(values, share).unwrap_or(f64::NAN)
 }
 
 /// The geometric mean: the right one for rates and ratios. NaN for none.
@@ -35,6 +32,13 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / count
 }
 
+/// What `work` gives, and the seconds that it took.
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let start = Instant::now();
+    let done = work()?;
+    Ok((done, start.elapsed().as_secs_f64()))
+}
+
 /// How long replies of one kind took. NaN for none.
 #[derive(Serialize)]
 pub(crate) struct Latency {
@@ -48,12 +52,11 @@ impl Latency {
     /// Of times in milliseconds.
     pub(crate) fn of(times: impl IntoIterator<Item = f64>) -> Self {
         let times: Vec<f64> = times.into_iter().collect();
-        let quantile = |share| stats::quantile(&times, share).unwrap_or(f64::NAN);
         Self {
             count: times.len(),
-            p50_ms: quantile(0.5),
-            p99_ms: quantile(0.99),
-            longest_ms: quantile(1.0),
+            p50_ms: quantile(&times, 0.5),
+            p99_ms: quantile(&times, 0.99),
+            longest_ms: quantile(&times, 1.0),
         }
     }
 }

@@ -4,11 +4,9 @@
 //! one after every row of MCUs. A server with one worker is asked for tiles of 512 px; what it is held against is one
 //! thread that decodes the whole file in memory, and does nothing else.
 
-use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane, Subsampling};
 use anyhow::{Context, Result, ensure};
@@ -21,7 +19,7 @@ use crate::http::client::Connection;
 use crate::http::server::{ResultCaching, Server};
 use crate::photos::Folder;
 use crate::raw;
-use crate::stats::{median, quantile};
+use crate::stats::{median, quantile, timed};
 
 /// Options of `./dev bench tiles`.
 #[derive(Args)]
@@ -78,12 +76,14 @@ const GOAL: f64 = 0.1;
 /// Measures, prints, hands the numbers back.
 pub(crate) fn run(args: &TilesArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
-    let scratch = Scratch::new()?;
-    scratch.make(photos)?;
+    let folder = tempfile::Builder::new()
+        .prefix("andon-bench-tiles-")
+        .tempdir()?;
+    make(folder.path(), photos)?;
     let count = if args.quick { 40 } else { 200 };
     let mut pictures = Vec::new();
     for markers in [Markers::None, Markers::EveryRow] {
-        pictures.push(Picture::measure(&scratch, markers, count)?);
+        pictures.push(Picture::measure(folder.path(), markers, count)?);
     }
     println!("tiles of {TILE} px of {WIDTH}×{HEIGHT} px, in ms");
     for picture in &pictures {
@@ -126,13 +126,13 @@ impl Markers {
 }
 
 impl Picture {
-    fn measure(scratch: &Scratch, markers: Markers, count: u32) -> Result<Self> {
-        let file = fs::read(scratch.0.join(markers.file()))?;
+    fn measure(folder: &Path, markers: Markers, count: u32) -> Result<Self> {
+        let file = fs::read(folder.join(markers.file()))?;
         let mut full_ms = Vec::new();
         for _ in 0..3 {
-            let (frame, ms) = timed(|| decode("jpeg", &file))?;
+            let (frame, seconds) = timed(|| decode("jpeg", &file))?;
             ensure!((frame.width, frame.height) == (WIDTH, HEIGHT));
-            full_ms.push(ms);
+            full_ms.push(1e3 * seconds);
         }
         let url = |number| {
             let (x, y) = place(number);
@@ -140,8 +140,11 @@ impl Picture {
             format!("/iiif/3/{file}/{x},{y},{TILE},{TILE}/max/0/default.jpg")
         };
         let lines = "workers = 1\niiif.prefix = \"/iiif/3\"";
-        let ask = |connection: &mut Connection, number| timed(|| connection.get(&url(number)));
-        let plain = Server::configured(&scratch.0, ResultCaching::Nothing, lines)?;
+        let ask = |connection: &mut Connection, number| {
+            let (body, seconds) = timed(|| connection.get(&url(number)))?;
+            Ok::<_, anyhow::Error>((body, 1e3 * seconds))
+        };
+        let plain = Server::configured(folder, ResultCaching::Nothing, lines)?;
         let mut connection = Connection::open(&plain)?;
         let mut bodies = Vec::new();
         let mut without_index_ms = Vec::new();
@@ -151,7 +154,7 @@ impl Picture {
             without_index_ms.push(ms);
         }
         plain.stop()?;
-        let server = Server::configured(&scratch.0, ResultCaching::Default, lines)?;
+        let server = Server::configured(folder, ResultCaching::Default, lines)?;
         let mut connection = Connection::open(&server)?;
         let mut times = Vec::new();
         for number in 0..count {
@@ -197,56 +200,33 @@ fn place(number: u32) -> (u32, u32) {
     (place % across * TILE, place / across * TILE)
 }
 
-fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
-    let start = Instant::now();
-    let done = work()?;
-    Ok((done, start.elapsed().as_secs_f64() * 1e3))
-}
-
-/// A folder with the files, which goes with its value.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self> {
-        let path = env::temp_dir().join(format!("andon-bench-tiles-{}", std::process::id()));
-        fs::create_dir(&path).with_context(|| path.display().to_string())?;
-        Ok(Self(path))
+/// Writes the picture to a folder, with restart markers and without.
+fn make(folder: &Path, photos: &Folder) -> Result<()> {
+    let model = Model::ycbcr(Subsampling::C420);
+    let steps = format!("cover:{PHOTO}x{PHOTO}:centre:enlarge");
+    let mut parts = Vec::new();
+    for name in &photos.names {
+        parts.push(convert(prepared(&photos.read(name)?, &steps)?, model)?);
     }
-
-    fn make(&self, photos: &Folder) -> Result<()> {
-        let model = Model::ycbcr(Subsampling::C420);
-        let steps = format!("cover:{PHOTO}x{PHOTO}:centre:enlarge");
-        let mut parts = Vec::new();
-        for name in &photos.names {
-            parts.push(convert(prepared(&photos.read(name)?, &steps)?, model)?);
-        }
-        let planes = (0..3).map(|index| side_by_side(&parts, model, index));
-        let frame = Frame::new(model, WIDTH, HEIGHT, planes.collect::<Result<_>>()?, None)?;
-        drop(parts);
-        let how = Encode {
-            quality: Some(85),
-            chroma: Some(Subsampling::C420),
-            ..Encode::default()
-        };
-        let file = codec("jpeg")?.encode(&Image::still(frame), &how, &Never)?;
-        let plain = self.0.join(Markers::None.file());
-        fs::write(&plain, file)?;
-        let made = Command::new("jpegtran")
-            .args(["-restart", "1", "-outfile"])
-            .arg(self.0.join(Markers::EveryRow.file()))
-            .arg(&plain)
-            .status()
-            .context("jpegtran, of libjpeg-turbo-progs")?;
-        ensure!(made.success(), "jpegtran: {made}");
-        Ok(())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A leftover in the folder for such.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    let planes = (0..3).map(|index| side_by_side(&parts, model, index));
+    let frame = Frame::new(model, WIDTH, HEIGHT, planes.collect::<Result<_>>()?, None)?;
+    drop(parts);
+    let how = Encode {
+        quality: Some(85),
+        chroma: Some(Subsampling::C420),
+        ..Encode::default()
+    };
+    let file = codec("jpeg")?.encode(&Image::still(frame), &how, &Never)?;
+    let plain = folder.join(Markers::None.file());
+    fs::write(&plain, file)?;
+    let made = Command::new("jpegtran")
+        .args(["-restart", "1", "-outfile"])
+        .arg(folder.join(Markers::EveryRow.file()))
+        .arg(&plain)
+        .status()
+        .context("jpegtran, of libjpeg-turbo-progs")?;
+    ensure!(made.success(), "jpegtran: {made}");
+    Ok(())
 }
 
 /// One plane of all photographs, over and over, each row beginning with another one.
