@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use crate::errors::{ErrorStyle, Fault, OWN_ERRORS};
-use crate::request::ImageRequest;
+use crate::request::{Ask, ImageRequest};
 
 /// One URL language: one folder, one line in [`crate::ALL`].
 pub trait Dialect: fmt::Debug + Send + Sync {
@@ -14,6 +14,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// How its errors are answered.
     fn errors(&self) -> ErrorStyle {
         OWN_ERRORS
+    }
+
+    /// How errors of a request for this are answered.
+    fn errors_of(&self, ask: &Ask) -> ErrorStyle {
+        match ask {
+            Ask::File => OWN_ERRORS,
+            _ => self.errors(),
+        }
     }
 
     /// Does it read every target, because it is mounted at `/` and its language has no mark of its own? Then it is asked

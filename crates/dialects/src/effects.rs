@@ -15,7 +15,7 @@ impl Effects {
 }
 
 /// A file that is laid over a picture: its arguments as the engine reads them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Overlay {
     /// A file of the folder of materials; behind a slash one of the origins'.
     pub(crate) file: String,
@@ -25,7 +25,7 @@ pub(crate) struct Overlay {
     pub(crate) opacity: f64,
     /// In px; 0: its own, or as the other side says.
     pub(crate) size: (u32, u32),
-    /// How it acts on what is below; empty: not at all.
+    /// How it acts on what is below: a blend mode, or `normal`.
     pub(crate) mode: &'static str,
     /// Does the size only bound it?
     pub(crate) inside: bool,
@@ -38,11 +38,6 @@ impl Overlay {
             return None;
         }
         let (x, y) = self.at;
-        let mode = if self.mode.is_empty() {
-            "normal"
-        } else {
-            self.mode
-        };
         let fit = if self.inside { "inside" } else { "exact" };
         let mut args = vec![
             self.file,
@@ -51,7 +46,7 @@ impl Overlay {
             number(self.opacity),
             self.size.0.to_string(),
             self.size.1.to_string(),
-            mode.to_owned(),
+            self.mode.to_owned(),
             fit.to_owned(),
         ];
         // What is usual is not said.

@@ -174,12 +174,7 @@ impl Dialects {
                 ..refusal
             })?;
             if let Some(mut request) = parsed {
-                request.style.errors = match request.ask {
-                    Ask::File => OWN_ERRORS,
-                    // Unless it has one for this request.
-                    _ if request.style.errors != OWN_ERRORS => request.style.errors,
-                    _ => dialect.errors(),
-                };
+                request.style.errors = dialect.errors_of(&request.ask);
                 return Ok(request);
             }
         }

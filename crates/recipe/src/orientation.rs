@@ -125,6 +125,32 @@ impl Orientation {
         }
         point
     }
+
+    /// Where a part of a stored picture of this size lies afterwards: left, top, right and bottom.
+    #[must_use]
+    pub fn part(self, [left, top, right, bottom]: [f64; 4], size: (f64, f64)) -> [f64; 4] {
+        let (one, other) = (
+            self.point((left, top), size),
+            self.point((right, bottom), size),
+        );
+        [
+            one.0.min(other.0),
+            one.1.min(other.1),
+            one.0.max(other.0),
+            one.1.max(other.1),
+        ]
+    }
+
+    /// Which corner of a stored picture becomes the upper left one: is it at the right, and at the bottom?
+    #[must_use]
+    pub fn first_corner(self) -> (bool, bool) {
+        let corners = [(false, false), (true, false), (false, true), (true, true)];
+        let is_first = |&(right, bottom): &(bool, bool)| {
+            let corner = (f64::from(u8::from(right)), f64::from(u8::from(bottom)));
+            self.point(corner, (1.0, 1.0)) == (0.0, 0.0)
+        };
+        corners.into_iter().find(is_first).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

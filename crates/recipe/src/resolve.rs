@@ -205,14 +205,9 @@ impl Picture {
 
     /// The border of what is seen, as a question about what is stored.
     fn border(&self, tolerance: u8) -> Measure {
-        let corners = [(false, false), (true, false), (false, true), (true, true)];
-        let is_first = |&(right, bottom): &(bool, bool)| {
-            let corner = (f64::from(u8::from(right)), f64::from(u8::from(bottom)));
-            self.seen.point(corner, (1.0, 1.0)) == (0.0, 0.0)
-        };
         Measure::Trim {
             tolerance,
-            corner: corners.into_iter().find(is_first).unwrap_or_default(),
+            corner: self.seen.first_corner(),
         }
     }
 
@@ -221,11 +216,9 @@ impl Picture {
             return Err(ResolveError::new(step, "the border was not measured"));
         };
         let stored = (f64::from(facts.width), f64::from(facts.height));
-        let seen = |x: u32, y: u32| self.seen.point((x.into(), y.into()), stored);
-        let (one, other) = (seen(x, y), seen(x + w, y + h));
-        let (left, top) = (one.0.min(other.0) as u32, one.1.min(other.1) as u32);
+        let [left, top, ..] = self.seen.part([x, y, x + w, y + h].map(f64::from), stored);
         let (w, h) = self.seen.size(w, h);
-        self.cut(left, top, w, h);
+        self.cut(left as u32, top as u32, w, h);
         Ok(())
     }
 

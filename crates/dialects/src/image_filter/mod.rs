@@ -14,7 +14,7 @@ pub use config::ImageFilterConfig;
 
 use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Refusal, Target};
-use crate::errors::{ErrorStyle, Every};
+use crate::errors::{ErrorStyle, Every, OWN_ERRORS};
 use crate::percent;
 use crate::request::{Ask, ImageRequest, Source};
 use options::{Filter, Options};
@@ -39,6 +39,14 @@ impl Dialect for ImageFilter {
         ErrorStyle(&Every(415))
     }
 
+    fn errors_of(&self, ask: &Ask) -> ErrorStyle {
+        match ask {
+            Ask::File => OWN_ERRORS,
+            Ask::Describe(_) => ErrorStyle(&size::NoSize),
+            _ => self.errors(),
+        }
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let below = target.below(&self.prefix);
         let Some(rest) = below.and_then(|rest| rest.strip_prefix(OPEN)) else {
@@ -59,7 +67,6 @@ impl Dialect for ImageFilter {
         let mut request = ImageRequest::picture(source, ImageFilterRules::new(options));
         if options.filter == Filter::Size {
             request.ask = Ask::Describe(Arc::new(size::Size));
-            request.style.errors = ErrorStyle(&size::NoSize);
         }
         request.style.most_bytes = options.buffer;
         Ok(Some(request))

@@ -86,8 +86,6 @@ impl Gravity {
         self.kind = kind;
         if kind == Kind::Smart {
             (self.x, self.y) = (0.0, 0.0);
-        }
-        if kind == Kind::Smart {
             return Ok(());
         }
         let offset = |text: &str| match kind {

@@ -271,15 +271,9 @@ fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i6
         _ => (size.1, size.0),
     };
     let (x, y) = gravity.seen(turned).place(stored, inner, 1.0, false);
-    let corner =
-        |x: i64, y: i64| turned.point((x as f64, y as f64), (stored.0 as f64, stored.1 as f64));
-    let (one, other) = (corner(x, y), corner(x + inner.0, y + inner.1));
-    (
-        one.0.min(other.0) as i64,
-        one.1.min(other.1) as i64,
-        size.0,
-        size.1,
-    )
+    let part = [x, y, x + inner.0, y + inner.1].map(|at| at as f64);
+    let [left, top, ..] = turned.part(part, (stored.0 as f64, stored.1 as f64));
+    (left as i64, top as i64, size.0, size.1)
 }
 
 /// The smaller of both on each side; 0 is no size.

@@ -11,7 +11,7 @@ use super::gravity::Gravity;
 use super::layout::{Layout, Size};
 use super::options::{Effects, Extend, Options, Trim};
 use super::table::{self, About};
-use crate::effects::rgb;
+use crate::effects::{is_lossy, rgb};
 use crate::geometry::keep_salient;
 
 /// Options, and what the configuration says about all of them.
@@ -77,7 +77,8 @@ impl Rules for ImgproxyRules {
         for options in &options.before {
             let pipeline = Self {
                 options: options.clone(),
-                ..self.clone()
+                house: self.house.clone(),
+                output: self.output.clone(),
             };
             let ((width, height), drawn) = pipeline.drawn(&seen, &mut "png")?;
             let alpha = pipeline.expects_alpha(&seen);
@@ -166,18 +167,10 @@ impl ImgproxyRules {
         };
         let mut steps: Vec<Step> = self.turns().collect();
         let stored = (f64::from(facts.width), f64::from(facts.height));
-        let corner = |x: u32, y: u32| turned.point((x.into(), y.into()), stored);
-        let (one, other) = (
-            corner(area.x, area.y),
-            corner(area.x + area.w, area.y + area.h),
-        );
+        let part = [area.x, area.y, area.x + area.w, area.y + area.h].map(f64::from);
+        let [left, top, ..] = turned.part(part, stored);
         let (w, h) = turned.size(area.w, area.h);
-        steps.push(Step::crop(
-            one.0.min(other.0) as u32,
-            one.1.min(other.1) as u32,
-            w,
-            h,
-        ));
+        steps.push(Step::crop(left as u32, top as u32, w, h));
         steps.extend(self.geometry(&layout));
         steps.extend(effects(&options.effects, (layout.kept.2, layout.kept.3)));
         for &(size, place) in &layout.grounds {
@@ -298,14 +291,13 @@ impl ImgproxyRules {
 
     fn written(&self, facts: &Facts, format: &str) -> Output {
         let options = &self.options;
-        let is_lossy = matches!(format, "jpeg" | "webp" | "avif" | "jxl");
         let lossless = options.lossless && format == "webp";
         let by_format = options.format_quality.get(format).copied().unwrap_or(0);
         let quality = [options.quality, by_format, 80]
             .into_iter()
             .find(|quality| *quality > 0);
         let goal = match options.max_bytes {
-            _ if !is_lossy || lossless => None,
+            _ if !is_lossy(format) || lossless => None,
             0 => quality.map(Goal::Quality),
             bytes => Some(Goal::Bytes(bytes)),
         };

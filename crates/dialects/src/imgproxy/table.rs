@@ -703,17 +703,19 @@ pub(super) fn texts(
     kinds: impl Fn(About) -> bool,
 ) -> Vec<String> {
     let mut texts = Vec::new();
-    let mut beyond = beyond.clone();
+    let mut last: Option<&Options> = None;
     for pipeline in options.pipelines() {
-        if !beyond.before.is_empty() {
+        let chained = last.map(|last| last.clone().chained());
+        let beyond = chained.as_ref().unwrap_or(beyond);
+        if last.is_some() {
             texts.push(PIPELINE.to_owned());
         }
         texts.extend(ALL.iter().filter_map(|row| {
             let show = row.show.filter(|_| kinds(row.kind))?;
-            let (own, other) = (show(pipeline), show(&beyond));
+            let (own, other) = (show(pipeline), show(beyond));
             (own != other).then(|| format!("{}:{own}", row.names.last().unwrap_or(&"")))
         }));
-        beyond = pipeline.clone().chained();
+        last = Some(pipeline);
     }
     texts
 }

@@ -34,9 +34,10 @@ struct Native {
 
 impl Native {
     fn preset(&self, name: &str) -> Result<Recipe, Refusal> {
-        let names: Vec<&str> = self.presets.keys().map(String::as_str).collect();
-        let known = self.presets.get(name).cloned();
-        known.ok_or_else(|| Refusal::new(name, unknown("preset", name, &names)))
+        self.presets.get(name).cloned().ok_or_else(|| {
+            let names: Vec<&str> = self.presets.keys().map(String::as_str).collect();
+            Refusal::new(name, unknown("preset", name, &names))
+        })
     }
 }
 

@@ -399,7 +399,7 @@ fn modulate(brightness: f64, saturation: f64, hue: f64) -> Option<Filter> {
 fn imagor_colour(text: &str) -> Option<Colour> {
     match text {
         "none" | "transparent" => Some(Colour::CLEAR),
-        // What needs the pixels.
+        // Sizes are theirs, the ground is not.
         "auto" | "blur" => Some(Colour::WHITE),
         text => Some(colours::read(text).unwrap_or(rgb(0, 0, 0))),
     }

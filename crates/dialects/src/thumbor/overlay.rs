@@ -3,7 +3,7 @@
 use andon_recipe::Step;
 
 use super::filters::{Lenient, Typed};
-use super::path::{self, Side};
+use super::path;
 use super::{Flavour, image_name};
 use crate::effects::{self, from_edge};
 use crate::request::relative;
@@ -79,7 +79,7 @@ impl Overlay {
                 (None, None) => Size::Own,
                 (w, h) => Size::Shares(w, h),
             },
-            mode: "",
+            mode: "normal",
         })
     }
 
@@ -105,24 +105,21 @@ impl Overlay {
     /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may bring the picture inside a size.
     pub(super) fn image(list: &Lenient<'_>) -> Option<Self> {
         let (parts, image) = path::read(Flavour::Imagor, list.raw(0)?.trim_start_matches('/'));
-        let px = |side: Side| match side {
-            Side::Px(px) => px,
-            Side::Free | Side::Original => 0,
-        };
         let (w, h) = parts.size.unwrap_or_default();
         let plain = path::Parts {
             size: parts.size,
             fit: parts.fit,
             ..path::Parts::default()
         };
-        let mode = list.text(4).unwrap_or_default();
+        let mode = list.text(4).filter(|mode| !mode.is_empty());
+        let mode = mode.as_deref().unwrap_or("normal");
         let mode = MODES.iter().find(|known| **known == mode)?;
         (parts == plain).then_some(())?;
         Some(Self {
             file: local(&image_name(Flavour::Imagor, image).ok()?)?,
             at: places(list),
             opacity: opacity(list.decimal(3)),
-            size: Size::Px(px(w), px(h)),
+            size: Size::Px(w.px(), h.px()),
             mode,
         })
     }
@@ -164,8 +161,7 @@ impl Overlay {
 }
 
 /// The blend modes that the engine has, too.
-const MODES: [&str; 12] = [
-    "",
+const MODES: [&str; 11] = [
     "normal",
     "multiply",
     "color-burn",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::path::{self, Align, FitIn, Parts, Side};
+use super::path::{self, Align, FitIn, Parts};
 use super::{Flavour, UNSAFE, image_name};
 use crate::dialect::Refusal;
 
@@ -97,10 +97,6 @@ pub(super) fn json(below: &str) -> Result<String, Refusal> {
 fn said(parts: Parts) -> Params<'static> {
     let FitIn { adaptive, full } = parts.fit.unwrap_or_default();
     let (w, h) = parts.size.unwrap_or_default();
-    let px = |side: Side| match side {
-        Side::Px(px) => px,
-        Side::Free | Side::Original => 0,
-    };
     // Whole numbers stand without a point.
     let number = |edge: f64| match edge.fract() == 0.0 {
         _ if edge == 0.0 => Value::Null,
@@ -133,8 +129,8 @@ fn said(parts: Parts) -> Params<'static> {
         adaptive_fit_in: adaptive,
         full_fit_in: full,
         stretch: parts.stretch,
-        width: px(w),
-        height: px(h),
+        width: w.px(),
+        height: h.px(),
         padding_left,
         padding_top,
         padding_right,

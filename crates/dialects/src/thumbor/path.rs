@@ -54,6 +54,16 @@ pub(super) enum Side {
     Px(u32),
 }
 
+impl Side {
+    /// In px; 0 for one that is not said so.
+    pub(super) fn px(self) -> u32 {
+        match self {
+            Self::Px(px) => px,
+            Self::Free | Self::Original => 0,
+        }
+    }
+}
+
 /// Which part is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Align {

@@ -84,13 +84,9 @@ impl ThumborRules {
     fn border(&self, turned: Orientation) -> Option<Measure> {
         let trim = self.trim()?;
         let given = trim.tolerance.unwrap_or_default();
-        let far = f64::from(u8::from(trim.from_end));
-        let is_corner = |&(right, bottom): &(bool, bool)| {
-            let stored = (f64::from(u8::from(right)), f64::from(u8::from(bottom)));
-            turned.point(stored, (1.0, 1.0)) == (far, far)
-        };
-        let corners = [(false, false), (true, false), (false, true), (true, true)];
-        let corner = corners.into_iter().find(is_corner).unwrap_or_default();
+        // The last corner is the one opposite the first.
+        let (right, bottom) = turned.first_corner();
+        let corner = (right != trim.from_end, bottom != trim.from_end);
         Some(match self.flavour {
             Flavour::Thumbor => Measure::TrimDistance {
                 tolerance: given.min(510) as u16,
@@ -132,14 +128,8 @@ impl ThumborRules {
             return Err(ResolveError::new("trim", "the border was not measured"));
         };
         let stored = (f64::from(facts.width), f64::from(facts.height));
-        let seen = |x: u32, y: u32| turned.point((x.into(), y.into()), stored);
-        let (one, other) = (seen(x, y), seen(x + w, y + h));
-        Ok(Some([
-            one.0.min(other.0),
-            one.1.min(other.1),
-            one.0.max(other.0),
-            one.1.max(other.1),
-        ]))
+        let part = [x, y, x + w, y + h].map(f64::from);
+        Ok(Some(turned.part(part, stored)))
     }
 
     fn written(&self, facts: &Facts) -> Output {
@@ -363,16 +353,7 @@ impl Picture {
     fn turn(&mut self, turn: Turn) {
         self.steps.push(Step::Turn(turn));
         let (orientation, size) = (Orientation::default().then(turn), self.size());
-        self.content = self.content.map(|[left, top, right, bottom]| {
-            let one = orientation.point((left, top), size);
-            let other = orientation.point((right, bottom), size);
-            [
-                one.0.min(other.0),
-                one.1.min(other.1),
-                one.0.max(other.0),
-                one.1.max(other.1),
-            ]
-        });
+        self.content = self.content.map(|content| orientation.part(content, size));
         (self.width, self.height) = orientation.size(self.width, self.height);
     }
 

@@ -154,11 +154,7 @@ impl Picture {
         grows: bool,
         most: (u32, u32),
     ) -> (u32, u32) {
-        let px = |side: Side, most: u32| match side {
-            Side::Px(px) => px.min(most),
-            Side::Free | Side::Original => 0,
-        };
-        let (mut w, mut h) = (px(asked.0, most.0), px(asked.1, most.1));
+        let (mut w, mut h) = (asked.0.px().min(most.0), asked.1.px().min(most.1));
         let (width, height) = (self.width, self.height);
         let landscape = width > height;
         if fit.is_some_and(|fit| fit.adaptive) && w > 0 && h > 0 && landscape != (w > h) {

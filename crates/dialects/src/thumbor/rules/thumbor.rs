@@ -31,11 +31,7 @@ impl ThumborRules {
         let focus = self.focus(picture, cropped);
         let target = target(picture, asked);
         picture.target = (target.0 as u32, target.1 as u32);
-        let ground = |side: Side| match side {
-            Side::Px(px) => px,
-            Side::Free | Side::Original => 0,
-        };
-        picture.asked = (ground(asked.0), ground(asked.1));
+        picture.asked = (asked.0.px(), asked.1.px());
         match self.parts.fit {
             Some(fit) => picture.fit_in(fit, target),
             None => {
