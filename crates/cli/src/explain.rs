@@ -62,12 +62,14 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
         let plan = engine.plan_with(rules, source, &read.materials, None, None)?;
-        let sizes = geometry::explain(rules, &engine.facts(source)?);
-        Ok((found, plan, sizes))
+        let facts = engine.facts(source)?;
+        let validators = resolver
+            .validators(&request, &facts, &found)
+            .map_err(andon_pixels::Error::of_rules)?;
+        Ok((validators, plan, geometry::explain(rules, &facts)))
     });
     match planned {
-        Ok((found, plan, sizes)) => {
-            let validators = resolver.validators(&request, plan.recipe(), &found);
+        Ok((validators, plan, sizes)) => {
             writeln!(told, "etag    {}", validators.etag)?;
             let resolved = ImageRequest {
                 rules: Arc::new(plan.recipe().clone()),

@@ -24,8 +24,8 @@ const HEX_KEY: &str = "30313233343536373839616263646566";
 const HEX_SALT: &str = "73616c7473616c74";
 const SOURCE: &str = "local:///trip/a.jpg";
 
-/// The folder of packages that `install` fills; `None` if it cannot.
-fn packages(name: &str, packages: &[&str], install: &[&str]) -> Option<String> {
+/// The folder of packages that `install` fills, given the folder and their names; `None` if it cannot.
+fn packages(name: &str, packages: &[&str], install: &mut Command) -> Option<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let (marker, wanted) = (folder.join("installed"), packages.join("\n"));
     let folder = folder.to_str().expect("a path").to_owned();
@@ -33,14 +33,7 @@ fn packages(name: &str, packages: &[&str], install: &[&str]) -> Option<String> {
         return Some(folder);
     }
     std::fs::create_dir_all(&folder).expect("a folder");
-    let [program, args @ ..] = install else {
-        return None;
-    };
-    let tried = Command::new(program)
-        .args(args)
-        .arg(&folder)
-        .args(packages)
-        .output();
+    let tried = install.arg(&folder).args(packages).output();
     let why = match &tried {
         Ok(output) if output.status.success() => {
             std::fs::write(marker, wanted).expect("a marker");
@@ -49,50 +42,29 @@ fn packages(name: &str, packages: &[&str], install: &[&str]) -> Option<String> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => error.to_string(),
     };
+    let program = install.get_program().display();
     eprintln!("skipped: {program} cannot install {packages:?}: {why}");
     None
 }
 
 fn npm() -> Option<String> {
-    let quick = [
-        "--no-audit",
-        "--no-fund",
-        "--ignore-scripts",
-        "--fetch-retries=0",
-        "--fetch-timeout=20000",
-    ];
-    packages(
-        "npm",
-        &NPM,
-        &[&["npm", "install"], &quick[..], &["--prefix"]].concat(),
-    )
+    let mut install = Command::new("npm");
+    install.args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]);
+    install.args(["--fetch-retries=0", "--fetch-timeout=20000", "--prefix"]);
+    packages("npm", &NPM, &mut install)
 }
 
 fn pypi() -> Option<String> {
-    let quick = [
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--retries=0",
-        "--timeout=20",
-        "--upgrade",
-        "--target",
-    ];
-    packages("pypi", &PYPI, &[&["python3"], &quick[..]].concat())
+    let mut install = Command::new("python3");
+    install.args(["-m", "pip", "install", "-q", "--retries=0", "--timeout=20"]);
+    install.args(["--upgrade", "--target"]);
+    packages("pypi", &PYPI, &mut install)
 }
 
 /// Asks a server for every URL that a program prints, and compares the sizes.
 fn serves(program: &mut Command) {
-    let output = program
-        .output()
-        .expect("the interpreter that installed them");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let printed = String::from_utf8(output.stdout).expect("text");
+    let output = program.output();
+    let printed = common::printed(output.expect("the interpreter that installed them"));
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("trip")).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Served, sample};
+use common::{Served, python, sample};
 
 const PAGE: &str = include_str!("../../../docs/signing.md");
 
@@ -56,15 +56,6 @@ fn sign(args: &[&str], folder: &Path) -> Output {
     )
 }
 
-fn said(output: &Output) -> String {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 #[test]
 fn every_command_of_the_page_prints_what_it_says_and_the_server_takes_it() {
     let (folder, config) = folder();
@@ -78,14 +69,13 @@ fn every_command_of_the_page_prints_what_it_says_and_the_server_takes_it() {
             &["-c", &andon, env!("CARGO_BIN_EXE_andon")],
             folder.path(),
         );
-        assert_eq!(said(&output), expected, "{command}");
+        assert_eq!(common::printed(output), expected, "{command}");
         printed.push(expected.to_owned());
     }
     let (programs, results) = (blocks("python"), blocks("text"));
     assert_eq!(programs.len(), results.len());
     for (program, expected) in programs.iter().zip(results) {
-        let output = run("/usr/bin/python3", &["-c", program], folder.path());
-        assert_eq!(said(&output), expected, "{program}");
+        assert_eq!(python(program, &[]), expected, "{program}");
         printed.push(expected);
     }
     let printed = printed.concat();
@@ -119,7 +109,7 @@ fn a_signature_ends_with_its_time_and_with_its_key() {
     let (folder, config) = folder();
     let config = config.replacen("[signing]", "[signing]\nrequired = true", 1);
     let sign = |args: &[&str]| {
-        let signed = said(&sign(
+        let signed = common::printed(sign(
             &[&["/r/fit:50x50/trip/a.jpg"], args].concat(),
             folder.path(),
         ));

@@ -187,14 +187,18 @@ pub fn python(script: &str, args: &[&Path]) -> String {
     let told = Command::new("/usr/bin/python3")
         .args(["-c", script])
         .args(args)
-        .output()
-        .expect("python3 with Pillow");
+        .output();
+    printed(told.expect("python3 with Pillow"))
+}
+
+/// What a command printed; it succeeded.
+pub fn printed(output: Output) -> String {
     assert!(
-        told.status.success(),
+        output.status.success(),
         "{}",
-        String::from_utf8_lossy(&told.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
-    String::from_utf8(told.stdout).expect("text")
+    String::from_utf8(output.stdout).expect("text")
 }
 
 /// A picture of the repository's `samples`.

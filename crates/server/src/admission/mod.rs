@@ -37,10 +37,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_pixels::{Cores, Cost, Decoded, Measurement, Plan, Task};
+use andon_pixels::{Cores, Cost, Decoded, Plan, Task};
 use tokio::sync::oneshot;
 
-use self::calibration::{Calibration, Kind};
+use self::calibration::Calibration;
 use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::shared_decode::Member;
@@ -49,6 +49,7 @@ use crate::config::Config;
 use crate::error::{Error, Rejection};
 
 pub(crate) use self::budget::Shares;
+pub(crate) use self::calibration::Kind;
 pub(crate) use self::cancel::CancelToken;
 pub use self::counters::{Counters, Gauges};
 pub(crate) use self::shared_decode::DecodeInput;
@@ -285,22 +286,15 @@ impl Work {
         }
     }
 
-    /// Making an index of a source of this format, which takes so much, as [`Plan::indexing`] says.
-    pub(crate) fn indexing(format: &'static str, cost: Cost, source_bytes: u64) -> Self {
+    /// The work of looking at the pixels of a source of `source_bytes`, which are counted elsewhere, without making a
+    /// picture of them: for what, `kind` says.
+    pub(crate) fn look(kind: Kind, cost: Cost, source_bytes: u64) -> Self {
         Self {
-            kind: (format, "index"),
+            kind,
             nanos: cost.nanos,
             decode_nanos: cost.nanos,
             peak_bytes: cost.scratch,
             source_bytes,
-        }
-    }
-
-    /// What `measurement` says, for a source of so many bytes; they are counted elsewhere until it is done.
-    pub(crate) fn measuring(measurement: &Measurement, source_bytes: u64) -> Self {
-        Self {
-            kind: (measurement.format(), "measure"),
-            ..Self::indexing(measurement.format(), measurement.cost(), source_bytes)
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use andon_settings::check;
 use serde::Deserialize;
 
+use super::prefix::{check_prefix, longest_prefix};
 use super::{Bytes, ConfigError, Span};
 
 /// `[cache]`.
@@ -88,11 +89,7 @@ impl CacheConfig {
     /// The rule for a source's path.
     #[must_use]
     pub fn rule(&self, source: &str) -> Option<&CacheRule> {
-        let source = source.trim_start_matches('/');
-        self.rule
-            .iter()
-            .filter(|rule| is_below(rule.prefix.trim_matches('/'), source))
-            .max_by_key(|rule| rule.prefix.trim_matches('/').len())
+        longest_prefix(&self.rule, source, |rule| &rule.prefix)
     }
 
     pub(super) fn resolve(&mut self, folder: &Path) {
@@ -111,11 +108,7 @@ impl CacheConfig {
             },
         )?;
         for (index, rule) in self.rule.iter().enumerate() {
-            check(
-                rule.prefix.starts_with('/'),
-                format!("cache.rule.{index}.prefix"),
-                || format!("\"{}\" does not begin with `/`", rule.prefix),
-            )?;
+            check_prefix(&rule.prefix, format!("cache.rule.{index}.prefix"))?;
             let text = rule.cache_control.as_deref().unwrap_or_default();
             check(
                 hyper::header::HeaderValue::from_str(text).is_ok(),
@@ -140,12 +133,6 @@ impl CacheConfig {
             format!("{there} is not a folder; name a folder, which is made if it is missing")
         })
     }
-}
-
-/// Is `path` below `prefix`, whole segments counted? Both without slashes at their ends.
-pub(crate) fn is_below(prefix: &str, path: &str) -> bool {
-    path.strip_prefix(prefix)
-        .is_some_and(|rest| prefix.is_empty() || rest.is_empty() || rest.starts_with('/'))
 }
 
 const LONGEST_NEGATIVE: Duration = Duration::from_secs(60);

@@ -7,6 +7,7 @@ use andon_settings::check;
 use serde::Deserialize;
 use url::Url;
 
+use super::prefix::check_prefix;
 use super::{
     BucketConfig, Bytes, ConfigError, HttpConfig, OriginTimeouts, Store, UrlPattern, is_below,
 };
@@ -247,10 +248,9 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
     for (index, origin) in origins.iter().enumerate() {
         let (prefix, key) = (&origin.prefix, format!("origin.{index}"));
         let place = origin.place();
-        let rooted = prefix.starts_with('/') || matches!(place, Place::Urls(_));
-        check(rooted, format!("{key}.prefix"), || {
-            format!("\"{prefix}\" does not begin with `/`")
-        })?;
+        if matches!(place, Place::Below(_)) {
+            check_prefix(prefix, format!("{key}.prefix"))?;
+        }
         let same =
             |other: &OriginConfig| matches!(place, Place::Below(_)) && other.place() == place;
         check(

@@ -8,7 +8,7 @@ use hyper::{HeaderMap, StatusCode, header};
 
 use super::App;
 use super::record::RequestRecord;
-use crate::config::{FallbackConfig, is_below};
+use crate::config::FallbackConfig;
 use crate::error::Error;
 use crate::request::negotiation::SettledRequest;
 use crate::response::{self, Reply};
@@ -26,14 +26,14 @@ impl App {
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let asked = &known.asked.request;
-        let terms = self.terms_of(asked.source.as_str());
+        if asked.ask != Ask::Picture || !is_the_sources(&error) {
+            return Err(error);
+        }
+        let terms = FallbackConfig::of(&self.fallbacks, asked.source.as_str());
         let configured = || Some(Fallback::Picture(Source::from_path(terms.image.as_ref()?)));
         let Some(fallback) = asked.style.fallback.clone().or_else(configured) else {
             return Err(error);
         };
-        if asked.ask != Ask::Picture || !is_the_sources(&error) {
-            return Err(error);
-        }
         let source = match fallback {
             Fallback::Picture(source) => source,
             Fallback::Redirect(to) => {
@@ -74,17 +74,6 @@ impl App {
         response::set_cache_control(&mut reply, &format!("max-age={}", terms.ttl.0.as_secs()));
         response::set_fallback(&mut reply, error.label());
         Ok(reply)
-    }
-
-    /// The rule for a source.
-    fn terms_of(&self, source: &str) -> FallbackConfig {
-        let source = source.trim_start_matches('/');
-        let length = |rule: &&FallbackConfig| rule.prefix.trim_matches('/').len();
-        let rules = self.fallbacks.iter();
-        let rule = rules
-            .filter(|rule| is_below(rule.prefix.trim_matches('/'), source))
-            .max_by_key(length);
-        rule.cloned().unwrap_or_default()
     }
 }
 

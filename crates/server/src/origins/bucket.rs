@@ -47,7 +47,7 @@ pub(crate) struct BucketOrigin {
 enum Access {
     /// With our keys.
     Signed(Box<dyn Signer>),
-    /// As anybody may, or whoever has this query: the URL of the bucket.
+    /// Without keys: the bucket's URL, and the query of a shared access signature if there is one.
     Plain(Url, Option<String>),
 }
 

@@ -11,7 +11,7 @@ use andon_dialects::{
     Source as Location,
 };
 use andon_pixels::Codec;
-use andon_recipe::{Orientation, Recipe};
+use andon_recipe::{Facts, ResolveError};
 use bytes::Bytes;
 use hyper::HeaderMap;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -141,20 +141,21 @@ impl Resolver {
         })
     }
 
-    /// What a client may hold its copy against, of what a recipe in whole pixels makes of the files of a request.
-    #[must_use]
+    /// What a client may hold its copy against, of what is made of the files of a request; its source has these facts.
+    ///
+    /// # Errors
+    /// Those of the request's rules for such a source.
     pub fn validators(
         &self,
         request: &ImageRequest,
-        recipe: &Recipe,
+        facts: &Facts,
         found: &OpenSource,
-    ) -> Validators {
-        // What has to be measured first is called by its own text.
-        let measures = !request.rules.measures(Orientation::default()).is_empty();
-        found.validators(&match measures {
-            true => self.revision.result(&request.ask, &request.rules.text()),
-            false => self.revision.result(&request.ask, recipe),
-        })
+    ) -> Result<Validators, ResolveError> {
+        let recipe = Revision::recipe(&*request.rules, facts)?;
+        Ok(found.validators(&match recipe {
+            None => self.revision.result(&request.ask, &request.rules.text()),
+            Some(recipe) => self.revision.result(&request.ask, &recipe),
+        }))
     }
 
     /// The request in every dialect that can say it: the dialect's name and the target.

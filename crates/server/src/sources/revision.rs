@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use andon_dialects::Ask;
 use andon_pixels::Codec;
+use andon_recipe::{Facts, Measure, Recipe, ResolveError, Rules};
 
 /// Which version of pixels and codecs makes results.
 #[derive(Clone, Debug)]
@@ -20,6 +21,16 @@ impl Revision {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => String::new(),
             Ask::Picture => format!("{} {recipe}", self.0),
             Ask::Describe(document) => format!("{} {} {recipe}", self.0, document.name()),
+        }
+    }
+
+    /// What these rules come to for a source with these facts; nothing where pixels have to be measured before the
+    /// size is known: then their own text names the result.
+    pub(crate) fn recipe(rules: &dyn Rules, facts: &Facts) -> Result<Option<Recipe>, ResolveError> {
+        let mut measures = rules.measures(facts.orientation).into_iter();
+        match measures.any(Measure::decides_size) {
+            true => Ok(None),
+            false => rules.resolve(facts).map(Some),
         }
     }
 

@@ -9,7 +9,7 @@ use std::fmt::{Display, Write};
 use andon_cache::Key;
 use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
-use andon_recipe::{Facts, Measure, Output, Recipe, ResolveError, Step};
+use andon_recipe::{Facts, Output, Recipe, ResolveError, Step};
 
 use crate::config::{BucketConfig, Config, HttpConfig, OriginConfig, OriginKind, Place, Store};
 use crate::request::negotiation::SettledRequest;
@@ -59,13 +59,10 @@ impl Names {
             ..rules.output().clone()
         };
         let any_format = rules.with_output(any_format);
-        // What has to be measured before the size is known is called by its own text.
-        let mut measures = rules.measures(facts.orientation).into_iter();
-        if measures.any(Measure::decides_size) {
+        let Some(recipe) = Revision::recipe(&**rules, facts)? else {
             let exact = asked.request.style.exact;
             return Ok(self.resolved(asked, exact, &rules.text(), &any_format.text()));
-        }
-        let recipe = rules.resolve(facts)?;
+        };
         // Only what may do nothing but encode may be answered with the source.
         let is_effect = |step: &Step| matches!(step, Step::Effect(_));
         let exact = asked.request.style.exact && recipe.steps.iter().all(is_effect);

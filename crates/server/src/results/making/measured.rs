@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::{Cancellation, Entry, Key, Life};
-use andon_pixels::{Cores, Interrupt};
+use andon_pixels::{Cores, Cost, Interrupt};
 use bytes::Bytes;
 
 use super::Maker;
-use crate::admission::{Admission, CancelToken, Work};
+use crate::admission::{Admission, CancelToken, Kind, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::results::caching::{fallen, source_path};
@@ -53,12 +53,12 @@ impl Maker {
                     holds: holds.clone(),
                 };
                 let (admission, engine) = (self.admission.clone(), self.engine.clone());
-                let work = Work::measuring(&measurement, task.bytes.len() as u64);
+                let (kind, cost) = ((measurement.format(), "measure"), measurement.cost());
                 let measure = move || async move {
                     let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
                         engine.measure(&measurement, bytes, cores, wanted)
                     };
-                    task.run(&admission, work, measure).await
+                    task.run(&admission, kind, cost, measure).await
                 };
                 let measured = match key {
                     Some(key) => self.results.measured.get_or(key, measure).await,
@@ -113,13 +113,12 @@ impl Maker {
                 deadline,
                 holds: holds.clone(),
             };
-            let length = task.bytes.len() as u64;
-            let work = Work::indexing(planned.plan().info().format, cost, length);
+            let kind = (planned.plan().info().format, "index");
             move |_: Cancellation| async move {
                 let index = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
                     engine.index(bytes, cores, wanted)
                 };
-                let made = task.run(&admission, work, index).await;
+                let made = task.run(&admission, kind, cost, index).await;
                 let index = Bytes::from(made.map_err(Error::shared)?.unwrap_or_default());
                 let entry = Entry {
                     body: index.clone(),
@@ -145,7 +144,7 @@ impl Maker {
         let through = move || planned.through(&engine, index);
         let planned = self.fetcher.run(through).await?;
         let bytes = planned.source().len() as u64;
-        let part = bytes - planned.plan().unread().min(bytes);
+        let part = bytes.saturating_sub(planned.plan().unread());
         self.results.parts.remember(source, part, LIKELY);
         Ok(planned)
     }
@@ -159,7 +158,8 @@ impl<H: Send + Sync + 'static> Task<H> {
     async fn run<T: Send + 'static>(
         self,
         admission: &Admission,
-        work: Work,
+        kind: Kind,
+        cost: Cost,
         look: impl FnOnce(&[u8], &dyn Cores, &dyn Interrupt) -> andon_pixels::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
         let Self {
@@ -169,6 +169,7 @@ impl<H: Send + Sync + 'static> Task<H> {
             holds,
         } = self;
         let admitted = admission.enter(bytes.len() as u64, source, deadline)?;
+        let work = Work::look(kind, cost, bytes.len() as u64);
         let wanted = Arc::new(CancelToken::until(deadline));
         let job = {
             let wanted = wanted.clone();
