@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use andon_pixels::{Alone, Codec, Decode, Error, Image, Limits, Never, Result, Scale, Scales};
 
-use support::{Dice, codec};
+use support::{Dice, codec, jpegs, samples};
 
 /// What plans ask for together: each with thin and with fine chroma, and one of them twice.
 const TOGETHER: [Scales; 5] = [
@@ -160,23 +160,8 @@ fn jpeg() -> &'static dyn Codec {
     codec("jpeg")
 }
 
-fn samples(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../samples")
-        .join(folder)
-}
-
 /// The samples, and a few large photographs.
 fn files() -> Vec<PathBuf> {
-    let jpegs = |folder: &Path| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut paths: Vec<_> = entries
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|ext| ext == "jpg"))
-            .collect();
-        paths.sort();
-        paths
-    };
     let mut files = jpegs(&samples("jpeg"));
     files.extend(
         ["blue-periwinkle", "canyon-wren"]

@@ -10,7 +10,7 @@ use andon_pixels::{
 };
 use andon_pixels::{Engine, Index, NoMaterials, Run};
 use andon_recipe::{Area, Measured, Recipe};
-use support::{Dice, codec};
+use support::{Dice, codec, jpegs, samples};
 
 /// A file, its header and its index.
 struct Indexed {
@@ -18,12 +18,6 @@ struct Indexed {
     bytes: Vec<u8>,
     info: Info,
     index: Vec<u8>,
-}
-
-fn samples(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../samples")
-        .join(folder)
 }
 
 fn jpeg() -> &'static dyn Codec {
@@ -50,27 +44,18 @@ fn index(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The files of the samples and of the fixtures that have an index.
 fn indexed() -> Vec<Indexed> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
-    let mut all = Vec::new();
-    for folder in [samples("jpeg"), fixtures] {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_none_or(|extension| extension != "jpg") {
-                continue;
-            }
-            let bytes = std::fs::read(&path).expect("a file");
-            if let Some(index) = index(&bytes) {
-                let info = jpeg().probe(&bytes).expect("a header");
-                let name = path.display().to_string();
-                all.push(Indexed {
-                    name,
-                    bytes,
-                    info,
-                    index,
-                });
-            }
-        }
-    }
-    all
+    let files = [samples("jpeg"), fixtures];
+    let files = files.iter().flat_map(|folder| jpegs(folder));
+    let indexed = |path: PathBuf| {
+        let bytes = std::fs::read(&path).expect("a file");
+        Some(Indexed {
+            name: path.display().to_string(),
+            index: index(&bytes)?,
+            info: jpeg().probe(&bytes).expect("a header"),
+            bytes,
+        })
+    };
+    files.filter_map(indexed).collect()
 }
 
 impl Indexed {

@@ -158,8 +158,8 @@ fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option
     }
 }
 
-/// Makes an index of the file; `None` where there can be none. What is wrong with a damaged file is told by whoever
-/// decodes it.
+/// Makes an index of the file. `None` for files that cannot have one, damaged ones among them: decoding reports the
+/// damage.
 ///
 /// # Errors
 /// `Limit`, `Interrupted`.

@@ -4,6 +4,7 @@
 // Each test crate uses its own part of this.
 #![allow(dead_code)]
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::color::Convert;
@@ -18,6 +19,24 @@ pub(crate) fn codec(name: &str) -> &'static dyn Codec {
         .iter()
         .find(|codec| codec.name() == name)
         .expect("it is listed")
+}
+
+/// A folder of the project's samples.
+pub(crate) fn samples(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../samples")
+        .join(folder)
+}
+
+/// The JPEGs of a folder, by name.
+pub(crate) fn jpegs(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "jpg"))
+        .collect();
+    paths.sort();
+    paths
 }
 
 /// A small deterministic generator: tests must fail the same way twice.

@@ -3,6 +3,7 @@
 //! Blend modes are those of the W3C's "Compositing and Blending": what is laid over takes the colour that its mode
 //! makes of both, as far as there is something below, and is then composed as any other.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use andon_recipe::{Arg, Effect, ParseError, Word};
@@ -329,13 +330,16 @@ impl Laid {
         if self.covers() {
             let start = |edges: &[i64]| edges.first().copied().unwrap_or_default();
             icon = tiled(&icon, size, (start(&columns), start(&rows)))?;
-            self.lay_once(picture, &icon, 0, 0);
+            self.lay_once(picture, Cow::Owned(icon), 0, 0);
             return Ok(());
         }
-        for &y in &rows {
-            for &x in &columns {
-                self.lay_once(picture, &icon, x, y);
+        let row = |&y: &i64| columns.iter().map(move |&x| (x, y));
+        let places: Vec<(i64, i64)> = rows.iter().flat_map(row).collect();
+        if let Some((&(x, y), others)) = places.split_last() {
+            for &(x, y) in others {
+                self.lay_once(picture, Cow::Borrowed(&icon), x, y);
             }
+            self.lay_once(picture, Cow::Owned(icon), x, y);
         }
         Ok(())
     }
@@ -346,11 +350,17 @@ impl Laid {
         repeats || matches!(self.mode, Mode::Tile)
     }
 
-    fn lay_once<T: Sample>(&self, picture: &mut Planes<T>, icon: &Planes<T>, x: i64, y: i64) {
+    fn lay_once<T: Sample>(
+        &self,
+        picture: &mut Planes<T>,
+        icon: Cow<'_, Planes<T>>,
+        x: i64,
+        y: i64,
+    ) {
         match self.mode {
-            Mode::Normal | Mode::Tile => lay(picture, icon, x, y),
+            Mode::Normal | Mode::Tile => lay(picture, &icon, x, y),
             Mode::Blend(blend) => {
-                let mut icon = icon.clone();
+                let mut icon = icon.into_owned();
                 blended(&mut icon, picture, (x, y), blend);
                 lay(picture, &icon, x, y);
             }

@@ -240,7 +240,7 @@ impl Resample {
         }
     }
 
-    /// The size of plane `index` of the whole picture, as it is decoded.
+    /// The size of plane `index` of the whole picture at the decoder's scale.
     fn plane_of_all(&self, model: Model, index: usize) -> (u32, u32) {
         let scaled = |side| self.scales.luma.of(side);
         model.plane_size(index, scaled(self.source.0), scaled(self.source.1))

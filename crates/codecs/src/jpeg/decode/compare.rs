@@ -78,9 +78,11 @@ pub(crate) fn compare(
     if ours.iter().all(|ours| matches!(ours, Ok(None))) {
         return Ok(vec![Verdict::Left; scales.len()]);
     }
-    for (&scale, ours) in scales.iter().zip(&ours) {
-        let parts = file.compare_part(scale, ours);
-        parts.map_err(|why| format!("at {}/8 {why}", scale.0))?;
+    if let Ok(Some(index)) = index(bytes, &file.header, &file.how(Scale::FULL)) {
+        for (&scale, ours) in scales.iter().zip(&ours) {
+            let part = file.compare_part(&index, scale, ours);
+            part.map_err(|why| format!("at {}/8 {why}", scale.0))?;
+        }
     }
     let coefficients = file.coefficients();
     let pairs = scales.iter().zip(ours);
@@ -128,13 +130,11 @@ impl File<'_> {
     /// Is a part that is decoded through an index, wherever the file's length says, what we have there of all of it?
     fn compare_part(
         &self,
+        index: &[u8],
         scale: Scale,
         ours: &Decoded<Option<Vec<Grid<u8>>>>,
     ) -> Result<(), String> {
         let how = self.how(scale);
-        let Ok(Some(index)) = index(self.bytes, &self.header, &how) else {
-            return Ok(());
-        };
         let Ok(Some(ours)) = ours else {
             return Err("it has an index, but does not decode".to_owned());
         };
@@ -149,9 +149,9 @@ impl File<'_> {
             w: 1 + seed / 5 % (size.0 - x),
             h: 1 + seed / 7 % (size.1 - y),
         };
-        let place = Index::of(&index, self.bytes).and_then(|index| index.part(wanted, size));
+        let place = Index::of(index, self.bytes).and_then(|index| index.part(wanted, size));
         let place = place.ok_or_else(|| format!("there is no part around {wanted:?}"))?;
-        let part = decode_part(self.bytes, &self.header, &how, &index, place);
+        let part = decode_part(self.bytes, &self.header, &how, index, place);
         let frame = part.map_err(|why| why.to_string())?.frames.remove(0);
         for (index, (whole, part)) in ours.iter().zip(&frame.planes).enumerate() {
             let corner = (scale.of(place.x), scale.of(place.y));
