@@ -5,7 +5,7 @@ mod common;
 use std::thread;
 use std::time::Duration;
 
-use common::{House, trick_target};
+use common::{House, trick_target, wait_for_followers};
 
 /// A result that takes seconds to write, as far as its plan knows.
 fn heavy_target(side: u32, name: &str) -> String {
@@ -51,6 +51,52 @@ fn what_finds_no_place_is_503_at_once_and_told_when_to_come_back() {
     gate.release();
     assert_eq!(busy.reply("GET").status, 200);
     assert_eq!(house.get(SMALL).status, 200);
+}
+
+#[test]
+fn what_is_rejected_does_not_cost_a_look_at_its_file() {
+    let house = House::with("workers = 1\nqueue = 0\n");
+    assert_eq!(house.get(SMALL).status, 200);
+    let gate = house.put_gate("wait.trick");
+    let mut busy = house.client();
+    busy.ask("GET", &trick_target("wait.trick"), &[]);
+    gate.wait_until_begun();
+
+    // Whoever looked would see that it is not there any more.
+    std::fs::remove_file(house.file("a.jpg")).unwrap();
+    let larger = "/small_light(dw=20)/a.jpg";
+    assert_eq!(house.get(larger).status, 503);
+    gate.release();
+    assert_eq!(busy.reply("GET").status, 200);
+    assert_eq!(house.get(larger).status, 404);
+}
+
+#[test]
+fn what_is_being_made_may_be_joined_although_the_queue_is_full() {
+    let house = House::with("workers = 1\nqueue = 0\n");
+    let gate = house.put_gate("wait.trick");
+    let first = trick_target("wait.trick");
+    let ask = |target: &str| {
+        let mut client = house.client();
+        client.ask("GET", target, &[]);
+        client
+    };
+    let mut known = ask(&first);
+    gate.release();
+    assert_eq!(known.reply("GET").status, 200);
+
+    for sign in ["wait.release", "wait.begun"] {
+        std::fs::remove_file(house.file(sign)).unwrap();
+    }
+    let larger = "/small_light(dw=8,of=png)/wait.trick";
+    let mut all = vec![ask(larger)];
+    gate.wait_until_begun();
+    all.extend((0..5).map(|_| ask(larger)));
+    wait_for_followers(&house, "result", 5);
+    gate.release();
+    for client in &mut all {
+        assert_eq!(client.reply("GET").status, 200);
+    }
 }
 
 #[test]

@@ -110,19 +110,6 @@ impl Admission {
         Ok(())
     }
 
-    /// Would [`enter`](Self::enter) reject a request for a file that had so many bytes, and this name of its very
-    /// bytes, when it was last looked at? Under overload even looking at it again is too much.
-    ///
-    /// # Errors
-    /// As `enter`.
-    pub(crate) fn foresee(&self, bytes: u64, source: Key, deadline: Instant) -> Result<(), Error> {
-        let (now, deadline) = (self.pool.now(), self.pool.time_of(deadline));
-        let mut state = self.pool.lock();
-        let guess = state.calibration.guess(bytes);
-        let foreseen = state.queue.foresee(now, guess, deadline, source);
-        foreseen.map_err(|refusal| state.refuse(refusal))
-    }
-
     /// Admits a request that will work on files of so many bytes (0: not known yet) and has to be ready
     /// by `deadline`. `source` names the very bytes, if other requests may begin with them, too. Costs next
     /// to nothing, so that a rejection does.

@@ -110,7 +110,6 @@ struct Running {
     id: u64,
     /// The job that it went along with: itself, mostly.
     shared_peak: u64,
-    source: Option<Key>,
     began: Now,
     price: Price,
 }
@@ -171,25 +170,6 @@ impl<J> Queue<J> {
         self.expected.insert(turn, expected);
         self.watch(now);
         Ok(turn)
-    }
-
-    /// Tells why [`Self::expect`] would reject a request, before its file is looked at; one that may follow
-    /// other work on the same bytes passes.
-    pub(super) fn foresee(
-        &self,
-        now: Now,
-        guess: Duration,
-        deadline: Now,
-        source: Key,
-    ) -> Result<(), Refusal> {
-        let running = self.running.iter().map(|it| it.source);
-        let mut sources = self.sources().chain(running);
-        if sources.any(|other| other == Some(source)) {
-            return Ok(());
-        }
-        self.check_count(now)?;
-        let turn = (self.turn(now, guess), self.next_id);
-        self.check(now, guess, turn, deadline)
     }
 
     /// A request that was admitted for this turn will not join.
@@ -255,17 +235,12 @@ impl<J> Queue<J> {
             *self.waiting.keys().find(|turn| self.fits(**turn))?
         };
         let Waiting {
-            price,
-            source,
-            batch,
-            job,
-            ..
+            price, batch, job, ..
         } = self.waiting.remove(&turn)?;
         self.budget.take(price.bytes);
         self.running.push(Running {
             id: turn.1,
             shared_peak: turn.1,
-            source,
             began: now,
             price,
         });
@@ -295,14 +270,10 @@ impl<J> Queue<J> {
         }
         let mut along = Vec::new();
         for (turn, price) in turns {
-            if let Some(Waiting {
-                source, batch, job, ..
-            }) = self.waiting.remove(&turn)
-            {
+            if let Some(Waiting { batch, job, .. }) = self.waiting.remove(&turn) {
                 self.running.push(Running {
                     id: turn.1,
                     shared_peak: first,
-                    source,
                     began: now,
                     price,
                 });
@@ -431,14 +402,10 @@ impl<J> Queue<J> {
 
     /// Is there a batch, or may there be one soon, that this source's next job could belong to?
     fn may_share(&self, source: Option<Key>) -> bool {
-        let same = self.sources().filter(|other| *other == source);
-        source.is_some() && (1..=MOST_ALONG).contains(&same.count())
-    }
-
-    /// What those begin with who do not run yet.
-    fn sources(&self) -> impl Iterator<Item = Option<Key>> {
         let expected = self.expected.values().map(|it| it.source);
-        expected.chain(self.waiting.values().map(|it| it.source))
+        let all = expected.chain(self.waiting.values().map(|it| it.source));
+        let same = all.filter(|other| *other == source).count();
+        source.is_some() && (1..=MOST_ALONG).contains(&same)
     }
 
     fn members(&self, batch: u64) -> usize {

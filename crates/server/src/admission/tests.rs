@@ -65,19 +65,6 @@ async fn a_job_runs_and_its_place_is_free_again() {
     assert_eq!(gauges.counters.dropped, 0);
 }
 
-#[tokio::test]
-async fn what_would_be_rejected_is_foreseen_unless_its_bytes_are_worked_on() {
-    let admission = admission(1, 0);
-    let [busy, other] = ["busy", "other"].map(|name| Key::of(&[name]));
-    admission.foresee(10, busy, later()).unwrap();
-    let _admitted = admission.enter(10, Some(busy), later()).unwrap();
-    admission.foresee(10, busy, later()).unwrap();
-    let foreseen = admission.foresee(10, other, later()).unwrap_err();
-    assert!(matches!(foreseen, Error::Refused(_)), "{foreseen:?}");
-    assert_eq!(admission.gauges().counters.admitted, 1);
-    assert_eq!(admission.gauges().counters.refused_count, 1);
-}
-
 #[test]
 fn pixel_threads_give_way_to_those_that_answer() {
     let admission = admission(1, 0);

@@ -137,6 +137,7 @@ impl App {
                 former.map(|maker| &maker.results),
             ),
             looks: Looks::new(LOOKS),
+            under_way: Arc::default(),
             timeout,
             patience: config.negotiation.patience.0,
             behind: Behind::default(),

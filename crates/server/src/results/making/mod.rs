@@ -11,11 +11,13 @@ mod postponed;
 mod renewal;
 mod resolving;
 mod result;
+mod under_way;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
+use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
@@ -24,9 +26,11 @@ use self::obtained::ObtainedResult;
 pub(crate) use self::picture::{RenderTask, Task};
 pub(crate) use self::postponed::Behind;
 use self::result::ResultJob;
+use self::under_way::Making;
+pub(crate) use self::under_way::UnderWay;
 use super::recent::Recent;
 use super::variant::RequestVariant;
-use crate::admission::Admission;
+use crate::admission::{Admission, Admitted};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::{self, Source};
@@ -50,6 +54,7 @@ pub(crate) struct Maker {
     pub(crate) results: Results<Made, Fetch>,
     /// Sources in folders of which results were made, as they were then.
     pub(crate) looks: Looks,
+    pub(crate) under_way: Arc<UnderWay>,
     /// For one answer, waiting included.
     pub(crate) timeout: Duration,
     /// How long writing may take, where another format will do.
@@ -157,13 +162,12 @@ impl Maker {
         {
             return Ok(Answer::Result(ObtainedResult::hit(hit, left, began)));
         }
-        if hit.is_none()
-            && !conditional::is_conditional(headers)
-            && let Some((bytes, source)) = self.looks.get(asked.request.source.as_str())
-        {
-            let part = results.part_of(&source, bytes);
-            self.admission.foresee(part, source, deadline)?;
-        }
+        let place = match &resolved {
+            Some(resolved) if hit.is_none() && !conditional::is_conditional(headers) => {
+                self.place(&asked.request, resolved.key, deadline)?
+            }
+            _ => None,
+        };
         let ticket = results.cache.ticket();
         let found = match (self.open(&asked.request).await, &hit) {
             (Ok(found), _) => found,
@@ -189,7 +193,7 @@ impl Maker {
         }
         // The file has changed, or nothing is known of it yet.
         let looked_up = resolved.map(|resolved| resolved.key);
-        let (found, resolved) = self.resolve(known, found, ticket, deadline).await?;
+        let (mut found, resolved) = self.resolve(known, found, ticket, deadline).await?;
         let (key, validators) = (resolved.key, found.validators(&resolved.text));
         if looked_up != Some(key)
             && let Some(hit) = results.cache.get(&key).await
@@ -205,10 +209,17 @@ impl Maker {
         if let Some((fault, _)) = results.faults.get(&flight) {
             return Err(fault.into());
         }
+        let making = place.map(|place| {
+            if place.source == found.source_key() {
+                found.admitted.get_or_insert(place.admitted);
+            }
+            place.making
+        });
         let terms = Terms::of_file(&results.config, asked.request.source.as_str());
         let work = {
             let (maker, known) = (self.clone(), known.clone());
             move |_: Cancellation| async move {
+                let _until_made = making;
                 let job = ResultJob {
                     known,
                     ticket,
@@ -230,6 +241,42 @@ impl Maker {
         let landed = results.flights.run(flight, work).await;
         ObtainedResult::landed(landed, hit.is_some(), began).map(Answer::Result)
     }
+
+    /// Admits a request to the queue by what its file was when it was last looked at: under overload even looking at
+    /// it again is too much. Nothing for a file that nobody has looked at, and for a result that somebody makes
+    /// already: who joins them costs nothing.
+    fn place(
+        &self,
+        request: &ImageRequest,
+        result: Key,
+        deadline: Instant,
+    ) -> Result<Option<PlaceInQueue>, Error> {
+        if request.ask != Ask::Picture {
+            return Ok(None);
+        }
+        let Some((bytes, source)) = self.looks.get(request.source.as_str()) else {
+            return Ok(None);
+        };
+        let Some(making) = self.under_way.begin(result) else {
+            return Ok(None);
+        };
+        let part = self.results.part_of(&source, bytes);
+        let admission = &self.admission;
+        let admitted = admission.enter_for_part(bytes, part, Some(source), deadline)?;
+        Ok(Some(PlaceInQueue {
+            making,
+            source,
+            admitted,
+        }))
+    }
+}
+
+/// A place in the queue that was taken before the file was opened.
+struct PlaceInQueue {
+    making: Making,
+    /// Names the bytes that the file had when it was last looked at.
+    source: Key,
+    admitted: Admitted,
 }
 
 /// What is known of a request's result before its source is asked for.
