@@ -13,7 +13,7 @@ fn explain_names_the_entity_tag_that_the_server_sends() {
     for target in [
         "/a.jpg",
         "/r/fit:90x90,as:webp/a.jpg",
-        "/r/cover:60x60:smart,as:webp/a.jpg",
+        "/r/focus:smart,cover:60x60,as:webp/a.jpg",
         "/r/trim,fit:90x90,as:webp/a.jpg",
     ] {
         let reply = served.get(target);

@@ -82,6 +82,7 @@ fn what_is_being_made_may_be_joined_although_the_queue_is_full() {
         client
     };
     let mut known = ask(&first);
+    gate.wait_until_begun();
     gate.release();
     assert_eq!(known.reply("GET").status, 200);
 

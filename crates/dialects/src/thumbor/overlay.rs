@@ -98,7 +98,7 @@ impl Overlay {
                 6.. => Size::Shares(share(4).or(Some(100.0)), share(5).or(Some(100.0))),
                 _ => Size::Own,
             },
-            mode: "",
+            mode: "normal",
         })
     }
 
