@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use andon_dialects::Ask;
+use andon_dialects::{Ask, Part};
 use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
 use andon_server::media_type;
@@ -61,7 +61,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let planned = Planned::new(&engine, ingredients, None)?;
         match ask {
             Ask::Describe(document) => {
-                let text = document.write(&planned.about());
+                let part = |recipe| {
+                    let planned = Planned::new(&engine, planned.part(recipe), None)?;
+                    let made = planned.render(&engine, None, &Alone, &Never)?;
+                    Ok::<_, anyhow::Error>(Part {
+                        media_type: made.media_type,
+                        body: made.body.into(),
+                    })
+                };
+                let parts: Vec<Part> = document
+                    .parts()
+                    .into_iter()
+                    .map(part)
+                    .collect::<Result<_, _>>()?;
+                let text = document.write(&planned.about(&parts));
                 return write(&args.output, text.as_bytes());
             }
             _ => {

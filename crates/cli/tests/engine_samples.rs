@@ -90,7 +90,7 @@ fn every_sample_is_written_in_every_format() {
             // Placeholders are text.
             let is_written = |codec: &&&dyn Codec| {
                 codec.accepts(clear, &Encode::default()).is_some()
-                    && codec.format().media_type != "text/plain"
+                    && codec.format().media_type.starts_with("image/")
             };
             for codec in andon_codecs::ALL.iter().filter(is_written) {
                 let case = format!("{} as {}", path.display(), codec.name());

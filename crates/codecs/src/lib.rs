@@ -53,6 +53,7 @@ pub static ALL: &[&dyn Codec] = &[
     &svg::Svg,
     &placeholder::BLURHASH,
     &placeholder::THUMBHASH,
+    &placeholder::PALETTE,
 ];
 
 /// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.

@@ -16,7 +16,7 @@ fn placeholder(sample: &str, recipe: &str) -> String {
     let recipe: Recipe = recipe.parse().unwrap();
     let plan = engine.plan(&recipe, &source).unwrap();
     let made = engine.run(&plan, Run::of(&source)).unwrap();
-    assert_eq!(made.media_type, "text/plain");
+    assert_ne!(made.media_type, "image/jpeg");
     String::from_utf8(made.bytes(&source).to_vec()).unwrap()
 }
 
@@ -57,6 +57,22 @@ fn a_blurhash_shows_the_picture_blurred() {
     };
     // It is drawn from the corners of pixels, not from their middles.
     assert!(off(&hash) <= 30 && off(&fine) < off(&hash));
+}
+
+#[test]
+fn a_palette_has_the_most_frequent_colours_and_their_shares() {
+    let half = "exact:1x1,canvas:20x20:ff0000:0:0,canvas:40x20:0000ff:0:0,as:palette";
+    let text = placeholder("jpeg/420.jpg", &format!("{half},with:count:2"));
+    assert!(text.starts_with("{\"average\":\"7f"), "{text}");
+    assert_eq!(text.matches("\"share\":0.").count(), 2, "{text}");
+    assert!(text.contains("\"share\":0.50"), "{text}");
+    assert!(text.contains("0000f") && text.contains("\"f"), "{text}");
+    let one = placeholder("jpeg/420.jpg", &format!("{half},with:count:1"));
+    assert_eq!(one.matches("colour").count(), 1, "{one}");
+    // What is transparent has no colour.
+    let clear = "exact:1x1,canvas:40x40:00000000:0:0,as:palette";
+    let text = placeholder("jpeg/420.jpg", clear);
+    assert!(text.contains("\"share\":1.0000}]"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Documents about a source, and about the image that a request would make of it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use andon_recipe::{Orientation, Recipe};
@@ -11,6 +12,11 @@ pub trait Document: fmt::Debug + Send + Sync {
 
     /// Its media type.
     fn media_type(&self) -> &'static str;
+
+    /// What has to be made of the source before it can be written.
+    fn parts(&self) -> Vec<Recipe> {
+        Vec::new()
+    }
 
     /// Its text.
     fn write(&self, about: &About<'_>) -> String;
@@ -34,6 +40,25 @@ pub struct About<'a> {
     pub recipe: &'a Recipe,
     /// What it makes of the source.
     pub result: ResultAbout,
+    /// What was made by [`Document::parts`], in their order.
+    pub parts: &'a [Part],
+}
+
+/// Something that a document tells of a picture, or shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its media type.
+    pub media_type: &'static str,
+    /// Its bytes.
+    pub body: Vec<u8>,
+}
+
+impl Part {
+    /// Its text, if it is one.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
 }
 
 /// What the header of a source says.

@@ -41,7 +41,7 @@ pub use andon_settings::Error as ConfigError;
 pub use cloudflare::CloudflareConfig;
 pub use config::Settings;
 pub use dialect::{Dialect, Headers, Refusal, Target};
-pub use document::{About, Document, ResultAbout, SourceAbout};
+pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
 pub use iiif::{IiifConfig, Slashes};
 pub use image_filter::ImageFilterConfig;

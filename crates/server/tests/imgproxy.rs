@@ -260,6 +260,28 @@ fn facts_about_a_source_are_told() {
         "colorspace": "srgb", "bands": 4, "sample_format": "uchar", "pages_number": 1, "alpha": { "has_alpha": true }
     });
     assert_eq!(more, right);
+    // Half of it is red, half is blue.
+    let red = picture(&house, "rs:force:1:1/pd:0:39:39:0/bg:f00/f:png", "a.jpg");
+    house.put("red.png", &red.body);
+    let both = picture(&house, "pd:0:40:0:0/bg:00f/f:png", "red.png");
+    house.put("both.png", &both.body);
+    let seen = facts("s:0/f:0/d:0/p:2/avg:1/dc:1/bh:1:1/th:1/", "both.png");
+    let colour = |value: &Value, key: &str| value[key].as_u64().expect(key);
+    let palette = seen["palette"].as_array().expect("a palette");
+    assert_eq!(palette.len(), 2, "{seen}");
+    assert_eq!(palette[0], json!({ "R": 0, "G": 0, "B": 255, "A": 255 }));
+    assert!(colour(&palette[1], "R") >= 253, "{seen}");
+    let average = &seen["average"];
+    assert!((126..=128).contains(&colour(average, "R")), "{seen}");
+    assert_eq!(colour(average, "A"), 255);
+    let vibrant = colour(&seen["dominant_colors"]["vibrant"], "G");
+    assert!(vibrant < 5, "{seen}");
+    assert_eq!(seen["blurhash"].as_str().map(str::len), Some(6));
+    assert!(
+        seen["thumb_hash"]
+            .as_str()
+            .is_some_and(|text| text.len() > 20)
+    );
     assert_eq!(
         house.get("/info/unsafe/nope:1/plain/local:///a.jpg").status,
         404

@@ -75,6 +75,26 @@ fn facts_come_from_the_header_and_tell_what_would_be_made() {
     assert_eq!(resolved.body, picture.body);
     let broken = house.put("broken.jpg", b"no picture");
     assert!(broken.exists());
+    let seen = "with:blurhash,with:colours:3,with:thumbhash,with:uri";
+    for _ in 0..2 {
+        let reply = house.get(&format!("/r/orient,fit:100x100,as:json,{seen}/turned.jpg"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let facts: Value = serde_json::from_slice(&reply.body).expect("JSON");
+        let result = &facts["result"];
+        assert_eq!(result["width"], expected["width"]);
+        assert_eq!(
+            result["colours"]["palette"].as_array().map(Vec::len),
+            Some(3)
+        );
+        assert_eq!(result["blurhash"].as_str().map(str::len), Some(28));
+        assert!(result["thumbhash"].is_string(), "{facts}");
+        let uri = result["uri"].as_str().unwrap_or_default();
+        assert!(
+            uri.starts_with("data:image/webp;base64,UklGR") && uri.len() < 1000,
+            "{uri}"
+        );
+    }
+    assert_eq!(house.get("/r/as:json,with:hash/turned.jpg").status, 400);
     assert_eq!(house.get("/r/as:json/broken.jpg").status, 415);
 }
 

@@ -2,20 +2,20 @@
 //! then every entry moves to the middle of the colours nearest to it.
 
 /// Colours with how often they occur, gathered in 32 × 32 × 32 cells.
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     cells: Vec<Sum>,
 }
 
 impl Histogram {
     /// An empty one.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             cells: vec![Sum::default(); 1 << 15],
         }
     }
 
     /// One pixel more.
-    pub(super) fn add(&mut self, colour: [u8; 3]) {
+    pub(crate) fn add(&mut self, colour: [u8; 3]) {
         let cell = colour
             .iter()
             .fold(0, |cell, &value| cell << 5 | usize::from(value >> 3));
@@ -23,7 +23,7 @@ impl Histogram {
     }
 
     /// The palette, of at most `most` colours, that stands for the pixels with little squared error.
-    pub(super) fn fit(&self, most: usize) -> Vec<[u8; 3]> {
+    pub(crate) fn fit(&self, most: usize) -> Vec<[u8; 3]> {
         let mut colours: Vec<Colour> = self
             .cells
             .iter()

@@ -18,6 +18,8 @@ mod fit;
 mod header;
 mod lzw;
 mod palette;
+
+pub(crate) use fit::Histogram;
 mod rows;
 
 /// The format's name, as errors and recipes say it.

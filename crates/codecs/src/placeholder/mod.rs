@@ -1,7 +1,8 @@
 //! Placeholders: BlurHash and ThumbHash, a few bytes of text from which a page draws a blurred image until the real
-//! one is there. Only written.
+//! one is there, and its colours. Only written.
 
 mod average;
+mod palette;
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Error, Format, Image, Info, Interrupt, Model, Result,
@@ -17,6 +18,7 @@ use average::Average;
 #[derive(Debug)]
 pub(crate) struct Placeholder {
     name: &'static str,
+    media_type: &'static str,
     options: &'static [&'static Word],
     /// Does it hold opacity?
     alpha: bool,
@@ -26,6 +28,7 @@ pub(crate) struct Placeholder {
 /// BlurHash (<https://blurha.sh>): base 83.
 pub(crate) static BLURHASH: Placeholder = Placeholder {
     name: "blurhash",
+    media_type: "text/plain",
     options: &[&ACROSS, &DOWN],
     alpha: false,
     text: blurhash,
@@ -34,9 +37,28 @@ pub(crate) static BLURHASH: Placeholder = Placeholder {
 /// ThumbHash (<https://evanw.github.io/thumbhash>), in base64: with opacity and the aspect ratio.
 pub(crate) static THUMBHASH: Placeholder = Placeholder {
     name: "thumbhash",
+    media_type: "text/plain",
     options: &[],
     alpha: true,
     text: thumbhash,
+};
+
+/// The average colour and a palette, as JSON.
+pub(crate) static PALETTE: Placeholder = Placeholder {
+    name: "palette",
+    media_type: "application/json",
+    options: &[&COUNT],
+    alpha: true,
+    text: |small, how| Ok(palette::text(small, count(&COUNT, how)? as usize)),
+};
+
+const COUNT: Word = Word {
+    name: "count",
+    args: &[Arg::whole("count", 1, 256)
+        .default("5")
+        .help("how many at most")],
+    help: "colours that stand for all of an image's",
+    example: "with:count:8",
 };
 
 const COMPONENTS: Arg = Arg::whole("count", 1, 9).default("4");
@@ -60,7 +82,7 @@ impl Codec for Placeholder {
         Format {
             name: self.name,
             aliases: &[],
-            media_type: "text/plain",
+            media_type: self.media_type,
             revision: 1,
         }
     }
@@ -113,19 +135,21 @@ impl Codec for Placeholder {
 }
 
 fn blurhash(small: &Average, how: &Encode) -> Result<String> {
-    let count = |word: &Word| {
-        let arg = &word.args[0];
-        let text = how.option(word).or(arg.default).unwrap_or_default();
-        // One to nine.
-        let count = arg.read_whole(text).map(|count| count as u32);
-        count.map_err(|error| Error::Recipe {
-            piece: text.to_owned(),
-            why: error.to_string(),
-        })
-    };
+    let (across, down) = (count(&ACROSS, how)?, count(&DOWN, how)?);
     let (width, height) = (small.width, small.height);
-    blurhash::encode(count(&ACROSS)?, count(&DOWN)?, width, height, &small.rgba)
+    blurhash::encode(across, down, width, height, &small.rgba)
         .map_err(|error| Error::Internal(format!("blurhash: {error}")))
+}
+
+/// The whole number that an option of one argument says: one to a few hundred.
+fn count(word: &Word, how: &Encode) -> Result<u32> {
+    let arg = &word.args[0];
+    let text = how.option(word).or(arg.default).unwrap_or_default();
+    let count = arg.read_whole(text).map(|count| count as u32);
+    count.map_err(|error| Error::Recipe {
+        piece: text.to_owned(),
+        why: error.to_string(),
+    })
 }
 
 fn thumbhash(small: &Average, _how: &Encode) -> Result<String> {

@@ -391,6 +391,7 @@ fn information(
             width,
             height,
         },
+        parts: &[],
     });
     // Contexts come first.
     assert!(text.starts_with("{\"@context\":"), "{text}");

@@ -1,13 +1,22 @@
-//! The document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`.
+//! The document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`. Most of it is in the header; what
+//! is seen in the picture costs a small picture each.
 
+use std::collections::BTreeMap;
+
+use andon_recipe::Recipe;
 use serde_json::{Map, Value, json};
 
-use super::args::truth;
+use super::args::{Wrong, truth};
+use super::seen::Seen;
 use crate::document::{About, Document, SourceAbout};
 
 /// What a document tells.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Info([bool; FIELDS.len()]);
+pub(super) struct Info {
+    told: [bool; FIELDS.len()],
+    /// By its key.
+    seen: BTreeMap<&'static str, Seen>,
+}
 
 /// One group of keys.
 struct Field {
@@ -97,16 +106,6 @@ const UNTOLD: &[&str] = &[
     "vm",
     "crop",
     "c",
-    "palette",
-    "p",
-    "average",
-    "avg",
-    "dominant_colors",
-    "dc",
-    "blurhash",
-    "bh",
-    "thumb_hash",
-    "th",
     "phash",
     "calc_hashsums",
     "chs",
@@ -126,26 +125,48 @@ const UNTOLD: &[&str] = &[
 
 impl Default for Info {
     fn default() -> Self {
-        Self(FIELDS.map(|field| field.always))
+        Self {
+            told: FIELDS.map(|field| field.always),
+            seen: BTreeMap::new(),
+        }
     }
 }
 
 impl Info {
     /// Reads an option: whether it is one, and whether what it asks for is told.
-    pub(super) fn option(&mut self, name: &str, args: &[&str]) -> Option<bool> {
+    pub(super) fn option(&mut self, name: &str, args: &[&str]) -> Result<Option<bool>, Wrong> {
         let field = FIELDS.iter().position(|field| field.names.contains(&name));
         if let Some(field) = field {
-            self.0[field] = args.first().is_some_and(|text| truth(text));
-            return Some(true);
+            self.told[field] = args.first().is_some_and(|text| truth(text));
+            return Ok(Some(true));
         }
-        UNTOLD.contains(&name).then_some(false)
+        if let Some(read) = Seen::read(name, args) {
+            match read? {
+                (key, Some(seen)) => self.seen.insert(key, seen),
+                (key, None) => self.seen.remove(key),
+            };
+            return Ok(Some(true));
+        }
+        Ok(UNTOLD.contains(&name).then_some(false))
     }
 }
 
 impl Document for Info {
     fn name(&self) -> String {
-        let told = self.0.map(|told| if told { '1' } else { '0' });
-        format!("imgproxy {}", told.iter().collect::<String>())
+        let told = self.told.map(|told| if told { '1' } else { '0' });
+        let seen = self.seen.values().map(|seen| format!(" {seen:?}"));
+        format!(
+            "imgproxy {}{}",
+            told.iter().collect::<String>(),
+            seen.collect::<String>()
+        )
+    }
+
+    fn parts(&self) -> Vec<Recipe> {
+        self.seen
+            .values()
+            .filter_map(|seen| seen.recipe())
+            .collect()
     }
 
     fn media_type(&self) -> &'static str {
@@ -154,8 +175,11 @@ impl Document for Info {
 
     fn write(&self, about: &About<'_>) -> String {
         let mut told = Map::new();
-        for (field, _) in FIELDS.iter().zip(self.0).filter(|(_, on)| *on) {
+        for (field, _) in FIELDS.iter().zip(self.told).filter(|(_, on)| *on) {
             (field.tell)(&about.source, &mut told);
+        }
+        for ((key, seen), part) in self.seen.iter().zip(about.parts) {
+            add(&mut told, key, seen.tell(&part.text()));
         }
         format!("{}\n", Value::Object(told))
     }

@@ -14,6 +14,8 @@ mod path;
 mod round;
 mod rules;
 mod secret;
+mod seen;
+mod swatches;
 mod table;
 
 use std::sync::Arc;
@@ -138,10 +140,15 @@ impl Imgproxy {
 
     fn request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
         let refuse = |why: &str| Refusal::new(target.path, why);
-        if path == "health" {
+        let greeting = match path {
+            "" => Some("Pictures are served here, by the URLs of imgproxy"),
+            "health" => Some("imgproxy is running"),
+            _ => None,
+        };
+        if let Some(text) = greeting {
             let ask = Ask::Text {
                 media_type: "text/plain; charset=utf-8",
-                text: "imgproxy is running".to_owned(),
+                text: text.to_owned(),
             };
             return Ok(ImageRequest {
                 ask,
@@ -184,7 +191,7 @@ impl Imgproxy {
                 said.option(&option, false)?;
                 continue;
             }
-            match info.option(name, args) {
+            match info.option(name, args).map_err(refuse)? {
                 Some(true) => {}
                 Some(false) => notes.push(format!("{name}: this is not told; it is ignored")),
                 None => return Err(refuse("it is no option of information".to_owned())),

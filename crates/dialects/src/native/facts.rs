@@ -1,24 +1,120 @@
-//! The facts that `as:json` asks for.
+//! The facts that `as:json` asks for, and what its options ask to be seen in the result.
 
-use serde_json::json;
+use andon_recipe::{FormatName, Output, Recipe, Step, unknown};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
 
-use crate::document::{About, Document};
+use crate::dialect::Refusal;
+use crate::document::{About, Document, Part};
 
-#[derive(Debug)]
-pub(super) struct Facts;
+/// The format that asks for facts.
+pub(super) const FORMAT: &str = "json";
+
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// `as:json` with its options.
+    asked: Recipe,
+    /// What the options stand for.
+    parts: Vec<(Kind, Recipe)>,
+}
+
+/// Something to be seen in the result.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Colours,
+    BlurHash,
+    ThumbHash,
+    /// A very small picture to stand in its place.
+    Uri,
+}
+
+/// What options ask for, and the recipe that makes it of a small result.
+const KINDS: [(&str, Kind, &str); 4] = [
+    ("blurhash", Kind::BlurHash, "fit:100x100,as:blurhash"),
+    ("colours", Kind::Colours, "fit:100x100,as:palette"),
+    ("thumbhash", Kind::ThumbHash, "fit:100x100,as:thumbhash"),
+    ("uri", Kind::Uri, "fit:16x16,as:webp,q:60"),
+];
+
+impl Facts {
+    /// Takes what is asked of the facts from a recipe, whose rest says what the facts are about.
+    ///
+    /// # Errors
+    /// An option that asks for nothing, or a value that it does not take.
+    pub(super) fn of(recipe: &mut Recipe) -> Result<Self, Refusal> {
+        let options = std::mem::take(&mut recipe.output.options);
+        let format = recipe.output.format.take();
+        let mut parts = Vec::new();
+        for (name, value) in &options {
+            let Some((_, kind, text)) = KINDS.iter().find(|(known, ..)| known == name) else {
+                let names = KINDS.map(|(name, ..)| name);
+                return Err(Refusal::new(name, unknown("fact", name, &names)));
+            };
+            let refuse = |why: &str| Refusal::new(&format!("with:{name}:{value}"), why);
+            let count = match (kind, value.as_str()) {
+                (_, "") => String::new(),
+                (Kind::Colours, count) => match count.parse() {
+                    Ok(1..=256_u32) => format!(",with:count:{count}"),
+                    _ => return Err(refuse("expected a number of colours, 1 to 256")),
+                },
+                _ => return Err(refuse("it takes no value")),
+            };
+            let part: Recipe = format!("{text}{count}")
+                .parse()
+                .map_err(|_| refuse("expected a number of colours"))?;
+            let own = recipe.steps.iter().filter(|step| **step != Step::Original);
+            let steps = own.cloned().chain(part.steps).collect();
+            let output = Output {
+                frame: recipe.output.frame,
+                ..part.output
+            };
+            parts.push((*kind, Recipe { steps, output }));
+        }
+        let output = Output {
+            format,
+            options,
+            ..Output::default()
+        };
+        Ok(Self {
+            asked: output.into(),
+            parts,
+        })
+    }
+
+    /// The options that a document was asked for with, by its name.
+    pub(super) fn add_options(name: &str, recipe: &mut Recipe) {
+        let asked: Option<Recipe> = name.strip_prefix(NAMED).and_then(|text| text.parse().ok());
+        recipe.output.options = asked.unwrap_or_default().output.options;
+        recipe.output.format = FormatName::new(FORMAT).ok();
+    }
+}
+
+/// Before the options in the document's name.
+const NAMED: &str = "facts ";
 
 impl Document for Facts {
     fn name(&self) -> String {
-        "facts".to_owned()
+        if self.parts.is_empty() {
+            return "facts".to_owned();
+        }
+        format!("{NAMED}{}", self.asked)
     }
 
     fn media_type(&self) -> &'static str {
         "application/json"
     }
 
+    fn parts(&self) -> Vec<Recipe> {
+        self.parts
+            .iter()
+            .map(|(_, recipe)| recipe.clone())
+            .collect()
+    }
+
     fn write(&self, about: &About<'_>) -> String {
         let (source, result) = (&about.source, &about.result);
-        json!({
+        let mut facts = json!({
             "source": {
                 "format": source.format,
                 "width": source.width,
@@ -35,7 +131,30 @@ impl Document for Facts {
             },
             "recipe": about.recipe.to_string(),
             "result": { "format": result.format, "width": result.width, "height": result.height },
-        })
-        .to_string()
+        });
+        for ((kind, _), part) in self.parts.iter().zip(about.parts) {
+            let (name, value) = kind.tell(part);
+            facts["result"][name] = value;
+        }
+        facts.to_string()
+    }
+}
+
+impl Kind {
+    fn tell(self, part: &Part) -> (&'static str, Value) {
+        let text = || Value::from(part.text());
+        match self {
+            Self::BlurHash => ("blurhash", text()),
+            Self::ThumbHash => ("thumbhash", text()),
+            Self::Colours => (
+                "colours",
+                serde_json::from_slice(&part.body).unwrap_or_default(),
+            ),
+            Self::Uri => {
+                let body = BASE64_STANDARD.encode(&part.body);
+                let uri = format!("data:{};base64,{body}", part.media_type);
+                ("uri", uri.into())
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! RECIPE is one raw segment of the path, decoded once and read strictly: what is no part of a recipe is an error.
 //! Commas and colons stand bare, a per cent sign is `%25`. Recipes have one canonical text; a target in another
-//! spelling is served with a `Link` to the canonical one, or redirected to it. `as:json` asks for the facts.
+//! spelling is served with a `Link` to the canonical one, or redirected to it. `as:json` asks for the facts, and
+//! `as:json,with:colours:5,with:uri` for what is seen in the result, too.
 //! `/p/NAME/SOURCE` has the recipe of a preset, and with `only_presets` nothing else is served.
 
 mod config;
@@ -83,11 +84,8 @@ impl Dialect for Native {
             })?,
         };
         let format = recipe.output.format.as_ref();
-        let ask = match format.is_some_and(|format| format.as_str() == FACTS) {
-            true => {
-                recipe.output.format = None;
-                Ask::Describe(Arc::new(Facts))
-            }
+        let ask = match format.is_some_and(|format| format.as_str() == facts::FORMAT) {
+            true => Ask::Describe(Arc::new(Facts::of(&mut recipe)?)),
             false => Ask::Picture,
         };
         let mut request = ImageRequest {
@@ -112,9 +110,9 @@ impl Dialect for Native {
         let mut recipe = request.rules.text();
         match &request.ask {
             Ask::Picture => {}
-            Ask::Describe(_) => {
+            Ask::Describe(document) => {
                 let mut facts: Recipe = recipe.parse().ok()?;
-                facts.output.format = andon_recipe::FormatName::new(FACTS).ok();
+                Facts::add_options(&document.name(), &mut facts);
                 recipe = facts.to_string();
             }
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => return None,
@@ -131,9 +129,6 @@ impl Dialect for Native {
         Some(format!("{prefix}/{recipe}/{source}"))
     }
 }
-
-/// The format that asks for facts.
-const FACTS: &str = "json";
 
 #[cfg(test)]
 mod tests;

@@ -110,6 +110,37 @@ fn json_asks_for_the_facts_of_what_the_rest_would_make() {
     let request = ask("/r/fit:9x9,as:json/a.jpg").unwrap();
     assert!(matches!(&request.ask, Ask::Describe(facts) if facts.name() == "facts"));
     assert_eq!(request.rules.text(), "fit:9x9");
+    assert!(request.ask == ask("/r/as:json/a.jpg").unwrap().ask);
+}
+
+#[test]
+fn what_is_seen_in_the_result_is_told_where_it_is_asked_for() {
+    let target = "/r/fit:9x9,as:json,with:colours:3,with:uri/a.jpg";
+    let request = ask(target).unwrap();
+    let Ask::Describe(document) = &request.ask else {
+        panic!("{target} is no document");
+    };
+    assert_eq!(document.name(), "facts as:json,with:colours:3,with:uri");
+    let parts: Vec<_> = document.parts().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        parts,
+        [
+            "fit:9x9,fit:100x100,as:palette,with:count:3",
+            "fit:9x9,fit:16x16,as:webp,q:60"
+        ]
+    );
+    assert_eq!(request.style.canonical, None);
+    let other = ask("/r/as:json,with:uri,with:colours:3,fit:9x9/a.jpg").unwrap();
+    assert_eq!(other.style.canonical.as_deref(), Some(target));
+    for (wrong, why) in [
+        ("with:colour", "colours"),
+        ("with:uri:5", "no value"),
+        ("with:colours:a,with:uri", "number"),
+    ] {
+        let refusal = ask(&format!("/r/as:json,{wrong}/a.jpg"));
+        let refusal = refusal.expect_err(wrong).to_string();
+        assert!(refusal.contains(why), "{refusal}");
+    }
 }
 
 #[test]

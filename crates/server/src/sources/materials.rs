@@ -28,9 +28,9 @@ pub struct OpenMaterials {
 }
 
 /// The materials of one recipe, read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LoadedMaterials {
-    files: BTreeMap<String, (Identity, Vec<u8>)>,
+    files: Arc<BTreeMap<String, (Identity, Vec<u8>)>>,
     decoded: Arc<OverlayCache>,
 }
 
@@ -137,7 +137,7 @@ impl OpenMaterials {
             Ok((name.clone(), (file.identity, file.read(limit)?)))
         };
         Ok(LoadedMaterials {
-            files: self.files.iter().map(read).collect::<Result<_, Error>>()?,
+            files: Arc::new(self.files.iter().map(read).collect::<Result<_, Error>>()?),
             decoded: self.decoded.clone(),
         })
     }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use andon_dialects::{About, ImageRequest, ResultAbout, SourceAbout};
+use andon_dialects::{About, ImageRequest, Part, ResultAbout, SourceAbout};
 use andon_pixels::{
     Cores, Decoded, Engine, Index, Interrupt, Measurement, Model, Plan, Run, Timings,
 };
-use andon_recipe::Measured;
+use andon_recipe::{Measured, Recipe};
 use bytes::Bytes;
 
 use crate::error::Error;
@@ -141,9 +141,23 @@ impl Planned {
         &self.source
     }
 
-    /// What the header says of the source, and what is made of it.
+    /// What is needed to make something else of the same source, for a document about it.
     #[must_use]
-    pub fn about(&self) -> About<'_> {
+    pub fn part(&self, recipe: Recipe) -> Ingredients {
+        let mut request = ImageRequest::picture(self.request.source.clone(), recipe);
+        request.style.exact = true;
+        Ingredients {
+            request: Arc::new(request),
+            negotiated: false,
+            path: self.path.clone(),
+            source: self.source.clone(),
+            materials: self.materials.clone(),
+        }
+    }
+
+    /// What the header says of the source, what is made of it, and what was made for the document.
+    #[must_use]
+    pub fn about<'a>(&'a self, parts: &'a [Part]) -> About<'a> {
         let (info, plan) = (self.plan.info(), &self.plan);
         let colour = match info.model {
             Model::Gray => "gray",
@@ -173,6 +187,7 @@ impl Planned {
                 width,
                 height,
             },
+            parts,
         }
     }
 

@@ -203,6 +203,26 @@ fn information_ends_with_its_url_and_knows_no_other_limits() {
     };
     assert_eq!(parsed("exp:7").unwrap().style.expires, Some(7));
     assert_eq!(parsed("s:0/cb:x").unwrap().style.expires, None);
+    let parts = |options: &str| match parsed(options).unwrap().ask {
+        crate::Ask::Describe(document) => {
+            document.parts().iter().map(ToString::to_string).collect()
+        }
+        _ => vec!["no document".to_owned()],
+    };
+    assert_eq!(
+        parts("p:5/avg:1/bh:4:3/th:1/dc:1"),
+        [
+            "orient,fit:100x100,as:palette,with:count:1",
+            "orient,fit:100x100,as:blurhash,with:across:4,with:down:3",
+            "orient,fit:100x100,as:palette,with:count:32",
+            "orient,fit:100x100,as:palette,with:count:5",
+            "orient,fit:100x100,as:thumbhash",
+        ]
+    );
+    assert!(parts("p:5/p:0/avg:0/bh:4:0/th:no").is_empty());
+    for wrong in ["p:1", "p:257", "p:", "bh:10:1", "bh:4"] {
+        assert_eq!(super::status(&parsed(wrong).unwrap_err()), 404, "{wrong}");
+    }
     let status = |options: &str| super::status(&parsed(options).unwrap_err());
     assert_eq!(
         (status("msr:5"), status("exp:x"), status("w:5")),

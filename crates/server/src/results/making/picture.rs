@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::{Document, ImageRequest};
+use andon_dialects::{Document, ImageRequest, Part};
 use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
@@ -78,17 +78,49 @@ impl Maker {
     }
 
     /// A document about a source and about what a recipe makes of it: from its header, and decoded only where the
-    /// recipe asks for something that has to be measured.
+    /// recipe asks for something that has to be measured, or the document for something that is seen.
     pub(super) async fn describe(
         &self,
         document: &dyn Document,
         task: &Task<'_>,
-        found: OpenSource,
+        mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let (planned, _holds) = self.read_and_plan(task, found, stages).await?;
+        let recipes = document.parts();
+        let mut admitted = match recipes.is_empty() {
+            true => None,
+            false => Some(self.admit(&mut found, task.deadline)?),
+        };
+        let (source, source_bytes, deadline) = (found.source_key(), found.size(), task.deadline);
+        let (planned, holds) = self.read_and_plan(task, found, stages).await?;
+        let mut parts = Vec::new();
+        for recipe in recipes {
+            let admitted = match admitted.take() {
+                Some(admitted) => admitted,
+                None => self.admission.enter(source_bytes, Some(source), deadline)?,
+            };
+            let (engine, ingredients) = (self.engine.clone(), planned.part(recipe));
+            let prepare = move || Prepared::new(&engine, ingredients);
+            let prepared = self.fetcher.run(prepare).await?;
+            let planned = self
+                .planned(prepared, Some(source), &holds, deadline, stages)
+                .await?;
+            let order = RenderTask {
+                admitted,
+                planned,
+                source: Some(source),
+                source_bytes,
+                deadline,
+                holds: holds.clone(),
+            };
+            let made = self.render(order, stages).await?;
+            parts.push(Part {
+                media_type: made.media_type,
+                body: made.body.into(),
+            });
+        }
         Ok(Picture {
-            body: document.write(&planned.about()).into(),
+            body: document.write(&planned.about(&parts)).into(),
             media_type: document.media_type(),
             notes: Vec::new(),
             plan: None,
