@@ -100,9 +100,33 @@ fn rgb(r: u8, g: u8, b: u8) -> Colour {
 /// Arguments by thumbor's typed patterns.
 pub(super) struct Typed<'a>(Vec<&'a str>);
 
-impl Typed<'_> {
-    pub(super) fn text(&self, at: usize) -> Option<&str> {
-        self.0.get(at).copied().filter(|text| !text.is_empty())
+impl<'a> Typed<'a> {
+    /// As many arguments as the pattern has; `None` for fewer or more.
+    fn new(args: &'a str, least: usize, most: usize) -> Option<Self> {
+        let list: Vec<&str> = match args.trim() {
+            "" => Vec::new(),
+            args => args.split(',').map(str::trim).collect(),
+        };
+        (least..=most).contains(&list.len()).then_some(Self(list))
+    }
+
+    /// A text, which may stand between quotes.
+    pub(super) fn text(&self, at: usize) -> Option<&'a str> {
+        let text = *self.0.get(at)?;
+        let quoted = text
+            .strip_prefix('\'')
+            .and_then(|text| text.strip_suffix('\''));
+        quoted.or(Some(text)).filter(|text| !text.is_empty())
+    }
+
+    /// Is there one in this place?
+    pub(super) fn has(&self, at: usize) -> bool {
+        at < self.0.len()
+    }
+
+    fn word(&self, at: usize) -> Option<&'a str> {
+        let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
+        self.text(at).filter(|text| text.chars().all(plain))
     }
 
     pub(super) fn positive(&self, at: usize) -> Option<u32> {
@@ -137,30 +161,54 @@ impl Typed<'_> {
             _ => None,
         }
     }
+
+    /// The same, false where it may be left out.
+    fn flag_or_none(&self, at: usize) -> Option<bool> {
+        match self.has(at) {
+            true => self.flag(at),
+            false => Some(false),
+        }
+    }
 }
 
 fn thumbor(name: &str, args: &str) -> Option<Filter> {
-    let list = Typed(args.split(',').map(str::trim).collect());
-    let alone = args.trim().is_empty().then_some(());
+    let (least, most) = match name {
+        "grayscale" | "no_upscale" | "upscale" | "stretch" | "strip_exif" | "strip_metadata"
+        | "strip_icc" => (0, 0),
+        "fill" | "blur" => (1, 2),
+        "sharpen" | "rgb" => (3, 3),
+        "round_corner" => (4, 5),
+        "watermark" => (4, 6),
+        _ => (1, 1),
+    };
+    let list = Typed::new(args, least, most)?;
     match name {
         "quality" => list.positive(0).map(Filter::Quality),
         "format" => Some(Filter::Format(list.text(0)?.to_ascii_lowercase())),
-        "fill" => match list.text(0)? {
-            "transparent" => Some(Filter::Fill(Colour::CLEAR)),
-            // Sizes are theirs, the ground is not.
-            "auto" | "blur" => Some(Filter::Fill(Colour::WHITE)),
-            colour => colours::read(colour).map(Filter::Fill),
-        },
-        "background_color" => colours::read(list.text(0)?).map(Filter::Ground),
+        "fill" => {
+            list.flag_or_none(1)?;
+            match list.word(0)? {
+                "transparent" => Some(Filter::Fill(Colour::CLEAR)),
+                // Sizes are theirs, the ground is not.
+                "auto" | "blur" => Some(Filter::Fill(Colour::WHITE)),
+                colour => colours::read(colour).map(Filter::Fill),
+            }
+        }
+        "background_color" => colours::read(list.word(0)?).map(Filter::Ground),
         "rotate" => quarters(list.whole(0)?).map(Filter::Rotate),
         "blur" => {
             let radius = list.positive(0).filter(|radius| *radius > 0)?.min(150);
-            let sigma = match list.text(1) {
-                None => radius,
-                Some(_) => list.positive(1)?,
+            let sigma = match list.has(1) {
+                false => 0.0,
+                // It is squared.
+                true => list.decimal(1)?.abs().min(150.0),
             };
-            let sigma = if sigma == 0 { radius } else { sigma.min(150) };
-            effect("blur", &[format!("{radius}x{sigma}")])
+            let sigma = if sigma == 0.0 {
+                f64::from(radius)
+            } else {
+                sigma
+            };
+            effect("blur", &[format!("{radius}x{}", number(sigma))])
         }
         "sharpen" => {
             let (amount, radius) = (list.decimal(0)?, list.decimal(1)?);
@@ -182,27 +230,27 @@ fn thumbor(name: &str, args: &str) -> Option<Filter> {
                 &[levels(r? as f64), levels(g? as f64), levels(b? as f64)],
             )
         }
-        "grayscale" => alone.and_then(|()| effect("gray", &[])),
+        "grayscale" => effect("gray", &[]),
         "round_corner" => {
             let radii = list.text(0)?;
             let (rx, ry) = radii.split_once('|').unwrap_or((radii, radii));
             let radii = (rx.parse().ok()?, ry.parse().ok()?);
             let ground = rgb(list.byte(1)?, list.byte(2)?, list.byte(3)?);
-            let clear = list.text(4).is_some() && list.flag(4)?;
+            let clear = list.flag_or_none(4)?;
             rounded(radii, (!clear).then_some(ground))
         }
         "watermark" => Overlay::thumbor(&list).map(Filter::Overlay),
         "proportion" => list.decimal(0).map(Filter::Proportion),
-        "no_upscale" => alone.map(|()| Filter::NoUpscale),
-        "upscale" => alone.map(|()| Filter::Upscale),
-        "stretch" => alone.map(|()| Filter::Stretch),
+        "no_upscale" => Some(Filter::NoUpscale),
+        "upscale" => Some(Filter::Upscale),
+        "stretch" => Some(Filter::Stretch),
         "max_bytes" => list
             .positive(0)
             .filter(|bytes| *bytes > 0)
             .map(|bytes| Filter::MaxBytes(bytes.into())),
-        "focal" => focal_box(args.trim()).map(Filter::Focal),
-        "strip_exif" | "strip_metadata" => alone.map(|()| Filter::StripMetadata),
-        "strip_icc" => alone.map(|()| Filter::ToSrgb),
+        "focal" => focal_box(list.text(0)?).map(Filter::Focal),
+        "strip_exif" | "strip_metadata" => Some(Filter::StripMetadata),
+        "strip_icc" => Some(Filter::ToSrgb),
         "max_age" => list
             .positive(0)
             .map(|seconds| Filter::MaxAge(seconds.into())),

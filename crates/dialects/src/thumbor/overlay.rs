@@ -18,6 +18,8 @@ pub(super) struct Overlay {
     opacity: f64,
     size: Size,
     mode: &'static str,
+    /// Are shares of a side rounded? Otherwise they are cut.
+    rounds: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +70,8 @@ impl Overlay {
             }
         };
         let share = |at: usize| match list.text(at) {
-            None | Some("none") => Some(None),
+            None if list.has(at) => None,
+            None | Some("none" | "0") => Some(None),
             Some(_) => list.positive(at).map(|share| Some(f64::from(share))),
         };
         Some(Self {
@@ -80,6 +83,7 @@ impl Overlay {
                 (w, h) => Size::Shares(w, h),
             },
             mode: "normal",
+            rounds: true,
         })
     }
 
@@ -99,6 +103,7 @@ impl Overlay {
                 _ => Size::Own,
             },
             mode: "normal",
+            rounds: false,
         })
     }
 
@@ -121,6 +126,7 @@ impl Overlay {
             opacity: opacity(list.decimal(3)),
             size: Size::Px(w.px(), h.px()),
             mode,
+            rounds: false,
         })
     }
 
@@ -130,10 +136,16 @@ impl Overlay {
 
     /// What it comes to on a picture of this size.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
+        let whole = |px: f64| match self.rounds {
+            true => px.round(),
+            false => px.trunc(),
+        };
         let place = |place: Place, side: u32| match place {
             Place::Px(px) => from_edge(px),
-            // Cut towards zero.
-            Place::Percent(percent) => from_edge((f64::from(side) * percent / 100.0) as i64),
+            Place::Percent(percent) => match whole(f64::from(side) * percent / 100.0) {
+                0.0 if percent < 0.0 => "100p".to_owned(),
+                px => from_edge(px as i64),
+            },
             Place::Start => "0".to_owned(),
             Place::Middle => "50p".to_owned(),
             Place::End => "100p".to_owned(),
@@ -141,7 +153,9 @@ impl Overlay {
             Place::Repeat => "repeat".to_owned(),
         };
         let share = |share: Option<f64>, side: u32| {
-            share.map_or(0, |share| ((f64::from(side) * share / 100.0) as u32).max(1))
+            share.map_or(0, |share| {
+                (whole(f64::from(side) * share / 100.0) as u32).max(1)
+            })
         };
         let size = match self.size {
             Size::Own => (0, 0),

@@ -46,7 +46,11 @@ impl ThumborRules {
             match filter {
                 Filter::Format(name) => {
                     let known = format(flavour, name).and_then(|name| FormatName::new(name).ok());
-                    output.format = known.or(output.format);
+                    output.format = match flavour {
+                        // One that it does not know voids the one before.
+                        Flavour::Thumbor => known,
+                        Flavour::Imagor => known.or(output.format),
+                    };
                 }
                 Filter::StripMetadata => output.metadata = Kept::None,
                 Filter::ToSrgb => output.profile = Profile::Srgb,
@@ -172,7 +176,6 @@ impl Rules for ThumborRules {
         let mut picture = Picture {
             width,
             height,
-            target: (0, 0),
             asked: (0, 0),
             content: None,
             steps: self.upright(),
@@ -240,14 +243,19 @@ impl ThumborRules {
                 }
             }
             Filter::Fill(colour) => match self.flavour {
-                Flavour::Thumbor => picture.fill(picture.asked, [0; 4], *colour),
+                // Python's division goes down, Go's towards 0.
+                Flavour::Thumbor => {
+                    picture.fill(picture.asked, [0; 4], *colour, |room| room.div_euclid(2));
+                }
                 Flavour::Imagor => {
                     let padding = self.parts.padding.unwrap_or_default();
-                    picture.fill(picture.asked, padding, *colour);
+                    picture.fill(picture.asked, padding, *colour, |room| room / 2);
                 }
             },
             Filter::Trim(_) => picture.trim(),
-            Filter::Padding(colour, padding) => picture.fill((0, 0), *padding, *colour),
+            Filter::Padding(colour, padding) => {
+                picture.fill((0, 0), *padding, *colour, |room| room / 2)
+            }
             Filter::Proportion(factor) => match self.flavour {
                 Flavour::Thumbor => picture.proportion_thumbor(*factor),
                 Flavour::Imagor => picture.proportion_imagor(*factor),
@@ -266,9 +274,7 @@ impl ThumborRules {
 struct Picture {
     width: u32,
     height: u32,
-    /// The size that was asked for, in whole px.
-    target: (u32, u32),
-    /// The ground that `fill` lays it on; 0: as long as the picture.
+    /// The size that was asked for, and the ground that `fill` lays it on; 0: as long as the picture.
     asked: (u32, u32),
     /// Left, top, right and bottom of what is not border, where that is still to be cut off.
     content: Option<[f64; 4]>,
@@ -358,11 +364,16 @@ impl Picture {
     }
 
     /// Lays it on the middle of a ground, with margins around that.
-    fn fill(&mut self, ground: (u32, u32), [left, top, right, bottom]: [u32; 4], colour: Colour) {
+    fn fill(
+        &mut self,
+        ground: (u32, u32),
+        [left, top, right, bottom]: [u32; 4],
+        colour: Colour,
+        half: fn(i64) -> i64,
+    ) {
         let or = |side: u32, own: u32| if side == 0 { own } else { side };
         let (w, h) = (or(ground.0, self.width), or(ground.1, self.height));
-        // Halves are cut towards 0, as both programs divide.
-        let middle = |ground: u32, side: u32| (i64::from(ground) - i64::from(side)) / 2;
+        let middle = |ground: u32, side: u32| half(i64::from(ground) - i64::from(side));
         let place = |at: i64| at.clamp(-1_000_000, 1_000_000) as i32;
         let at = (
             place(middle(w, self.width) + i64::from(left)),

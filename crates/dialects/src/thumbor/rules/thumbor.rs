@@ -30,11 +30,10 @@ impl ThumborRules {
         let cropped = self.crop(picture, inner);
         let focus = self.focus(picture, cropped);
         let target = target(picture, asked);
-        picture.target = (target.0 as u32, target.1 as u32);
-        picture.asked = (asked.0.px(), asked.1.px());
         match self.parts.fit {
-            Some(fit) => picture.fit_in(fit, target),
+            Some(fit) => picture.fit_in(fit, asked, target),
             None => {
+                picture.ask(asked);
                 if !self.has(&Filter::Stretch) {
                     picture.crop_to_ratio(target, focus);
                 }
@@ -98,9 +97,10 @@ impl ThumborRules {
             (x, y) = (x + point.0 * weight, y + point.1 * weight);
             total += weight;
         }
-        let part = |sum: i128| sum.checked_div_euclid(total).map(|part| part as f64);
-        if let (Some(x), Some(y)) = (part(x), part(y)) {
-            return Some((x, y));
+        if total != 0 {
+            // Down, whatever the signs: a region that ends before it begins weighs less than nothing.
+            let part = |sum: i128| (sum * total.signum()).div_euclid(total.abs()) as f64;
+            return Some((part(x), part(y)));
         }
         if self.parts.smart {
             return None;
@@ -159,14 +159,25 @@ impl Picture {
         self.cut([left, top, left + w, top + h]);
     }
 
-    fn fit_in(&mut self, fit: FitIn, target: (f64, f64)) {
+    /// What the URL says becomes the ground of `fill`.
+    fn ask(&mut self, asked: (Side, Side)) {
+        let ground = |side: Side, own: u32| match side {
+            Side::Px(px) => px,
+            Side::Original => own,
+            Side::Free => 0,
+        };
+        self.asked = (ground(asked.0, self.width), ground(asked.1, self.height));
+    }
+
+    fn fit_in(&mut self, fit: FitIn, mut asked: (Side, Side), target: (f64, f64)) {
         let (width, height) = self.size();
         let (mut tw, mut th) = target;
         if fit.adaptive && ((width < height && tw > th) || (width > height && tw < th)) {
             (tw, th) = (th, tw);
-            self.asked = (self.asked.1, self.asked.0);
-            self.target = (self.target.1, self.target.0);
+            // `orig` as well, which then is the other side's.
+            asked = (asked.1, asked.0);
         }
+        self.ask(asked);
         if !fit.full && tw >= width && th >= height {
             return;
         }
@@ -184,21 +195,21 @@ impl Picture {
     /// Grows into the size that was asked for, where it is smaller both ways.
     pub(super) fn upscale(&mut self) {
         let (width, height) = self.size();
-        let (tw, th) = (f64::from(self.target.0), f64::from(self.target.1));
+        let (tw, th) = (f64::from(self.asked.0), f64::from(self.asked.1));
         if width >= tw || height >= th {
             return;
         }
         if width / tw >= height / th {
-            self.scale(tw, (height * tw / width).round_ties_even());
+            self.scale(tw, height * tw / width);
         } else {
-            self.scale((width * th / height).round_ties_even(), th);
+            self.scale(width * th / height, th);
         }
     }
 
     pub(super) fn proportion_thumbor(&mut self, factor: f64) {
         let (width, height) = self.size();
         let (w, h) = (width * factor, height * factor);
-        if w >= 1.0 && h >= 1.0 {
+        if factor <= 1.0 && w >= 1.0 && h >= 1.0 {
             self.scale(w, h);
         }
     }

@@ -84,6 +84,15 @@ fn thumbors_sizes_are_bent_by_filters() {
         ("100x100/filters:stretch()", "exact:100x100"),
         ("fit-in/800x800/filters:upscale()", "exact:800x602"),
         ("fit-in/800x300/filters:upscale()", "exact:399x300"),
+        ("fit-in/800x0/filters:upscale()", "same"),
+        (
+            "fit-in/origx100/filters:fill(blue)",
+            "exact:133x100,canvas:400x100:0000ff:133:0",
+        ),
+        (
+            "100x100/filters:proportion(1.5)",
+            "crop:50:0:301x301,exact:100x100",
+        ),
         (
             "fit-in/500x500/filters:fill(blue)",
             "canvas:500x500:0000ff:50:99",
@@ -166,5 +175,22 @@ fn imagors_arithmetic_is_libvips() {
     ] {
         let text = recipe(&imagor(), &format!("{rest}/a.png"), &facts);
         assert_eq!(text, steps_of, "{rest}");
+    }
+}
+
+/// Sizes of sources, targets and what the transformer of thumbor 7.8 makes of them: its boxes where no filter follows, and
+/// otherwise its sizes.
+#[test]
+fn thumbors_transformer_comes_to_the_same() {
+    for row in include_str!("transformer.txt").lines() {
+        let mut fields = row.split(' ');
+        let mut field = || fields.next().expect(row);
+        let (source, target, right) = (field(), field(), field());
+        let (width, height) = source.split_once('x').expect(row);
+        let facts = Facts::new("png", width.parse().unwrap(), height.parse().unwrap());
+        let recipe = recipe(&thumbor(), target, &facts);
+        let (width, height) = vectors::size(&recipe.parse().unwrap(), &facts);
+        let size = format!("{width}x{height}");
+        assert!(right == recipe || right == size, "{row}: {recipe}, {size}");
     }
 }
