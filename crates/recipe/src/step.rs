@@ -316,6 +316,20 @@ impl Effect {
     /// The same, with a size, opacity and mode.
     pub const OVERLAY: &str = "overlay";
 
+    /// The shapes of the effect that cuts one out of a picture.
+    pub const MASKS: &[&str] = &[
+        "circle",
+        "ellipse",
+        "triangle",
+        "triangle-180",
+        "pentagon",
+        "pentagon-180",
+        "hexagon",
+        "square",
+        "star",
+        "heart",
+    ];
+
     /// The file that it composes with, by name.
     #[must_use]
     pub fn material(&self) -> Option<&str> {

@@ -374,7 +374,7 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
         }
         "invert" => effect("invert", &[]),
         "grayscale" => effect("gray", &[]),
-        "round_corner" => {
+        "round_corner" if list.count() > 0 => {
             let ry = if list.count() > 1 {
                 list.px(1)
             } else {

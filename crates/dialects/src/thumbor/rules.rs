@@ -103,6 +103,14 @@ impl ThumborRules {
         })
     }
 
+    /// Does imagor leave the border, because the result is an animation?
+    fn moves(&self, facts: &Facts) -> bool {
+        self.flavour == Flavour::Imagor
+            && facts.frames > 1
+            && self.output.frame.is_none()
+            && matches!(self.output.format_or(&facts.format), "gif" | "webp")
+    }
+
     /// imagor's may be among the filters: then it cuts off what the border has become there.
     fn trim(&self) -> Option<Trim> {
         self.parts.trim.or_else(|| {
@@ -140,6 +148,8 @@ impl ThumborRules {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         let lossy = is_lossy(format);
+        // The last page stands for those that there are not.
+        output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
         let said = self.filters.iter().rev().find_map(|filter| match filter {
             Filter::MaxBytes(bytes) => Some(Goal::Bytes(*bytes)),
             _ => None,
@@ -180,7 +190,10 @@ impl Rules for ThumborRules {
             content: None,
             steps: self.upright(),
         };
-        let mut inner = self.inner(facts, turned)?;
+        let mut inner = match self.moves(facts) {
+            true => None,
+            false => self.inner(facts, turned)?,
+        };
         if self.parts.trim.is_none() {
             picture.content = inner.take();
         }

@@ -285,6 +285,30 @@ fn imagors_trim_filter_cuts_off_what_the_border_has_become() {
 }
 
 #[test]
+fn imagor_leaves_the_border_of_an_animation_and_shows_its_last_page_for_what_there_is_not() {
+    let gif = Facts {
+        frames: 8,
+        ..Facts::new("gif", 100, 90)
+    };
+    for (rest, text) in [
+        ("trim/50x0", "exact:50x45"),
+        ("filters:trim(50)", "same"),
+        ("filters:page(999)", "frame:8"),
+        ("filters:page(5)", "frame:5"),
+        (
+            "filters:background_color():round_corner():padding():rotate():proportion():proportion(-10)",
+            "same",
+        ),
+    ] {
+        assert_eq!(
+            recipe(&imagor(), &format!("{rest}/a.gif"), &gif),
+            text,
+            "{rest}"
+        );
+    }
+}
+
+#[test]
 fn filters_act_in_their_order_after_the_transform() {
     let facts = Facts::new("jpeg", 400, 300);
     for (filters, text) in [
@@ -386,7 +410,8 @@ fn imagors_filters_have_their_own_grammar() {
             "exact:200x150,canvas:204x156:ff0000:1:2,q:75",
         ),
         ("crop(0.25,0,0.5,1)", "exact:200x150,crop:50:0:100x150,q:75"),
-        ("strip_metadata():page(2)", "exact:200x150,q:75,frame:2"),
+        // It has one page.
+        ("strip_metadata():page(2)", "exact:200x150,q:75"),
     ] {
         let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
         assert_eq!(recipe(&imagor(), &rest, &facts), text, "{filters}");

@@ -121,9 +121,6 @@ fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<S
             notes.push(format!("{key}: it is not supported; it is ignored"));
         }
     }
-    if query.flag("mtrim") && query.text("mask").is_some_and(|mask| mask != "circle") {
-        notes.push("mtrim: it is supported for circles only; it is ignored".to_owned());
-    }
     notes
 }
 
@@ -212,10 +209,20 @@ impl Document for Json {
         let (source, result) = (&about.source, &about.result);
         let gray = source.colour == "gray";
         let channels = if gray { 1 } else { 3 } + u32::from(source.alpha);
+        // libvips' names of what it reads.
+        let format = match source.format {
+            "avif" | "heic" => "heif",
+            "ico" | "bmp" | "psd" => "magick",
+            format => format,
+        };
+        // It holds the pages of an animation one below the other.
+        let moves = source.frames > 1 && about.recipe.output.frame.is_none();
+        let held = if moves { u64::from(source.frames) } else { 1 };
         json!({
-            "format": result.format,
+            "format": format,
             "width": result.width,
-            "height": result.height,
+            "height": u64::from(result.height) * held,
+            "pageHeight": result.height,
             "space": if gray { "b-w" } else { "srgb" },
             "channels": channels,
             "depth": if source.depth > 8 { "ushort" } else { "uchar" },

@@ -26,7 +26,14 @@ const KEYS: &[&str] = &[
 ];
 
 /// Keys that are about the answer, not the picture.
-const ABOUT_ANSWERS: &[&str] = &["url", "default", "filename", "encoding", "maxage"];
+const ABOUT_ANSWERS: &[&str] = &[
+    "url",
+    "default",
+    "errorredirect",
+    "filename",
+    "encoding",
+    "maxage",
+];
 
 const SYNONYMS: &[(&str, &str)] = &[
     ("shape", "mask"),

@@ -1,5 +1,7 @@
 //! What a query comes to for a picture: sizes are the service's, to the pixel.
 
+use std::f64::consts::PI;
+
 use andon_recipe::{
     Background, Canvas, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Length, Measure,
     Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
@@ -37,7 +39,7 @@ const QUALITY: u8 = 80;
 impl WeservRules {
     pub(super) fn new(query: Query) -> Self {
         let format = match query.text("output") {
-            Some("jpg") => "jpeg",
+            Some("jpg" | "jpeg") => "jpeg",
             Some("tif" | "tiff") => "tiff",
             Some("avif" | "av1") => "avif",
             Some(format @ ("png" | "gif" | "webp")) => format,
@@ -367,24 +369,11 @@ impl WeservRules {
 
     fn mask(&self) -> Option<Effect> {
         let shape = self.query.text("mask")?;
-        MASKS
+        Effect::MASKS
             .contains(&shape)
             .then(|| Effect::new("mask", vec![shape.to_owned()]).ok())?
     }
 }
-
-const MASKS: &[&str] = &[
-    "circle",
-    "ellipse",
-    "triangle",
-    "triangle-180",
-    "pentagon",
-    "pentagon-180",
-    "hexagon",
-    "square",
-    "star",
-    "heart",
-];
 
 /// The sigma of what the service does with a 3x3 matrix where it is told no strength.
 const MILD: f64 = 0.8;
@@ -414,6 +403,26 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
+/// Width and height of a shape that is as large as a picture of this size allows, in the service's rounding: the shape is
+/// measured in the largest circle first, in whole px.
+fn masked(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
+    let radius = f64::from(width.min(height)) / 2.0;
+    // Width and height in a circle of radius 1.
+    let (w, h) = match shape {
+        "ellipse" => return (width, height),
+        "triangle" | "triangle-180" => (3_f64.sqrt(), 1.5),
+        "pentagon" | "pentagon-180" | "star" => (2.0 * (0.4 * PI).sin(), 1.0 + (0.2 * PI).cos()),
+        "hexagon" => (3_f64.sqrt(), 2.0),
+        // Its curve of sines is drawn sixteen times as large.
+        "heart" => (32.0, 28.94),
+        _ => (2.0, 2.0),
+    };
+    let (w, h) = ((w * radius).round().max(1.0), (h * radius).round().max(1.0));
+    let scale = (f64::from(width) / w).min(f64::from(height) / h);
+    let side = |side: f64, most: u32| ((side * scale).round() as u32).clamp(1, most);
+    (side(w, width), side(h, height))
+}
+
 fn place(px: u32) -> i32 {
     px.min(Length::MAX_PX as u32) as i32
 }
@@ -440,18 +449,15 @@ impl Rules for WeservRules {
             alpha &= ground.a < u8::MAX;
         }
         if let Some(mask) = self.mask() {
-            let circle = mask.args == ["circle"];
+            let part = match self.query.flag("mtrim") {
+                true => masked(&mask.args[0], size),
+                false => size,
+            };
             steps.push(Step::Effect(mask));
             alpha = true;
-            if circle && self.query.flag("mtrim") {
-                let side = size.0.min(size.1);
-                steps.push(Step::crop(
-                    (size.0 - side) / 2,
-                    (size.1 - side) / 2,
-                    side,
-                    side,
-                ));
-            }
+            let middle = |side: u32, part: u32| (side - part).div_ceil(2);
+            let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
+            steps.push(Step::crop(x, y, part.0, part.1));
             if let Some(ground) = self.query.colour("mbg").filter(|ground| ground.a > 0) {
                 steps.push(Step::Flatten(ground));
                 alpha = ground.a < u8::MAX;

@@ -77,6 +77,17 @@ fn sizes_are_the_services() {
             ("w=150&h=100&fit=fill&ro=90", (150, 100)),
             ("w=150&fit=fill&ro=90", (300, 200)),
             ("h=100&ro=45", (165, 165)),
+            ("w=320&h=240&fit=fill&ro=30", (397, 368)),
+            ("w=240&h=240&fit=fill&ro=315", (339, 339)),
+            (
+                "w=320&h=240&fit=cover&cx=10&cy=10&cw=50%25&ch=100%",
+                (160, 230),
+            ),
+            ("w=320&h=240&fit=cover&cx=10&cy=10&cw=200%&ch=", (310, 230)),
+            ("w=320&h=240&fit=cover&mask=circle&mtrim=true", (240, 240)),
+            ("w=300&h=300&fit=cover&mask=star&mbg=red&mtrim", (300, 285)),
+            ("w=300&h=300&fit=cover&mask=ellipse&mtrim", (300, 300)),
+            ("w=300&h=100&fit=cover&mask=hexagon&mtrim", (87, 100)),
         ],
     );
     let turned = Facts {

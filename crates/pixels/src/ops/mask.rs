@@ -11,22 +11,9 @@ use crate::stage::{Op, Stage, wrong};
 /// Cuts a shape out of a picture.
 pub(super) struct Mask;
 
-const SHAPE: Arg = Arg::choice(
-    "shape",
-    &[
-        "circle",
-        "ellipse",
-        "triangle",
-        "triangle-180",
-        "pentagon",
-        "pentagon-180",
-        "hexagon",
-        "square",
-        "star",
-        "heart",
-    ],
-)
-.help("ellipse: as large as the image; the others lie in the largest circle in its middle, a corner at the top (-180: at the bottom), the square upright");
+const SHAPE: Arg = Arg::choice("shape", Effect::MASKS).help(
+    "each as large as the image allows, a corner at the top (-180: at the bottom); ellipse: in the form of the image",
+);
 
 const WORD: Word = Word {
     name: "mask",
@@ -62,43 +49,55 @@ impl Op for Mask {
 }
 
 fn outline(shape: &str, w: f64, h: f64) -> Vec<Point> {
-    let radius = w.min(h) / 2.0;
     let middle = (w / 2.0, h / 2.0);
     // Corners at equal angles, from the top on; every other one may lie on a smaller circle.
     let corners = |count: u32, first: f64, inner: f64| {
         let corner = |index: u32| {
-            let radius = radius * if index.is_multiple_of(2) { 1.0 } else { inner };
+            let radius = if index.is_multiple_of(2) { 1.0 } else { inner };
             let angle = first - PI / 2.0 + TAU * f64::from(index) / f64::from(count);
-            (
-                middle.0 + radius * angle.cos(),
-                middle.1 + radius * angle.sin(),
-            )
+            (radius * angle.cos(), radius * angle.sin())
         };
-        (0..count).map(corner).collect()
+        fitted((0..count).map(corner).collect(), w, h)
     };
     match shape {
-        "circle" => arc(middle, (radius, radius), 0.0, TAU),
+        "circle" => arc(middle, (w.min(h) / 2.0, w.min(h) / 2.0), 0.0, TAU),
         "ellipse" => arc(middle, middle, 0.0, TAU),
         "triangle" => corners(3, 0.0, 1.0),
         "triangle-180" => corners(3, PI, 1.0),
         "pentagon" => corners(5, 0.0, 1.0),
         "pentagon-180" => corners(5, PI, 1.0),
         "hexagon" => corners(6, 0.0, 1.0),
-        "square" => corners(4, PI / 4.0, 1.0),
+        "square" => corners(4, 0.0, 1.0),
         // The inner corners lie where the sides of a pentagram cross.
         "star" => corners(10, 0.0, 0.381_966),
-        _ => heart(middle, radius),
+        _ => fitted(heart(), w, h),
     }
 }
 
-/// A curve of sines, as wide as the circle.
-fn heart((x, y): Point, radius: f64) -> Vec<Point> {
+/// A shape, as large as its bounding box allows, in the middle of a picture.
+fn fitted(mut shape: Vec<Point>, w: f64, h: f64) -> Vec<Point> {
+    let range = |side: fn(&Point) -> f64| {
+        let sides = || shape.iter().map(side);
+        (
+            sides().fold(f64::MAX, f64::min),
+            sides().fold(f64::MIN, f64::max),
+        )
+    };
+    let (x, y) = (range(|point| point.0), range(|point| point.1));
+    let scale = (w / (x.1 - x.0)).min(h / (y.1 - y.0));
+    for point in &mut shape {
+        point.0 = w / 2.0 + scale * (point.0 - f64::midpoint(x.0, x.1));
+        point.1 = h / 2.0 + scale * (point.1 - f64::midpoint(y.0, y.1));
+    }
+    shape
+}
+
+/// A curve of sines.
+fn heart() -> Vec<Point> {
     let point = |step: u32| {
         let t = TAU * f64::from(step) / 720.0;
-        let across = 16.0 * t.sin().powi(3);
         let up = 13.0 * t.cos() - 5.0 * (2.0 * t).cos() - 2.0 * (3.0 * t).cos() - (4.0 * t).cos();
-        // From 17 below to 11.92 above.
-        (x + radius * across / 16.0, y - radius * (up + 2.54) / 16.0)
+        (16.0 * t.sin().powi(3), -up)
     };
     (0..720).map(point).collect()
 }

@@ -132,19 +132,26 @@ fn round_corners_of_a_colour_need_no_opacity() {
 #[test]
 fn masks_have_the_area_of_their_shapes() {
     let source = flat(Model::Gray, Depth::U8, 300, 200, BLUE);
-    let polygon = |corners: f64| corners / 2.0 * 1e4 * (2.0 * PI / corners).sin();
+    // Each is 200 px high; a pentagon of radius 1 is as high as the star.
+    let polygon = |corners: f64, high: f64| {
+        corners / 2.0 * (200.0 / high).powi(2) * (2.0 * PI / corners).sin()
+    };
+    let pentagon = 1.0 + (PI / 5.0).cos();
     let areas = [
         ("circle", 1e4 * PI),
         ("ellipse", 150.0 * 100.0 * PI),
-        ("triangle", polygon(3.0)),
-        ("triangle-180", polygon(3.0)),
-        ("pentagon", polygon(5.0)),
-        ("pentagon-180", polygon(5.0)),
-        ("hexagon", polygon(6.0)),
-        ("square", polygon(4.0)),
-        ("star", 5.0 * 1e4 * 0.381_966 * (PI / 5.0).sin()),
-        // The integral of its curve: 180 π, for a half width of 16.
-        ("heart", 180.0 * PI * (100.0_f64 / 16.0).powi(2)),
+        ("triangle", polygon(3.0, 1.5)),
+        ("triangle-180", polygon(3.0, 1.5)),
+        ("pentagon", polygon(5.0, pentagon)),
+        ("pentagon-180", polygon(5.0, pentagon)),
+        ("hexagon", polygon(6.0, 2.0)),
+        ("square", polygon(4.0, 2.0)),
+        (
+            "star",
+            5.0 * (200.0 / pentagon).powi(2) * 0.381_966 * (PI / 5.0).sin(),
+        ),
+        // The integral of its curve: 180 π, for a height of 28.92.
+        ("heart", 180.0 * PI * (200.0_f64 / 28.923).powi(2)),
     ];
     for (shape, want) in areas {
         let result = apply(&format!("mask:{shape}"), &source);
@@ -157,7 +164,8 @@ fn masks_have_the_area_of_their_shapes() {
         assert_eq!(alpha(&result, 150, 100), 255.0, "{shape}");
     }
     let up = apply("mask:triangle", &source);
-    assert!(alpha(&up, 150, 5) > 250.0 && alpha(&up, 150, 195) < 5.0);
+    assert!(alpha(&up, 150, 5) > 250.0 && alpha(&up, 60, 5) < 5.0);
+    assert!(alpha(&up, 60, 195) > 250.0);
     let heart = apply("mask:heart", &source);
     assert!(alpha(&heart, 150, 20) < 5.0 && alpha(&heart, 120, 20) > 250.0);
 }
