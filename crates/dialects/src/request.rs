@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use andon_recipe::{Output, Recipe, Rules};
+use andon_recipe::{Colour, Output, Recipe, Rules};
 
 use crate::dialect::Refusal;
 use crate::document::Document;
@@ -191,6 +191,18 @@ impl Source {
         Self::Path(relative(path))
     }
 
+    /// A picture of one px in this colour, which is made and not fetched.
+    #[must_use]
+    pub fn of_colour(colour: Colour) -> Self {
+        Self::Url(format!("{COLOUR}{colour}"))
+    }
+
+    /// The colour of a picture that is made.
+    #[must_use]
+    pub fn colour(&self) -> Option<Colour> {
+        self.as_str().strip_prefix(COLOUR)?.parse().ok()
+    }
+
     /// The path, or the URL.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -199,6 +211,9 @@ impl Source {
         }
     }
 }
+
+/// What the URL of a picture of one colour begins with.
+const COLOUR: &str = "color://";
 
 /// A decoded path as a source is named.
 pub(crate) fn relative(path: &str) -> String {

@@ -74,6 +74,24 @@ fn pictures_have_the_size_that_imagor_gives_them() {
 }
 
 #[test]
+fn imagor_makes_pictures_of_one_colour_without_a_source() {
+    let house = house();
+    for (target, format, size) in [
+        ("20x10/color:red", "jpeg", (20, 10)),
+        ("color:green", "jpeg", (1, 1)),
+        ("30x0/filters:format(png)/color:ff000080", "png", (30, 30)),
+        ("20x10/filters:format(webp)/color:none", "webp", (20, 10)),
+    ] {
+        let reply = picture(&house, &format!("/i/unsafe/{target}"));
+        assert_eq!((reply.format(), reply.size()), (format, size), "{target}");
+        let again = picture(&house, &format!("/i/unsafe/{target}"));
+        assert_eq!(again.body, reply.body);
+    }
+    // A path that is called so is a path.
+    assert_eq!(house.get("/unsafe/color:red").status, 404);
+}
+
+#[test]
 fn imagor_says_what_a_url_says_without_a_source() {
     let reply = picture(&house(), "/i/params/unsafe/fit-in/300x200/missing.jpg");
     assert_eq!(reply.header("content-type"), Some("application/json"));

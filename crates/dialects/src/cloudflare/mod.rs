@@ -18,7 +18,7 @@ use crate::dialect::{Dialect, Refusal, Target};
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
-use crate::request::{Ask, ImageRequest, Source};
+use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 
 #[derive(Debug)]
 struct Cloudflare {
@@ -64,10 +64,22 @@ impl Dialect for Cloudflare {
             Some("json") => Ask::Describe(Arc::new(Json)),
             _ => Ask::Picture,
         };
-        let notes = left_out(&options);
+        let mut notes = left_out(&options);
+        let fallback = match (options.text("onerror"), &source) {
+            (Some(_), Source::Url(url)) => Some(Fallback::Redirect(percent::encode(url, "/?"))),
+            (Some(_), Source::Path(_)) => {
+                notes.push("onerror: a path has no other place to redirect to".to_owned());
+                None
+            }
+            (None, _) => None,
+        };
         Ok(Some(ImageRequest {
             ask,
             notes,
+            style: AnswerStyle {
+                fallback,
+                ..AnswerStyle::default()
+            },
             ..ImageRequest::picture(source, CloudflareRules::new(options))
         }))
     }
@@ -99,7 +111,6 @@ fn left_out(options: &Options) -> Vec<String> {
         ("width", "auto"),
         ("height", "auto"),
         ("upscale", "generate"),
-        ("onerror", "redirect"),
         ("segment", "foreground"),
     ] {
         if options.text(key) == Some(word) {

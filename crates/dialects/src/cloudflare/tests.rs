@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::CloudflareConfig;
 use crate::vectors;
-use crate::{Ask, Config, Dialects, Headers, ImageRequest, Refusal, Source};
+use crate::{Ask, Config, Dialects, Fallback, Headers, ImageRequest, Refusal, Source};
 
 fn dialects() -> Dialects {
     let config = Config {
@@ -175,6 +175,11 @@ fn a_query_belongs_to_the_source_and_a_loop_is_refused() {
             .notes
             .len(),
         3
+    );
+    let target = "/cdn-cgi/image/w=9,onerror=redirect/https://o.test/a%20b.jpg";
+    assert_eq!(
+        dialects().parse(target).unwrap().style.fallback,
+        Some(Fallback::Redirect("https://o.test/a%20b.jpg".to_owned()))
     );
 }
 

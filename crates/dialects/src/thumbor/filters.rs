@@ -444,7 +444,7 @@ fn modulate(brightness: f64, saturation: f64, hue: f64) -> Option<Filter> {
 }
 
 /// imagor paints black for what is no colour.
-fn imagor_colour(text: &str) -> Option<Colour> {
+pub(super) fn imagor_colour(text: &str) -> Option<Colour> {
     match text {
         "none" | "transparent" => Some(Colour::CLEAR),
         // Sizes are theirs, the ground is not.

@@ -25,7 +25,7 @@ use crate::errors::{ErrorStyle, Fault};
 use crate::percent;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use crate::signature::{Digest, Key, base64, same};
-use filters::Filter;
+use filters::{Filter, imagor_colour};
 use rules::ThumborRules;
 
 /// Whose URLs they are.
@@ -240,7 +240,13 @@ impl Thumbor {
             false => Ask::Picture,
         };
         let style = self.style(&list);
-        let rules = ThumborRules::new(self.flavour, self.usual, Arc::new(parts), list);
+        let rules = ThumborRules::new(
+            self.flavour,
+            self.usual,
+            Arc::new(parts),
+            list,
+            source.colour().is_some(),
+        );
         Ok(ImageRequest {
             ask,
             notes,
@@ -277,9 +283,11 @@ impl Thumbor {
         if image.is_empty() {
             return Err(Refusal::new(raw, "no image follows"));
         }
-        if self.flavour == Flavour::Imagor && image.starts_with("color:") {
-            let why = "pictures of one colour are not made here";
-            return Err(Refusal::of(Fault::Unsupported, raw, why));
+        let colour = image
+            .strip_prefix("color:")
+            .map(|name| name.trim_start_matches('/'));
+        if let (Flavour::Imagor, Some(colour)) = (self.flavour, colour.and_then(imagor_colour)) {
+            return Ok(Source::of_colour(colour));
         }
         for scheme in ["http:/", "https:/"] {
             // Proxies that merge slashes leave one of two.

@@ -25,6 +25,8 @@ pub(super) struct ThumborRules {
     parts: Arc<Parts>,
     filters: Arc<Vec<Filter>>,
     output: Output,
+    /// Is the picture a colour, as large as is asked for?
+    plain: bool,
 }
 
 impl ThumborRules {
@@ -33,6 +35,7 @@ impl ThumborRules {
         usual: Usual,
         parts: Arc<Parts>,
         filters: Vec<Filter>,
+        plain: bool,
     ) -> Self {
         let mut output = Output {
             profile: Profile::Keep,
@@ -60,12 +63,16 @@ impl ThumborRules {
                 _ => {}
             }
         }
+        if plain && output.format.is_none() {
+            output.format = FormatName::new("jpeg").ok();
+        }
         Self {
             flavour,
             usual,
             parts,
             filters: Arc::new(filters),
             output,
+            plain,
         }
     }
 
@@ -199,6 +206,7 @@ impl Rules for ThumborRules {
         }
         match self.flavour {
             Flavour::Thumbor => self.lay_out_thumbor(&mut picture, inner),
+            Flavour::Imagor if self.plain => self.lay_out_plain(&mut picture),
             Flavour::Imagor => self.lay_out_imagor(&mut picture, inner),
         }
         let flip = match self.parts.flip {

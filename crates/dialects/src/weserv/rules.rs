@@ -3,13 +3,13 @@
 use std::f64::consts::PI;
 
 use andon_recipe::{
-    Background, Canvas, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Length, Measure,
+    Background, Canvas, Colour, Crop, Effect, Facts, Flip, FormatName, Goal, Kept, Length, Measure,
     Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
 use super::query::Query;
 use crate::effects::{Effects, is_lossy, number, rgb};
-use crate::geometry::{keep_salient, size_after};
+use crate::geometry::keep_salient;
 
 /// What a query asks for.
 #[derive(Clone, Debug)]
@@ -95,15 +95,24 @@ impl WeservRules {
         Some(Step::Trim(if sound { tolerance as u8 } else { TOLERANCE }))
     }
 
-    /// Width and height of the picture as stored, without its border.
-    fn trimmed(&self, facts: &Facts) -> Result<(u32, u32), ResolveError> {
-        let Some(trim) = self
-            .trim()
-            .filter(|_| facts.width >= 3 && facts.height >= 3)
-        else {
-            return Ok((facts.width, facts.height));
-        };
-        size_after(&[trim], facts)
+    /// Is an animation made of it?
+    fn moves(&self, facts: &Facts) -> bool {
+        let all = self.query.int("n").is_some_and(|n| n != 1 && n >= -1);
+        all && facts.frames > 1
+    }
+
+    /// What cuts the border off the picture as stored, and the size of the rest. Animations keep their height.
+    fn trimmed(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
+        let whole = (facts.width, facts.height);
+        let trim = self.trim().filter(|_| whole.0 >= 3 && whole.1 >= 3);
+        let mut steps = Recipe::from(Vec::from_iter(trim)).resolve(facts)?.steps;
+        if let (true, Some(Step::Crop(Crop::At { y, h, .. }))) =
+            (self.moves(facts), steps.first_mut())
+        {
+            (*y, *h) = (Length::Px(0.0), Length::Px(whole.1.into()));
+        }
+        let size = andon_recipe::size_after(&steps, facts);
+        Ok((steps, size.unwrap_or(whole)))
     }
 
     /// The box in px; 0 for a side that is not given.
@@ -231,11 +240,7 @@ impl WeservRules {
     }
 
     fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
-        let stored = self.trimmed(facts)?;
-        let mut steps = Vec::new();
-        if facts.width >= 3 && facts.height >= 3 {
-            steps.extend(self.trim());
-        }
+        let (mut steps, stored) = self.trimmed(facts)?;
         steps.push(Step::Orient);
         steps.extend(self.quarters().map(Step::Turn));
         steps.extend(self.flips().map(Step::Flip));
@@ -279,8 +284,10 @@ impl WeservRules {
             size = ground;
         }
         if self.degrees() % 90 != 0 {
+            let degrees = f64::from(self.degrees().rem_euclid(360));
+            size = andon_recipe::rotated_size(size.0, size.1, degrees);
             steps.push(Step::Rotate {
-                degrees: self.degrees().rem_euclid(360).into(),
+                degrees,
                 colour: self.query.colour("rbg").unwrap_or(Colour::CLEAR),
             });
         }
@@ -414,7 +421,7 @@ fn masked(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
         "pentagon" | "pentagon-180" | "star" => (2.0 * (0.4 * PI).sin(), 1.0 + (0.2 * PI).cos()),
         "hexagon" => (3_f64.sqrt(), 2.0),
         // Its curve of sines is drawn sixteen times as large.
-        "heart" => (32.0, 28.94),
+        "heart" => (32.0, 28.922),
         _ => (2.0, 2.0),
     };
     let (w, h) = ((w * radius).round().max(1.0), (h * radius).round().max(1.0));
@@ -449,15 +456,14 @@ impl Rules for WeservRules {
             alpha &= ground.a < u8::MAX;
         }
         if let Some(mask) = self.mask() {
-            let part = match self.query.flag("mtrim") {
-                true => masked(&mask.args[0], size),
-                false => size,
-            };
+            let part = masked(&mask.args[0], size);
             steps.push(Step::Effect(mask));
             alpha = true;
-            let middle = |side: u32, part: u32| (side - part).div_ceil(2);
-            let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
-            steps.push(Step::crop(x, y, part.0, part.1));
+            if self.query.flag("mtrim") {
+                let middle = |side: u32, part: u32| (side - part).div_ceil(2);
+                let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
+                steps.push(Step::crop(x, y, part.0, part.1));
+            }
             if let Some(ground) = self.query.colour("mbg").filter(|ground| ground.a > 0) {
                 steps.push(Step::Flatten(ground));
                 alpha = ground.a < u8::MAX;
@@ -497,9 +503,7 @@ impl Rules for WeservRules {
         }
         output.progressive &= ["jpeg", "png"].contains(&format);
         // Of a picture that moves one page is shown, unless all are asked for.
-        if ["gif", "webp"].contains(&&*facts.format)
-            && self.query.int("n").is_none_or(|n| n == 1 || n < -1)
-        {
+        if ["gif", "webp"].contains(&&*facts.format) && !self.moves(facts) {
             let page = self
                 .query
                 .int("page")

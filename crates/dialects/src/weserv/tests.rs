@@ -1,6 +1,6 @@
 //! The service's arithmetic and its habits.
 
-use andon_recipe::{Colour, Facts, Orientation, Recipe};
+use andon_recipe::{Area, Colour, Facts, Measured, Orientation, Recipe};
 use proptest::prelude::*;
 
 use super::query::{Coordinate, colour, coordinate};
@@ -87,6 +87,7 @@ fn sizes_are_the_services() {
             ("w=320&h=240&fit=cover&mask=circle&mtrim=true", (240, 240)),
             ("w=300&h=300&fit=cover&mask=star&mbg=red&mtrim", (300, 285)),
             ("w=300&h=300&fit=cover&mask=ellipse&mtrim", (300, 300)),
+            ("w=240&h=240&fit=fill&ro=315&mask=circle&mtrim", (339, 339)),
             ("w=300&h=100&fit=cover&mask=hexagon&mtrim", (87, 100)),
         ],
     );
@@ -206,6 +207,23 @@ fn a_picture_that_moves_is_shown_by_one_page_unless_all_are_asked_for() {
         ("page=what", "frame:1"),
     ] {
         assert_eq!(resolved(query, &gif).to_string(), recipe, "{query}");
+    }
+}
+
+#[test]
+fn the_border_of_an_animation_is_trimmed_at_its_sides() {
+    let mut facts = Facts {
+        frames: 5,
+        ..Facts::new("gif", 40, 30)
+    };
+    for (query, recipe) in [
+        ("trim=25&n=-1", "crop:3:0:20x30"),
+        ("trim=25", "crop:3:4:20x10,frame:1"),
+    ] {
+        let asked = ask(query).unwrap().rules.measures(Orientation::default());
+        let (x, y, w, h) = (3, 4, 20, 10);
+        facts.measured = Measured::from_iter([(asked[0], Area { x, y, w, h })]);
+        assert_eq!(resolved(query, &facts).to_string(), recipe, "{query}");
     }
 }
 

@@ -1,15 +1,16 @@
 //! What an origin hands back, whatever kind of origin it is.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use andon_recipe::Colour;
 use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 
 use super::beneath::Identity;
-use super::budget::Reservation;
+use super::budget::{Budget, Reservation};
 use super::freshness::Freshness;
 
 /// The answer to "give me this, unless it is what I have".
@@ -37,6 +38,47 @@ pub struct Source {
     pub media_type: Option<String>,
     /// Counts the bytes while they are held.
     pub hold: Arc<Reservation>,
+}
+
+impl Source {
+    /// A bitmap of one px, which is the same for ever.
+    pub(crate) async fn of_colour(colour: Colour, budget: &Budget) -> Self {
+        let words: [u32; 3] = [126, 0, 122];
+        // A header of version 4: 1×1 px of 32 bits, the masks of red, green, blue and alpha, sRGB.
+        let header: [u32; 27] = {
+            let mut header = [0; 27];
+            header[..6].copy_from_slice(&[108, 1, 1, 32 << 16 | 1, 3, 4]);
+            header[10..15].copy_from_slice(&[
+                0x00ff_0000,
+                0x0000_ff00,
+                0x0000_00ff,
+                0xff00_0000,
+                0x7352_4742,
+            ]);
+            header
+        };
+        let words = words
+            .iter()
+            .chain(&header)
+            .flat_map(|word| word.to_le_bytes());
+        let pixel = [colour.b, colour.g, colour.r, colour.a];
+        let bytes: Vec<u8> = b"BM".iter().copied().chain(words).chain(pixel).collect();
+        Self {
+            bytes: bytes.into(),
+            validators: SourceValidators {
+                identity: format!("colour {colour}"),
+                etag: None,
+                last_modified: None,
+            },
+            freshness: Freshness {
+                fresh_for: Some(Duration::from_secs(365 * 24 * 60 * 60)),
+                ..Freshness::default()
+            },
+            bounded: true,
+            media_type: None,
+            hold: Arc::new(budget.held.take(126).await),
+        }
+    }
 }
 
 /// What tells one state of a source from another; kept beside whatever was made from it, and handed

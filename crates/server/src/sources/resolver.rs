@@ -200,7 +200,7 @@ impl Resolver {
             let errors = request.style.errors;
             return Err(Error::Moved { to, status, errors });
         }
-        if let Location::Url(url) = &request.source {
+        if let (Location::Url(url), None) = (&request.source, request.source.colour()) {
             request.source = self.origins.locate(url).ok_or_else(|| {
                 let why = "no origin has it; `http.base` or `http.urls` of an origin says which URLs are served";
                 Error::Target(Refusal {
@@ -251,7 +251,7 @@ impl Resolver {
     /// Is a request's source asked for over a network, with [`Resolver::fetch`]?
     #[must_use]
     pub fn is_remote(&self, request: &ImageRequest) -> bool {
-        self.origins.is_remote(request.source.as_str())
+        request.source.colour().is_some() || self.origins.is_remote(request.source.as_str())
     }
 
     /// Fetches a request's source from wherever it is kept, unless it still is what `known` says.
@@ -264,6 +264,9 @@ impl Resolver {
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
+        if let Some(colour) = request.source.colour() {
+            return Ok(Fetched::Body(Source::of_colour(colour, budget).await));
+        }
         let fetched = self
             .origins
             .fetch(request.source.as_str(), known, budget)
