@@ -5,7 +5,7 @@ mod common;
 use std::thread;
 use std::time::Duration;
 
-use common::{House, trick_target, wait_for_followers};
+use common::{House, trick_target, wait_for_figure, wait_for_followers};
 
 /// A result that takes seconds to write, as far as its plan knows.
 fn heavy_target(side: u32, name: &str) -> String {
@@ -20,12 +20,9 @@ fn house_that_knows_its_image(keys: &str) -> House {
     house
 }
 
-/// Waits until what was asked before stands in line: with one slot for files, whoever came later gets
-/// through it later.
-fn wait_until_in_line(house: &House) {
-    for _ in 0..5 {
-        assert_eq!(house.get("/a.jpg").status, 200);
-    }
+/// Waits until so many stand in line.
+fn wait_until_in_line(house: &House, length: usize) {
+    wait_for_figure(house, "andon_queue_length", length as f64);
 }
 
 const SMALL: &str = "/small_light(dw=10)/a.jpg";
@@ -86,9 +83,7 @@ fn what_is_being_made_may_be_joined_although_the_queue_is_full() {
     gate.release();
     assert_eq!(known.reply("GET").status, 200);
 
-    for sign in ["wait.release", "wait.begun"] {
-        std::fs::remove_file(house.file(sign)).unwrap();
-    }
+    gate.close();
     let larger = "/small_light(dw=8,of=png)/wait.trick";
     let mut all = vec![ask(larger)];
     gate.wait_until_begun();
@@ -128,10 +123,10 @@ fn light_work_overtakes_heavy_work_that_came_before_it() {
 
     let mut heavy = house.client();
     heavy.ask("GET", &heavy_target(5000, "heavy.trick"), &[]);
-    wait_until_in_line(&house);
+    wait_until_in_line(&house, 1);
     let mut light = house.client();
     light.ask("GET", SMALL, &[]);
-    wait_until_in_line(&house);
+    wait_until_in_line(&house, 2);
     first.release();
     // While the only thread would still stand at the heavy one's gate, had that one gone first.
     assert_eq!(light.reply("GET").status, 200);
@@ -153,7 +148,7 @@ fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
     gate.wait_until_begun();
     let mut heavy = house.client();
     heavy.ask("GET", &heavy_target(5000, "heavy.trick"), &[]);
-    wait_until_in_line(&house);
+    wait_until_in_line(&house, 1);
 
     let refused = house.get(&heavy_target(5001, "other.trick"));
     assert_eq!(refused.status, 503);
@@ -165,11 +160,11 @@ fn what_would_wait_too_long_is_503_and_what_would_not_is_let_in() {
     assert!(refused.text().contains(&format!("retry in {seconds} s")));
     let mut light = house.client();
     light.ask("GET", SMALL, &[]);
-    wait_until_in_line(&house);
+    wait_until_in_line(&house, 2);
     // What waits will be decoded in any case: whoever can use it is admitted.
     let mut joining = house.client();
     joining.ask("GET", &heavy_target(40, "heavy.trick"), &[]);
-    wait_until_in_line(&house);
+    wait_until_in_line(&house, 3);
     gate.release();
     heavy_gate.release();
     for client in [&mut busy, &mut heavy, &mut light, &mut joining] {

@@ -50,6 +50,13 @@ impl Gate {
         std::fs::write(self.sign("release"), "").expect("a sign");
     }
 
+    /// Stops whoever comes next again.
+    pub fn close(&self) {
+        for name in ["begun", "release"] {
+            std::fs::remove_file(self.sign(name)).expect("a sign");
+        }
+    }
+
     fn sign(&self, name: &str) -> PathBuf {
         self.0.with_extension(name)
     }
