@@ -54,6 +54,8 @@ pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use thumbor::{ImagorConfig, Loader, ThumborConfig};
 pub use weserv::WeservConfig;
 
+use std::borrow::Cow;
+
 use dialect::HeadersRead;
 use rewrite::Rewriter;
 use signing::{SecureLink, SecureLinkConfig, Signing, SigningConfig};
@@ -147,7 +149,12 @@ impl Dialects {
         raw_target: &str,
         headers: &dyn Headers,
     ) -> Result<ImageRequest, Refusal> {
-        let signed = self.signing.open(raw_target)?;
+        // HTTP sends none without it; what is typed at a command line means the same.
+        let raw_target = match raw_target.starts_with('/') {
+            true => Cow::Borrowed(raw_target),
+            false => Cow::Owned(format!("/{raw_target}")),
+        };
+        let signed = self.signing.open(&raw_target)?;
         let headers = HeadersRead::new(headers);
         let mut expires = signed.expires;
         for link in &self.links {
@@ -188,8 +195,8 @@ impl Dialects {
     ) -> impl Iterator<Item = (&'static str, String)> + 'a {
         self.dialects.iter().filter_map(move |(name, dialect)| {
             let target = dialect.write(request)?;
-            // What a language cannot carry shows when it is read back.
-            let again = dialect.parse(&Target::new(&target)).ok().flatten()?;
+            // What a language cannot carry shows when it is read back, and what another one takes for its own.
+            let again = self.read(&Target::new(&target)).ok()?;
             let same = again.ask == request.ask
                 && again.source == request.source
                 && again.rules.text() == request.rules.text();

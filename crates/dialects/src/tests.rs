@@ -53,12 +53,42 @@ fn every_dialect_answers_errors_in_its_own_way() {
 }
 
 #[test]
+fn a_target_means_the_same_without_its_first_slash() {
+    let dialects = dialects(&Config::default());
+    let request = dialects.parse("r/fit:10x10/a.jpg").unwrap();
+    assert_eq!(request.source.as_str(), "a.jpg");
+    assert_eq!(request.rules.text(), "fit:10x10");
+    // Found by fuzzing: it passed for a file that no URL can name.
+    assert!(dialects.parse("r/ull_/ll180_").is_err());
+}
+
+#[test]
+fn what_another_language_would_take_for_its_own_is_not_written() {
+    let dialects = dialects(&Config {
+        small_light: SmallLightConfig {
+            getparam_mode: true,
+            ..SmallLightConfig::default()
+        },
+        ..Config::default()
+    });
+    let written = |target: &str| {
+        let request = dialects.parse(target).unwrap();
+        let names = dialects.write(&request).map(|(name, _)| name);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(written("/a.jpg?dw=10"), ["small_light"]);
+    // A file below a folder that is called as the prefix of native URLs: found by fuzzing.
+    assert_eq!(written("//r/fit:10x10/a.jpg?dw=10"), [""; 0]);
+}
+
+#[test]
 fn a_path_without_options_is_a_plain_file() {
     let dialects = dialects(&Config::default());
     for (target, source) in [
         ("/trip/a%20b.jpg", "trip/a b.jpg"),
         ("/trip/a.jpg?dw=100", "trip/a.jpg"),
         ("//a.jpg", "a.jpg"),
+        ("a.jpg", "a.jpg"),
         ("/", ""),
         ("/small_light_pictures/a.jpg", "small_light_pictures/a.jpg"),
         ("/100%2525.jpg", "100%25.jpg"),
