@@ -195,8 +195,10 @@ impl Dialects {
     ) -> impl Iterator<Item = (&'static str, String)> + 'a {
         self.dialects.iter().filter_map(move |(name, dialect)| {
             let target = dialect.write(request)?;
-            // What a language cannot carry shows when it is read back, and what another one takes for its own.
-            let again = self.read(&Target::new(&target)).ok()?;
+            // What a language cannot carry shows when it is read back, and what is rewritten, or another one takes for its
+            // own.
+            let again = self.read(&Target::new(&self.rewriter.apply(&target)));
+            let again = again.ok()?;
             let same = again.ask == request.ask
                 && again.source == request.source
                 && again.rules.text() == request.rules.text();
