@@ -194,7 +194,8 @@ impl Dialects {
         request: &'a ImageRequest,
     ) -> impl Iterator<Item = (&'static str, String)> + 'a {
         self.dialects.iter().filter_map(move |(name, dialect)| {
-            let target = dialect.write(request)?;
+            // A tilde would begin a signature.
+            let target = dialect.write(request).filter(|it| !it.starts_with("/~"))?;
             // What a language cannot carry shows when it is read back, and what is rewritten, or another one takes for its
             // own.
             let again = self.read(&Target::new(&self.rewriter.apply(&target)));

@@ -33,7 +33,15 @@ impl Rules for Recipe {
         for step in &self.steps {
             picture.step(step, facts)?;
         }
-        picture.recipe(self, facts)
+        let recipe = picture.recipe(self, facts)?;
+        // One word may come to two steps.
+        match self.steps.last() {
+            Some(last) if recipe.steps.len() > Self::MOST_STEPS => {
+                let why = format!("with it, it comes to more than {} steps", Self::MOST_STEPS);
+                Err(ResolveError::new(last, why))
+            }
+            _ => Ok(recipe),
+        }
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {

@@ -386,3 +386,17 @@ fn a_still_picture_has_no_frames_to_choose_from() {
         );
     }
 }
+
+#[test]
+fn what_comes_to_too_many_steps_is_refused_as_what_says_so_many_is() {
+    let facts = Facts::new("jpeg", 300, 30);
+    let resolved = |times| {
+        let recipe = vec!["canvas:30x300:ffffff,canvas:300x30:ffffff"; times].join(",");
+        try_on(&recipe, &facts)
+    };
+    let text = resolved(8).unwrap();
+    assert!(text.parse::<Recipe>().is_ok(), "{text}");
+    // Found by fuzzing: each of them cuts and pads.
+    let error = resolved(32).unwrap_err();
+    assert!(error.why.contains("64 steps"), "{error:?}");
+}
