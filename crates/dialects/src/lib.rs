@@ -161,8 +161,7 @@ impl Dialects {
             let until = link.check(&Target::new(&signed.rest).with_headers(&headers))?;
             expires = expires.into_iter().chain(until).min();
         }
-        let rewritten = self.rewriter.apply(&signed.rest);
-        let mut request = self.read(&Target::new(&rewritten).with_headers(&headers))?;
+        let mut request = self.read(&signed.rest, &headers)?;
         let said = request.style.expires;
         request.style.expired = match said.is_some_and(|said| expires.is_none_or(|end| said < end))
         {
@@ -174,9 +173,12 @@ impl Dialects {
         Ok(request)
     }
 
-    fn read(&self, target: &Target<'_>) -> Result<ImageRequest, Refusal> {
+    /// What a target asks for whose signatures are taken off.
+    fn read(&self, raw: &str, headers: &HeadersRead<'_>) -> Result<ImageRequest, Refusal> {
+        let rewritten = self.rewriter.apply(raw);
+        let target = Target::new(&rewritten).with_headers(headers);
         for (_, dialect) in &self.dialects {
-            let parsed = dialect.parse(target).map_err(|refusal| Refusal {
+            let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
                 errors: dialect.errors(),
                 ..refusal
             })?;
@@ -198,8 +200,7 @@ impl Dialects {
             let target = dialect.write(request).filter(|it| !it.starts_with("/~"))?;
             // What a language cannot carry shows when it is read back, and what is rewritten, or another one takes for its
             // own.
-            let again = self.read(&Target::new(&self.rewriter.apply(&target)));
-            let again = again.ok()?;
+            let again = self.read(&target, &HeadersRead::new(&NoHeaders)).ok()?;
             let same = again.ask == request.ask
                 && again.source == request.source
                 && again.rules.text() == request.rules.text();

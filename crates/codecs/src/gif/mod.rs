@@ -18,9 +18,9 @@ mod fit;
 mod header;
 mod lzw;
 mod palette;
+mod rows;
 
 pub(crate) use fit::Histogram;
-mod rows;
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "gif";

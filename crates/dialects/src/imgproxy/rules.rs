@@ -57,12 +57,7 @@ impl Rules for ImgproxyRules {
         if self.is_skipped(facts) || self.is_drawing(facts) {
             return Ok(Recipe::original());
         }
-        if self
-            .output
-            .format
-            .as_ref()
-            .is_some_and(|format| format.as_str() == SVG)
-        {
+        if self.asks_for_drawing() {
             let why = format!("an SVG is made of no {} image", facts.format);
             return Err(ResolveError::new("f:svg", why).of_source());
         }
@@ -195,8 +190,12 @@ impl ImgproxyRules {
 
     /// Is it an SVG that is passed on, because nobody asked for px?
     fn is_drawing(&self, facts: &Facts) -> bool {
+        facts.format == SVG && (self.output.format.is_none() || self.asks_for_drawing())
+    }
+
+    fn asks_for_drawing(&self) -> bool {
         let format = self.output.format.as_ref();
-        facts.format == SVG && format.is_none_or(|format| format.as_str() == SVG)
+        format.is_some_and(|format| format.as_str() == SVG)
     }
 
     /// How the stored picture is turned altogether: upright, then by the options.

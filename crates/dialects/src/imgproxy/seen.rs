@@ -10,7 +10,7 @@ use crate::colours;
 /// Something to be seen in a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
-    /// At most so many colours.
+    /// The most colours that it may have.
     Palette(u32),
     Average,
     /// The six swatches; those that are not found may be made of others.

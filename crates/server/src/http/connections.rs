@@ -22,6 +22,13 @@ pub(crate) struct Ceilings {
     pub(crate) per_client: usize,
 }
 
+impl Ceilings {
+    /// Has a client with so many connections as many as it may?
+    fn are_reached(&self, of_client: usize) -> bool {
+        self.per_client > 0 && of_client >= self.per_client
+    }
+}
+
 /// The open connections.
 #[derive(Debug, Default)]
 pub(crate) struct Connections(Mutex<Open>);
@@ -71,9 +78,7 @@ impl Connections {
         let client = client_of(peer);
         let of_client = client.and_then(|client| open.clients.get(&client));
         let mut closed_idle = false;
-        let over_limit = if ceilings.per_client > 0
-            && of_client.is_some_and(|counted| *counted >= ceilings.per_client)
-        {
+        let over_limit = if of_client.is_some_and(|counted| ceilings.are_reached(*counted)) {
             Some(ConnectionLimit::Client)
         } else if open.counted >= ceilings.connections {
             closed_idle = open.make_room(false, SETTLING);
@@ -120,9 +125,7 @@ impl ConnectionSlot {
     pub(crate) fn is_within_limits(&self) -> bool {
         self.over_limit.is_none()
     }
-}
 
-impl ConnectionSlot {
     /// Counts it as one of `peer`'s, whom the proxy in front has named only now.
     pub(crate) fn belongs_to(&mut self, peer: Peer, ceilings: &Ceilings) {
         let Some(client) = client_of(peer) else {
@@ -132,7 +135,7 @@ impl ConnectionSlot {
         let connection = all.get_mut(&self.number).filter(|it| !it.is_excess);
         let Some(connection) = connection else { return };
         let counted = clients.entry(client).or_default();
-        if ceilings.per_client > 0 && *counted >= ceilings.per_client {
+        if ceilings.are_reached(*counted) {
             self.over_limit = Some(ConnectionLimit::Client);
         }
         *counted += 1;

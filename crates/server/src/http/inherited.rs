@@ -1,7 +1,7 @@
 //! Sockets that listened before the server started: systemd's socket activation.
 //!
-//! They stay open in whoever opened them. While the server is restarted, connections wait in them instead of being
-//! refused.
+//! The service manager keeps them open. While the server restarts, new connections wait in their backlog instead of
+//! being refused.
 
 use std::os::unix;
 use std::path::PathBuf;

@@ -70,7 +70,7 @@ impl Responder {
     /// Does the connection end with the request that is answered next?
     fn is_last(&self, app: &App) -> bool {
         self.leaving.load(Ordering::Relaxed)
-            || self.slot.over_limit.is_some()
+            || !self.slot.is_within_limits()
             || app.readiness.is_stopping()
     }
 

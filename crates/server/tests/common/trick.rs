@@ -50,7 +50,7 @@ impl Gate {
         std::fs::write(self.sign("release"), "").expect("a sign");
     }
 
-    /// Stops whoever comes next again.
+    /// Closes the gate again: the next decoder waits there.
     pub fn close(&self) {
         for name in ["begun", "release"] {
             std::fs::remove_file(self.sign(name)).expect("a sign");

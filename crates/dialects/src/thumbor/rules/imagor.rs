@@ -77,14 +77,8 @@ impl ThumborRules {
     /// A colour of the size that is asked for; a square where one side is.
     pub(super) fn lay_out_plain(&self, picture: &mut Picture) {
         let asked = self.parts.size.unwrap_or_default();
-        let px = |side: Side, most: u32| match side {
-            Side::Px(px) => px.min(most),
-            Side::Free | Side::Original => 0,
-        };
-        let (w, h) = (
-            px(asked.0, self.usual.most.0),
-            px(asked.1, self.usual.most.1),
-        );
+        let most = self.usual.most;
+        let (w, h) = (asked.0.px().min(most.0), asked.1.px().min(most.1));
         let or = |side: u32, other: u32| if side == 0 { other.max(1) } else { side };
         picture.scale(or(w, h).into(), or(h, w).into());
         picture.asked = (picture.width, picture.height);
