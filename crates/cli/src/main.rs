@@ -9,6 +9,7 @@ mod explain;
 mod geometry;
 mod import;
 mod lab;
+mod man;
 mod place;
 mod print;
 mod purge;
@@ -47,6 +48,7 @@ enum Command {
     Config(config_check::Args),
     Reference(reference::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Config(args) => config_check::run(&args),
         Command::Reference(args) => reference::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

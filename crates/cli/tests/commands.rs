@@ -450,18 +450,47 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    let mut commands = vec!["andon".to_owned()];
-    let mut next = 0;
-    while let Some(command) = commands.get(next).cloned() {
-        let help = andon(command.split(' ').skip(1).chain(["--help"]));
-        assert!(help.status.success(), "{command}");
-        let told = text(&help.stdout);
-        let (before, examples) = told.split_once("Examples:\n").unwrap_or((&told, ""));
+    for command in commands() {
+        let told = help(&command);
+        let (_, examples) = told.split_once("Examples:\n").unwrap_or_default();
         assert!(examples.contains(&format!("  {command}")), "{told}");
         assert!(
             !told.contains('\x1b'),
             "colours belong on a terminal: {told}"
         );
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page_with_its_examples() {
+    let folder = folder();
+    let pages = folder.path().join("man/man1");
+    let done = andon(["man", pages.to_str().unwrap()]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let commands = commands();
+    for command in &commands {
+        let file = pages.join(format!("{}.1", command.replace(' ', "-")));
+        let page = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{command}"));
+        let page = page.replace(r"\-", "-");
+        let (above, examples) = page.split_once(".SH EXAMPLES\n").expect(command);
+        assert!(examples.contains(&format!("\n{command}")), "{page}");
+        for part in [".TH ", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH OPTIONS\n"] {
+            assert!(above.contains(part), "{part}: {page}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(&pages).unwrap().count(), commands.len());
+    let done = andon(["man", "/dev/null/man"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert!(text(&done.stderr).contains("/dev/null/man cannot be created"));
+}
+
+/// Each command and those below it, `andon lab noise` among them, as their help lists them.
+fn commands() -> Vec<String> {
+    let mut commands = vec!["andon".to_owned()];
+    let mut next = 0;
+    while let Some(command) = commands.get(next).cloned() {
+        let told = help(&command);
+        let (before, _) = told.split_once("Examples:\n").unwrap_or((&told, ""));
         let listed = before.lines().skip_while(|line| *line != "Commands:");
         let listed = listed.skip(1).take_while(|line| !line.is_empty());
         // What is indented more goes on about the one above.
@@ -473,6 +502,13 @@ fn every_command_has_help_with_examples() {
         next += 1;
     }
     assert!(commands.iter().any(|command| command == "andon lab noise"));
+    commands
+}
+
+fn help(command: &str) -> String {
+    let help = andon(command.split(' ').skip(1).chain(["--help"]));
+    assert!(help.status.success(), "{command}");
+    text(&help.stdout)
 }
 
 #[test]
