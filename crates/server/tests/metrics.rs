@@ -263,11 +263,10 @@ fn an_address_of_their_own_shows_figures_and_no_pictures() {
 }
 
 #[test]
-fn every_name_on_the_dashboard_is_a_name_of_ours() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/grafana/andon.json");
+fn every_name_on_the_dashboard_and_in_alerts_is_a_name_of_ours() {
     let dashboard: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(path).expect("the dashboard")).expect("JSON");
-    let mut asked = String::new();
+        serde_json::from_str(&file("contrib/grafana/andon.json")).expect("JSON");
+    let mut asked = file("contrib/prometheus/andon.rules.yml");
     for panel in dashboard["panels"].as_array().expect("panels") {
         let targets = panel["targets"].as_array();
         for target in targets.into_iter().flatten() {
@@ -287,4 +286,37 @@ fn every_name_on_the_dashboard_is_a_name_of_ours() {
             "{name} is not in /metrics"
         );
     }
+}
+
+#[test]
+fn every_alert_says_what_to_do_is_explained_and_is_tested() {
+    let rules = file("contrib/prometheus/andon.rules.yml");
+    let (docs, tests) = (
+        file("docs/alerts.md"),
+        file("contrib/prometheus/andon.rules.test.yml"),
+    );
+    let alerts: Vec<&str> = rules.split("- alert: ").skip(1).collect();
+    assert!(alerts.len() > 10, "{alerts:?}");
+    for alert in alerts {
+        let name = alert.lines().next().expect("a name");
+        for part in [" summary: ", " action: "] {
+            assert_eq!(alert.matches(part).count(), 1, "{name}: {part}");
+        }
+        let severities = ["page", "ticket"].map(|it| format!(" severity: {it}\n"));
+        assert!(severities.iter().any(|it| alert.contains(it)), "{name}");
+        let link = format!("/docs/alerts.md#{}\n", name.to_lowercase());
+        assert!(alert.contains(&link), "{name}: no link {link}");
+        assert!(docs.contains(&format!("\n### {name}\n")), "{name}: docs");
+        // Where it is to fire; that it is silent elsewhere is said in one line.
+        let fires = format!("- alertname: {name}\n");
+        assert!(tests.contains(&fires), "{name}: no test lets it fire");
+    }
+}
+
+/// The text of a file of this repository.
+fn file(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
