@@ -1,0 +1,117 @@
+"""check.py HELM ANDON: lints and renders the chart for each ci/*.yaml, validates every object against the schemas of several
+versions of Kubernetes, and the configuration with `andon config check`. Nothing is asked of a network."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import kubernetes_validate
+import yaml
+
+CHART = pathlib.Path(__file__).parent / "andon"
+# The oldest of the chart's kubeVersion, the newest that has schemas here, and one between.
+VERSIONS = ["1.27", "1.31", kubernetes_validate.latest_version()]
+
+
+def main(helm, andon):
+    wrong_values_are_refused(helm)
+    for values in [None, *sorted(CHART.glob("ci/*-values.yaml"))]:
+        arguments = ["--values", str(values)] if values else []
+        for version in VERSIONS:
+            run(helm, "lint", "--strict", "--quiet", "--kube-version", version, str(CHART), *arguments)
+            objects = render(helm, version, *arguments)
+            for found in objects:
+                kubernetes_validate.validate(found, version, strict=True)
+        check_references(objects)
+        check_pod(objects)
+        check_configuration(objects, andon)
+        kinds = ", ".join(found["kind"] for found in objects)
+        print(f"chart: {values.name if values else 'defaults'}: {kinds} valid for Kubernetes {', '.join(VERSIONS)}")
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}:\n{done.stdout}")
+    return done.stdout
+
+
+def render(helm, version, *arguments):
+    text = run(helm, "template", "photos", str(CHART), "--namespace", "web", "--kube-version", version, *arguments)
+    return [found for found in yaml.safe_load_all(text) if found]
+
+
+def wrong_values_are_refused(helm):
+    for wrong in ["resources.cpu=1500m", "replica=3", "ports.http=80", "terminationGracePeriodSeconds=10"]:
+        command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], "--set", wrong]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert "values don't meet the specifications of the schema" in done.stderr, (wrong, done)
+
+
+def only(objects, kind):
+    found = [it for it in objects if it["kind"] == kind]
+    assert len(found) == 1, (kind, found)
+    return found[0]
+
+
+def check_references(objects):
+    """What refers to the pods finds them, and everything is in the release's namespace."""
+    deployment = only(objects, "Deployment")
+    labels = deployment["spec"]["template"]["metadata"]["labels"].items()
+    selectors = [deployment["spec"]["selector"]["matchLabels"]]
+    for found in objects:
+        assert found["metadata"]["namespace"] == "web", found
+        if found["kind"] == "Service":
+            selectors.append(found["spec"]["selector"])
+        if found["kind"] == "PodDisruptionBudget":
+            selectors.append(found["spec"]["selector"]["matchLabels"])
+        if found["kind"] == "NetworkPolicy":
+            selectors.append(found["spec"]["podSelector"]["matchLabels"])
+        if found["kind"] == "HorizontalPodAutoscaler":
+            assert found["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
+            assert "replicas" not in deployment["spec"], "two would decide how many pods there are"
+    for selector in selectors:
+        assert selector and selector.items() <= labels, selector
+
+
+def check_pod(objects):
+    """It is locked down, and probes, ports and volumes name what is there."""
+    pod = only(objects, "Deployment")["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    security = container["securityContext"]
+    assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 65532
+    assert pod["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
+    assert security["readOnlyRootFilesystem"] and not security["allowPrivilegeEscalation"]
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert container["resources"]["requests"] == container["resources"]["limits"]
+    ports = {port["name"] for port in container["ports"]}
+    paths = {"startupProbe": "/readyz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}
+    for probe, path in paths.items():
+        asked = container[probe]["httpGet"]
+        assert asked["path"] == path and asked["port"] in ports, (probe, asked)
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+
+
+def check_configuration(objects, andon):
+    """The server takes it, and listens at the container's ports."""
+    text = only(objects, "ConfigMap")["data"]["andon.toml"]
+    container = only(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    for port in container["ports"]:
+        assert f'0.0.0.0:{port["containerPort"]}"' in text, (port, text)
+    with tempfile.TemporaryDirectory() as folder:
+        # Folders of the pod are not here.
+        for name in ["cache", "pictures"]:
+            os.mkdir(f"{folder}/{name}")
+            text = text.replace(f'"/{name}"', f'"{folder}/{name}"')
+        file = pathlib.Path(folder, "andon.toml")
+        file.write_text(text)
+        secrets = {name: "0123456789abcdef0123456789abcdef" for name in
+                   ["ANDON_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]}
+        done = subprocess.run([andon, "config", "check", file], capture_output=True, text=True,
+                              env={**os.environ, **secrets})
+        assert done.returncode == 0, done.stderr
+
+
+main(*sys.argv[1:])
