@@ -1,20 +1,14 @@
 //! `andon translate`: one URL language in the words of another.
 
-mod behaviour;
-mod spellings;
-
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use andon_dialects::{Ask, Dialects, ImageRequest, Source};
-use andon_recipe::Facts;
+use andon_dialects::translate::{Known, Translator, Unread};
 use andon_server::Config;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use crate::place;
 use crate::print::print;
-use behaviour::Behaviour;
 
 /// Say a URL in another dialect, and what the other dialect cannot say
 ///
@@ -59,7 +53,11 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let names: Vec<&str> = andon_dialects::ALL.iter().map(|(name, _)| *name).collect();
+    let translator = match &args.config {
+        Some(file) => Translator::of(&Config::read(file)?.dialects),
+        None => Translator::usual(),
+    };
+    let names: Vec<&str> = translator.names().collect();
     for name in [&args.to]
         .into_iter()
         .filter(|to| *to != "all")
@@ -72,36 +70,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             );
         }
     }
-    let config = match &args.config {
-        Some(file) => Some(Config::read(file)?.dialects),
-        None => None,
-    };
-    let open = |name: &str| match &config {
-        Some(config) => spellings::alone(name, config),
-        None => spellings::usual(name),
-    };
     let target = place::target(&args.url);
-    let (from, request) = read(&names, args.from.as_deref(), &target, open)?;
-    let (Source::Path(path) | Source::Url(path)) = &request.source;
-    let by_name = Path::new(path)
-        .extension()
-        .map(|it| it.to_string_lossy().to_lowercase());
-    let format = args.format.clone().or(by_name).unwrap_or_default();
-    let format = match format.as_str() {
-        "png" | "gif" | "webp" | "avif" | "jxl" => &format,
-        _ => "jpeg",
+    let read = translator.read(args.from.as_deref(), &target);
+    let (from, request) = read.map_err(|why| match why {
+        Unread::Ambiguous(_) => anyhow!("{why} with --from"),
+        why => why.into(),
+    })?;
+    let known = Known {
+        size: args.size,
+        format: args.format.as_deref(),
     };
-    let wanted =
-        [args.size, None].map(|size| Behaviour::of(&request, format, &behaviour::sizes(size)));
+    let translation = translator.translation(&request, known);
     let mut told = format!("reads        {from}: {}\n", request.rules.text());
-    let mut resolved = None;
-    if let Some((w, h)) = args.size {
-        let recipe = request.rules.resolve(&Facts::new(format, w, h));
-        let recipe = recipe.with_context(|| format!("a {format} of {w}x{h}"))?;
-        resolved = Some(ImageRequest {
-            rules: Arc::new(recipe.clone()),
-            ..request.clone()
-        });
+    let recipe = translation.resolved().with_context(|| {
+        let (w, h) = args.size.unwrap_or_default();
+        format!("a {} of {w}x{h}", translation.format())
+    })?;
+    if let Some(recipe) = recipe {
         let _ = writeln!(told, "recipe       {recipe}");
     }
     let mut any = false;
@@ -109,15 +94,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .iter()
         .filter(|name| args.to == "all" || args.to == **name)
     {
-        let said = match open(name) {
-            Err(why) => Err(why.to_string()),
-            Ok(dialects) => say(name, &dialects, &request, resolved.as_ref(), &wanted),
-        };
-        match said {
-            Ok((url, but)) => {
+        match translation.say_in(name) {
+            Ok(said) => {
                 any = true;
-                let _ = writeln!(told, "{name:<13}{url}");
-                for but in but {
+                let _ = writeln!(told, "{name:<13}{}", said.url);
+                for but in said.but {
                     let _ = writeln!(told, "             but {but}");
                 }
             }
@@ -132,97 +113,4 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// The request, and which dialect it is in.
-fn read(
-    names: &[&'static str],
-    from: Option<&str>,
-    target: &str,
-    open: impl Fn(&str) -> anyhow::Result<Dialects>,
-) -> anyhow::Result<(&'static str, ImageRequest)> {
-    let mut found = Vec::new();
-    let mut refused = Vec::new();
-    for name in names
-        .iter()
-        .filter(|name| from.is_none_or(|from| from == **name))
-    {
-        let Ok(dialects) = open(name) else { continue };
-        match dialects.parse(target) {
-            Ok(request) if request.ask == Ask::Picture => found.push((*name, request)),
-            Ok(_) => {}
-            Err(refusal) => refused.push((*name, refusal)),
-        }
-    }
-    if found.len() > 1 {
-        // Every path of a picture may be one of imgix's.
-        found.retain(|(name, _)| *name != "imgix");
-    }
-    match found.len() {
-        0 if refused.len() == 1 => {
-            let (name, refusal) = refused.remove(0);
-            Err(refusal).with_context(|| name.to_owned())
-        }
-        0 => bail!("no dialect reads a picture from {target}"),
-        1 => Ok(found.remove(0)),
-        _ => {
-            let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
-            bail!(
-                "{} can read this: name one with --from",
-                names.join(" and ")
-            )
-        }
-    }
-}
-
-/// The URL that comes nearest, and where it does not say the same: for the source's size if it is known, and then for
-/// others.
-fn say(
-    name: &str,
-    dialects: &Dialects,
-    request: &ImageRequest,
-    resolved: Option<&ImageRequest>,
-    wanted: &[Behaviour; 2],
-) -> Result<(String, Vec<String>), String> {
-    if let Some((_, url)) = dialects.write(request).next() {
-        return Ok((url, Vec::new()));
-    }
-    let candidates = spellings::candidates(name, request, wanted);
-    if candidates.is_empty() {
-        return Err("Andon has no words of this dialect for what others ask for".to_owned());
-    }
-    let mut best = None;
-    let mut refused = None;
-    for url in candidates {
-        let read = match dialects.parse(&url) {
-            Ok(read) if read.ask == Ask::Picture && read.source == request.source => read,
-            Ok(_) => continue,
-            Err(refusal) => {
-                refused = Some(refusal.to_string());
-                continue;
-            }
-        };
-        let [near, others] = wanted
-            .each_ref()
-            .map(|wanted| wanted.distance(&wanted.again(&read)));
-        let far = (near, others);
-        if best.as_ref().is_none_or(|(_, _, least)| far < *least) {
-            best = Some((url, read, far));
-        }
-    }
-    let why = || refused.unwrap_or_else(|| "it does not name this source".to_owned());
-    let (url, read, ((differing, _), _)) = best.ok_or_else(why)?;
-    let url = dialects.write(&read).next().map_or(url, |(_, url)| url);
-    if differing > 0
-        && let Some((_, url)) = resolved.and_then(|resolved| dialects.write(resolved).next())
-    {
-        let only = "for sources of this size only, as that is all it can say".to_owned();
-        return Ok((url, vec![only]));
-    }
-    let [wanted, _] = wanted;
-    let but = wanted.differences(&wanted.again(&read));
-    match differing == wanted.len() {
-        true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
-        false => Ok((url, but)),
-    }
 }

@@ -35,6 +35,7 @@ pub mod signature;
 pub mod signing;
 pub mod small_light;
 pub mod thumbor;
+pub mod translate;
 pub mod weserv;
 
 pub use andon_settings::Error as ConfigError;

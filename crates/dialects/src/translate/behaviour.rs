@@ -1,9 +1,8 @@
 //! What a request comes to for sources of many sizes: two that come to the same say the same.
 
-use andon_dialects::ImageRequest;
-use andon_recipe::{Facts, Recipe, Step};
+use andon_recipe::{Facts, Recipe, Step, size_after};
 
-use crate::geometry::size_after;
+use crate::ImageRequest;
 
 /// What a request makes of each source.
 #[derive(Debug)]
@@ -71,7 +70,8 @@ impl Behaviour {
         made.filter_map(|(size, recipe)| {
             let recipe = recipe.as_ref().ok()?;
             let facts = Facts::new(&self.format, size.0, size.1);
-            Some((*size, size_after(&recipe.steps, &facts), recipe))
+            let made = size_after(&recipe.steps, &facts).unwrap_or(*size);
+            Some((*size, made, recipe))
         })
     }
 

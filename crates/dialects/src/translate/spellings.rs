@@ -1,11 +1,10 @@
 //! How each dialect says the requests that all of them know: a box, how a picture meets it, quality and format.
 
-use andon_dialects::{Config, Dialects, ImageRequest, Source};
 use andon_recipe::Goal;
-use anyhow::Context;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
 
 use super::behaviour::Behaviour;
+use crate::{Config, ConfigError, Dialects, ImageRequest, Source};
 
 /// One request.
 struct Request<'a> {
@@ -31,45 +30,43 @@ enum How {
 /// A dialect's URL for a request; `None` where it has no words for it.
 type Spell = fn(&Request<'_>) -> Option<String>;
 
-/// Names, the keys that switch them on where URLs usually are, and their words.
-const DIALECTS: &[(&str, &str, Spell)] = &[
-    ("native", "enabled = true", native),
-    ("small_light", "enabled = true", small_light),
-    ("image_filter", "prefix = \"/\"", image_filter),
-    ("imgproxy", "prefix = \"/\"", imgproxy),
-    ("thumbor", "prefix = \"/\"\nallow_unsafe = true", thumbor),
-    ("imagor", "prefix = \"/\"\nallow_unsafe = true", thumbor),
-    ("iiif", "prefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"", iiif),
-    ("weserv", "prefix = \"/\"", weserv),
-    ("imgix", "prefix = \"/\"", imgix),
-    ("cloudflare", "prefix = \"/cdn-cgi/image\"", cloudflare),
+/// Each dialect's name and words.
+const DIALECTS: &[(&str, Spell)] = &[
+    ("native", native),
+    ("small_light", small_light),
+    ("image_filter", image_filter),
+    ("imgproxy", imgproxy),
+    ("thumbor", thumbor),
+    ("imagor", thumbor),
+    ("iiif", iiif),
+    ("weserv", weserv),
+    ("imgix", imgix),
+    ("cloudflare", cloudflare),
 ];
 
-/// One dialect alone, with the prefix that it usually has.
-pub(super) fn usual(name: &str) -> anyhow::Result<Dialects> {
-    let known = DIALECTS.iter().find(|(known, ..)| *known == name);
-    let keys = known.map_or("prefix = \"/\"", |(_, keys, _)| keys);
-    let mut text = format!("[{name}]\n{keys}\n");
-    for other in ["native", "small_light"]
-        .iter()
-        .filter(|other| **other != name)
-    {
-        text += &format!("[{other}]\nenabled = false\n");
+/// The keys that switch a dialect on where its URLs usually are.
+fn usual_keys(name: &str) -> Value {
+    match name {
+        "native" | "small_light" => json!({ "enabled": true }),
+        "thumbor" | "imagor" => json!({ "prefix": "/", "allow_unsafe": true }),
+        "iiif" => json!({ "prefix": "/iiif/3", "prefix2": "/iiif/2" }),
+        "cloudflare" => json!({ "prefix": "/cdn-cgi/image" }),
+        _ => json!({ "prefix": "/" }),
     }
-    let config: Config =
-        toml::from_str(&text).with_context(|| format!("{name} needs keys: --config"))?;
-    Ok(Dialects::new(&config)?)
 }
 
-/// A dialect by itself, as a configuration has it.
-pub(super) fn alone(name: &str, config: &Config) -> anyhow::Result<Dialects> {
-    let alone = Dialects::new(config)?.only(name);
-    alone.context("the configuration has it switched off")
+/// One dialect alone, with the prefix that it usually has.
+pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
+    let mut keys = json!({ "native": { "enabled": false }, "small_light": { "enabled": false } });
+    keys[name] = usual_keys(name);
+    let config: Config = serde_json::from_value(keys)
+        .map_err(|error| ConfigError::new(name, format!("needs keys of its own: {error}")))?;
+    Dialects::new(&config)
 }
 
 /// What might say the same.
 pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour]) -> Vec<String> {
-    let Some((_, _, spell)) = DIALECTS.iter().find(|(known, ..)| *known == name) else {
+    let Some((_, spell)) = DIALECTS.iter().find(|(known, _)| *known == name) else {
         return Vec::new();
     };
     let Some((_, _, recipe)) = wanted.iter().find_map(|it| it.made().next()) else {
@@ -81,7 +78,7 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
     };
     let format = recipe.output.format.as_ref().map(|name| name.as_str());
     let (Source::Path(source) | Source::Url(source)) = &request.source;
-    let source = utf8_percent_encode(source, BARE).to_string();
+    let source = escaped(source);
     // What is made of a known source, and what bounds the results of several.
     let mut boxes: Vec<(u32, u32)> = Vec::new();
     for behaviour in wanted {
@@ -142,13 +139,15 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
     urls
 }
 
-/// Characters that need no escape in paths and queries.
-const BARE: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'/')
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+/// As it stands in paths and in queries: only letters, digits and `-._~/` bare.
+fn escaped(source: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let one = |byte: u8| match bare(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    source.bytes().map(one).collect()
+}
 
 impl Request<'_> {
     /// Sides with what stands for an open one.

@@ -1,0 +1,311 @@
+//! One URL language in the words of another, and where the other cannot say the same.
+//!
+//! What a dialect writes is read back, and what both requests come to is compared for sources of many sizes, or for the
+//! one that is known.
+//!
+//! ```
+//! use andon_dialects::translate::{Known, Translator};
+//! let translator = Translator::usual();
+//! let (dialect, request) = translator.read(None, "/small_light(dw=250,dh=250)/a.jpg").unwrap();
+//! assert_eq!(dialect, "small_light");
+//! let translation = translator.translation(&request, Known::default());
+//! assert_eq!(translation.say_in("native").unwrap().url, "/r/fit:250x250/a.jpg");
+//! ```
+
+mod behaviour;
+mod spellings;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use andon_recipe::{Facts, ResolveError};
+
+use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal, Source};
+use behaviour::Behaviour;
+
+/// Every dialect by itself.
+#[derive(Debug)]
+pub struct Translator {
+    /// In the order of [`ALL`]; an error says why a dialect cannot be spoken.
+    dialects: Vec<(&'static str, Result<Dialects, String>)>,
+}
+
+/// What is known of the source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// Width and height in px.
+    pub size: Option<(u32, u32)>,
+    /// The format; absent: by the source's name, or jpeg.
+    pub format: Option<&'a str>,
+}
+
+/// A request on its way into other dialects.
+#[derive(Debug)]
+pub struct Translation<'a> {
+    translator: &'a Translator,
+    request: &'a ImageRequest,
+    format: &'static str,
+    resolved: Option<Result<ImageRequest, ResolveError>>,
+    /// For what is known of the source, and for sources of many sizes.
+    wanted: [Behaviour; 2],
+}
+
+/// A request in the words of a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Path and query.
+    pub url: String,
+    /// What is not the same.
+    pub but: Vec<String>,
+}
+
+/// Why a target is not read.
+#[derive(Clone, Debug)]
+pub enum Unread {
+    /// It is in this dialect, which refuses it.
+    By(&'static str, Refusal),
+    /// It is in no dialect.
+    ByAll(String),
+    /// It may be in any of these.
+    Ambiguous(Vec<&'static str>),
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::By(name, refusal) => write!(f, "{name}: {refusal}"),
+            Self::ByAll(target) => write!(f, "no dialect reads a picture from {target}"),
+            Self::Ambiguous(names) => {
+                write!(f, "{} can read this: name one of them", names.join(" and "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unread {}
+
+impl Translator {
+    /// Each dialect has the prefix that it usually has, and signs nothing.
+    #[must_use]
+    pub fn usual() -> Self {
+        Self::each(|name| spellings::usual(name).map_err(|error| error.to_string()))
+    }
+
+    /// Each dialect has the prefix, the keys and the presets of a configuration; those that are switched off are not
+    /// spoken.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        Self::each(|name| match Dialects::new(config) {
+            Ok(all) => all
+                .only(name)
+                .ok_or_else(|| "the configuration has it switched off".to_owned()),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// The same, but that those which are switched off are spoken as usual.
+    #[must_use]
+    pub fn of_or_usual(config: &Config) -> Self {
+        let (own, usual) = (Self::of(config), Self::usual());
+        let dialects = own.dialects.into_iter().zip(usual.dialects);
+        let dialects = dialects.map(|((name, own), (_, usual))| (name, own.or(usual)));
+        Self {
+            dialects: dialects.collect(),
+        }
+    }
+
+    fn each(open: impl Fn(&str) -> Result<Dialects, String>) -> Self {
+        Self {
+            dialects: ALL.iter().map(|(name, _)| (*name, open(name))).collect(),
+        }
+    }
+
+    /// The names of all dialects, spoken or not.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.dialects.iter().map(|(name, _)| *name)
+    }
+
+    /// What a target asks for, and the dialect that it is in: `from`, if that is given.
+    ///
+    /// # Errors
+    /// Targets of none of them, or of more than one.
+    pub fn read(
+        &self,
+        from: Option<&str>,
+        target: &str,
+    ) -> Result<(&'static str, ImageRequest), Unread> {
+        let mut found = Vec::new();
+        let mut refused = Vec::new();
+        for (name, dialects) in &self.dialects {
+            let Ok(dialects) = dialects else { continue };
+            if from.is_some_and(|from| from != *name) {
+                continue;
+            }
+            match dialects.parse(target) {
+                Ok(request) if request.ask == Ask::Picture => found.push((*name, request)),
+                Ok(_) => {}
+                Err(refusal) => refused.push((*name, refusal)),
+            }
+        }
+        if found.len() > 1 {
+            // Every path of a picture may be one of imgix's.
+            found.retain(|(name, _)| *name != "imgix");
+        }
+        match (&*found, &*refused) {
+            ([_], _) => Ok(found.remove(0)),
+            ([], [(name, refusal)]) => Err(Unread::By(name, refusal.clone())),
+            ([], _) => Err(Unread::ByAll(target.to_owned())),
+            _ => Err(Unread::Ambiguous(
+                found.iter().map(|(name, _)| *name).collect(),
+            )),
+        }
+    }
+
+    /// Makes a request ready to be said otherwise.
+    #[must_use]
+    pub fn translation<'a>(
+        &'a self,
+        request: &'a ImageRequest,
+        known: Known<'_>,
+    ) -> Translation<'a> {
+        let (Source::Path(path) | Source::Url(path)) = &request.source;
+        let extension = || Path::new(path).extension().and_then(|it| it.to_str());
+        let named = known.format.or_else(extension).unwrap_or_default();
+        let format = FORMATS
+            .into_iter()
+            .find(|format| format.eq_ignore_ascii_case(named));
+        let format = format.unwrap_or("jpeg");
+        let wanted =
+            [known.size, None].map(|size| Behaviour::of(request, format, &behaviour::sizes(size)));
+        let resolved = known
+            .size
+            .map(|(w, h)| -> Result<ImageRequest, ResolveError> {
+                let recipe = request.rules.resolve(&Facts::new(format, w, h))?;
+                Ok(ImageRequest {
+                    rules: Arc::new(recipe),
+                    ..request.clone()
+                })
+            });
+        Translation {
+            translator: self,
+            request,
+            format,
+            resolved,
+            wanted,
+        }
+    }
+}
+
+impl Translation<'_> {
+    /// The format that the source is taken to have.
+    #[must_use]
+    pub fn format(&self) -> &'static str {
+        self.format
+    }
+
+    /// The recipe in whole pixels, if the source's size is known.
+    ///
+    /// # Errors
+    /// Rules that make no picture of such a source.
+    pub fn resolved(&self) -> Result<Option<String>, ResolveError> {
+        match &self.resolved {
+            None => Ok(None),
+            Some(Ok(resolved)) => Ok(Some(resolved.rules.text())),
+            Some(Err(error)) => Err(error.clone()),
+        }
+    }
+
+    /// The URL of a dialect that comes nearest, and where it does not say the same: for the source's size if it is
+    /// known, and then for others.
+    ///
+    /// # Errors
+    /// A sentence that says why the dialect has no such URL.
+    pub fn say_in(&self, name: &str) -> Result<Said, String> {
+        let known = self.translator.dialects.iter();
+        let dialects = match known.into_iter().find(|(known, _)| *known == name) {
+            Some((_, dialects)) => dialects.as_ref().map_err(Clone::clone)?,
+            None => return Err(format!("there is no dialect `{name}`")),
+        };
+        let (request, wanted) = (self.request, &self.wanted);
+        if let Some((_, url)) = dialects.write(request).next() {
+            let but = Vec::new();
+            return Ok(Said { url, but });
+        }
+        let candidates = spellings::candidates(name, request, wanted);
+        if candidates.is_empty() {
+            return Err("Andon has no words of this dialect for what others ask for".to_owned());
+        }
+        let mut best = None;
+        let mut refused = None;
+        for url in candidates {
+            let read = match dialects.parse(&url) {
+                Ok(read) if read.ask == Ask::Picture && read.source == request.source => read,
+                Ok(_) => continue,
+                Err(refusal) => {
+                    refused = Some(refusal.to_string());
+                    continue;
+                }
+            };
+            let [near, others] = wanted
+                .each_ref()
+                .map(|wanted| wanted.distance(&wanted.again(&read)));
+            let far = (near, others);
+            if best.as_ref().is_none_or(|(_, _, least)| far < *least) {
+                best = Some((url, read, far));
+            }
+        }
+        let why = || refused.unwrap_or_else(|| "it does not name this source".to_owned());
+        let (url, read, ((differing, _), _)) = best.ok_or_else(why)?;
+        let url = dialects.write(&read).next().map_or(url, |(_, url)| url);
+        if differing > 0
+            && let Some(Ok(resolved)) = &self.resolved
+            && let Some((_, url)) = dialects.write(resolved).next()
+        {
+            let but = vec!["for sources of this size only, as that is all it can say".to_owned()];
+            return Ok(Said { url, but });
+        }
+        let [wanted, _] = wanted;
+        let but = wanted.differences(&wanted.again(&read));
+        match differing == wanted.len() {
+            true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
+            false => Ok(Said { url, but }),
+        }
+    }
+}
+
+/// What would stand in the request line for what was typed: a leading slash is easy to lose, and a whole URL is easy to
+/// paste.
+#[must_use]
+pub fn target(typed: &str) -> String {
+    let after_scheme = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| typed.strip_prefix(scheme));
+    let path = match after_scheme {
+        Some(url) => url.split_once('/').map_or("", |(_, path)| path),
+        None => typed.strip_prefix('/').unwrap_or(typed),
+    };
+    format!("/{path}")
+}
+
+/// Formats that rules tell from JPEG.
+const FORMATS: [&str; 5] = ["png", "gif", "webp", "avif", "jxl"];
+
+#[cfg(test)]
+mod tests {
+    use super::target;
+
+    #[test]
+    fn a_path_may_be_typed_without_its_slash_or_with_its_whole_url() {
+        for typed in [
+            "/a/b.jpg?c",
+            "a/b.jpg?c",
+            "http://127.0.0.1:8080/a/b.jpg?c",
+            "https://pictures.example/a/b.jpg?c",
+        ] {
+            assert_eq!(target(typed), "/a/b.jpg?c", "{typed}");
+        }
+        assert_eq!(target("//a"), "//a");
+        assert_eq!(target("http://x"), "/");
+    }
+}
