@@ -9,6 +9,7 @@ use andon_recipe::{Facts, Measured, Rules};
 use crate::codec::{Codec, Decode, Info, Scales, Tags};
 use crate::color::{Convert, profile_of};
 use crate::cores::{Alone, Cores};
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, GainMap, Image, Metadata};
@@ -17,7 +18,7 @@ use crate::measure::Measurement;
 use crate::plan::search::{Candidate, Scored, Search};
 use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
-use crate::score::Reference;
+use crate::score::{self, Reference};
 use crate::sequence::{Head, Timed};
 use crate::space::Colour;
 use crate::stage::{Context, Materials, NoMaterials, Stage};
@@ -389,6 +390,56 @@ impl Engine {
             None => job.whole(bytes)?,
         };
         first_frame(image).map(|(frame, _)| frame)
+    }
+}
+
+impl Engine {
+    /// How much of what a plan makes survives in `result`, a file of the same size, by SSIMULACRA2: 100 for the same
+    /// image, about 90 where a difference is hard to see, 70 for a good image on a page, 50 for a poor one. What is held
+    /// against the result is the frame that would be encoded; of images that move, one frame.
+    ///
+    /// # Errors
+    /// `Unfit` for a result of another size, and any other.
+    pub fn score(&self, plan: &Plan, run: Run<'_>, result: &[u8]) -> Result<f64> {
+        let job = Job {
+            engine: self,
+            materials: run.materials,
+            interrupt: run.interrupt,
+            cores: run.cores,
+        };
+        let reference = self.render_frame(plan, run)?;
+        let (frame, _) = first_frame(job.whole(result)?)?;
+        let sizes = [&reference, &frame].map(|frame| (frame.width, frame.height));
+        if sizes[0] != sizes[1] {
+            let [(w, h), (other_w, other_h)] = sizes;
+            return Err(Error::Unfit {
+                piece: format!("{other_w}x{other_h}"),
+                why: format!("it is compared with an image of {w}x{h}"),
+            });
+        }
+        if frame.width.min(frame.height) < score::LEAST_SIDE {
+            return Err(Error::Unfit {
+                piece: format!("{}x{}", frame.width, frame.height),
+                why: format!(
+                    "only images of {0}x{0} and more have a score",
+                    score::LEAST_SIDE
+                ),
+            });
+        }
+        let nothing = |name: &str| Err(Error::Internal(format!("{name} is not laid over a score")));
+        let context = job.context(&nothing, &nothing);
+        Reference::new(&reference, context)?.score(&frame)
+    }
+
+    /// Estimated cost of [`Engine::score`] with this plan, and the memory it holds beside the source.
+    #[must_use]
+    pub fn score_cost(&self, plan: &Plan) -> Cost {
+        let (width, height) = plan.size();
+        let score = score::cost(width, height);
+        Cost {
+            nanos: plan.cost().nanos.saturating_add(score.nanos),
+            scratch: plan.peak_bytes().saturating_add(score.scratch),
+        }
     }
 }
 

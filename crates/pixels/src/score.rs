@@ -54,6 +54,9 @@ pub(crate) fn cost(width: u32, height: u32) -> Cost {
     }
 }
 
+/// Of images that it can be told of, in px.
+pub(crate) const LEAST_SIDE: u32 = 8;
+
 const NANOS_PER_PIXEL: u64 = 110;
 const BYTES_PER_PIXEL: u64 = 125;
 const PYRAMID_BYTES: u64 = 1 << 20;
