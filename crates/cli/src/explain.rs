@@ -4,9 +4,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use andon_dialects::ImageRequest;
-use andon_server::negotiation;
+use andon_server::{geometry, negotiation};
 
-use crate::geometry;
 use crate::place::{self, Place};
 use crate::print::print;
 

@@ -6,11 +6,11 @@ mod completions;
 mod config_check;
 mod convert;
 mod explain;
-mod geometry;
 mod import;
 mod lab;
 mod man;
 mod place;
+mod play;
 mod print;
 mod purge;
 mod reference;
@@ -35,6 +35,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Play(play::Args),
     Render(render::Args),
     Explain(explain::Args),
     Convert(Box<convert::Args>),
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
     andon_codecs::allocator::return_free_memory();
     let result = match parse().command {
         Command::Serve(args) => serve::run(&args),
+        Command::Play(args) => play::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
@@ -97,6 +99,7 @@ fn failed(error: anyhow::Error) -> ExitCode {
 const AFTER: &str = "\
 Examples:
   andon serve ~/photos
+  andon play ~/photos
   curl 'http://127.0.0.1:8080/small_light(dw=250,dh=250,q=90)/trip/a.jpg' -o small.jpg
   andon render '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos -o small.jpg
   andon explain '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos

@@ -40,9 +40,17 @@ Under systemd it takes over the sockets of its socket unit (LISTEN_FDS) whose ad
 it is ready, reloads or stops (NOTIFY_SOCKET), and that its threads still turn (WATCHDOG_USEC).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    until_stopped(&|| configuration(args), &announce)
+}
+
+/// Serves until it is told to stop. The configuration is read again for each reload.
+pub(crate) fn until_stopped(
+    configuration: &dyn Fn() -> Result<Config, ConfigError>,
+    announce: &dyn Fn(&Server, &Config) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     // Before there is a second thread.
     let inherited = Inherited::from_environment()?;
-    let config = configuration(args)?;
+    let config = configuration()?;
     andon_server::install_log(config.log);
     let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
     runtime.block_on(async {
@@ -67,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
                 tell_of_reload();
-                let config = configuration(args);
+                let config = configuration();
                 let log = config.as_ref().ok().map(|config| config.log);
                 let outcome = reloader.reload(config).await;
                 if let (Ok(()), Some(log)) = (&outcome, log) {

@@ -36,4 +36,4 @@ pub use request::{conditional, negotiation};
 pub use server::reload::Reloader;
 pub use server::{Pulse, Server, runtime};
 pub use sources::resolver::{OpenSource, Read, Resolver};
-pub use sources::{materials, media_type, overlay_cache, rendering};
+pub use sources::{geometry, materials, media_type, overlay_cache, rendering};

@@ -15,6 +15,7 @@ mod listen;
 mod log;
 mod metrics;
 mod origin;
+mod play;
 mod prefix;
 mod proxy;
 mod remote;
@@ -45,6 +46,7 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
+pub use play::PlayConfig;
 pub(crate) use prefix::is_below;
 pub use proxy::{ClientHeader, ProxyConfig, Trusted};
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
@@ -102,6 +104,8 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// Pictures that come with the request.
     pub upload: UploadConfig,
+    /// The playground.
+    pub play: PlayConfig,
     /// Where the server's figures are read.
     pub metrics: MetricsConfig,
     /// The access log.
@@ -142,6 +146,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             timeouts: Timeouts::default(),
             upload: UploadConfig::default(),
+            play: PlayConfig::default(),
             metrics: MetricsConfig::default(),
             log: LogConfig::default(),
             debug: DebugConfig::default(),

@@ -88,6 +88,10 @@ pub enum Error {
     TargetTooLong { length: usize, limit: usize },
     #[error("{0}")]
     Upload(String),
+    #[error("{0}")]
+    Play(String),
+    #[error("pages of other sites may not ask for this")]
+    OtherSite,
     #[error("uploads are disabled for this client; see `[upload] allow`")]
     NoUploads,
     #[error("method {0} not allowed (allowed: POST)")]
@@ -240,6 +244,8 @@ impl Error {
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
+            Self::Play(_) => (StatusCode::BAD_REQUEST, Fault::Client, "play"),
+            Self::OtherSite => (StatusCode::FORBIDDEN, Fault::Client, "other_site"),
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "upload_forbidden"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::ConnectionLimit(ConnectionLimit::Server) => (

@@ -9,6 +9,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
+use crate::handler::play::Play;
 use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
 use crate::http;
@@ -30,6 +31,7 @@ struct Opened {
     resolver: Resolver,
     uploads: Uploads,
     token: Option<Token>,
+    play: Option<Play>,
     tls: Option<TlsAcceptor>,
 }
 
@@ -50,10 +52,12 @@ impl Opened {
         config.cache.check_disk()?;
         let resolver = Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?;
         let materials = resolver.materials().clone();
+        let token = config.admin.secret()?.as_deref().map(Token::new);
         Ok(Self {
+            play: Play::new(config, codecs, token.is_some())?,
             resolver,
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
-            token: config.admin.secret()?.as_deref().map(Token::new),
+            token,
             tls: http::acceptor(&config.tls)?,
         })
     }
@@ -84,6 +88,8 @@ pub(crate) struct App {
     /// Of new connections.
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) uploads: Uploads,
+    /// Where it is on.
+    pub(crate) play: Option<Play>,
     /// Outlives reloads.
     pub(crate) metrics: Arc<Metrics>,
     /// Outlives reloads, too.
@@ -110,6 +116,7 @@ impl App {
             resolver,
             uploads,
             token,
+            play,
             tls,
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
@@ -154,6 +161,7 @@ impl App {
             proxies: Proxies::new(&config.proxy),
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,
+            play,
             metrics,
             readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),
             metrics_allow: config.metrics.allow,

@@ -4,6 +4,7 @@ mod app;
 mod fallback;
 mod fast_path;
 mod monitoring;
+mod play;
 mod readiness;
 mod record;
 pub(crate) mod upload;
@@ -26,7 +27,7 @@ use crate::error::Error;
 use crate::net::Peer;
 use crate::request::negotiation::{self, SettledRequest};
 use crate::request::purge::{self, Purge};
-use crate::request::route::{Purpose, Route};
+use crate::request::route::{Open, Purpose, Route};
 use crate::response::ranges;
 use crate::response::{self, Reply};
 use crate::results::caching::{Terms, source_path};
@@ -36,7 +37,11 @@ use crate::results::variant::RequestVariant;
 impl App {
     /// What a path means at an address, for a client.
     pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
-        Route::of(purpose, path, self.metrics_allow.contains(peer))
+        let open = Open {
+            metrics: self.metrics_allow.contains(peer),
+            play: self.play.as_ref().is_some_and(|play| play.is_for(peer)),
+        };
+        Route::of(purpose, path, open)
     }
 
     /// Answers a request; there is an answer to everything.
@@ -49,6 +54,7 @@ impl App {
     ) -> Reply {
         match route {
             Route::Upload => self.upload(request, peer).await,
+            Route::Play => self.play(request, peer).await,
             Route::Ready | Route::Metrics | Route::Nothing => self.monitoring(route, &request),
             Route::Health if purpose == Purpose::Metrics => self.monitoring(route, &request),
             Route::Health | Route::Purge | Route::Image => self.answer(route, request, peer).await,

@@ -127,7 +127,7 @@ impl Uploads {
     }
 
     /// The whole body, within its time and its share of memory.
-    async fn receive(
+    pub(super) async fn receive(
         &self,
         body: &mut Incoming,
         sources: &SourceMemory,
@@ -276,7 +276,7 @@ impl App {
     }
 
     /// Reads the picture's header and the materials, in one of the fetcher's slots.
-    async fn prepared(
+    pub(super) async fn prepared(
         &self,
         image_request: Arc<ImageRequest>,
         source: Bytes,
@@ -303,11 +303,11 @@ impl App {
 
 /// A body as far as it has arrived, and the right to hold it. Both grow in steps with what is there, up to
 /// the length that was told: whoever only says that much is coming keeps nobody out.
-struct Received {
-    bytes: Vec<u8>,
+pub(super) struct Received {
+    pub(super) bytes: Vec<u8>,
     /// As many as will ever be needed.
     most: usize,
-    holds: [Option<Reservation>; 2],
+    pub(super) holds: [Option<Reservation>; 2],
 }
 
 impl Received {
@@ -346,7 +346,7 @@ const FIRST_STEP: usize = 64 << 10;
 
 /// Reads the rest of a refused body for a while: closing a connection on a client that still sends
 /// would reset it, and the reply would be lost with it.
-async fn take_away(mut body: Incoming) {
+pub(super) async fn take_away(mut body: Incoming) {
     let taking = async {
         let mut taken = 0;
         while taken < MOST_TAKEN_AWAY {
@@ -368,7 +368,7 @@ fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
 }
 
 /// 200 with a picture that is nobody else's.
-fn fresh(body: Bytes, media_type: &'static str) -> Reply {
+pub(super) fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     let mut reply = Response::new(body.into());
     response::set_media_type(reply.headers_mut(), media_type);
     response::set_cache_control(&mut reply, "no-store");
@@ -389,7 +389,7 @@ const HOW: &str =
 const MULTIPART: &[u8] = b"multipart/";
 
 /// As forms are encoded: `+` is a space.
-fn decoded(text: &str) -> Result<String, Error> {
+pub(super) fn decoded(text: &str) -> Result<String, Error> {
     let text = text.replace('+', " ");
     match percent_decode_str(&text).decode_utf8() {
         Ok(decoded) => Ok(decoded.into_owned()),

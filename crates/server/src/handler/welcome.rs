@@ -21,7 +21,7 @@ impl App {
         deadline: Instant,
     ) -> Result<Reply, Error> {
         let resolver = self.maker.resolver.clone();
-        let look = move || Ok::<_, Error>(resolver.images());
+        let look = move || Ok::<_, Error>(resolver.images(EXAMPLES));
         let mut file = None;
         for path in self.maker.fetcher.look(look).await? {
             let target = format!("/{}", utf8_percent_encode(&path, IN_PATH));
@@ -93,6 +93,9 @@ fn here(host: Option<&str>) -> String {
         _ => String::new(),
     }
 }
+
+/// Images that are tried until one is whole.
+const EXAMPLES: usize = 8;
 
 const HERE: &str = "{here}";
 

@@ -153,13 +153,13 @@ impl Origins {
         }
     }
 
-    /// The paths of the first few images that are found soon in a folder that is at `/`.
-    pub(crate) fn images(&self, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
+    /// The paths of the first images, at `most`, that are found soon in a folder that is at `/`.
+    pub(crate) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
         let mut found = Vec::new();
         let Ok(Backend::Folder(folder)) = self.find("").map(|(origin, _)| &origin.backend) else {
             return found;
         };
-        let mut looks = 0..MOST_LOOKS;
+        let mut looks = 0..LOOKS_EACH * most;
         let mut folders = vec![String::new()];
         while let Some(inside) = folders.pop() {
             let mut names = folder.root.names(&inside, MOST_NAMES).unwrap_or_default();
@@ -170,7 +170,7 @@ impl Origins {
                 if name.starts_with('.') {
                     continue;
                 }
-                if looks.next().is_none() || found.len() == MOST_FOUND {
+                if looks.next().is_none() || found.len() == most {
                     return found;
                 }
                 match folder.entry(&path) {
@@ -358,11 +358,10 @@ impl Folder {
     }
 }
 
-/// Images that are found for an example; one of them will be whole.
-const MOST_FOUND: usize = 8;
+/// Names that are looked at for each image that may be found.
+const LOOKS_EACH: usize = 25;
 
-/// Names that are looked at for an example, in all and in one folder.
-const MOST_LOOKS: usize = 200;
+/// Names that are looked at in one folder.
 const MOST_NAMES: usize = 1000;
 
 fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rules {

@@ -62,6 +62,16 @@ impl Background {
         }
     }
 
+    /// What shows through images in this format, if it keeps no opacity.
+    pub(crate) fn behind(&self, format: &str, output: &Output) -> Option<Colour> {
+        self.opaque
+            .contains(&format)
+            .then_some(match output.background {
+                recipe::Background::Colour(colour) => colour,
+                recipe::Background::Dropped | recipe::Background::Unsaid => self.colour,
+            })
+    }
+
     /// Puts it into an output that needs it and names no other, in its shortest form: equal results have equal
     /// texts, and an output that cannot need it does not change with it.
     pub fn complete(&self, output: &mut Output) {
@@ -116,6 +126,12 @@ impl Negotiation {
         let open = request.rules.output().is_open()
             || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
         open && request.ask == Ask::Picture && !self.offers.is_empty()
+    }
+
+    /// What there is to choose from: names and media types, the best first.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = (FormatName, &'static str)> {
+        let offers = self.offers.iter();
+        offers.map(|offer| (offer.name.clone(), offer.media_type))
     }
 
     /// How many different answers there are to an open request.

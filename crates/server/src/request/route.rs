@@ -9,6 +9,13 @@ pub(crate) enum Purpose {
     Metrics,
 }
 
+/// What a client may use beside images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) metrics: bool,
+    pub(crate) play: bool,
+}
+
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
@@ -22,6 +29,8 @@ pub(crate) enum Route {
     Purge,
     /// Render the image in the body.
     Upload,
+    /// The playground.
+    Play,
     /// An image or a file, as a dialect reads the target.
     Image,
     /// At an address for metrics: anything else.
@@ -29,17 +38,18 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// The route of a path without its query. Where no `metrics` are for the client, their path is an image's like
-    /// any other.
-    pub(crate) fn of(purpose: Purpose, path: &str, metrics: bool) -> Self {
+    /// The route of a path without its query. The path of what is not `open` to the client is an image's like any
+    /// other.
+    pub(crate) fn of(purpose: Purpose, path: &str, open: Open) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,
             (_, "/readyz") => Self::Ready,
             (Purpose::Metrics, "/metrics") => Self::Metrics,
             (Purpose::Metrics, _) => Self::Nothing,
-            (Purpose::Images, "/metrics") if metrics => Self::Metrics,
+            (Purpose::Images, "/metrics") if open.metrics => Self::Metrics,
             (Purpose::Images, "/_andon/purge") => Self::Purge,
             (Purpose::Images, "/_andon/render") => Self::Upload,
+            (Purpose::Images, path) if open.play && below(PLAY, path).is_some() => Self::Play,
             (Purpose::Images, _) => Self::Image,
         }
     }
@@ -53,6 +63,18 @@ impl Route {
         )
     }
 }
+
+/// What is left of a path at or below `prefix`.
+pub(crate) fn below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
+    let rest = path.strip_prefix(prefix)?;
+    match rest.strip_prefix('/') {
+        None if !rest.is_empty() => None,
+        rest => Some(rest.unwrap_or_default()),
+    }
+}
+
+/// Where the playground is.
+pub(crate) const PLAY: &str = "/_andon/play";
 
 #[cfg(test)]
 mod tests {
@@ -73,18 +95,25 @@ mod tests {
             ),
             ("/metrics/a.jpg", Route::Image, Route::Image, Route::Nothing),
             ("/a.jpg", Route::Image, Route::Image, Route::Nothing),
+            ("/_andon/play", Route::Play, Route::Image, Route::Nothing),
+            (
+                "/_andon/play/words",
+                Route::Play,
+                Route::Image,
+                Route::Nothing,
+            ),
+            ("/_andon/player", Route::Image, Route::Image, Route::Nothing),
         ] {
-            assert_eq!(Route::of(Purpose::Images, path, true), when_open, "{path}");
-            assert_eq!(
-                Route::of(Purpose::Images, path, false),
-                when_closed,
-                "{path}"
-            );
-            assert_eq!(
-                Route::of(Purpose::Metrics, path, false),
-                for_metrics,
-                "{path}"
-            );
+            let route = |purpose, open| {
+                let open = Open {
+                    metrics: open,
+                    play: open,
+                };
+                Route::of(purpose, path, open)
+            };
+            assert_eq!(route(Purpose::Images, true), when_open, "{path}");
+            assert_eq!(route(Purpose::Images, false), when_closed, "{path}");
+            assert_eq!(route(Purpose::Metrics, true), for_metrics, "{path}");
         }
     }
 }

@@ -96,6 +96,11 @@ pub(crate) fn text(media_type: &str, text: String) -> Reply {
     with_type(StatusCode::OK, Bytes::from(text), media_type)
 }
 
+/// A document.
+pub(crate) fn json(body: Bytes) -> Reply {
+    with_type(StatusCode::OK, body, "application/json")
+}
+
 /// The page at `/` where nothing else is.
 pub(crate) fn welcome(text: String) -> Reply {
     let mut reply = with_type(

@@ -1,6 +1,7 @@
 //! From a target to the bytes of its source and overlay images, read within slots and a limit of memory.
 
 pub(crate) mod fetch;
+pub mod geometry;
 pub mod materials;
 pub mod media_type;
 pub mod overlay_cache;

@@ -191,6 +191,27 @@ impl Planned {
         }
     }
 
+    /// How much of what is planned survives in `result`, by SSIMULACRA2.
+    ///
+    /// # Errors
+    /// As [`Engine::score`].
+    pub(crate) fn score(
+        &self,
+        engine: &Engine,
+        result: &[u8],
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<f64, Error> {
+        let run = Run {
+            bytes: &self.source,
+            materials: &self.materials,
+            interrupt,
+            cores,
+            decoded: None,
+        };
+        Ok(engine.score(&self.plan, run, result)?)
+    }
+
     /// Renders, from what was decoded before if something was.
     ///
     /// # Errors

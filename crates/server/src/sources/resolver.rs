@@ -311,9 +311,9 @@ impl Resolver {
         request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
 
-    /// Paths of a few files in the folder at `/` that begin as images do.
-    pub(crate) fn images(&self) -> Vec<String> {
-        self.origins.images(|file| self.is_image(file))
+    /// Paths of files in the folder at `/` that begin as images do, `most` of them.
+    pub(crate) fn images(&self, most: usize) -> Vec<String> {
+        self.origins.images(most, |file| self.is_image(file))
     }
 
     /// A target in each language, for [`andon_dialects::EXAMPLE_SOURCE`].

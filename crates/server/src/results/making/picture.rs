@@ -236,7 +236,7 @@ impl Maker {
     ///
     /// Reading may take its time, so it happens in one of the fetcher's slots: a refusal costs no pixel thread, a
     /// slow header no socket.
-    async fn read_and_plan(
+    pub(super) async fn read_and_plan(
         &self,
         task: &Task<'_>,
         found: OpenSource,

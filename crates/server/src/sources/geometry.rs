@@ -3,13 +3,14 @@
 use andon_recipe::{Facts, Rules, Step};
 
 /// The size of what steps in whole pixels make.
-pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> (u32, u32) {
+fn size_after(steps: &[Step], facts: &Facts) -> (u32, u32) {
     andon_recipe::size_after(steps, facts).unwrap_or((facts.width, facts.height))
 }
 
 /// Why a result has its size: what each side would be exactly by the other, and whether a larger source of the same
 /// shape would give a larger result.
-pub(crate) fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
+#[must_use]
+pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     let Ok(recipe) = rules.resolve(facts) else {
         return Vec::new();
     };

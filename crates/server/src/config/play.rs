@@ -1,0 +1,14 @@
+//! `[play]`: the playground.
+
+use serde::Deserialize;
+
+use super::AllowedClients;
+
+/// `[play]`. Off by default: it lists images, and renders whatever it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlayConfig {
+    /// Who may open `/_andon/play`. Everybody but browsers of this machine that come without a proxy needs the
+    /// administrator's token there.
+    pub allow: AllowedClients,
+}

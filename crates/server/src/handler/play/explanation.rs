@@ -1,0 +1,263 @@
+//! What the page shows before anything is rendered: a recipe in every language, its plan, and what it takes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use andon_dialects::translate::{Known, Translator, target};
+use andon_dialects::{Ask, ImageRequest, Source};
+use andon_pixels::{Engine, Plan};
+use andon_recipe::{FormatName, Output, Recipe, Step};
+use serde_json::{Value, json};
+
+use super::{Play, Query, words};
+use crate::error::Error;
+use crate::handler::App;
+use crate::handler::upload::Received;
+use crate::response::Reply;
+use crate::results::making::Rehearsal;
+use crate::sources::geometry;
+use crate::sources::resolver::Resolver;
+
+impl App {
+    /// The recipe of a URL in any dialect.
+    pub(super) async fn read_url(&self, play: &Play, query: Query) -> Result<Reply, Error> {
+        let url = query
+            .url
+            .ok_or_else(|| Error::Play("give a URL, as ?url=/r/fit:250x250/a.jpg".to_owned()))?;
+        let (resolver, translator) = (self.maker.resolver.clone(), play.translator.clone());
+        let (dialect, request) = read(&resolver, &translator, &url, query.dialect.as_deref())?;
+        let request = Arc::new(request);
+        let deadline = Instant::now() + self.timeout;
+        // A URL is worth reading even if its file is not there.
+        let seen = self.within(self.maker.rehearse(&request, deadline)).await;
+        let seen = seen.ok().map(|it| Seen::of(it.planned.plan()));
+        let told = move || recipe_of(&translator, dialect, &request, seen);
+        let told = self.maker.fetcher.look(told).await?;
+        Ok(super::json(told.to_string()))
+    }
+
+    /// A recipe's plan and URLs.
+    pub(super) async fn explained(
+        &self,
+        play: &Play,
+        query: Query,
+        body: Option<Received>,
+    ) -> Result<Reply, Error> {
+        let request = self.trial(&query)?;
+        let deadline = Instant::now() + self.timeout;
+        let rehearsal = self.rehearsal(&request, body, deadline);
+        let rehearsal = self.within(rehearsal).await.map(|rehearsal| {
+            let reference = self.reference(&rehearsal);
+            (rehearsal, reference)
+        });
+        let explainer = Explainer {
+            translator: play.translator.clone(),
+            resolver: self.maker.resolver.clone(),
+            engine: self.maker.engine.clone(),
+            formats: self.negotiation.formats().collect(),
+            source: request.source.clone(),
+            recipe: query.recipe()?,
+        };
+        let explain = move || Ok(explainer.explain(rehearsal));
+        let told = self.maker.fetcher.look(explain).await?;
+        Ok(super::json(told.to_string()))
+    }
+}
+
+/// What a URL asks for, as one of its dialects reads it, or this server with its rules of rewriting.
+fn read(
+    resolver: &Resolver,
+    translator: &Translator,
+    url: &str,
+    dialect: Option<&str>,
+) -> Result<(&'static str, ImageRequest), Error> {
+    let target = target(url.trim());
+    translator.read(dialect, &target).or_else(|why| {
+        let own = resolver.parse(&target).ok();
+        own.filter(|request| request.ask == Ask::Picture && dialect.is_none())
+            .map(|request| ("this server", request))
+            .ok_or_else(|| Error::Play(why.to_string()))
+    })
+}
+
+/// The recipe that says the same as a request in another language.
+fn recipe_of(
+    translator: &Translator,
+    dialect: &str,
+    request: &ImageRequest,
+    seen: Option<Seen>,
+) -> Result<Value, Error> {
+    let reads = request.rules.text();
+    let unsaid = |why: String| {
+        Error::Play(format!(
+            "{dialect} reads {reads}, for which there is no recipe: {why}"
+        ))
+    };
+    let translation = translator.translation(request, Seen::known(seen));
+    let said = translation.say_in("native").map_err(unsaid)?;
+    let native = translator.read(Some("native"), &said.url);
+    let (_, native) = native.map_err(|why| unsaid(why.to_string()))?;
+    let recipe: Recipe = (native.rules.text().parse())
+        .map_err(|why: andon_recipe::ParseError| unsaid(why.to_string()))?;
+    Ok(json!({
+        "dialect": dialect,
+        "reads": reads,
+        "source": match &request.source {
+            Source::Path(path) => format!("/{path}"),
+            Source::Url(url) => url.clone(),
+        },
+        "recipe": recipe.to_string(),
+        "pieces": words::pieces(&recipe),
+        "but": said.but,
+        "notes": request.notes,
+    }))
+}
+
+/// What a header says of a source.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    size: (u32, u32),
+    format: &'static str,
+}
+
+impl Seen {
+    fn of(plan: &Plan) -> Self {
+        let info = plan.info();
+        Self {
+            size: (info.width, info.height),
+            format: info.format,
+        }
+    }
+
+    fn known(seen: Option<Self>) -> Known<'static> {
+        Known {
+            size: seen.map(|seen| seen.size),
+            format: seen.map(|seen| seen.format),
+        }
+    }
+}
+
+/// Everything that an explanation needs beside the plan.
+struct Explainer {
+    translator: Arc<Translator>,
+    resolver: Arc<Resolver>,
+    engine: Engine,
+    /// Those that a client may be offered, with their media types.
+    formats: Vec<(FormatName, &'static str)>,
+    source: Source,
+    /// As the page has it, without what the configuration adds.
+    recipe: Recipe,
+}
+
+impl Explainer {
+    /// The whole, with the plan and the recipe of its lossless twin, or the reason why there is none.
+    fn explain(&self, rehearsal: Result<(Rehearsal, Recipe), Error>) -> Value {
+        let (plan, seen) = match &rehearsal {
+            Ok((rehearsal, reference)) => (
+                self.plan(rehearsal, reference),
+                Some(Seen::of(rehearsal.planned.plan())),
+            ),
+            Err(error) => (
+                json!({ "error": error.public(), "status": error.status().as_u16() }),
+                None,
+            ),
+        };
+        json!({
+            "recipe": self.recipe.to_string(),
+            "pieces": words::pieces(&self.recipe),
+            "plan": plan,
+            "url": self.served(self.recipe.clone()),
+            "urls": self.urls(seen),
+            "densities": self.densities(),
+            "formats": self.in_formats(),
+        })
+    }
+
+    /// The URL by which this server serves exactly this; a native one, if there is one.
+    fn served(&self, recipe: Recipe) -> Option<String> {
+        let request = ImageRequest::picture(self.source.clone(), recipe);
+        let mut written: Vec<_> = self.resolver.written(&request).collect();
+        let native = written.iter().position(|(name, _)| *name == "native");
+        match written.is_empty() {
+            true => None,
+            false => Some(written.swap_remove(native.unwrap_or(0)).1),
+        }
+    }
+
+    /// The same for screens of more pixels, unless the recipe says for which ones it is.
+    fn densities(&self) -> Vec<Value> {
+        let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
+        if self.recipe.steps.iter().any(is_dpr) {
+            return Vec::new();
+        }
+        let url = |density: f64| {
+            let mut recipe = self.recipe.clone();
+            recipe.steps.insert(0, Step::Dpr(density));
+            Some(json!({ "density": density, "url": self.served(recipe)? }))
+        };
+        [2.0, 3.0].into_iter().filter_map(url).collect()
+    }
+
+    /// The same in the formats that browsers choose from.
+    fn in_formats(&self) -> Vec<Value> {
+        let url = |(name, media_type): &(FormatName, &str)| {
+            let output = Output {
+                format: Some(name.clone()),
+                ..self.recipe.output.clone()
+            };
+            let steps = self.recipe.steps.clone();
+            let url = self.served(Recipe { steps, output })?;
+            Some(json!({ "media_type": media_type, "url": url }))
+        };
+        self.formats.iter().filter_map(url).collect()
+    }
+
+    /// The request in each dialect.
+    fn urls(&self, seen: Option<Seen>) -> Vec<Value> {
+        let request = ImageRequest::picture(self.source.clone(), self.recipe.clone());
+        let translation = self.translator.translation(&request, Seen::known(seen));
+        let url = |dialect: &'static str| match translation.say_in(dialect) {
+            Err(why) => json!({ "dialect": dialect, "why": why }),
+            Ok(said) => {
+                let read = self.resolver.parse(&said.url);
+                let is_served =
+                    read.is_ok_and(|it| it.ask == Ask::Picture && it.source == self.source);
+                json!({ "dialect": dialect, "url": said.url, "but": said.but, "served": is_served })
+            }
+        };
+        self.translator.names().map(url).collect()
+    }
+
+    fn plan(&self, rehearsal: &Rehearsal, reference: &Recipe) -> Value {
+        let planned = &rehearsal.planned;
+        let plan = planned.plan();
+        let (info, (width, height)) = (plan.info(), plan.size());
+        let steps = plan.steps().iter();
+        let steps = steps.map(
+            |step| json!({ "text": step.text, "nanos": step.cost.nanos, "bytes": step.holds }),
+        );
+        let rules = plan.rules().iter();
+        let rules = rules.map(|rule| json!({ "name": rule.name, "reason": rule.reason }));
+        let facts = self.engine.facts(planned.source());
+        let sizes = facts.map(|facts| geometry::explain(&*planned.request().rules, &facts));
+        json!({
+            "text": plan.to_string(),
+            "recipe": plan.recipe().to_string(),
+            "reference": reference.to_string(),
+            "source": {
+                "format": info.format,
+                "width": info.width,
+                "height": info.height,
+                "frames": info.frames,
+                "bytes": planned.source().len(),
+            },
+            "result": { "format": plan.format(), "width": width, "height": height },
+            "steps": steps.collect::<Vec<_>>(),
+            "nanos": plan.cost().nanos,
+            "peak_bytes": plan.peak_bytes(),
+            "rules": rules.collect::<Vec<_>>(),
+            "sizes": sizes.unwrap_or_default(),
+            "notes": plan.notes(),
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! The playground, `/_andon/play`: a page that builds recipes, and what it asks of the server.
+//!
+//! The files of the page are for everybody who may open it and hold nothing that is secret. What they ask for is answered
+//! to browsers of this machine that come without a proxy, and to everybody else with the administrator's token.
+
+mod explanation;
+mod page;
+mod trial;
+mod words;
+
+use std::sync::Arc;
+
+use andon_dialects::translate::Translator;
+use andon_pixels::Codec;
+use andon_recipe::Recipe;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap};
+use hyper::{Method, Request};
+
+use super::record::RequestRecord;
+use super::upload::{decoded, take_away};
+use super::{check_host, check_method, target};
+use crate::config::{AllowedClients, Config, ConfigError};
+use crate::error::Error;
+use crate::handler::App;
+use crate::net::Peer;
+use crate::request::route::{PLAY, below};
+use crate::response::{self, Reply};
+
+/// What the playground needs beside what every request needs.
+#[derive(Debug)]
+pub(crate) struct Play {
+    allow: AllowedClients,
+    translator: Arc<Translator>,
+    /// The declared words, in JSON.
+    words: Bytes,
+}
+
+impl Play {
+    /// `None` where it is off.
+    ///
+    /// # Errors
+    /// Where everybody may open it and nobody has a token.
+    pub(crate) fn new(
+        config: &Config,
+        codecs: &[&'static dyn Codec],
+        has_token: bool,
+    ) -> Result<Option<Self>, ConfigError> {
+        let allow = config.play.allow;
+        match allow {
+            AllowedClients::Off => return Ok(None),
+            AllowedClients::All if !has_token => {
+                let why = "\"all\" needs a token that clients from elsewhere have to know: set `admin.token_env`";
+                return Err(ConfigError::new("play.allow", why));
+            }
+            AllowedClients::Local | AllowedClients::All => {}
+        }
+        Ok(Some(Self {
+            allow,
+            translator: Arc::new(Translator::of_or_usual(&config.dialects)),
+            words: words::declared(codecs).to_string().into(),
+        }))
+    }
+
+    /// May this client open the page?
+    pub(crate) fn is_for(&self, peer: Peer) -> bool {
+        self.allow.contains(peer)
+    }
+}
+
+/// What the query of a request says.
+#[derive(Debug, Default)]
+struct Query {
+    recipe: Option<String>,
+    /// The path or URL of the source; with an image in the body, the name that it has in URLs.
+    source: Option<String>,
+    url: Option<String>,
+    dialect: Option<String>,
+}
+
+impl Query {
+    fn read(query: &str) -> Result<Self, Error> {
+        let mut read = Self::default();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let place = match name {
+                "recipe" => &mut read.recipe,
+                "source" => &mut read.source,
+                "url" => &mut read.url,
+                "dialect" => &mut read.dialect,
+                _ => {
+                    let known = "recipe, source, url and dialect";
+                    let name = name.escape_debug();
+                    let why = format!("there is no parameter `{name}` here; known are {known}");
+                    return Err(Error::Play(why));
+                }
+            };
+            *place = Some(decoded(value)?).filter(|value| !value.is_empty());
+        }
+        Ok(read)
+    }
+}
+
+impl Query {
+    /// The recipe; without one, the image changes in nothing but its encoding.
+    fn recipe(&self) -> Result<Recipe, Error> {
+        let recipe = self
+            .recipe
+            .as_deref()
+            .map_or(Ok(Recipe::default()), str::parse);
+        recipe.map_err(|error| Error::Play(error.to_string()))
+    }
+}
+
+impl App {
+    /// Answers a request for the playground.
+    pub(super) async fn play(&self, request: Request<Incoming>, peer: Peer) -> Reply {
+        let mut record = RequestRecord::begin(&self.log, &request, peer);
+        let (head, mut body) = request.into_parts();
+        let request = Request::from_parts(head, ());
+        let reply = match self.played(&request, &mut body, peer, &mut record).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                if request.method() == Method::POST {
+                    tokio::spawn(take_away(body));
+                }
+                record.failed(&error)
+            }
+        };
+        record.answered(&reply);
+        reply
+    }
+
+    async fn played(
+        &self,
+        request: &Request<()>,
+        body: &mut Incoming,
+        peer: Peer,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        check_host(request.version(), request.headers())?;
+        target(request.uri())?;
+        let path = request.uri().path();
+        let missing = || Error::Missing {
+            path: path.trim_start_matches('/').to_owned(),
+        };
+        let play = self.play.as_ref().ok_or_else(missing)?;
+        let place = below(PLAY, path).ok_or_else(missing)?;
+        if let Some(file) = page::FILES.iter().find(|file| file.name == place) {
+            check_method(request.method())?;
+            return Ok(file.reply(request.headers()));
+        }
+        self.admits_player(request.headers(), peer)?;
+        let query = Query::read(request.uri().query().unwrap_or_default())?;
+        let body = match *request.method() {
+            Method::POST if matches!(place, "plan" | "render" | "score") => {
+                record.is_upload();
+                let sources = self.maker.fetcher.held();
+                Some(self.uploads.receive(body, sources).await?)
+            }
+            _ => {
+                check_method(request.method())?;
+                None
+            }
+        };
+        match place {
+            "words" => Ok(json(play.words.clone())),
+            "images" => self.images().await,
+            "read" => self.read_url(play, query).await,
+            "plan" => self.explained(play, query, body).await,
+            "render" => self.tried(query, body, record).await,
+            "score" => self.scored(query, body).await,
+            _ => Err(missing()),
+        }
+    }
+
+    /// Is it a browser of this machine, without a proxy in between, or one with the token; and on a page of ours?
+    fn admits_player(&self, headers: &HeaderMap, peer: Peer) -> Result<(), Error> {
+        let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+        if !matches!(site, None | Some(b"same-origin" | b"none")) {
+            return Err(Error::OtherSite);
+        }
+        let proxied = PROXIED.iter().any(|name| headers.contains_key(*name));
+        if peer.is_local() && !proxied && (peer == Peer::Unix || names_this_machine(headers)) {
+            return Ok(());
+        }
+        match &self.token {
+            Some(token) if token.opens(headers) => Ok(()),
+            _ => Err(Error::Unauthorized),
+        }
+    }
+
+    /// What there is to choose from in the folder at `/`.
+    async fn images(&self) -> Result<Reply, Error> {
+        let resolver = self.maker.resolver.clone();
+        let look = move || Ok::<_, Error>(resolver.images(MOST_IMAGES));
+        let found = self.maker.fetcher.look(look).await?;
+        Ok(json(serde_json::json!({ "images": found }).to_string()))
+    }
+}
+
+/// Is the host in the request's URL this machine's own name or address? A page of another site, whose name was made to
+/// lead here, has its own.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let authority = host.and_then(|host| host.parse::<hyper::http::uri::Authority>().ok());
+    authority.is_some_and(|authority| {
+        let host = authority.host();
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let address = address.parse::<std::net::IpAddr>();
+        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
+    })
+}
+
+fn json(text: impl Into<Bytes>) -> Reply {
+    let mut reply = response::json(text.into());
+    response::set_cache_control(&mut reply, "no-store");
+    reply
+}
+
+/// Headers that say that a proxy came between.
+const PROXIED: &[&str] = &["forwarded", "via", "x-forwarded-for", "x-real-ip"];
+
+/// As many as fit into a list that somebody looks through.
+const MOST_IMAGES: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn only_hosts_of_this_machine_are_its_own() {
+        for (host, own) in [
+            ("localhost:8088", true),
+            ("LOCALHOST", true),
+            ("127.0.0.1:8088", true),
+            ("127.8.8.8", true),
+            ("[::1]:8088", true),
+            ("192.0.2.1:8088", false),
+            ("localhost.example", false),
+            ("127.0.0.1.example", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static(host));
+            assert_eq!(names_this_machine(&headers), own, "{host}");
+        }
+    }
+}

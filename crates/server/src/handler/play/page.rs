@@ -1,0 +1,65 @@
+//! The files of the page, as they are in the binary.
+
+use bytes::Bytes;
+use hyper::header::{self, HeaderMap, HeaderValue};
+
+use crate::request::conditional::Validators;
+use crate::response::{self, Reply};
+
+/// A file of the page.
+pub(super) struct PageFile {
+    /// Below `/_andon/play/`; empty for the page itself.
+    pub(super) name: &'static str,
+    media_type: &'static str,
+    content: &'static str,
+}
+
+macro_rules! files {
+    ($($name:literal, $media_type:expr, $file:literal;)+) => {
+        &[$(PageFile {
+            name: $name,
+            media_type: $media_type,
+            content: include_str!(concat!("page/", $file)),
+        }),+]
+    };
+}
+
+pub(super) const FILES: &[PageFile] = files! {
+    "", "text/html; charset=utf-8", "index.html";
+    "play.css", "text/css; charset=utf-8", "play.css";
+    "play.js", SCRIPT, "play.js";
+    "icon.svg", "image/svg+xml", "icon.svg";
+    "dom.js", SCRIPT, "dom.js";
+    "server.js", SCRIPT, "server.js";
+    "recipe.js", SCRIPT, "recipe.js";
+    "viewer.js", SCRIPT, "viewer.js";
+    "panels.js", SCRIPT, "panels.js";
+};
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+impl PageFile {
+    /// The file, unless the client has it.
+    pub(super) fn reply(&self, headers: &HeaderMap) -> Reply {
+        let validators = Validators {
+            etag: format!("\"{}\"", blake3::hash(self.content.as_bytes()).to_hex()),
+            modified: None,
+        };
+        let mut reply = match validators.unchanged(headers) {
+            true => response::not_modified(&validators),
+            false => {
+                let body = Bytes::from_static(self.content.as_bytes());
+                response::found(body, self.media_type, &validators)
+            }
+        };
+        response::set_cache_control(&mut reply, "no-cache");
+        let policy = HeaderValue::from_static(POLICY);
+        reply
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
+        reply
+    }
+}
+
+/// Nothing but our own files. Images that were dropped, and results whose headers are looked at, are blobs.
+const POLICY: &str = "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

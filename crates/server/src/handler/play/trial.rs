@@ -1,0 +1,158 @@
+//! Requests of the page for images: planned, rendered and scored as others are, and never cached.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_dialects::{ImageRequest, Source};
+use andon_recipe::{FormatName, Kept, Output, Recipe, Step};
+use serde_json::{Map, Value, json};
+
+use super::Query;
+use crate::error::Error;
+use crate::handler::App;
+use crate::handler::record::RequestRecord;
+use crate::handler::upload::{Received, fresh};
+use crate::operations::entry::Stages;
+use crate::request::negotiation;
+use crate::response::{self, Reply};
+use crate::results::making::{Holds, Rehearsal};
+
+impl App {
+    /// The image itself.
+    pub(super) async fn tried(
+        &self,
+        query: Query,
+        body: Option<Received>,
+        record: &mut RequestRecord<'_>,
+    ) -> Result<Reply, Error> {
+        let request = self.trial(&query)?;
+        let deadline = Instant::now() + self.timeout;
+        let (picture, stages) = self
+            .within(async {
+                let rehearsal = self.rehearsal(&request, body, deadline).await?;
+                self.maker.perform(rehearsal, deadline).await
+            })
+            .await?;
+        record.took_all(stages);
+        let mut reply = fresh(picture.body, picture.media_type);
+        response::set_timing(&mut reply, record.stages());
+        response::add_notes(reply.headers_mut(), &picture.notes);
+        Ok(reply)
+    }
+
+    /// How long the result is and what it scores.
+    pub(super) async fn scored(
+        &self,
+        query: Query,
+        body: Option<Received>,
+    ) -> Result<Reply, Error> {
+        let request = self.trial(&query)?;
+        let deadline = Instant::now() + self.timeout;
+        let scored = self
+            .within(async {
+                let rehearsal = self.rehearsal(&request, body, deadline).await?;
+                let reference = self.reference(&rehearsal);
+                self.maker.score(rehearsal, reference, deadline).await
+            })
+            .await?;
+        let millis = |time: &Duration| (time.as_secs_f64() * 1e4).round() / 10.0;
+        let stages = scored.stages.iter();
+        let stages: Map<String, Value> = stages
+            .map(|(stage, time)| ((*stage).to_owned(), json!(millis(time))))
+            .collect();
+        let told = json!({
+            "bytes": scored.picture.body.len(),
+            "media_type": scored.picture.media_type,
+            "score": (scored.score * 100.0).round() / 100.0,
+            "stages_ms": stages,
+        });
+        Ok(super::json(told.to_string()))
+    }
+
+    /// What the query asks for.
+    pub(super) fn trial(&self, query: &Query) -> Result<Arc<ImageRequest>, Error> {
+        let recipe = query.recipe()?;
+        let source = query.source.as_deref().unwrap_or_default();
+        let source = match source.contains("://") {
+            false => Source::from_path(source),
+            true => self
+                .maker
+                .resolver
+                .origins()
+                .locate(source)
+                .ok_or_else(|| {
+                    Error::Play(format!(
+                        "no origin has {source}; `http.base` or `http.urls` of an origin says which URLs are served"
+                    ))
+                })?,
+        };
+        let mut request = ImageRequest::picture(source, recipe);
+        negotiation::settle_without_accept(&mut request, self.negotiation.background());
+        Ok(Arc::new(request))
+    }
+
+    /// Its plan, for the image that came along or for the source that it names.
+    pub(super) async fn rehearsal(
+        &self,
+        request: &Arc<ImageRequest>,
+        body: Option<Received>,
+        deadline: Instant,
+    ) -> Result<Rehearsal, Error> {
+        let Some(Received { bytes, holds, .. }) = body else {
+            if request.source.as_str().is_empty() {
+                let why = "name an image with ?source=, or send one as the body";
+                return Err(Error::Play(why.to_owned()));
+            }
+            return self.maker.rehearse(request, deadline).await;
+        };
+        let prepared = self.prepared(request.clone(), bytes.into()).await?;
+        let holds = Holds::of(holds);
+        let mut stages = Stages::new();
+        let planned = self
+            .maker
+            .planned(prepared, None, &holds, deadline, &mut stages)
+            .await?;
+        Ok(Rehearsal {
+            planned,
+            holds,
+            stages,
+        })
+    }
+
+    /// The same image with nothing lost in encoding.
+    pub(super) fn reference(&self, rehearsal: &Rehearsal) -> Recipe {
+        let plan = rehearsal.planned.plan();
+        let Recipe { mut steps, output } = plan.recipe().clone();
+        let background = self.negotiation.background();
+        if let Some(colour) = background.behind(plan.format(), &output) {
+            steps.push(Step::Flatten(colour));
+        }
+        let output = Output {
+            format: FormatName::new(LOSSLESS).ok(),
+            metadata: Kept::None,
+            drops_gain_map: true,
+            profile: output.profile,
+            // Only the first frame is looked at.
+            frame: output.frame.or((plan.info().frames > 1).then_some(1)),
+            ..Output::default()
+        };
+        Recipe { steps, output }
+    }
+
+    /// An answer in time.
+    pub(super) async fn within<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        match tokio::time::timeout(self.timeout, answer).await {
+            Ok(Err(error)) if super::super::is_interrupted(&error) => {
+                Err(Error::Late(self.timeout))
+            }
+            Ok(answer) => answer,
+            Err(_) => Err(Error::Late(self.timeout)),
+        }
+    }
+}
+
+/// The format of images with nothing lost.
+const LOSSLESS: &str = "png";

@@ -1,0 +1,163 @@
+//! Requests that are planned and tried for the playground: admitted as all work is, and never cached.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use andon_dialects::ImageRequest;
+use andon_pixels::Cores;
+use andon_recipe::Recipe;
+
+use super::picture::Picture;
+use super::{Maker, RenderTask, Task};
+use crate::admission::{CancelToken, Work};
+use crate::error::{Error, OriginError};
+use crate::operations::entry::Stages;
+use crate::origins::Fetched;
+use crate::request::negotiation::SettledRequest;
+use crate::sources::rendering::{Planned, Prepared};
+use crate::sources::resolver::OpenSource;
+
+/// A request with its plan.
+pub(crate) struct Rehearsal {
+    pub(crate) planned: Planned,
+    /// Counts the bytes of the source.
+    pub(crate) holds: Arc<Holds>,
+    pub(crate) stages: Stages,
+}
+
+/// Whatever is given back when nobody needs a source any more.
+pub(crate) struct Holds {
+    _held: Box<dyn Send + Sync>,
+}
+
+/// A result that was held against what it was made of.
+pub(crate) struct Scored {
+    pub(crate) picture: Picture,
+    /// By SSIMULACRA2.
+    pub(crate) score: f64,
+    pub(crate) stages: Stages,
+}
+
+impl Holds {
+    pub(crate) fn of(held: impl Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            _held: Box::new(held),
+        })
+    }
+}
+
+impl Maker {
+    /// Plans a request as for its result.
+    pub(crate) async fn rehearse(
+        &self,
+        request: &Arc<ImageRequest>,
+        deadline: Instant,
+    ) -> Result<Rehearsal, Error> {
+        let began = Instant::now();
+        let asked = SettledRequest {
+            request: request.clone(),
+            negotiated: false,
+        };
+        let task = Task {
+            asked: &asked,
+            deadline,
+            began,
+            patience: None,
+        };
+        let found = match self.resolver.is_remote(request) {
+            true => self.fetch_alone(request, deadline).await?,
+            false => self.open(request).await?,
+        };
+        let mut stages = Stages::new();
+        let (planned, held) = self.read_and_plan(&task, found, &mut stages).await?;
+        Ok(Rehearsal {
+            planned,
+            holds: Holds::of(held),
+            stages,
+        })
+    }
+
+    async fn fetch_alone(
+        &self,
+        request: &Arc<ImageRequest>,
+        deadline: Instant,
+    ) -> Result<OpenSource, Error> {
+        let materials = {
+            let (resolver, request) = (self.resolver.clone(), request.clone());
+            let open = move || resolver.open_materials(&request);
+            self.fetcher.look(open).await?
+        };
+        let budget = self.fetcher.budget(deadline);
+        match self.resolver.fetch(request, None, &budget).await? {
+            Fetched::Body(source) => Ok(self.resolver.found(request, source, materials)),
+            // Nothing was said to be known.
+            Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
+        }
+    }
+
+    /// Renders what is planned.
+    pub(crate) async fn perform(
+        &self,
+        rehearsal: Rehearsal,
+        deadline: Instant,
+    ) -> Result<(Picture, Stages), Error> {
+        let Rehearsal {
+            planned,
+            holds,
+            mut stages,
+        } = rehearsal;
+        let source_bytes = planned.source().len() as u64;
+        let order = RenderTask {
+            admitted: self.admission.enter(source_bytes, None, deadline)?,
+            planned,
+            source: None,
+            source_bytes,
+            deadline,
+            holds,
+        };
+        let picture = self.render(order, &mut stages).await?;
+        Ok((picture, stages))
+    }
+
+    /// Renders what is planned, and holds it against what `reference` makes of the same source.
+    pub(crate) async fn score(
+        &self,
+        rehearsal: Rehearsal,
+        reference: Recipe,
+        deadline: Instant,
+    ) -> Result<Scored, Error> {
+        let holds = rehearsal.holds.clone();
+        let (engine, ingredients) = (self.engine.clone(), rehearsal.planned.part(reference));
+        let prepare = move || Prepared::new(&engine, ingredients);
+        let prepared = self.fetcher.run(prepare).await?;
+        let reference = self
+            .planned(prepared, None, &holds, deadline, &mut Stages::new())
+            .await?;
+        let (picture, stages) = self.perform(rehearsal, deadline).await?;
+
+        let source_bytes = reference.source().len() as u64;
+        let admitted = self.admission.enter(source_bytes, None, deadline)?;
+        let plan = reference.plan();
+        let kind = (plan.info().format, "score");
+        let work = Work::look(kind, self.engine.score_cost(plan), source_bytes);
+        let wanted = Arc::new(CancelToken::until(deadline));
+        let job = {
+            let (engine, wanted, result) =
+                (self.engine.clone(), wanted.clone(), picture.body.clone());
+            move |cores: &dyn Cores, _| {
+                // The source's bytes are counted here.
+                let _until_done = holds;
+                reference.score(&engine, &result, cores, &*wanted)
+            }
+        };
+        let score = self
+            .admission
+            .run_with(admitted, work, wanted, None, job)
+            .await?;
+        Ok(Scored {
+            picture,
+            score,
+            stages,
+        })
+    }
+}
