@@ -22,6 +22,7 @@ mod guard;
 mod heic;
 mod heif;
 mod ico;
+mod indexed;
 mod jpeg;
 mod jxl;
 mod pack_bits;

@@ -14,13 +14,10 @@ use crate::animation::composed;
 
 mod decode;
 mod encode;
-mod fit;
 mod header;
 mod lzw;
 mod palette;
 mod rows;
-
-pub(crate) use fit::Histogram;
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "gif";

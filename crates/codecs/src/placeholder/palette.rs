@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::average::Average;
-use crate::gif::Histogram;
+use crate::indexed::Histogram;
 
 /// What the average and at most `most` colours are, as JSON: `{"average":"8b8479ff","palette":[{"colour":"bdb2a9",
 /// "share":0.41},…]}`, the most frequent first. Pixels that are rather transparent than opaque have no share.

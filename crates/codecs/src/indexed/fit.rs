@@ -1,30 +1,34 @@
 //! Fitting a palette to a picture: its colours are split into boxes where that takes away most error,
 //! then every entry moves to the middle of the colours nearest to it.
 
-/// Colours with how often they occur, gathered in 32 × 32 × 32 cells.
-pub(crate) struct Histogram {
-    cells: Vec<Sum>,
+/// Colours of N channels with how often they occur, gathered in cells: 32 × 32 × 32 of three channels, 16 × 16 × 16 × 16
+/// of four.
+pub(crate) struct Histogram<const N: usize> {
+    cells: Vec<Sum<N>>,
 }
 
-impl Histogram {
+impl<const N: usize> Histogram<N> {
+    /// Of each channel.
+    const BITS: usize = 16 / N;
+
     /// An empty one.
     pub(crate) fn new() -> Self {
         Self {
-            cells: vec![Sum::default(); 1 << 15],
+            cells: vec![Sum::default(); 1 << (N * Self::BITS)],
         }
     }
 
     /// One pixel more.
-    pub(crate) fn add(&mut self, colour: [u8; 3]) {
-        let cell = colour
-            .iter()
-            .fold(0, |cell, &value| cell << 5 | usize::from(value >> 3));
+    pub(crate) fn add(&mut self, colour: [u8; N]) {
+        let cell = colour.iter().fold(0, |cell, &value| {
+            cell << Self::BITS | usize::from(value) >> (8 - Self::BITS)
+        });
         self.cells[cell].add(colour.map(f64::from), 1.0);
     }
 
     /// The palette, of at most `most` colours, that stands for the pixels with little squared error.
-    pub(crate) fn fit(&self, most: usize) -> Vec<[u8; 3]> {
-        let mut colours: Vec<Colour> = self
+    pub(crate) fn fit(&self, most: usize) -> Vec<[u8; N]> {
+        let mut colours: Vec<Colour<N>> = self
             .cells
             .iter()
             .filter(|cell| cell.weight > 0.0)
@@ -48,21 +52,31 @@ impl Histogram {
 const ROUNDS: usize = 2;
 
 #[derive(Clone, Copy)]
-struct Colour {
-    value: [f64; 3],
+struct Colour<const N: usize> {
+    value: [f64; N],
     weight: f64,
 }
 
 /// Weighted sums of colours and of their squares.
-#[derive(Clone, Copy, Default)]
-struct Sum {
+#[derive(Clone, Copy)]
+struct Sum<const N: usize> {
     weight: f64,
-    values: [f64; 3],
-    squares: [f64; 3],
+    values: [f64; N],
+    squares: [f64; N],
 }
 
-impl Sum {
-    fn of(colours: &[Colour]) -> Self {
+impl<const N: usize> Default for Sum<N> {
+    fn default() -> Self {
+        Self {
+            weight: 0.0,
+            values: [0.0; N],
+            squares: [0.0; N],
+        }
+    }
+}
+
+impl<const N: usize> Sum<N> {
+    fn of(colours: &[Colour<N>]) -> Self {
         let mut sum = Self::default();
         for colour in colours {
             sum.add(colour.value, colour.weight);
@@ -70,7 +84,7 @@ impl Sum {
         sum
     }
 
-    fn add(&mut self, value: [f64; 3], weight: f64) {
+    fn add(&mut self, value: [f64; N], weight: f64) {
         self.weight += weight;
         for (axis, value) in value.into_iter().enumerate() {
             self.values[axis] += weight * value;
@@ -78,7 +92,7 @@ impl Sum {
         }
     }
 
-    fn mean(&self) -> [f64; 3] {
+    fn mean(&self) -> [f64; N] {
         self.values.map(|value| value / self.weight)
     }
 
@@ -95,19 +109,19 @@ impl Sum {
 }
 
 /// A run of colours that one entry stands for.
-struct Cluster {
+struct Cluster<const N: usize> {
     start: usize,
     end: usize,
     axis: usize,
     error: f64,
-    mean: [f64; 3],
+    mean: [f64; N],
 }
 
-impl Cluster {
-    fn of(colours: &[Colour], start: usize, end: usize) -> Self {
+impl<const N: usize> Cluster<N> {
+    fn of(colours: &[Colour<N>], start: usize, end: usize) -> Self {
         let sum = Sum::of(&colours[start..end]);
-        let errors: [f64; 3] = std::array::from_fn(|axis| sum.error(axis));
-        let axis = (0..3)
+        let errors: [f64; N] = std::array::from_fn(|axis| sum.error(axis));
+        let axis = (0..N)
             .max_by(|&a, &b| errors[a].total_cmp(&errors[b]))
             .unwrap_or(0);
         Self {
@@ -122,7 +136,7 @@ impl Cluster {
 
 /// Splits the cluster of the largest error in two, at the best place along its worst axis, until there
 /// are enough.
-fn split(colours: &mut [Colour], most: usize) -> Vec<[f64; 3]> {
+fn split<const N: usize>(colours: &mut [Colour<N>], most: usize) -> Vec<[f64; N]> {
     if colours.is_empty() {
         return Vec::new();
     }
@@ -147,13 +161,13 @@ fn split(colours: &mut [Colour], most: usize) -> Vec<[f64; 3]> {
 }
 
 /// Where to cut a sorted run of two colours or more: at least one remains on each side.
-fn best_cut(run: &[Colour]) -> usize {
+fn best_cut<const N: usize>(run: &[Colour<N>]) -> usize {
     let all = Sum::of(run);
-    let mut left = Sum::default();
+    let mut left = Sum::<N>::default();
     let mut best = (f64::MIN, 1);
     for (index, colour) in run[..run.len() - 1].iter().enumerate() {
         left.add(colour.value, colour.weight);
-        let right = Sum {
+        let right: Sum<N> = Sum {
             weight: all.weight - left.weight,
             values: std::array::from_fn(|axis| all.values[axis] - left.values[axis]),
             ..Sum::default()
@@ -167,12 +181,12 @@ fn best_cut(run: &[Colour]) -> usize {
 }
 
 /// Moves every entry to the mean of the colours that are nearest to it.
-fn settle(colours: &[Colour], palette: &[[f64; 3]]) -> Vec<[f64; 3]> {
+fn settle<const N: usize>(colours: &[Colour<N>], palette: &[[f64; N]]) -> Vec<[f64; N]> {
     let mut sums = vec![Sum::default(); palette.len()];
     for colour in colours {
-        let distance = |entry: &[f64; 3]| -> f64 {
+        let distance = |entry: &[f64; N]| -> f64 {
             let difference = |axis: usize| entry[axis] - colour.value[axis];
-            (0..3).map(|axis| difference(axis) * difference(axis)).sum()
+            (0..N).map(|axis| difference(axis) * difference(axis)).sum()
         };
         let nearest = (0..palette.len())
             .map(|index| (distance(&palette[index]), index))
@@ -191,7 +205,7 @@ fn settle(colours: &[Colour], palette: &[[f64; 3]]) -> Vec<[f64; 3]> {
 mod tests {
     use super::*;
 
-    fn histogram(colours: impl IntoIterator<Item = [u8; 3]>) -> Histogram {
+    fn histogram<const N: usize>(colours: impl IntoIterator<Item = [u8; N]>) -> Histogram<N> {
         let mut histogram = Histogram::new();
         for colour in colours {
             histogram.add(colour);
@@ -221,7 +235,15 @@ mod tests {
 
     #[test]
     fn no_pixels_make_no_palette() {
-        assert!(histogram([]).fit(256).is_empty());
+        assert!(histogram::<3>([]).fit(256).is_empty());
+    }
+
+    #[test]
+    fn a_fourth_channel_is_fitted_like_the_others() {
+        let colours = [[10, 20, 30, 0], [10, 20, 30, 255], [200, 20, 30, 128]];
+        let mut palette = histogram(colours).fit(16);
+        palette.sort_unstable();
+        assert_eq!(palette, colours);
     }
 
     #[test]

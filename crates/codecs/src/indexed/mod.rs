@@ -1,0 +1,178 @@
+//! At most 256 colours for an image: its own when it has no more, else a fitted palette and error diffusion. Shared by
+//! the formats that have palettes.
+
+mod fit;
+
+use std::collections::HashMap;
+
+use andon_pixels::{Interrupt, Result};
+
+use crate::guard;
+
+pub(crate) use fit::Histogram;
+
+/// An image by index. Pixels without a colour have the index after the last of the palette.
+#[derive(Debug)]
+pub(crate) struct Indexed<const N: usize> {
+    /// The colour of each index, of N channels.
+    pub(crate) palette: Vec<[u8; N]>,
+    /// One index per pixel.
+    pub(crate) indices: Vec<u8>,
+}
+
+/// The colours of `count` pixels, if there are no more than `most`.
+pub(crate) fn own_colours<const N: usize>(
+    count: usize,
+    most: usize,
+    colour: impl Fn(usize) -> Option<[u8; N]>,
+) -> Option<Indexed<N>> {
+    let mut palette = Vec::new();
+    let mut known = HashMap::new();
+    let mut indices = Vec::with_capacity(count);
+    let mut last = None;
+    let mut clear = Vec::new();
+    for at in 0..count {
+        let Some(colour) = colour(at) else {
+            clear.push(at);
+            indices.push(0);
+            continue;
+        };
+        let index = match last {
+            Some((same, index)) if same == colour => index,
+            _ => {
+                let next = known.len();
+                let index = *known.entry(colour).or_insert(next);
+                if index == most {
+                    return None;
+                }
+                if index == next {
+                    palette.push(colour);
+                }
+                index
+            }
+        };
+        last = Some((colour, index));
+        indices.push(index as u8);
+    }
+    for at in clear {
+        indices[at] = palette.len() as u8;
+    }
+    Some(Indexed { palette, indices })
+}
+
+/// A palette of at most `most` colours fitted to a sample of the pixels, and Floyd–Steinberg diffusion in both
+/// directions by turns, so that errors do not drift to one side. Of four channels the last is opacity, whose errors are
+/// not diffused: they would be seen as holes.
+pub(crate) fn fitted<const N: usize>(
+    (width, height): (usize, usize),
+    most: usize,
+    colour: impl Fn(usize) -> Option<[u8; N]>,
+    interrupt: &dyn Interrupt,
+) -> Result<Indexed<N>> {
+    let count = width * height;
+    let step = (count / SAMPLES).max(1);
+    let mut histogram = Histogram::new();
+    for colour in (0..count).step_by(step).filter_map(&colour) {
+        histogram.add(colour);
+    }
+    let palette = histogram.fit(most);
+    guard::wanted(interrupt)?;
+    let mut nearest = Nearest::new(&palette);
+
+    let mut indices = vec![palette.len() as u8; count];
+    // One more cell on either side takes what falls off the edge.
+    let mut here = vec![[0i16; N]; width + 2];
+    let mut below = here.clone();
+    for y in 0..height {
+        if y % BAND_ROWS == 0 {
+            guard::wanted(interrupt)?;
+        }
+        let backwards = y % 2 == 1;
+        for step in 0..width {
+            let x = if backwards { width - 1 - step } else { step };
+            let at = y * width + x;
+            let Some(colour) = colour(at) else {
+                continue;
+            };
+            let cell = x + 1;
+            let (ahead, behind) = if backwards {
+                (cell - 1, cell + 1)
+            } else {
+                (cell + 1, cell - 1)
+            };
+            let wish: [u8; N] = std::array::from_fn(|c| {
+                (i16::from(colour[c]) + (here[cell][c] + 8) / 16).clamp(0, 255) as u8
+            });
+            let index = nearest.index(wish);
+            let got = palette[usize::from(index)];
+            indices[at] = index;
+            for c in 0..N.min(3) {
+                let error = i16::from(wish[c]) - i16::from(got[c]);
+                here[ahead][c] += error * 7;
+                below[behind][c] += error * 3;
+                below[cell][c] += error * 5;
+                below[ahead][c] += error;
+            }
+        }
+        std::mem::swap(&mut here, &mut below);
+        below.fill([0; N]);
+    }
+    Ok(Indexed { palette, indices })
+}
+
+/// Pixels that the palette is fitted to.
+const SAMPLES: usize = 500_000;
+const BAND_ROWS: usize = 16;
+
+/// The nearest colour of a palette, remembered by the high bits of each channel. What that rounding misses is diffused
+/// like any other error.
+struct Nearest<const N: usize> {
+    /// One array per channel: the search is one pass that the compiler turns into vectors.
+    channels: [[i32; 256]; N],
+    known: Vec<u16>,
+}
+
+impl<const N: usize> Nearest<N> {
+    /// Of each channel: six of three channels, five of four.
+    const BITS: usize = 20 / N;
+
+    fn new(palette: &[[u8; N]]) -> Self {
+        // Entries that are not there lie farther off than any that is.
+        let mut channels = [[1 << 10; 256]; N];
+        for (index, colour) in palette.iter().take(256).enumerate() {
+            for (channel, &value) in channels.iter_mut().zip(colour) {
+                channel[index] = i32::from(value);
+            }
+        }
+        Self {
+            channels,
+            known: vec![UNKNOWN; 1 << (N * Self::BITS)],
+        }
+    }
+
+    fn index(&mut self, colour: [u8; N]) -> u8 {
+        let key = colour.iter().fold(0, |key, &value| {
+            key << Self::BITS | usize::from(value) >> (8 - Self::BITS)
+        });
+        if self.known[key] == UNKNOWN {
+            self.known[key] = u16::from(self.search(colour));
+        }
+        self.known[key] as u8
+    }
+
+    fn search(&self, colour: [u8; N]) -> u8 {
+        let colour = colour.map(i32::from);
+        let mut best = i32::MAX;
+        for index in 0..256 {
+            let mut distance = 0;
+            for (channel, value) in self.channels.iter().zip(colour) {
+                distance += (channel[index] - value) * (channel[index] - value);
+            }
+            // The index rides in the low bits: the least sum is the nearest entry.
+            best = best.min(distance << 8 | index as i32);
+        }
+        best as u8
+    }
+}
+
+const UNKNOWN: u16 = u16::MAX;
