@@ -109,7 +109,7 @@ pub(crate) fn write(judged: &[Judged<'_>], misses: &Misses) -> String {
 const INTRODUCTION: &str = "\
 # Conformance
 
-Written by `./dev conformance`; not to be edited. Every file of the conformance set is decoded in a process of its own
+Written by `./dev conformance --write`; not to be edited. Every file of the conformance set is decoded in a process of its own
 with a deadline and a memory limit, and held against the answer beside it. *Agreed* rows are those whose answer several
 decoders give, or the suite itself. *Partly judged* means that something of the row's answer has nothing in Andon to hold it
 against yet (`-v` says what). *refuse*: the file has to be refused as the client's fault, within the deadline and the
