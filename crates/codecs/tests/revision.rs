@@ -170,6 +170,7 @@ fn ways(codec: &dyn Codec) -> Vec<(&'static str, Encode)> {
             "level 8, filter adaptive",
             own(&[("level", "8"), ("filter", "adaptive")]),
         ),
+        ("colours 16", own(&[("colours", "16")])),
         ("near-lossless 40", own(&[("near-lossless", "40")])),
     ];
     let taken = |option: &str| {

@@ -305,7 +305,8 @@ fn fraction(delay: Delay) -> (u16, u16) {
     }
 }
 
-fn push_chunk(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
+/// Appends a chunk with its length and checksum.
+pub(super) fn push_chunk(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
     out.extend((data.len() as u32).to_be_bytes());
     let start = out.len();
     out.extend(kind);

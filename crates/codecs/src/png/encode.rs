@@ -12,9 +12,11 @@ use flate2::write::ZlibEncoder;
 use png::{BitDepth, ColorType, DeflateCompression};
 
 use super::adam7::Pass;
+use super::animation::push_chunk;
 use super::channels;
 use super::filter::{Choice, Filter, Rows};
 use super::header;
+use super::palette::{self, Palette, pack};
 use crate::guard;
 
 /// Writes the first frame.
@@ -23,7 +25,21 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         .frames
         .first()
         .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    let reduced = match palette::most(how) {
+        Some(_) if how.lossless => {
+            return Err(Error::Recipe {
+                piece: "lossless".to_owned(),
+                why: format!(
+                    "with:{} loses colours; leave one of them out",
+                    palette::COLOURS.name
+                ),
+            });
+        }
+        Some(most) => Some(Palette::of(frame, most, interrupt)?),
+        None => None,
+    };
     let color = match (frame.model, frame.alpha.is_some()) {
+        _ if reduced.is_some() => ColorType::Indexed,
         (Model::Gray, false) => ColorType::Grayscale,
         (Model::Gray, true) => ColorType::GrayscaleAlpha,
         (Model::Rgb, false) => ColorType::Rgb,
@@ -32,13 +48,20 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     };
     let mut info = png::Info::with_size(frame.width, frame.height);
     info.color_type = color;
-    info.bit_depth = match frame.depth() {
-        Depth::U8 => BitDepth::Eight,
+    info.bit_depth = match (&reduced, frame.depth()) {
+        // Passes are made of whole bytes.
+        (Some(palette), _) if !how.progressive => palette.bits(),
+        (_, Depth::U8) => BitDepth::Eight,
         _ => BitDepth::Sixteen,
     };
     info.interlaced = how.progressive;
     info.icc_profile = image.metadata.icc.as_deref().map(Cow::Borrowed);
     info.exif_metadata = image.metadata.exif.as_deref().map(Cow::Borrowed);
+    if let Some(palette) = &reduced {
+        info.palette = Some(Cow::Borrowed(&palette.colours));
+        info.trns = palette.transparency();
+    }
+    let frame = reduced.as_ref().map_or(frame, |palette| &palette.frame);
 
     let settings = Settings::of(how);
     let xmp = image.metadata.xmp.as_deref();
@@ -54,18 +77,35 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
 /// Measured on photographs, one core, per sample byte.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
-    let pixel_bytes = (channels(traits.model, traits.alpha) * traits.depth.bytes()) as u64;
-    let bytes = u64::from(width) * u64::from(height) * pixel_bytes;
+    let pixels = u64::from(width) * u64::from(height);
+    let reduced = palette::most(how).is_some();
+    let pixel_bytes = match reduced {
+        true => 1,
+        false => channels(traits.model, traits.alpha) * traits.depth.bytes(),
+    };
+    let bytes = pixels * pixel_bytes as u64;
     let nanos = match Settings::of(how).level {
         None => FAST_NANOS,
         Some(level) => LEVEL_NANOS[usize::from(level.min(9))],
     };
+    let (fitting, tables) = match reduced {
+        true => (PALETTE_NANOS + pixels * INDEX_NANOS, TABLE_BYTES),
+        false => (0, 0),
+    };
     Cost {
-        nanos: bytes * nanos,
-        // The result grows as a vector does; noise is written twice, and passes are packed beside it.
-        scratch: bytes * 2 + DEFLATER_BYTES,
+        nanos: bytes * nanos + fitting,
+        // The result grows as a vector does; noise is written twice, and passes are packed beside it. Indices are there
+        // in two orders for a moment.
+        scratch: bytes * 2 + DEFLATER_BYTES + tables,
     }
 }
+
+/// To fit a palette to a sample of limited size.
+const PALETTE_NANOS: u64 = 20_000_000;
+/// To find the index of a pixel.
+const INDEX_NANOS: u64 = 40;
+/// The histogram's cells and what was found for colours.
+const TABLE_BYTES: u64 = 12 << 20;
 
 const FAST_NANOS: u64 = 4;
 const LEVEL_NANOS: [u64; 10] = [4, 6, 12, 16, 25, 28, 35, 50, 120, 150];
@@ -89,6 +129,11 @@ impl Settings {
             Some(effort) => (Some(effort.min(9)), Choice::SmallestSum),
         };
         let said = how.option(&LEVEL).and_then(|text| text.parse().ok());
+        let (level, choice) = match palette::most(how) {
+            // Neighbouring indices are not alike: there is nothing to filter, and rows repeat.
+            Some(_) => (level.or(Some(PALETTE_LEVEL)), Choice::Fixed(Filter::None)),
+            None => (level, choice),
+        };
         let level = said.or(level);
         let choice = how.option(&FILTER).map_or(choice, choice_named);
         // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
@@ -117,6 +162,9 @@ impl Settings {
         }
     }
 }
+
+/// zlib's level for indices.
+const PALETTE_LEVEL: u8 = 6;
 
 /// Bits per sample, as far as the format has a use for them here.
 pub(super) const DEPTH: Word = Word {
@@ -168,7 +216,8 @@ fn write(
     settings: Settings,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
-    let interlaced = info.interlaced;
+    let (interlaced, bits) = (info.interlaced, info.bit_depth);
+    let has_palette = info.palette.is_some();
     let mut out = Vec::new();
     let mut encoder = png::Encoder::with_info(&mut out, info).map_err(internal)?;
     encoder.set_deflate_compression(settings.deflate());
@@ -181,7 +230,8 @@ fn write(
             .write_chunk(png::chunk::iTXt, &text)
             .map_err(internal)?;
     }
-    if let Some(code_points) = code_points(frame) {
+    let code_points = code_points(frame);
+    if let Some(code_points) = code_points.filter(|_| !has_palette) {
         writer
             .write_chunk(png::chunk::cICP, &code_points)
             .map_err(internal)?;
@@ -189,10 +239,19 @@ fn write(
     if interlaced {
         write_interlaced(frame, settings, writer, interrupt)?;
     } else {
-        write_rows(frame, writer, interrupt)?;
+        write_rows(frame, bits, writer, interrupt)?;
+    }
+    // They stand before the palette, which the crate writes with the header.
+    if let Some(code_points) = code_points.filter(|_| has_palette) {
+        let mut chunk = Vec::new();
+        push_chunk(&mut chunk, *b"cICP", &code_points);
+        out.splice(HEADER_BYTES..HEADER_BYTES, chunk);
     }
     Ok(out)
 }
+
+/// The signature and the first chunk, which have one length in every file.
+const HEADER_BYTES: usize = 8 + 25;
 
 /// What the colours are, where they are not sRGB and no profile says so: RGB in full range.
 fn code_points(frame: &Frame) -> Option<[u8; 4]> {
@@ -203,6 +262,7 @@ fn code_points(frame: &Frame) -> Option<[u8; 4]> {
 
 fn write_rows(
     frame: &Frame,
+    bits: BitDepth,
     mut writer: png::Writer<&mut Vec<u8>>,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
@@ -215,6 +275,9 @@ fn write_rows(
             guard::wanted(interrupt)?;
         }
         gather(frame, Pass::WHOLE, y, &mut row);
+        if (bits as u8) < 8 {
+            row = pack(&row, bits);
+        }
         stream.write_all(&row).map_err(internal)?;
     }
     stream.finish().map_err(internal)?;

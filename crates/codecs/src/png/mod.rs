@@ -4,7 +4,7 @@
 //! file that lacks its end must be refused; inflation and row filters are the `png` crate's.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
+    Codec, Cost, Decode, Depth, Encode, Error, Format, FrameReader, FrameWriter, Head, Image, Info,
     Interrupt, Model, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
@@ -17,6 +17,7 @@ mod decode;
 mod encode;
 mod filter;
 mod header;
+mod palette;
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "png";
@@ -79,6 +80,14 @@ impl Codec for Png {
         how: &Encode,
         interrupt: &'a dyn Interrupt,
     ) -> Result<Box<dyn FrameWriter + 'a>> {
+        if palette::most(how).is_some() {
+            return Err(Error::Recipe {
+                piece: format!("with:{}", palette::COLOURS.name),
+                why: "an animated PNG has one palette for all frames, which is not fitted here; ask for as:gif, or for \
+                      one frame"
+                    .to_owned(),
+            });
+        }
         Ok(Box::new(animation::Writer::new(head, how, interrupt)))
     }
 
@@ -94,15 +103,18 @@ impl Codec for Png {
             &options::EFFORT,
             &encode::LEVEL,
             &encode::FILTER,
+            &palette::COLOURS,
         ]
     }
 
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        let reduced = palette::most(how).is_some();
         let model = match have.model {
-            Model::Gray => Model::Gray,
+            Model::Gray if !reduced => Model::Gray,
             _ => Model::Rgb,
         };
         let depth = match how.depth.unwrap_or(have.depth) {
+            _ if reduced => Depth::U8,
             Depth::U8 => Depth::U8,
             _ => Depth::U16,
         };

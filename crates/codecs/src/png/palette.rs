@@ -1,0 +1,210 @@
+//! PNG with a palette: at most 256 colours, each with its own opacity.
+
+use std::borrow::Cow;
+
+use andon_pixels::{Encode, Error, Frame, Grid, Interrupt, Model, Plane, Result};
+use andon_recipe::{Arg, Word};
+use png::BitDepth;
+
+use crate::indexed::{Indexed, fitted, own_colours};
+
+/// How many colours the result may have.
+pub(super) const COLOURS: Word = Word {
+    name: "colours",
+    args: &[Arg::whole("count", 2, 256).help("how many at most")],
+    help: "a palette instead of every pixel's own colour, in 8 bits: drawings and screenshots become far smaller, \
+           photographs less so. Images of no more colours lose nothing; in others errors are diffused \
+           (Floyd–Steinberg). Not for animations",
+    example: "with:colours:256",
+};
+
+/// The most colours of the result; `None`: every pixel has its own.
+pub(super) fn most(how: &Encode) -> Option<usize> {
+    how.option(&COLOURS).and_then(|count| count.parse().ok())
+}
+
+/// A frame by index.
+pub(super) struct Palette {
+    /// The indices, as samples of a gray frame.
+    pub(super) frame: Frame,
+    /// Red, green, blue of each index.
+    pub(super) colours: Vec<u8>,
+    /// Opacities of the first indices; those that follow are opaque.
+    pub(super) opacities: Vec<u8>,
+}
+
+impl Palette {
+    /// Finds at most `most` colours for an RGB frame of 8 bits.
+    pub(super) fn of(frame: &Frame, most: usize, interrupt: &dyn Interrupt) -> Result<Self> {
+        let (width, height) = (frame.width as usize, frame.height as usize);
+        let count = width * height;
+        let [r, g, b] = colours(frame)?;
+        let colour = |at: usize| [r[at], g[at], b[at]];
+        let entries = match opacity(frame)? {
+            None => {
+                let colour = |at| Some(colour(at));
+                let indexed = match own_colours(count, most, colour) {
+                    Some(exact) => exact,
+                    None => fitted((width, height), most, colour, interrupt)?,
+                };
+                with_opacity(indexed, |[r, g, b]| [r, g, b, u8::MAX])
+            }
+            Some(alpha) => {
+                let clear = alpha.contains(&0);
+                let most = most - usize::from(clear);
+                let seen = |at: usize| (alpha[at] > 0).then_some(alpha[at]);
+                let plain = |at: usize| {
+                    let [r, g, b] = colour(at);
+                    seen(at).map(|a| [r, g, b, a])
+                };
+                let mut entries = match own_colours(count, most, plain) {
+                    Some(exact) => exact,
+                    None => {
+                        // What is hardly seen may differ a lot.
+                        let weighed = |at| plain(at).map(premultiplied);
+                        with_opacity(
+                            fitted((width, height), most, weighed, interrupt)?,
+                            unmultiplied,
+                        )
+                    }
+                };
+                if clear {
+                    entries.palette.push([0; 4]);
+                }
+                translucent_first(entries)
+            }
+        };
+        let translucent = entries.palette.iter().filter(|entry| entry[3] < u8::MAX);
+        let indices = Grid::from_samples(frame.width, frame.height, entries.indices)?;
+        let indices = Frame::new(
+            Model::Gray,
+            frame.width,
+            frame.height,
+            vec![Plane::U8(indices)],
+            None,
+        )?;
+        Ok(Self {
+            frame: indices.with_colour(frame.colour.clone()),
+            opacities: translucent.map(|entry| entry[3]).collect(),
+            colours: entries
+                .palette
+                .iter()
+                .flat_map(|[r, g, b, _]| [*r, *g, *b])
+                .collect(),
+        })
+    }
+
+    /// Bits of an index.
+    pub(super) fn bits(&self) -> BitDepth {
+        match self.colours.len() / 3 {
+            0..=2 => BitDepth::One,
+            3..=4 => BitDepth::Two,
+            5..=16 => BitDepth::Four,
+            _ => BitDepth::Eight,
+        }
+    }
+
+    /// The `tRNS` chunk, if any.
+    pub(super) fn transparency(&self) -> Option<Cow<'_, [u8]>> {
+        (!self.opacities.is_empty()).then(|| Cow::Borrowed(&self.opacities[..]))
+    }
+}
+
+fn with_opacity<const N: usize>(
+    indexed: Indexed<N>,
+    colour: impl Fn([u8; N]) -> [u8; 4],
+) -> Indexed<4> {
+    Indexed {
+        palette: indexed.palette.into_iter().map(colour).collect(),
+        indices: indexed.indices,
+    }
+}
+
+/// The file lists opacities up to the last that is not full.
+fn translucent_first(indexed: Indexed<4>) -> Indexed<4> {
+    let mut order: Vec<usize> = (0..indexed.palette.len()).collect();
+    order.sort_by_key(|&index| indexed.palette[index][3] == u8::MAX);
+    let mut place = vec![0; order.len()];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new as u8;
+    }
+    Indexed {
+        palette: order.iter().map(|&old| indexed.palette[old]).collect(),
+        indices: indexed
+            .indices
+            .into_iter()
+            .map(|old| place[usize::from(old)])
+            .collect(),
+    }
+}
+
+fn premultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+    let times = |value: u8| ((u32::from(value) * u32::from(a) + 127) / 255) as u8;
+    [times(r), times(g), times(b), a]
+}
+
+fn unmultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
+    let by = u32::from(a).max(1);
+    let over = |value: u8| ((u32::from(value) * 255 + by / 2) / by).min(255) as u8;
+    // The mean of what is opaque and what is nearly so would let a little shine through everywhere.
+    let a = if a >= NEARLY_OPAQUE { u8::MAX } else { a };
+    [over(r), over(g), over(b), a]
+}
+
+const NEARLY_OPAQUE: u8 = 248;
+
+fn colours(frame: &Frame) -> Result<[&[u8]; 3]> {
+    let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
+    planes
+        .filter(|_| frame.model == Model::Rgb)
+        .and_then(|planes| <[&Grid<u8>; 3]>::try_from(planes).ok())
+        .map(|planes| planes.map(Grid::samples))
+        .ok_or_else(unfit)
+}
+
+fn opacity(frame: &Frame) -> Result<Option<&[u8]>> {
+    let plane = frame.alpha.as_ref();
+    plane
+        .map(|plane| plane.as_u8().map(Grid::samples).ok_or_else(unfit))
+        .transpose()
+}
+
+fn unfit() -> Error {
+    Error::Internal("a palette was asked for of something else than RGB in 8 bits".to_owned())
+}
+
+/// Indices of a row, as many in a byte as go in, the first in the high bits.
+pub(super) fn pack(row: &[u8], bits: BitDepth) -> Vec<u8> {
+    let bits = bits as usize;
+    let packed = row.chunks(8 / bits).map(|indices| {
+        let places = indices.iter().enumerate();
+        places.fold(0, |byte, (place, index)| {
+            byte | index << (8 - bits * (place + 1))
+        })
+    });
+    packed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_does_not_fill_its_last_byte_is_padded() {
+        assert_eq!(pack(&[1, 0, 1], BitDepth::One), [0b1010_0000]);
+        assert_eq!(
+            pack(&[3, 1, 2, 0, 1], BitDepth::Two),
+            [0b1101_1000, 0b0100_0000]
+        );
+        assert_eq!(pack(&[15, 2, 7], BitDepth::Four), [0xf2, 0x70]);
+    }
+
+    #[test]
+    fn opacity_is_divided_out_again() {
+        for a in 1..=255 {
+            let [r, _, _, _] = unmultiplied(premultiplied([200, 0, 255, a]));
+            let step = 255 / u32::from(a) + 1;
+            assert!(u32::from(r.abs_diff(200)) <= step, "{a}: {r}");
+        }
+    }
+}
