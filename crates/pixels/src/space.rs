@@ -234,6 +234,21 @@ impl Space {
         }
     }
 
+    /// Linear light of the same primaries. `None`: of a profile that was not recognised, and of light brighter than
+    /// white.
+    #[must_use]
+    pub fn light(self) -> Option<Self> {
+        let unknown = self.profiled && self.transfer == Transfer::Unspecified;
+        (!unknown && !self.is_hdr()).then_some(Self {
+            primaries: match self.primaries {
+                Primaries::Unspecified => Primaries::Bt709,
+                said => said,
+            },
+            transfer: Transfer::Linear,
+            profiled: false,
+        })
+    }
+
     /// Is it of light brighter than white?
     #[must_use]
     pub fn is_hdr(self) -> bool {

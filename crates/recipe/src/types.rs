@@ -199,6 +199,8 @@ pub struct Output {
     pub metadata: Kept,
     /// The gain map is left out, which makes a photograph brighter on HDR screens.
     pub drops_gain_map: bool,
+    /// Scaled in linear light.
+    pub linear: bool,
     /// The format; absent: the source's own.
     pub format: Option<FormatName>,
     /// The format of a picture that moves instead, if another.

@@ -30,6 +30,7 @@ pub const WORDS: &[&Word] = &[
     &PROFILE,
     &METADATA,
     &GAIN_MAP,
+    &LINEAR,
     &AS,
     &MOVING,
     &options::QUALITY,
@@ -291,6 +292,14 @@ pub(crate) const GAIN_MAP: Word = word(
     "what becomes of the gain map of an HDR photograph (Ultra HDR, ISO 21496-1), which makes it brighter on screens \
      that can show that; absent: keep",
     "gainmap:drop",
+);
+pub(crate) const LINEAR: Word = word(
+    "linear",
+    &[],
+    "scales in linear light, before effects: fine patterns, stars and thin lights keep their brightness. JPEGs are then \
+     decoded in full and pixels held in 16 bits, which takes several times as long. HDR, and sources whose own profile \
+     is kept though it is neither sRGB nor Display P3, are scaled as they are stored",
+    "linear",
 );
 pub(crate) const AS: Word = word(
     "as",

@@ -21,7 +21,7 @@ use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::resize::Resizable;
 use crate::samples::{Planes, Sample, bytes, count};
-use crate::space::{Matrix, Range, Space};
+use crate::space::{Matrix, Range, Space, Transfer};
 use crate::stage::{Context, Stage};
 
 /// Brings a frame to another model, matrix, range, thinning, depth or space; adds or drops alpha.
@@ -39,6 +39,16 @@ impl Stage for Convert {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         // Narrowed first: what follows is then cheaper, and no more than a level worse.
         match self.to.depth {
+            // Eight bits hold little of light that is dark.
+            Depth::U8 if self.from.transfer == Transfer::Linear && self.recolours().is_some() => {
+                let to = Traits {
+                    depth: Depth::U16,
+                    ..self.to
+                };
+                let wide = Self { to, ..*self }.apply(frame, context)?;
+                let from = self.to.space;
+                Self { from, ..*self }.apply(wide, context)
+            }
             Depth::U8 => self.converted(Planes::<u8>::of(frame), context.interrupt),
             _ => self.converted(Planes::<u16>::of(frame), context.interrupt),
         }

@@ -16,6 +16,7 @@ use crate::ops::canvas::Blank;
 use crate::ops::flatten::Flattened;
 use crate::ops::turn::Turned;
 use crate::resize::{Crop, Resample, Rescale, kernel};
+use crate::space::Space;
 use crate::stage::Stage;
 
 /// What is decided so far; each of the phases of [`super::rules::PHASES`] decides more.
@@ -57,6 +58,8 @@ pub(super) struct Draft<'a> {
     pub(super) scales: Scales,
     /// Phase 2: what brings the decoded picture to its part and size.
     pub(super) first: First,
+    /// Phase 2: that is done in linear light.
+    pub(super) scales_light: bool,
     /// The rules that acted, in the order in which they did.
     pub(super) fired: Vec<&'static Rule>,
 }
@@ -119,6 +122,7 @@ impl<'a> Draft<'a> {
             chroma: None,
             scales: Scales::FULL,
             first: First::Nothing,
+            scales_light: false,
             fired: Vec::new(),
             runs,
         })
@@ -146,6 +150,14 @@ impl<'a> Draft<'a> {
     /// The space that is asked for.
     pub(super) fn profile(&self) -> Profile {
         self.recipe.output.profile
+    }
+
+    /// The space of linear light to scale in, where that is asked for and the image's numbers can come back from it.
+    pub(super) fn light(&self) -> Option<Space> {
+        let ends = self.leaves.map_or(self.full.space, |leaves| leaves.space);
+        let inks = self.full.model == Model::Cmyk && self.leaves.is_none();
+        let asked = self.recipe.output.linear && self.runs.first.is_scaled;
+        ends.light().filter(|_| asked && !inks)
     }
 
     /// Settles what comes after resampling, for it tells which planes the encoder will need.
@@ -301,7 +313,7 @@ pub(super) fn turned_sub(sub: Subsampling, orientation: Orientation) -> Subsampl
 }
 
 /// Traits through a turn.
-fn turned(traits: Traits, orientation: Orientation) -> Traits {
+pub(super) fn turned(traits: Traits, orientation: Orientation) -> Traits {
     let model = match traits.model {
         Model::YCbCr { sub, range, matrix } => Model::YCbCr {
             sub: turned_sub(sub, orientation),

@@ -14,7 +14,7 @@ use crate::color::Convert;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
-use crate::frame::{Model, Traits};
+use crate::frame::{Depth, Model, Traits};
 use crate::limits::Limits;
 use crate::score;
 use crate::space::Space;
@@ -108,6 +108,14 @@ pub(crate) fn plan(
     if let (Some(Part { area, .. }), Some(step)) = (&part, walk.steps.first_mut()) {
         let Area { x, y, w, h } = area;
         step.text += &format!(" from {x},{y} {w}x{h}");
+    }
+    if let Some(space) = draft.light().filter(|_| draft.scales_light) {
+        walk.convert(Traits {
+            model: Model::Rgb,
+            depth: Depth::U16,
+            space,
+            ..walk.traits
+        });
     }
     walk.extend(std::mem::take(&mut draft.first).into_stage());
     walk.extend(draft.turn.take());

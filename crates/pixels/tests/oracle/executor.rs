@@ -14,7 +14,13 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
     let mut picture = source.picture();
     // Pictures that may be transparent are resampled with the softer kernel, until they lie on a ground.
     let mut alpha = source.alpha();
+    // Until something is painted.
+    let mut light = recipe.output.linear;
     for step in &recipe.steps {
+        light &= !matches!(
+            step,
+            Step::Canvas(_) | Step::Rotate { .. } | Step::Effect(_)
+        );
         picture = match step {
             Step::Original => picture,
             Step::Orient => geometry::turned(picture, source.orientation()),
@@ -24,7 +30,17 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
                 let [x, y, w, h] = [x, y, w, h].map(px);
                 Picture::new(w, h, |at, row| picture.at(at + x, row + y))
             }
-            Step::Exact { w, h } => scaled(&picture, px(w), px(h), alpha || source.palette()),
+            Step::Exact { w, h } => {
+                let soft = alpha || source.palette();
+                match light {
+                    false => scaled(&picture, px(w), px(h), soft),
+                    true => {
+                        let light = geometry::curved(&picture, geometry::to_light);
+                        let small = scaled(&light, px(w), px(h), soft);
+                        geometry::curved(&small, geometry::from_light)
+                    }
+                }
+            }
             Step::Canvas(canvas) => {
                 alpha = canvas.colour.a < 255;
                 geometry::on_canvas(&picture, canvas)

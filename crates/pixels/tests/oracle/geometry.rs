@@ -54,6 +54,33 @@ pub(crate) fn resampled(picture: &Picture, width: u32, height: u32, kernel: Kern
     })
 }
 
+/// Each colour by a curve of levels of 255.
+pub(crate) fn curved(picture: &Picture, curve: fn(f64) -> f64) -> Picture {
+    Picture::new(picture.width, picture.height, |x, y| {
+        let [r, g, b, a] = picture.at(x, y);
+        let [r, g, b] = [r, g, b].map(|value| 255.0 * curve(value.clamp(0.0, 255.0) / 255.0));
+        [r, g, b, a]
+    })
+}
+
+/// Light of a number of sRGB, both from 0 to 1 (IEC 61966-2-1).
+pub(crate) fn to_light(value: f64) -> f64 {
+    if value <= 0.040_45 {
+        value / 12.92
+    } else {
+        ((value + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// The number of a light.
+pub(crate) fn from_light(light: f64) -> f64 {
+    if light <= 0.003_130_8 {
+        light * 12.92
+    } else {
+        1.055 * light.powf(1.0 / 2.4) - 0.055
+    }
+}
+
 /// Over a ground.
 pub(crate) fn on_canvas(picture: &Picture, canvas: &Canvas) -> Picture {
     let (x, y) = canvas.at.expect("a resolved canvas");

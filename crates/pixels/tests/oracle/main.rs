@@ -230,6 +230,34 @@ fn luma_and_chroma_of_every_kind_show_what_the_oracle_shows() {
 }
 
 #[test]
+fn light_of_every_kind_is_scaled_as_the_oracle_scales_it() {
+    let recipes = [
+        "fit:40x40,linear,as:png",
+        "turn:90,crop:3:5:60x50,fit:20x20,linear,as:jpeg,q:90",
+        "exact:30x12,flip:h,linear,as:webp,q:80",
+        "cover:32x32,pad:2:3:4:5:4080c0,linear,as:webp,lossless",
+    ];
+    let plain = ["rgb", "ycbcr"].map(|model| Source::plain("png", model));
+    for (number, source) in plain.into_iter().chain(wishes::every_ycbcr()).enumerate() {
+        if let Err(why) = judge(&source, recipes[number % 4]) {
+            panic!("{why}");
+        }
+    }
+}
+
+#[test]
+fn the_oracle_tells_light_from_what_is_stored_of_it() {
+    let source = Source::plain("png", "rgb");
+    let scaled = |text: &str| {
+        let recipe: Recipe = text.parse().expect("a recipe");
+        executor::execute(&recipe, &source, false)
+    };
+    let (light, stored) = (scaled("exact:12x9,linear"), scaled("exact:12x9"));
+    let difference = Difference::between(&light, &stored, &light, picture::luma_shares(Model::Rgb));
+    assert!(difference.luma_mean > FULL.luma_mean, "{difference:?}");
+}
+
+#[test]
 fn the_oracle_notices_a_shift_of_one_pixel() {
     let source = Source::plain("png", "rgb");
     let shown = source.picture();

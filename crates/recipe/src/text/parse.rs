@@ -111,6 +111,11 @@ impl Reader {
                 output.drops_gain_map = choice == Some(words::DROP);
                 &words::GAIN_MAP
             }
+            "linear" => {
+                let [] = words::LINEAR.read(parts)?;
+                output.linear = true;
+                &words::LINEAR
+            }
             "q" if parts == [AUTO] => {
                 self.goal(word, Goal::Score(AUTO_SCORE))?;
                 &options::SCORE

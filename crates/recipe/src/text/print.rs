@@ -53,6 +53,9 @@ impl Pieces<'_, '_> {
         if output.drops_gain_map {
             self.put(format_args!("gainmap:{}", words::DROP))?;
         }
+        if output.linear {
+            self.put(words::LINEAR.name)?;
+        }
         if let Some(format) = &output.format {
             self.put(format_args!("as:{format}"))?;
         }

@@ -24,6 +24,7 @@ fn canonical_texts_print_as_they_were_written() {
         "original",
         "orient,turn:90,metadata:none",
         "metadata:all,gainmap:drop,as:jpeg",
+        "fit:400x300,linear,as:jpeg",
         "profile:ignore,metadata:all",
         "shrink:3",
         "flip:hv,rotate:12.5,rotate:-3:ffffff",
@@ -374,6 +375,7 @@ fn any_output() -> impl Strategy<Value = Output> {
             select(Profile::SAID.to_vec()),
             select(Kept::SAID.to_vec()),
             any::<bool>(),
+            any::<bool>(),
         ),
         of(select(vec![8, 10, 12, 16])),
         any::<bool>(),
@@ -385,7 +387,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         .prop_map(
             |(
                 (background, format, moving, goal, lossless),
-                (profile, metadata, drops_gain_map),
+                (profile, metadata, drops_gain_map, linear),
                 depth,
                 progressive,
                 chroma,
@@ -398,6 +400,7 @@ fn any_output() -> impl Strategy<Value = Output> {
                     profile,
                     metadata,
                     drops_gain_map,
+                    linear,
                     format: format.map(|name| FormatName::new(&name).expect("a name")),
                     moving: moving.map(|name| FormatName::new(&name).expect("a name")),
                     goal: goal.filter(|_| !lossless),

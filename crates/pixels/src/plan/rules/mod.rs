@@ -7,6 +7,7 @@ use super::draft::Draft;
 pub(super) mod convert_colour_late;
 pub(super) mod copy_if_nothing_changes;
 pub(super) mod crop_before_resize;
+pub(super) mod scale_in_linear_light;
 pub(super) mod shrink_on_load;
 pub(super) mod skip_identity;
 pub(super) mod stay_in_planes;
@@ -21,6 +22,7 @@ pub const RULES: &[&Rule] = &[
     &convert_colour_late::RULE,
     &shrink_on_load::RULE,
     &skip_identity::RULE,
+    &scale_in_linear_light::RULE,
 ];
 
 /// The same by phase: the first decides what is shown, the second, when the planes are known that the
@@ -36,6 +38,7 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
         &convert_colour_late::RULE,
         &shrink_on_load::RULE,
         &skip_identity::RULE,
+        &scale_in_linear_light::RULE,
     ],
 ];
 

@@ -50,6 +50,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
     let (source, info, stored) = (draft.source, draft.info, &draft.stored);
     let headroom = draft.formats.headroom;
     draft.scales = match draft.runs.measured {
+        // A decoder shrinks what is stored.
+        Scale::FULL if draft.light().is_some() => return false,
         Scale::FULL => scales(source, info, stored, draft.chroma, headroom),
         measured => {
             // Luma at the scale that was asked for, or the next that the codec offers.

@@ -34,6 +34,10 @@ fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subs
 /// Decides the subsampling that resampling ends in. Does the picture go from chroma planes to chroma planes
 /// of one matrix?
 fn act(draft: &mut Draft<'_>) -> bool {
+    if draft.light().is_some() {
+        // Light is not that of luma and chroma.
+        return false;
+    }
     draft.chroma = chroma(draft.full, draft.needed, draft.orientation());
     let matrix = |model| match model {
         Model::YCbCr { matrix, .. } => Some(matrix),
