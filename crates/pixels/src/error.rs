@@ -93,6 +93,33 @@ impl Error {
         }
     }
 
+    /// One word for logs and for programs.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::UnknownFormat => "unknown_format",
+            Self::Broken { .. } => "broken",
+            Self::Unsupported { .. } => "unsupported",
+            Self::Limit { .. } => "limit",
+            Self::Recipe { .. } => "recipe",
+            Self::Unfit { .. } => "unfit",
+            Self::Interrupted => "interrupted",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// The status that a server answers it with.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Recipe { .. } => 400,
+            Self::UnknownFormat | Self::Broken { .. } | Self::Unsupported { .. } => 415,
+            Self::Unfit { .. } | Self::Limit { .. } => 422,
+            Self::Internal(_) => 500,
+            Self::Interrupted => 503,
+        }
+    }
+
     /// A broken picture.
     pub fn broken(format: &'static str, why: impl Into<String>) -> Self {
         Self::Broken {

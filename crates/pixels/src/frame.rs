@@ -290,6 +290,17 @@ impl Model {
         }
     }
 
+    /// One word: `gray`, `ycbcr`, `rgb` or `cmyk`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gray => "gray",
+            Self::YCbCr { .. } => "ycbcr",
+            Self::Rgb => "rgb",
+            Self::Cmyk => "cmyk",
+        }
+    }
+
     /// How many colour planes (alpha not counted).
     #[must_use]
     pub fn planes(self) -> usize {

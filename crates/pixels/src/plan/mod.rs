@@ -14,6 +14,7 @@ pub(crate) mod planner;
 mod rules;
 mod runs;
 pub(crate) mod search;
+mod shared_peak;
 mod view;
 mod words;
 
@@ -29,6 +30,7 @@ pub use part::Index;
 pub(crate) use part::Part;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
+pub use shared_peak::SharedPeak;
 pub(crate) use words::fraction;
 
 use crate::codec::{Codec, Encode, Info, Scales};

@@ -22,7 +22,6 @@ mod counters;
 pub(crate) mod priority;
 mod queue;
 mod shared_decode;
-mod shared_peak;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
@@ -37,14 +36,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_pixels::{Cores, Cost, Decoded, Plan, Task};
+use andon_pixels::{Cores, Cost, Decoded, Plan, SharedPeak, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::Calibration;
 use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::shared_decode::Member;
-use self::shared_peak::SharedPeak;
 use crate::config::Config;
 use crate::error::{Error, Rejection};
 

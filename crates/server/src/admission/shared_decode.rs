@@ -8,7 +8,7 @@
 //! only decodes whose codec can do that are shared, which are those of equal scale for every format, and
 //! all reduced scales of a JPEG; a JPEG that is also wanted in full is gone through once more for that.
 //!
-//! **Memory.** What they hold together is told in `shared_peak`; all of it is given back when the last of
+//! **Memory.** What they hold together is told in [`SharedPeak`](andon_pixels::SharedPeak); all of it is given back when the last of
 //! them is done. Should each have to decode alone after all, one after the other does, within the same.
 //!
 //! **Interruption.** The decode is given up when nobody of them is wanted any more; afterwards each ends

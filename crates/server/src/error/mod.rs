@@ -176,7 +176,6 @@ impl Error {
 
     /// Everything a reply and a log line say beside the sentence: the whole table in one place.
     fn facts(&self) -> (StatusCode, Fault, &'static str) {
-        use andon_pixels::Error as P;
         match self {
             Self::Target(refusal) => {
                 let (status, label) = refused(refusal.fault);
@@ -191,37 +190,10 @@ impl Error {
                 let status = status.unwrap_or(StatusCode::MOVED_PERMANENTLY);
                 (status, Fault::Client, "moved")
             }
-            Self::Pixels(P::Recipe { .. }) => (StatusCode::BAD_REQUEST, Fault::Client, "recipe"),
-            Self::Pixels(P::UnknownFormat) => (
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                Fault::Origin,
-                "unknown_format",
-            ),
-            Self::Pixels(P::Broken { .. }) => {
-                (StatusCode::UNSUPPORTED_MEDIA_TYPE, Fault::Origin, "broken")
-            }
-            Self::Pixels(P::Unfit { .. }) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "unfit")
-            }
-            Self::Pixels(P::Unsupported { .. }) => (
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                Fault::Origin,
-                "unsupported",
-            ),
-            // How large the result is to be is in the URL.
-            Self::Pixels(P::Limit { name, .. }) if name.starts_with("result") => {
-                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Client, "limit")
-            }
-            Self::Pixels(P::Limit { .. }) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, Fault::Origin, "limit")
-            }
-            Self::Pixels(P::Interrupted) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                Fault::Server,
-                "interrupted",
-            ),
-            Self::Pixels(P::Internal(_)) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "internal")
+            Self::Pixels(error) => {
+                let status = StatusCode::from_u16(error.status());
+                let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                (status, pixels_fault(error), error.kind())
             }
             Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
             Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
@@ -344,6 +316,22 @@ impl Error {
             Self::Refused(rejection) => Some(rejection.retry_after),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }
+    }
+}
+
+/// Whose fault it is that an image cannot be made.
+fn pixels_fault(error: &andon_pixels::Error) -> Fault {
+    use andon_pixels::Error as P;
+    match error {
+        P::Recipe { .. } => Fault::Client,
+        // How large the result is to be is in the URL.
+        P::Limit { name, .. } if name.starts_with("result") => Fault::Client,
+        P::Interrupted | P::Internal(_) => Fault::Server,
+        P::UnknownFormat
+        | P::Broken { .. }
+        | P::Unfit { .. }
+        | P::Unsupported { .. }
+        | P::Limit { .. } => Fault::Origin,
     }
 }
 

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use andon_dialects::{About, ImageRequest, Part, ResultAbout, SourceAbout};
-use andon_pixels::{
-    Cores, Decoded, Engine, Index, Interrupt, Measurement, Model, Plan, Run, Timings,
-};
+use andon_pixels::{Cores, Decoded, Engine, Index, Interrupt, Measurement, Plan, Run, Timings};
 use andon_recipe::{Measured, Recipe};
 use bytes::Bytes;
 
@@ -159,12 +157,6 @@ impl Planned {
     #[must_use]
     pub fn about<'a>(&'a self, parts: &'a [Part]) -> About<'a> {
         let (info, plan) = (self.plan.info(), &self.plan);
-        let colour = match info.model {
-            Model::Gray => "gray",
-            Model::YCbCr { .. } => "ycbcr",
-            Model::Rgb => "rgb",
-            Model::Cmyk => "cmyk",
-        };
         let (width, height) = plan.size();
         About {
             source: SourceAbout {
@@ -175,7 +167,7 @@ impl Planned {
                 frames: info.frames,
                 alpha: info.alpha,
                 depth: info.depth.bits().into(),
-                colour,
+                colour: info.model.name(),
                 profiled: info.space.profiled,
                 metadata: info.metadata,
                 progressive: info.progressive,

@@ -4,11 +4,12 @@
 //! beside it, it holds while it runs, and no more of them run at a time than there are threads: a
 //! further size of a picture takes little more memory than was taken already.
 
-use andon_pixels::{Holding, Scales};
+use crate::codec::Scales;
+use crate::plan::Holding;
 
 /// What everybody holds who begins with the same decode. Source files are counted where they are held.
 #[derive(Clone, Debug)]
-pub(super) struct SharedPeak {
+pub struct SharedPeak {
     threads: usize,
     /// One frame for each of these scales, in bytes.
     frames: Vec<(Option<Scales>, u64)>,
@@ -19,8 +20,9 @@ pub(super) struct SharedPeak {
 }
 
 impl SharedPeak {
-    /// One job alone, where so many can run at a time.
-    pub(super) fn of(first: Holding, threads: usize) -> Self {
+    /// One job alone, where up to `threads` jobs run at a time.
+    #[must_use]
+    pub fn of(first: Holding, threads: usize) -> Self {
         let empty = Self {
             threads: threads.max(1),
             frames: Vec::new(),
@@ -31,7 +33,8 @@ impl SharedPeak {
     }
 
     /// The same and one more.
-    pub(super) fn with(&self, other: Holding) -> Self {
+    #[must_use]
+    pub fn with(&self, other: Holding) -> Self {
         let mut shared_peak = self.clone();
         let known = |(scales, _): &(Option<Scales>, u64)| *scales == other.scales;
         if !shared_peak.frames.iter().any(known) {
@@ -46,7 +49,8 @@ impl SharedPeak {
     }
 
     /// The most bytes that all of them hold at a time.
-    pub(super) fn bytes(&self) -> u64 {
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         let frames: u64 = self.frames.iter().map(|(_, bytes)| bytes).sum();
         let running: u64 = self.afterwards.iter().take(self.threads).sum();
         frames.saturating_add(self.decoding.max(running))
@@ -55,9 +59,8 @@ impl SharedPeak {
 
 #[cfg(test)]
 mod tests {
-    use andon_pixels::Scale;
-
     use super::*;
+    use crate::codec::Scale;
 
     fn holding(scale: Scale, frame: u64, decoding: u64, afterwards: u64) -> Holding {
         Holding {
