@@ -5,17 +5,16 @@ mod overlays;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use andon_pixels::{Engine, Limits, Run};
+use andon_batch::Renderer;
+use andon_pixels::{Limits, Never};
 use andon_recipe::Recipe;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::outputs::Outputs;
-use self::overlays::Overlays;
 
 /// Convert many images with one recipe
 #[derive(clap::Args)]
@@ -46,12 +45,10 @@ the others go on; the exit code is then 1.";
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
-    let mut recipe = args.recipe.clone();
-    recipe.output.without_accept();
+    let overlays = overlays::read(args.materials.as_deref(), args.recipe.materials())?;
     let batch = Batch {
-        recipe: &recipe,
-        engine: Engine::new(andon_codecs::ALL, Limits::default()),
-        overlays: Overlays::read(args.materials.as_deref(), recipe.materials())?,
+        recipe: &args.recipe,
+        renderer: Renderer::new(andon_codecs::ALL, Limits::default(), overlays),
         outputs: Outputs::new(&args.output, &args.inputs),
     };
     let failed = batch.run(&args.inputs);
@@ -65,8 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 struct Batch<'a> {
     recipe: &'a Recipe,
-    engine: Engine,
-    overlays: Overlays,
+    renderer: Renderer,
     outputs: Outputs,
 }
 
@@ -74,40 +70,25 @@ impl Batch<'_> {
     /// Converts every input and says how many failed.
     fn run(&self, inputs: &[PathBuf]) -> usize {
         let progress = progress_bar(inputs.len());
-        let next = AtomicUsize::new(0);
-        let failed = Mutex::new(0);
-        let work = || {
-            while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.convert(input) {
-                    progress.suspend(|| eprintln!("{}: {error:#}", input.display()));
-                    if let Ok(mut failed) = failed.lock() {
-                        *failed += 1;
-                    }
-                }
-                progress.inc(1);
-            }
-        };
+        let failed = AtomicUsize::new(0);
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        thread::scope(|scope| {
-            for _ in 0..threads.min(inputs.len()) {
-                scope.spawn(work);
+        andon_batch::each(threads, inputs.len(), |index| {
+            let input = &inputs[index];
+            if let Err(error) = self.convert(input) {
+                progress.suspend(|| eprintln!("{}: {error:#}", input.display()));
+                failed.fetch_add(1, Ordering::Relaxed);
             }
+            progress.inc(1);
         });
         progress.finish_and_clear();
-        failed.into_inner().unwrap_or(inputs.len())
+        failed.into_inner()
     }
 
     fn convert(&self, input: &Path) -> anyhow::Result<()> {
         let source = std::fs::read(input).context("cannot be read")?;
-        let plan = (self.engine).plan_with(self.recipe, &source, &self.overlays, None, None)?;
+        let plan = self.renderer.plan(self.recipe, &source)?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = self.engine.run(
-            &plan,
-            Run {
-                materials: &self.overlays,
-                ..Run::of(&source)
-            },
-        )?;
+        let made = self.renderer.run(&plan, &source, &Never)?;
         for note in &made.notes {
             eprintln!("{}: note: {note}", input.display());
         }

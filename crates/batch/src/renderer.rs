@@ -1,0 +1,265 @@
+//! One image, one or more recipes.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use andon_pixels::{
+    Alone, Codec, Decoded, Engine, Error, Frame, Info, Interrupt, Limits, Plan, Rendered, Result,
+    Run, SharedPeak,
+};
+use andon_recipe::Recipe;
+
+use crate::overlays::Overlays;
+
+/// Plans and runs recipes for images in memory, on the calling thread. Any number of threads may share one.
+///
+/// A panic while an image is worked on is an [`Error::Internal`] of that image.
+pub struct Renderer {
+    engine: Engine,
+    limits: Limits,
+    overlays: Overlays,
+}
+
+impl Renderer {
+    /// A renderer over these codecs, within these limits; recipes may lay these images over others.
+    #[must_use]
+    pub fn new(codecs: &'static [&'static dyn Codec], limits: Limits, overlays: Overlays) -> Self {
+        Self {
+            engine: Engine::new(codecs, limits),
+            limits,
+            overlays,
+        }
+    }
+
+    /// Reads the header of `source`.
+    ///
+    /// # Errors
+    /// As [`Engine::probe`].
+    pub fn probe(&self, source: &[u8]) -> Result<Info> {
+        caught(|| self.engine.probe(source))
+    }
+
+    /// Plans what a recipe comes to for `source`; `as:auto` is the source's own format, as there is no `Accept`.
+    ///
+    /// # Errors
+    /// As [`Engine::plan_with`].
+    pub fn plan(&self, recipe: &Recipe, source: &[u8]) -> Result<Plan> {
+        let mut recipe = recipe.clone();
+        recipe.output.without_accept();
+        caught(|| (self.engine).plan_with(&recipe, source, &self.overlays, None, None))
+    }
+
+    /// Runs a plan for `source`.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run(&self, plan: &Plan, source: &[u8], interrupt: &dyn Interrupt) -> Result<Rendered> {
+        self.run_from(None, plan, source, interrupt)
+    }
+
+    /// Runs a plan up to the frame that would be encoded.
+    ///
+    /// # Errors
+    /// As [`Engine::render_frame`].
+    pub fn run_to_frame(
+        &self,
+        plan: &Plan,
+        source: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Frame> {
+        caught(|| {
+            let run = self.how(None, source, interrupt);
+            self.engine.render_frame(plan, run)
+        })
+    }
+
+    /// Plans and runs several recipes for `source`, in their order. Those that can begin with the same decode share it,
+    /// as far as `limits.memory` allows; each result is what its recipe alone would give, to the byte.
+    pub fn render(
+        &self,
+        recipes: &[Recipe],
+        source: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Vec<Result<Rendered>> {
+        let plans: Vec<Result<Plan>> = recipes
+            .iter()
+            .map(|recipe| self.plan(recipe, source))
+            .collect();
+        let mut decoded = self.decode_at_once(&plans, source, interrupt);
+        plans
+            .into_iter()
+            .zip(&mut decoded)
+            .map(|(plan, decoded)| self.run_from(decoded.take(), &plan?, source, interrupt))
+            .collect()
+    }
+
+    fn run_from(
+        &self,
+        decoded: Option<Decoded>,
+        plan: &Plan,
+        source: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Rendered> {
+        caught(|| {
+            let run = self.how(decoded, source, interrupt);
+            self.engine.run(plan, run)
+        })
+    }
+
+    fn how<'a>(
+        &'a self,
+        decoded: Option<Decoded>,
+        source: &'a [u8],
+        interrupt: &'a dyn Interrupt,
+    ) -> Run<'a> {
+        Run {
+            materials: &self.overlays,
+            interrupt,
+            decoded,
+            ..Run::of(source)
+        }
+    }
+
+    /// For each plan what it begins with, if that was decoded together with others. If such a decode fails, each of
+    /// them decodes alone and fails in its own way.
+    fn decode_at_once(
+        &self,
+        plans: &[Result<Plan>],
+        source: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Vec<Option<Decoded>> {
+        let mut decoded: Vec<Option<Decoded>> = plans.iter().map(|_| None).collect();
+        for group in groups(plans, self.limits.memory) {
+            let members: Vec<&Plan> = group.iter().map(|(_, plan)| *plan).collect();
+            let decode = || (self.engine).decode_at_once(&Alone, &members, source, interrupt);
+            if let Ok(Some(images)) = caught(decode) {
+                for ((place, _), image) in group.iter().zip(images) {
+                    decoded[*place] = Some(image);
+                }
+            }
+        }
+        decoded
+    }
+}
+
+/// Which plans begin with one decode: two or more that hold no more than `memory` bytes together.
+fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
+    let mut groups: Vec<(SharedPeak, Vec<(usize, &Plan)>)> = Vec::new();
+    for (place, plan) in plans.iter().enumerate() {
+        let Ok(plan) = plan else {
+            continue;
+        };
+        let holding = plan.holding();
+        let open = groups.iter_mut().find(|(peak, members)| {
+            let together = peak.with(holding).bytes().saturating_add(holding.file);
+            together <= memory && members.iter().all(|(_, other)| plan.decodes_with(other))
+        });
+        match open {
+            Some((peak, members)) => {
+                *peak = peak.with(holding);
+                members.push((place, plan));
+            }
+            // One after the other runs.
+            None => groups.push((SharedPeak::of(holding, 1), vec![(place, plan)])),
+        }
+    }
+    let groups = groups.into_iter().map(|(_, members)| members);
+    groups.filter(|members| members.len() > 1).collect()
+}
+
+/// A panic is an error of the image that it happened at, not of all others.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::Internal(said(&*panic))))
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use andon_pixels::Never;
+
+    use super::*;
+
+    fn sample(name: &str) -> Vec<u8> {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+        std::fs::read(samples.join(name)).unwrap()
+    }
+
+    fn renderer(limits: Limits) -> Renderer {
+        Renderer::new(andon_codecs::ALL, limits, Overlays::default())
+    }
+
+    fn recipes(texts: &[&str]) -> Vec<Recipe> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    const SIZES: [&str; 4] = [
+        "fit:200x200,as:jpeg,q:80",
+        "cover:100x100,as:webp,q:70",
+        "fit:400x400,as:jpeg,q:80",
+        "fit:50x50,as:png",
+    ];
+
+    fn planned(renderer: &Renderer, texts: &[&str], source: &[u8]) -> Vec<Result<Plan>> {
+        let recipes = recipes(texts);
+        recipes.iter().map(|it| renderer.plan(it, source)).collect()
+    }
+
+    #[test]
+    fn sizes_of_one_photograph_share_a_decode_and_are_what_each_alone_would_be() {
+        let renderer = renderer(Limits::default());
+        let source = sample("photos/otter.jpg");
+        let plans = planned(&renderer, &SIZES, &source);
+        let grouped: usize = groups(&plans, u64::MAX).iter().map(Vec::len).sum();
+        assert_eq!(grouped, SIZES.len());
+        let recipes = recipes(&SIZES);
+        let together = renderer.render(&recipes, &source, &Never);
+        for (recipe, together) in recipes.iter().zip(together) {
+            let plan = renderer.plan(recipe, &source).unwrap();
+            let alone = renderer.run(&plan, &source, &Never).unwrap();
+            assert_eq!(together.unwrap().body, alone.body, "{recipe}");
+        }
+    }
+
+    #[test]
+    fn a_recipe_that_fails_leaves_the_others_alone() {
+        let renderer = renderer(Limits::default());
+        let source = sample("photos/otter.jpg");
+        let texts = [SIZES[0], "over:nowhere.png", SIZES[1]];
+        let made = renderer.render(&recipes(&texts), &source, &Never);
+        let failed: Vec<bool> = made.iter().map(Result::is_err).collect();
+        assert_eq!(failed, [false, true, false]);
+    }
+
+    #[test]
+    fn a_truncated_photograph_fails_for_each_recipe_in_its_own_words() {
+        let renderer = renderer(Limits::default());
+        let whole = sample("photos/otter.jpg");
+        let source = &whole[..whole.len() / 2];
+        for made in renderer.render(&recipes(&SIZES), source, &Never) {
+            assert!(matches!(made, Err(Error::Broken { .. })), "{made:?}");
+        }
+    }
+
+    #[test]
+    fn plans_that_hold_too_much_together_decode_alone() {
+        let renderer = renderer(Limits::default());
+        let source = sample("photos/otter.jpg");
+        let plans = planned(&renderer, &SIZES[..2], &source);
+        let larger = plans.iter().flatten().map(Plan::peak_bytes).max();
+        assert!(groups(&plans, larger.unwrap() / 2).is_empty());
+        assert_eq!(groups(&plans, u64::MAX).len(), 1);
+    }
+
+    #[test]
+    fn a_panic_is_an_internal_error_with_its_message() {
+        let made: Result<()> = caught(|| panic!("plane {} of 2", 3));
+        assert_eq!(made, Err(Error::Internal("plane 3 of 2".to_owned())));
+    }
+}
