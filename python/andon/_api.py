@@ -1,0 +1,156 @@
+"""The functions of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+from andon import _andon
+from andon._types import Info, Limits, Plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+    from typing_extensions import Buffer
+
+
+class ArrowArray(Protocol):
+    """An array of any Arrow library: pyarrow, Polars, nanoarrow, arro3…"""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> Any: ...
+
+
+class ArrowStream(Protocol):
+    """An array in several chunks, such as a column of a pyarrow table."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any: ...
+
+
+def render(
+    recipe: str,
+    data: Buffer,
+    *,
+    overlays: Mapping[str, Buffer] | None = None,
+    limits: Limits | None = None,
+    timeout: float | None = None,
+) -> bytes:
+    """Render an image and return the encoded result.
+
+    `data` is an image file: ``bytes``, or any other buffer of bytes, which is copied first. `overlays` are the files
+    that the recipe names in ``over`` and ``overlay``. The work is given up after `timeout` seconds. Without ``as`` in
+    the recipe, or with ``as:auto``, the format stays that of the source.
+
+    Raises `AndonError`.
+    """
+    return _andon.render(recipe, data, _given(overlays, limits, timeout))
+
+
+def plan(
+    recipe: str,
+    data: Buffer,
+    *,
+    overlays: Mapping[str, Buffer] | None = None,
+    limits: Limits | None = None,
+) -> Plan:
+    """Plan what `render` would do, from the image's header: steps, size, estimated time and memory.
+
+    Some recipes (``trim``, ``focus:smart``) look at the pixels too.
+
+    Raises `AndonError`.
+    """
+    fields = _andon.plan(recipe, data, _given(overlays, limits, None))
+    return Plan(**{**fields, "notes": tuple(fields["notes"])})
+
+
+def probe(data: Buffer, *, limits: Limits | None = None) -> Info:
+    """Read the header of an image. No pixel is decoded.
+
+    Raises `AndonError`.
+    """
+    return Info(**_andon.probe(data, _given(None, limits, None)))
+
+
+@overload
+def render_batch(
+    recipe: str,
+    images: ArrowArray | ArrowStream,
+    *,
+    threads: int = 1,
+    overlays: Mapping[str, Buffer] | None = None,
+    limits: Limits | None = None,
+    timeout: float | None = None,
+) -> pa.StructArray: ...
+
+
+@overload
+def render_batch(
+    recipe: Sequence[str],
+    images: ArrowArray | ArrowStream,
+    *,
+    threads: int = 1,
+    overlays: Mapping[str, Buffer] | None = None,
+    limits: Limits | None = None,
+    timeout: float | None = None,
+) -> list[pa.StructArray]: ...
+
+
+def render_batch(
+    recipe: str | Sequence[str],
+    images: ArrowArray | ArrowStream,
+    *,
+    threads: int = 1,
+    overlays: Mapping[str, Buffer] | None = None,
+    limits: Limits | None = None,
+    timeout: float | None = None,
+) -> pa.StructArray | list[pa.StructArray]:
+    """Render every image of an Arrow array and return an array of ``struct<bytes: large_binary, error: string>``.
+
+    Row N of the result belongs to row N of `images`. An image that fails has a null in ``bytes`` and a sentence in
+    ``error``; it does not fail the others. A null row stays null in both.
+
+    With several recipes the result is a list of such arrays, one per recipe. Each image is decoded once for all recipes
+    where its format allows that, and the bytes are the same as from separate calls.
+
+    `images` is an array of ``binary``, ``large_binary`` or ``binary_view`` of any Arrow library, in one chunk or
+    several; it is not copied. `threads` is the number of threads to work on, 0 for one per core. Leave it at 1 where
+    the caller runs one task per core, as Ray does. `timeout` is in seconds per image.
+
+    Raises `AndonError` for a recipe that cannot be parsed, and ``TypeError`` for an array of another type.
+    """
+    if threads < 0:
+        raise ValueError(f"threads={threads}: 1 or more, or 0 for one per core")
+    recipes = [recipe] if isinstance(recipe, str) else list(recipe)
+    given = _given(overlays, limits, timeout)
+    made: list[pa.StructArray] = _andon.render_batch(recipes, images, threads, given)
+    return made[0] if isinstance(recipe, str) else made
+
+
+def to_numpy(
+    recipe: str,
+    data: Buffer,
+    *,
+    channels: int | None = None,
+    overlays: Mapping[str, Buffer] | None = None,
+    limits: Limits | None = None,
+    timeout: float | None = None,
+) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
+    """Render an image and return its pixels as an array of height × width × channels.
+
+    Samples are ``uint8``, or ``uint16`` of 0 to 65535 for images of more than 8 bits (``depth:8`` in the recipe makes
+    bytes of them). Colours are sRGB unless the recipe says otherwise. `channels` is 1 (gray), 3 (RGB) or 4 (RGBA);
+    None: as many as the image has. With 1 and 3, transparent parts show the recipe's ``background``, or white. Of an
+    animation the array shows the first frame, or the recipe's ``frame``. What the recipe says about encoding (``as``,
+    ``q``…) has no effect. The array owns its memory.
+
+    Raises `AndonError`.
+    """
+    return _andon.to_numpy(recipe, data, channels, _given(overlays, limits, timeout))
+
+
+def _given(
+    overlays: Mapping[str, Buffer] | None,
+    limits: Limits | None,
+    timeout: float | None,
+) -> _andon._Given:
+    return (None if overlays is None else dict(overlays), limits, timeout)

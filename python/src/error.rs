@@ -1,0 +1,26 @@
+//! Errors of the engine as `andon.AndonError`.
+
+use andon_pixels::Error;
+use andon_recipe::{ParseError, Recipe};
+use pyo3::prelude::*;
+
+mod python {
+    pyo3::import_exception!(andon._types, AndonError);
+}
+
+/// The exception for an error of the engine.
+pub(crate) fn raised(error: Error) -> PyErr {
+    python::AndonError::new_err((error.to_string(), error.kind(), error.status()))
+}
+
+/// A recipe from its text.
+pub(crate) fn parsed(text: &str) -> PyResult<Recipe> {
+    let refused = |error: ParseError| {
+        let kind = Error::Recipe {
+            piece: error.piece.clone(),
+            why: error.expected.clone(),
+        };
+        python::AndonError::new_err((error.to_string(), kind.kind(), kind.status()))
+    };
+    text.parse().map_err(refused)
+}

@@ -1,0 +1,38 @@
+//! The native half of the Python package `andon`. `andon/_api.py` is the public half, with the documentation and the
+//! types; the functions here take their arguments by position and give dictionaries, bytes and arrays.
+//!
+//! The interpreter's lock is released while an image is worked on.
+
+#![deny(unsafe_code)]
+
+mod allocator;
+mod array;
+mod data;
+mod deadline;
+mod error;
+mod given;
+mod limits;
+mod rows;
+mod still;
+
+use pyo3::pymodule;
+
+#[pymodule(gil_used = false)]
+mod _andon {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::array::to_numpy;
+    #[pymodule_export]
+    use crate::limits::default_limits;
+    #[pymodule_export]
+    use crate::rows::render_batch;
+    #[pymodule_export]
+    use crate::still::{plan, probe, render};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::allocator::set();
+        Ok(())
+    }
+}
