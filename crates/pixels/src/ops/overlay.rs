@@ -71,9 +71,9 @@ const MODE: Arg = Arg::choice(
 .default("normal")
 .help("tile: repeated all over the image; the others: how its colours act on those below");
 
-const FIT: Arg = Arg::choice("fit", &["exact", "inside"])
+const FIT: Arg = Arg::choice("fit", &["exact", "inside", "cover"])
     .default("exact")
-    .help("inside: as large as its own shape allows within width and height");
+    .help("inside: as large as its own shape allows within width and height; cover: so that it fills them, the middle of it");
 
 const WORD: Word = Word {
     name: Effect::OVERLAY,
@@ -117,8 +117,16 @@ pub(super) struct Laid {
     /// Width and height in px; 0: its own, or as the other says.
     size: (u32, u32),
     mode: Mode,
-    /// Does the size bound it, in its own shape?
-    inside: bool,
+    /// What becomes of its own shape where both are said.
+    fit: Fit,
+}
+
+/// How a material comes to a width and a height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Exact,
+    Inside,
+    Cover,
 }
 
 /// Where a material lies along one side of the picture.
@@ -252,7 +260,11 @@ impl Laid {
                 opacity: (OPACITY.read_number(opacity.unwrap_or("100"))? / 100.0) as f32,
                 size: (side(width)?, side(height)?),
                 mode: Mode::of(mode.unwrap_or_default()),
-                inside: fit == Some("inside"),
+                fit: match fit {
+                    Some("inside") => Fit::Inside,
+                    Some("cover") => Fit::Cover,
+                    _ => Fit::Exact,
+                },
             })
         };
         let laid = read().map_err(|error| wrong(effect, &error))?;
@@ -275,7 +287,7 @@ impl Laid {
             (0, 0) => own,
             (w, 0) => (w, follows(own.1, own.0, w)),
             (0, h) => (follows(own.0, own.1, h), h),
-            (w, h) if self.inside => {
+            (w, h) if self.fit == Fit::Inside => {
                 let ratio = |to: u32, own: u32| f64::from(to) / f64::from(own);
                 let by = ratio(w, own.0).min(ratio(h, own.1));
                 let side = |own: u32| ((f64::from(own) * by).round() as u32).max(1);
@@ -289,7 +301,11 @@ impl Laid {
             w: own.0.into(),
             h: own.1.into(),
         };
-        match Rescale::new((whole, whole), own, to, frame.alpha.is_some()) {
+        let part = match self.size {
+            (w @ 1.., h @ 1..) if self.fit == Fit::Cover => middle(whole, w, h),
+            _ => whole,
+        };
+        match Rescale::new((part, part), own, to, frame.alpha.is_some()) {
             Some(rescale) => rescale.apply(frame, context),
             None => Ok(frame),
         }
@@ -365,6 +381,19 @@ impl Laid {
                 lay(picture, &icon, x, y);
             }
         }
+    }
+}
+
+/// The largest part in the middle that has the shape of this width and height.
+fn middle(whole: RegionF, w: u32, h: u32) -> RegionF {
+    let (w, h) = (f64::from(w), f64::from(h));
+    let by = (whole.w / w).min(whole.h / h);
+    let (w, h) = (w * by, h * by);
+    RegionF {
+        x: (whole.w - w) / 2.0,
+        y: (whole.h - h) / 2.0,
+        w,
+        h,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGIN`: words on a picture.
+//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: words on a picture.
 //!
 //! They are written as a document in SVG as large as the picture, which the reader of that format draws: with shaping,
 //! both directions of writing, and the fonts of the server.
@@ -30,10 +30,16 @@ const GRAVITY: Arg = Arg::choice("gravity", GRAVITIES)
     .default("centre")
     .help("where on the image");
 
-const MARGIN: Arg = Arg::number("margin", 0.0, 10_000.0)
+const MARGIN: Arg = Arg::number("margin", -10_000.0, 10_000.0)
     .unit("px")
     .default("0")
-    .help("between the text and the sides that it lies at");
+    .help("between the text and the left or right side, where it lies at one; less than 0: it hangs over");
+
+const DOWN: Arg = Arg::number("down", -10_000.0, 10_000.0)
+    .after('x')
+    .unit("px")
+    .default("margin")
+    .help("between the text and the upper or lower side, likewise");
 
 const WORD: Word = Word {
     name: "text",
@@ -43,6 +49,7 @@ const WORD: Word = Word {
         COLOUR,
         GRAVITY,
         MARGIN,
+        DOWN,
     ],
     help: "writes on the image; what does not fit on it is cut off",
     example: "text:Otter:24:ffffffc0:southeast:10",
@@ -58,14 +65,18 @@ impl Op for Text {
 
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
-            let [text, size, colour, gravity, margin] = WORD.read(&effect.args)?;
+            let [text, size, colour, gravity, margin, down] = WORD.read(&effect.args)?;
+            let margin = MARGIN.read_number(margin.unwrap_or("0"))?;
             Ok::<_, ParseError>(Written {
                 effect: effect.clone(),
                 text: text.unwrap_or_default().to_owned(),
                 size: SIZE.read_number(size.unwrap_or_default())?,
                 colour: COLOUR.read_colour(colour.unwrap_or("000000"))?,
                 gravity: GRAVITY.read_choice(gravity.unwrap_or("centre"))?,
-                margin: MARGIN.read_number(margin.unwrap_or("0"))?,
+                margin: (
+                    margin,
+                    down.map_or(Ok(margin), |down| DOWN.read_number(down))?,
+                ),
             })
         };
         let written = read().map_err(|error| wrong(effect, &error))?;
@@ -90,8 +101,8 @@ struct Written {
     size: f64,
     colour: Colour,
     gravity: &'static str,
-    /// In px.
-    margin: f64,
+    /// Across and down, in px.
+    margin: (f64, f64),
 }
 
 /// In sizes of letters: from one line to the next, above and below the line on which they stand, and as high as
@@ -106,16 +117,17 @@ impl Written {
     fn document(&self, width: u32, height: u32) -> String {
         let (w, h, size) = (f64::from(width), f64::from(height), self.size);
         let at = |side: &str| self.gravity.contains(side);
+        let (across, below) = self.margin;
         let (anchor, x) = match (at("west"), at("east")) {
-            (true, _) => ("start", self.margin),
-            (_, true) => ("end", w - self.margin),
+            (true, _) => ("start", across),
+            (_, true) => ("end", w - across),
             _ => ("middle", w / 2.0),
         };
         let lines = self.text.lines().count().max(1);
         let down = LINE * size * (lines - 1) as f64;
         let first = match (at("north"), at("south")) {
-            (true, _) => self.margin + ASCENT * size,
-            (_, true) => h - self.margin - DESCENT * size - down,
+            (true, _) => below + ASCENT * size,
+            (_, true) => h - below - DESCENT * size - down,
             _ => (h - down + CAPITALS * size) / 2.0,
         };
         let Colour { r, g, b, a } = self.colour;

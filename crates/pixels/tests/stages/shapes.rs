@@ -300,6 +300,8 @@ fn a_scaled_overlay_has_the_size_that_was_asked_for_or_follows_the_other_side() 
         ("0:6", (8, 6)),
         ("20:30", (20, 30)),
         ("0:0", (16, 12)),
+        ("20:30:normal:cover", (20, 30)),
+        ("32:0:normal:cover", (32, 24)),
     ] {
         let result = laid(&format!("overlay:icon:10:5:100:{size}"), &ground, &icon);
         let red = places(&ground).filter(|&(x, y)| level(&result.planes[0], x, y) > 127.0);
@@ -314,6 +316,21 @@ fn a_scaled_overlay_has_the_size_that_was_asked_for_or_follows_the_other_side() 
         parse("overlay:icon:0:0:0").unwrap().is_none(),
         "nobody would see it"
     );
+}
+
+#[test]
+fn an_overlay_that_covers_a_size_shows_its_middle() {
+    let ground = flat(Model::Rgb, Depth::U8, 80, 80, BLUE);
+    // Red in the middle half of its width, blue at both sides.
+    let icon = frame(Model::Rgb, Depth::U8, 32, 16, |plane, x, _| {
+        let red = (8..24).contains(&x);
+        255.0 * f64::from(u8::from(red == (plane == 0) && plane != 1))
+    });
+    let result = laid("overlay:icon:10:5:100:40:40:normal:cover", &ground, &icon);
+    for (x, y) in [(11, 6), (48, 6), (11, 43), (48, 43), (30, 25)] {
+        assert!(level(&result.planes[0], x, y) > 127.0, "{x},{y}");
+    }
+    assert!(level(&result.planes[0], 51, 25) < 127.0);
 }
 
 #[test]
