@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                     })
                 };
                 let parts: Vec<Part> = document
-                    .parts()
+                    .parts(planned.about(&[]).recipe)
                     .into_iter()
                     .map(part)
                     .collect::<Result<_, _>>()?;

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use andon_recipe::{Orientation, Recipe};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 
 /// One kind of document.
 pub trait Document: fmt::Debug + Send + Sync {
@@ -13,8 +15,14 @@ pub trait Document: fmt::Debug + Send + Sync {
     /// Its media type.
     fn media_type(&self) -> &'static str;
 
-    /// What has to be made of the source before it can be written.
-    fn parts(&self) -> Vec<Recipe> {
+    /// Must anything be made of the source before it can be written?
+    fn has_parts(&self) -> bool {
+        false
+    }
+
+    /// What that is, where the request comes to this recipe.
+    fn parts(&self, recipe: &Recipe) -> Vec<Recipe> {
+        let _ = recipe;
         Vec::new()
     }
 
@@ -54,6 +62,13 @@ pub struct Part {
 }
 
 impl Part {
+    /// It as a URI that holds it.
+    #[must_use]
+    pub fn data_uri(&self) -> String {
+        let body = BASE64_STANDARD.encode(&self.body);
+        format!("data:{};base64,{body}", self.media_type)
+    }
+
     /// Its text, if it is one.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {

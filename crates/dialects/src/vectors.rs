@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use andon_recipe::{Facts, Recipe, size_after};
+use andon_recipe::{Facts, Orientation, Recipe, size_after};
 use serde::Deserialize;
 
+use crate::document::{About, Part, ResultAbout, SourceAbout};
 use crate::{Dialects, Fault, ImageRequest, Refusal};
 
 /// A row of `../shared/dialects/vectors.jsonl`, as far as dialects are concerned.
@@ -117,4 +118,31 @@ pub(crate) fn answer(
 /// The size of what a resolved recipe makes.
 pub(crate) fn size(recipe: &Recipe, facts: &Facts) -> (u32, u32) {
     size_after(&recipe.steps, facts).unwrap_or_else(|| panic!("{recipe} is not resolved"))
+}
+
+/// About an animation of three frames, and what was made of it.
+pub(crate) fn about<'a>(recipe: &'a Recipe, parts: &'a [Part]) -> About<'a> {
+    About {
+        source: SourceAbout {
+            format: "gif",
+            width: 40,
+            height: 30,
+            orientation: Orientation::default(),
+            frames: 3,
+            alpha: false,
+            depth: 8,
+            colour: "rgb",
+            profiled: false,
+            metadata: false,
+            progressive: false,
+            bytes: 1000,
+        },
+        recipe,
+        result: ResultAbout {
+            format: "gif",
+            width: 40,
+            height: 30,
+        },
+        parts,
+    }
 }

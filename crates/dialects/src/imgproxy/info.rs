@@ -162,7 +162,11 @@ impl Document for Info {
         )
     }
 
-    fn parts(&self) -> Vec<Recipe> {
+    fn has_parts(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    fn parts(&self, _: &Recipe) -> Vec<Recipe> {
         self.seen
             .values()
             .filter_map(|seen| seen.recipe())

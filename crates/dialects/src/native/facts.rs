@@ -1,8 +1,6 @@
 //! The facts that `as:json` asks for, and what its options ask to be seen in the result.
 
 use andon_recipe::{FormatName, Output, Recipe, Step, unknown};
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::dialect::Refusal;
@@ -105,7 +103,11 @@ impl Document for Facts {
         "application/json"
     }
 
-    fn parts(&self) -> Vec<Recipe> {
+    fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    fn parts(&self, _: &Recipe) -> Vec<Recipe> {
         self.parts
             .iter()
             .map(|(_, recipe)| recipe.clone())
@@ -150,11 +152,7 @@ impl Kind {
                 "colours",
                 serde_json::from_slice(&part.body).unwrap_or_default(),
             ),
-            Self::Uri => {
-                let body = BASE64_STANDARD.encode(&part.body);
-                let uri = format!("data:{};base64,{body}", part.media_type);
-                ("uri", uri.into())
-            }
+            Self::Uri => ("uri", part.data_uri().into()),
         }
     }
 }

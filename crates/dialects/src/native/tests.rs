@@ -1,4 +1,4 @@
-use andon_recipe::Facts;
+use andon_recipe::{Facts, Recipe};
 use proptest::prelude::*;
 
 use super::{Canonical, NativeConfig};
@@ -121,7 +121,11 @@ fn what_is_seen_in_the_result_is_told_where_it_is_asked_for() {
         panic!("{target} is no document");
     };
     assert_eq!(document.name(), "facts as:json,with:colours:3,with:uri");
-    let parts: Vec<_> = document.parts().iter().map(ToString::to_string).collect();
+    let parts: Vec<_> = document
+        .parts(&Recipe::default())
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(
         parts,
         [

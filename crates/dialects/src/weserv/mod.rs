@@ -9,6 +9,7 @@ mod rules;
 
 use std::sync::Arc;
 
+use andon_recipe::Recipe;
 use serde_json::json;
 
 pub use config::WeservConfig;
@@ -16,10 +17,10 @@ pub use config::WeservConfig;
 use self::query::Query;
 use self::rules::WeservRules;
 use crate::dialect::{Dialect, Refusal, Target};
-use crate::document::{About, Document};
+use crate::document::{About, Document, Part};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
-use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
+use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
 
 #[derive(Debug)]
 struct Weserv {
@@ -48,7 +49,15 @@ impl Dialect for Weserv {
         let Some(url) = about("url") else {
             return Ok(None);
         };
-        let source = read_source(url)?;
+        let source = match (read_source(url), about("default").and_then(location)) {
+            (Ok(source), _) => source,
+            (Err(_), Some(to)) => {
+                let ask = Ask::Redirect(Redirect { to, status: 302 });
+                let none = ImageRequest::file(Source::from_path(""));
+                return Ok(Some(ImageRequest { ask, ..none }));
+            }
+            (Err(refusal), None) => return Err(refusal),
+        };
         let mut notes = Vec::new();
         let read = Query::read(query, |key| {
             if notes.len() < MOST_NOTES {
@@ -72,8 +81,9 @@ impl Dialect for Weserv {
                 format!("<{}>; rel=\"canonical\"", percent::encode(url, "/?")),
             ));
         }
-        let ask = match read.text("output") {
-            Some("json") => Ask::Describe(Arc::new(Json)),
+        let ask = match (read.text("output"), about("encoding")) {
+            (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&read))),
+            (_, Some("base64")) => Ask::Describe(Arc::new(DataUri)),
             _ => Ask::Picture,
         };
         Ok(Some(ImageRequest {
@@ -90,6 +100,12 @@ impl Dialect for Weserv {
     }
 
     fn write(&self, request: &ImageRequest) -> Option<String> {
+        let encoding = match &request.ask {
+            Ask::Picture => "",
+            Ask::Describe(document) if document.name() == DataUri.name() => "&encoding=base64",
+            Ask::Describe(_) => "",
+            _ => return None,
+        };
         let text = request.rules.text();
         let (query, _) = text.strip_prefix("weserv(")?.rsplit_once(';')?;
         let source = match &request.source {
@@ -100,8 +116,10 @@ impl Dialect for Weserv {
             .replace('&', "%26")
             .replace('+', "%2B");
         let separator = if query.is_empty() { "" } else { "&" };
-        let written = matches!(request.ask, Ask::Picture | Ask::Describe(_));
-        written.then(|| format!("{}/?url={source}{separator}{query}", self.prefix))
+        Some(format!(
+            "{}/?url={source}{separator}{query}{encoding}",
+            self.prefix
+        ))
     }
 }
 
@@ -113,18 +131,21 @@ const YEAR: u64 = 365 * DAY;
 /// What is known, but not done.
 fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
     let mut notes = Vec::new();
-    if about("encoding").is_some() {
-        notes.push("encoding: it is not supported; it is ignored".to_owned());
+    if about("encoding").is_some_and(|encoding| encoding != "base64") {
+        notes.push("encoding: `base64` is the only one; it is ignored".to_owned());
     }
     for key in ["loop", "delay"] {
         if query.has(key) {
-            notes.push(format!("{key}: it is not supported; it is ignored"));
+            notes.push(format!("{key}: animations keep their own; it is ignored"));
         }
+    }
+    if query.int("page").is_some_and(|page| page == -2) {
+        notes.push("page: sizes of pages are not compared; the first one is shown".to_owned());
     }
     notes
 }
 
-/// Seconds, or a number of days, weeks, months or years; at least a day.
+/// Seconds, or a number of days, weeks, months or years; a day to a year.
 fn max_age(text: &str) -> Option<u64> {
     let (number, unit) = match text.char_indices().last()? {
         (end, 'd') => (&text[..end], DAY),
@@ -134,7 +155,7 @@ fn max_age(text: &str) -> Option<u64> {
         _ => (text, 1),
     };
     let seconds = number.parse::<u64>().ok()?.checked_mul(unit)?;
-    (DAY..=YEAR * 10).contains(&seconds).then_some(seconds)
+    (DAY..=YEAR).contains(&seconds).then_some(seconds)
 }
 
 /// A URL; without a scheme what begins with a host, and otherwise a path.
@@ -162,6 +183,9 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
             false => Err(refused()),
         };
     }
+    if url.contains('\\') {
+        return Err(refused());
+    }
     let bare = url.strip_prefix("//");
     let begins_with_host = url
         .split_once('/')
@@ -175,14 +199,22 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
 
 /// Where clients are sent if the image cannot be had: to a URL, or with `1` to its own.
 fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
-    let place = match default? {
-        "1" => source.clone(),
-        url => read_source(url).ok()?,
+    let to = match (default?, source) {
+        ("1", Source::Url(url)) => percent::encode(url, "/?"),
+        (url, _) => location(url)?,
     };
-    match place {
-        Source::Url(url) => Some(Fallback::Redirect(percent::encode(&url, "/?"))),
-        Source::Path(_) => None,
-    }
+    Some(Fallback::Redirect(to))
+}
+
+/// Where a URL leads to, as a header says it; not a path.
+fn location(raw: &str) -> Option<String> {
+    let Source::Url(url) = read_source(raw).ok()? else {
+        return None;
+    };
+    let (_, rest) = url.split_once("://")?;
+    // A host alone has a path, too.
+    let slash = if rest.contains(['/', '?']) { "" } else { "/" };
+    Some(format!("{}{slash}", percent::encode(&url, "/?")))
 }
 
 fn extension_of(source: &Source) -> Option<&str> {
@@ -194,11 +226,32 @@ fn extension_of(source: &Source) -> Option<&str> {
 
 /// What is made of the picture, as JSON.
 #[derive(Debug)]
-struct Json;
+struct Json {
+    /// How often an animation is to be shown; 0: without end.
+    repeats: Option<i32>,
+    /// For how long its frames are to be shown, in ms; one for all, or one for each.
+    delays: Vec<i32>,
+}
+
+impl Json {
+    fn of(query: &Query) -> Self {
+        let delays = query.ints("delay");
+        Self {
+            repeats: query.int("loop").filter(|times| *times >= 0),
+            delays: match delays.iter().all(|delay| *delay >= 0) {
+                true => delays,
+                false => Vec::new(),
+            },
+        }
+    }
+}
 
 impl Document for Json {
     fn name(&self) -> String {
-        "weserv".to_owned()
+        match self.repeats.is_none() && self.delays.is_empty() {
+            true => "weserv".to_owned(),
+            false => format!("weserv {:?} {:?}", self.repeats, self.delays),
+        }
     }
 
     fn media_type(&self) -> &'static str {
@@ -218,7 +271,7 @@ impl Document for Json {
         // It holds the pages of an animation one below the other.
         let moves = source.frames > 1 && about.recipe.output.frame.is_none();
         let held = if moves { u64::from(source.frames) } else { 1 };
-        json!({
+        let mut facts = json!({
             "format": format,
             "width": result.width,
             "height": u64::from(result.height) * held,
@@ -230,8 +283,43 @@ impl Document for Json {
             "pages": source.frames,
             "hasProfile": false,
             "hasAlpha": source.alpha,
-        })
-        .to_string()
+            "orientation": 0,
+        });
+        if let Some(times) = self.repeats {
+            facts["loop"] = times.into();
+        }
+        match self.delays[..] {
+            [] => {}
+            [delay] => facts["delay"] = vec![delay; held as usize].into(),
+            ref delays => facts["delay"] = delays.into(),
+        }
+        facts.to_string()
+    }
+}
+
+/// The result as the text of a data URI.
+#[derive(Debug)]
+struct DataUri;
+
+impl Document for DataUri {
+    fn name(&self) -> String {
+        "data URI".to_owned()
+    }
+
+    fn media_type(&self) -> &'static str {
+        "text/plain"
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
+    fn parts(&self, recipe: &Recipe) -> Vec<Recipe> {
+        vec![recipe.clone()]
+    }
+
+    fn write(&self, about: &About<'_>) -> String {
+        about.parts.iter().map(Part::data_uri).collect()
     }
 }
 

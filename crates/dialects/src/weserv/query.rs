@@ -136,6 +136,12 @@ impl Query {
         self.text(key).map(int)
     }
 
+    /// Whole numbers between commas.
+    pub(super) fn ints(&self, key: &str) -> Vec<i32> {
+        let list = self.text(key).unwrap_or_default().split(',');
+        list.filter(|item| !item.is_empty()).map(int).collect()
+    }
+
     pub(super) fn float(&self, key: &str) -> Option<f64> {
         self.text(key).map(float)
     }

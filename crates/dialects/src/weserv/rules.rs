@@ -250,8 +250,11 @@ impl WeservRules {
         let mut size = turned.size(stored.0, stored.1);
         let bounds = self.bounds(facts);
         let precrop = self.query.flag("precrop");
+        // Its pages lie one below the other there, and keep their height but for the scale.
+        let moves = self.moves(facts);
         let cut = |steps: &mut Vec<Step>, size: &mut (u32, u32)| {
             if let Some((x, y, w, h)) = self.crop(*size) {
+                let (y, h) = if moves { (0, size.1) } else { (y, h) };
                 steps.push(Step::crop(x, y, w, h));
                 *size = (w, h);
             }
@@ -262,7 +265,8 @@ impl WeservRules {
         let swapped = !precrop && turned.quarters % 2 == 1;
         size = self.scaled(size, bounds, swapped);
         steps.push(Step::exact(size.0, size.1));
-        self.align(&mut steps, &mut size, bounds);
+        let framed = if moves { (bounds.0, 0) } else { bounds };
+        self.align(&mut steps, &mut size, framed);
         if !precrop {
             cut(&mut steps, &mut size);
         }
@@ -273,7 +277,7 @@ impl WeservRules {
                     .filter(|side| *side > 0)
                     .unwrap_or(own)
             };
-            let ground = (side(bounds.0, size.0), side(bounds.1, size.1));
+            let ground = (side(framed.0, size.0), side(framed.1, size.1));
             let (x, y) = self.place(size, ground);
             steps.push(Step::Canvas(Canvas {
                 w: ground.0,
@@ -498,6 +502,12 @@ impl Rules for WeservRules {
                 let level = self.query.int("l").filter(|level| (1..=9).contains(level));
                 let level = level.map(|level| ("level".to_owned(), level.to_string()));
                 output.options.extend(level);
+                let filter = self.query.has("af").then(|| match self.query.flag("af") {
+                    true => "adaptive",
+                    false => "none",
+                });
+                let filter = filter.map(|name| ("filter".to_owned(), name.to_owned()));
+                output.options.extend(filter);
             }
             _ => {}
         }

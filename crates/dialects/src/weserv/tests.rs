@@ -1,12 +1,16 @@
 //! The service's arithmetic and its habits.
 
+use std::sync::Arc;
+
 use andon_recipe::{Area, Colour, Facts, Measured, Orientation, Recipe};
 use proptest::prelude::*;
 
 use super::query::{Coordinate, colour, coordinate};
 use super::{WeservConfig, max_age};
 use crate::vectors;
-use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
+use crate::{
+    Ask, Config, Dialects, Document, Fallback, Fault, ImageRequest, Part, Redirect, Refusal, Source,
+};
 
 fn dialects() -> Dialects {
     let config = Config {
@@ -154,6 +158,11 @@ fn effects_stand_in_the_services_order() {
         ("il&q=101", "q:80,progressive"),
         ("output=webp&ll", "as:webp,lossless"),
         ("output=png&l=9&q=3", "as:png,with:level:9"),
+        ("output=png&af", "as:png,with:filter:adaptive"),
+        (
+            "output=png&af=0&l=3",
+            "as:png,with:filter:none,with:level:3",
+        ),
         ("mask=circle", "mask:circle,as:png"),
         (
             "mask=circle&mtrim&mbg=fff",
@@ -266,6 +275,9 @@ fn numbers_are_what_a_text_begins_with() {
         ("31d", Some(2_678_400)),
         ("1w", Some(604_800)),
         ("86400", Some(86_400)),
+        ("1y", Some(31_536_000)),
+        ("2y", None),
+        ("1h", None),
         ("5", None),
         ("d", None),
         ("1é", None),
@@ -311,6 +323,7 @@ fn sources_are_urls_or_paths() {
         "http:///a.jpg",
         "%zz",
         "a%0Ab",
+        "http:\\o.test",
     ] {
         let refusal = source(wrong).expect_err(wrong);
         assert_eq!(refusal.fault, Fault::Url);
@@ -350,13 +363,106 @@ fn answers_are_named_and_kept_for_a_year() {
 
 #[test]
 fn what_is_not_known_is_told() {
-    let notes = ask("w=9&nope=1&longer-than-any-key=2&a=entropy&encoding=x")
+    let notes = ask("w=9&nope=1&longer-than-any-key=2&a=entropy&encoding=x&page=-2&loop=1")
         .unwrap()
         .notes;
-    for (note, part) in notes.iter().zip(["nope", "longer-than", "encoding"]) {
+    let keys = ["nope", "longer-than", "encoding", "loop", "page"];
+    for (note, part) in notes.iter().zip(keys) {
         assert!(note.contains(part), "{notes:?}");
     }
-    assert_eq!(notes.len(), 3);
+    assert_eq!(notes.len(), keys.len());
+}
+
+#[test]
+fn a_url_that_is_none_leads_to_the_default() {
+    let asked = |default: &str| {
+        let target = format!("/?url=http:\\o&default={default}");
+        dialects().parse(&target).map(|request| request.ask)
+    };
+    for (default, to) in [
+        ("https://o.test", "https://o.test/"),
+        ("o.test/none.png", "http://o.test/none.png"),
+        ("https://o.test%3Fa=b", "https://o.test?a=b"),
+    ] {
+        let to = to.to_owned();
+        let status = 302;
+        assert_eq!(asked(default), Ok(Ask::Redirect(Redirect { to, status })));
+    }
+    for none in ["1", "none.png", "http:\\o", ""] {
+        assert_eq!(asked(none).expect_err(none).fault, Fault::Url);
+    }
+    let request = dialects().parse("/?url=https://o.test/a.jpg&default=1");
+    let own = "https://o.test/a.jpg".to_owned();
+    assert_eq!(
+        request.unwrap().style.fallback,
+        Some(Fallback::Redirect(own))
+    );
+}
+
+fn document(query: &str) -> Arc<dyn Document> {
+    match ask(query).expect(query).ask {
+        Ask::Describe(document) => document,
+        other => panic!("{query}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_result_may_be_the_text_of_a_data_uri() {
+    let document = document("w=9&output=png&encoding=base64");
+    let recipe: Recipe = "exact:9x7,as:png".parse().unwrap();
+    assert!(document.has_parts());
+    assert_eq!(document.parts(&recipe), std::slice::from_ref(&recipe));
+    let parts = [Part {
+        media_type: "image/png",
+        body: b"any".to_vec(),
+    }];
+    let about = vectors::about(&recipe, &parts);
+    assert_eq!(document.write(&about), "data:image/png;base64,YW55");
+    let written: Vec<_> = dialects()
+        .write(&ask("w=9&encoding=base64").unwrap())
+        .map(|(_, target)| target)
+        .collect();
+    assert_eq!(written, ["/?url=/a.jpg&w=9&encoding=base64"]);
+    assert_eq!(ask("encoding=x").unwrap().ask, Ask::Picture);
+}
+
+#[test]
+fn animations_are_cut_and_widened_across_alone() {
+    let facts = Facts {
+        frames: 8,
+        ..Facts::new("gif", 990, 1050)
+    };
+    vectors::check_sizes(
+        ask,
+        &facts,
+        &[
+            ("n=-1&w=300&h=300&fit=cover", (300, 318)),
+            ("n=-1&w=300&h=400&fit=contain", (300, 318)),
+            ("n=-1&cx=30&cy=240&cw=930&ch=8130", (930, 1050)),
+            ("n=1&w=300&h=300&fit=cover", (300, 300)),
+            ("w=300&h=400&fit=contain", (300, 400)),
+        ],
+    );
+}
+
+#[test]
+fn facts_tell_what_is_asked_of_an_animation() {
+    let recipe = Recipe::default();
+    let told = |query: &str| -> serde_json::Value {
+        let text = document(query).write(&vectors::about(&recipe, &[]));
+        serde_json::from_str(&text).unwrap()
+    };
+    let facts = told("n=-1&loop=1&delay=200&output=json");
+    assert_eq!(facts["loop"], 1);
+    assert_eq!(facts["delay"], serde_json::json!([200, 200, 200]));
+    assert_eq!(
+        (&facts["pages"], &facts["pageHeight"]),
+        (&3.into(), &30.into())
+    );
+    let facts = told("output=json&delay=10,20&loop=-1");
+    assert_eq!(facts["delay"], serde_json::json!([10, 20]));
+    assert!(facts.get("loop").is_none() && told("output=json&delay=-3").get("delay").is_none());
+    assert!(document("output=json").name() != document("output=json&loop=2").name());
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Formats, encodings and how results are sent.
 
-use andon_recipe::Facts;
+use andon_recipe::{Facts, Recipe};
 
 use super::super::WatermarkConfig;
 use super::{ImgproxyConfig, ask, house, made};
@@ -204,9 +204,11 @@ fn information_ends_with_its_url_and_knows_no_other_limits() {
     assert_eq!(parsed("exp:7").unwrap().style.expires, Some(7));
     assert_eq!(parsed("s:0/cb:x").unwrap().style.expires, None);
     let parts = |options: &str| match parsed(options).unwrap().ask {
-        crate::Ask::Describe(document) => {
-            document.parts().iter().map(ToString::to_string).collect()
-        }
+        crate::Ask::Describe(document) => document
+            .parts(&Recipe::default())
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         _ => vec!["no document".to_owned()],
     };
     assert_eq!(

@@ -86,15 +86,14 @@ impl Maker {
         mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let recipes = document.parts();
-        let mut admitted = match recipes.is_empty() {
-            true => None,
-            false => Some(self.admit(&mut found, task.deadline)?),
+        let mut admitted = match document.has_parts() {
+            true => Some(self.admit(&mut found, task.deadline)?),
+            false => None,
         };
         let (source, source_bytes, deadline) = (found.source_key(), found.size(), task.deadline);
         let (planned, holds) = self.read_and_plan(task, found, stages).await?;
         let mut parts = Vec::new();
-        for recipe in recipes {
+        for recipe in document.parts(planned.plan().recipe()) {
             let admitted = match admitted.take() {
                 Some(admitted) => admitted,
                 None => self.admission.enter(source_bytes, Some(source), deadline)?,
