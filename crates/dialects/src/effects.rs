@@ -27,8 +27,8 @@ pub(crate) struct Overlay {
     pub(crate) size: (u32, u32),
     /// How it acts on what is below: a blend mode, or `normal`.
     pub(crate) mode: &'static str,
-    /// Does the size only bound it?
-    pub(crate) inside: bool,
+    /// What becomes of its own shape in that size: `exact`, `inside` or `cover`.
+    pub(crate) shape: &'static str,
 }
 
 impl Overlay {
@@ -38,7 +38,6 @@ impl Overlay {
             return None;
         }
         let (x, y) = self.at;
-        let fit = if self.inside { "inside" } else { "exact" };
         let mut args = vec![
             self.file,
             x,
@@ -47,7 +46,7 @@ impl Overlay {
             self.size.0.to_string(),
             self.size.1.to_string(),
             self.mode.to_owned(),
-            fit.to_owned(),
+            self.shape.to_owned(),
         ];
         // What is usual is not said.
         let usual = ["100", "0", "0", "normal", "exact"];

@@ -1,7 +1,9 @@
 //! How either flavour answers.
 
 use super::Flavour;
+use super::filters::Filter;
 use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::request::{AnswerStyle, Source};
 
 pub(super) fn errors(flavour: Flavour) -> ErrorStyle {
     match flavour {
@@ -50,6 +52,32 @@ impl Errors for Answers {
                 Some(("application/json", body.to_string()))
             }
         }
+    }
+}
+
+/// The name under which a result is kept: that of its source, if none is said; with the extension of its format.
+pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> String {
+    let path = source.as_str().split(['?', '#']).next().unwrap_or_default();
+    let own = path.rsplit('/').next().unwrap_or_default();
+    let name = if said.is_empty() { own } else { said };
+    let extension = |name: &str| {
+        let (_, extension) = name.rsplit_once('.')?;
+        Some(extension.to_ascii_lowercase())
+    };
+    let asked = filters.iter().rev().find_map(|filter| match filter {
+        Filter::Format(format) => Some(format.clone()),
+        _ => None,
+    });
+    let same = |format: &str, extension: &str| match format {
+        "jpg" | "jpeg" => ["jpg", "jpeg"].contains(&extension),
+        "tif" | "tiff" => ["tif", "tiff"].contains(&extension),
+        format => format == extension,
+    };
+    let format = asked.or_else(|| extension(own));
+    match (format, extension(name)) {
+        (Some(format), Some(extension)) if same(&format, &extension) => name.to_owned(),
+        _ if name.is_empty() => String::new(),
+        _ => format!("{name}.{}", AnswerStyle::EXTENSION),
     }
 }
 

@@ -5,6 +5,7 @@ use andon_recipe::{Colour, Effect};
 
 use super::overlay::Overlay;
 use super::path::Trim;
+use super::text::Text;
 use super::{Flavour, colours};
 use crate::percent;
 
@@ -23,6 +24,11 @@ pub(super) enum Filter {
     Orient(u8),
     Effect(Effect),
     Overlay(Overlay),
+    Text(Text),
+    /// Into squares of this side, of which there are whole ones only.
+    Pixelate(u32),
+    /// What is told of the picture, beside its facts.
+    Seen(Seen),
     Proportion(f64),
     NoUpscale,
     Upscale,
@@ -40,6 +46,10 @@ pub(super) enum Filter {
     Padding(Colour, [u32; 4]),
     Frame(u32),
     Lossless,
+    /// Bits per sample of a PNG.
+    Depth(u8),
+    /// zlib's level for a PNG.
+    Level(u8),
     MaxAge(u64),
     /// In milliseconds since 1970.
     Expires(u64),
@@ -49,11 +59,64 @@ pub(super) enum Filter {
     Nothing,
 }
 
+/// What imagor's `meta` may tell of pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Average,
+    /// Components across and down.
+    BlurHash(u8, u8),
+    ThumbHash,
+}
+
+impl Seen {
+    /// Reads a filter that asks for it: it is refused where it is wrong. `None`: it is another one.
+    pub(super) fn read(name: &str, args: &str) -> Option<Result<Self, &'static str>> {
+        let list = Lenient::split(args);
+        let plain = |seen: Self| match list.count() {
+            0 => Ok(seen),
+            _ => Err("it takes no arguments"),
+        };
+        match name {
+            "avgcolor" => Some(plain(Self::Average)),
+            "thumbhash" => Some(plain(Self::ThumbHash)),
+            "blurhash" => {
+                let count = |at: usize| list.raw(at).and_then(|text| text.parse().ok());
+                let counts = match (count(0), count(1), list.count()) {
+                    (Some(across @ 1..=9), Some(down @ 1..=9), 2) => {
+                        Ok(Self::BlurHash(across, down))
+                    }
+                    _ => Err("it takes two numbers of components, each 1 to 9"),
+                };
+                Some(counts)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Reads a filter; `None` for one that is skipped.
 pub(super) fn read(flavour: Flavour, name: &str, args: &str) -> Option<Filter> {
     match flavour {
         Flavour::Thumbor => thumbor(name, &percent::decode(args).ok()?),
         Flavour::Imagor => imagor(name, args),
+    }
+}
+
+/// What of a filter that acts is not done.
+pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
+    if flavour == Flavour::Thumbor {
+        return None;
+    }
+    match (name, args) {
+        ("format", "tiff" | "heif" | "jp2") => {
+            Some(format!("format: {args} is not written; it is ignored"))
+        }
+        ("fill" | "padding" | "background_color", _) => {
+            let colour = args.split(',').next().unwrap_or_default();
+            let made = ["auto", "blur"].contains(&colour);
+            made.then(|| format!("{name}: `{colour}` is white"))
+        }
+        _ => Text::note(name, args),
     }
 }
 
@@ -275,7 +338,11 @@ fn focal_box(text: &str) -> Option<[f64; 4]> {
 /// Arguments as Go reads them: what is no number is 0.
 pub(super) struct Lenient<'a>(Vec<&'a str>);
 
-impl Lenient<'_> {
+impl<'a> Lenient<'a> {
+    pub(super) fn split(args: &'a str) -> Self {
+        Self(split(args))
+    }
+
     pub(super) fn text(&self, at: usize) -> Option<String> {
         self.0.get(at).map(|text| unescaped(text))
     }
@@ -333,7 +400,7 @@ fn split(args: &str) -> Vec<&str> {
 }
 
 fn imagor(name: &str, args: &str) -> Option<Filter> {
-    let list = Lenient(split(args));
+    let list = Lenient::split(args);
     let turns = |degrees: i64| quarters(degrees).filter(|_| (0..360).contains(&degrees));
     match name {
         "quality" => Some(Filter::Quality(list.px(0))),
@@ -384,6 +451,8 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
             rounded((list.px(0), ry), ground)
         }
         "watermark" => Overlay::imagor(&list).map(Filter::Overlay),
+        "label" => Text::label(&list).map(Filter::Text),
+        "text" => Text::typeset(&list).map(Filter::Text),
         "image" => Overlay::image(&list).map(Filter::Overlay),
         "proportion" => Some(Filter::Proportion(list.decimal(0))),
         "no_upscale" => Some(Filter::NoUpscale),
@@ -421,16 +490,28 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
             let colour = imagor_colour(&list.text(0)?)?;
             Some(Filter::Padding(colour, [left, top, right, bottom]))
         }
-        "pixelate" => effect("pixelate", &[list.px(0).max(1).to_string()]),
+        "pixelate" => Some(Filter::Pixelate(match list.whole(0) {
+            side @ 1..=1_000_000 => side as u32,
+            _ => 10,
+        })),
         "page" => Some(Filter::Frame(list.px(0).max(1))),
         "max_frames" if list.whole(0) == 1 => Some(Filter::Frame(1)),
         "lossless" => Some(Filter::Lossless),
+        "bitdepth" => match list.whole(0) {
+            16 => Some(Filter::Depth(16)),
+            8 => Some(Filter::Depth(8)),
+            _ => None,
+        },
+        "compression" => match list.whole(0) {
+            level @ 1..=9 => Some(Filter::Level(level as u8)),
+            _ => None,
+        },
         "max_age" => Some(Filter::MaxAge(list.px(0).into())),
         "expire" => Some(Filter::Expires(u64::try_from(list.whole(0)).unwrap_or(0))),
         "attachment" => Some(Filter::Attachment(list.text(0).unwrap_or_default())),
         "raw" => Some(Filter::Raw),
         "preview" => Some(Filter::Nothing),
-        _ => None,
+        _ => Seen::read(name, args)?.ok().map(Filter::Seen),
     }
 }
 

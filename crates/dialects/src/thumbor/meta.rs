@@ -1,21 +1,30 @@
 //! The documents of `meta`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use andon_recipe::{Crop, Flip, Length, Step};
+use andon_recipe::{Crop, Flip, Length, Output, Recipe, Step};
 use serde_json::{Value, json};
 
-use super::Flavour;
+use super::filters::{Filter, Seen};
+use crate::colours::channels;
 use crate::document::{About, Document};
 
-pub(super) fn document(flavour: Flavour, image: &str, query: Option<&str>) -> Arc<dyn Document> {
-    match flavour {
-        Flavour::Thumbor => Arc::new(Plan {
-            image: image.to_owned(),
-            callback: query.and_then(callback),
-        }),
-        Flavour::Imagor => Arc::new(Outcome),
-    }
+/// thumbor's, of an image.
+pub(super) fn plan(image: &str, query: Option<&str>) -> Arc<dyn Document> {
+    Arc::new(Plan {
+        image: image.to_owned(),
+        callback: query.and_then(callback),
+    })
+}
+
+/// imagor's, with what filters ask to be told of pixels; the last of each counts.
+pub(super) fn outcome(filters: &[Filter]) -> Arc<dyn Document> {
+    let seen = filters.iter().filter_map(|filter| match filter {
+        Filter::Seen(seen) => Some((seen.key(), *seen)),
+        _ => None,
+    });
+    Arc::new(Outcome(seen.collect()))
 }
 
 /// The function that `callback=` names.
@@ -92,13 +101,66 @@ fn operation(step: &Step) -> Vec<Value> {
     }
 }
 
-/// imagor's: about the result.
+/// imagor's: about the result, with what is seen in it.
 #[derive(Debug)]
-struct Outcome;
+struct Outcome(BTreeMap<&'static str, Seen>);
+
+impl Seen {
+    /// What it is called.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Average => "average_color",
+            Self::BlurHash(..) => "blurhash",
+            Self::ThumbHash => "thumbhash",
+        }
+    }
+
+    /// What makes it visible, of a small picture.
+    fn recipe(self) -> String {
+        match self {
+            Self::Average => "as:palette,with:count:1".to_owned(),
+            Self::BlurHash(across, down) => {
+                format!("as:blurhash,with:across:{across},with:down:{down}")
+            }
+            Self::ThumbHash => "as:thumbhash".to_owned(),
+        }
+    }
+
+    fn tell(self, text: &str) -> Value {
+        if self != Self::Average {
+            return text.into();
+        }
+        let colours: Value = serde_json::from_str(text).unwrap_or_default();
+        let levels = colours["average"].as_str().and_then(channels);
+        match levels.as_deref() {
+            Some([r, g, b, ..]) => json!({ "r": r, "g": g, "b": b }),
+            _ => Value::Null,
+        }
+    }
+}
 
 impl Document for Outcome {
     fn name(&self) -> String {
-        "imagor".to_owned()
+        let seen = self.0.values().map(|seen| format!(" {seen:?}"));
+        format!("imagor{}", seen.collect::<String>())
+    }
+
+    fn has_parts(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn parts(&self, recipe: &Recipe) -> Vec<Recipe> {
+        let part = |seen: &Seen| {
+            let part: Recipe = format!("fit:100x100,{}", seen.recipe()).parse().ok()?;
+            let steps = recipe.steps.iter().chain(&part.steps).cloned().collect();
+            let frame = recipe.output.frame;
+            let output = Output {
+                frame,
+                ..part.output
+            };
+            Some(Recipe { steps, output })
+        };
+        self.0.values().filter_map(part).collect()
     }
 
     fn media_type(&self) -> &'static str {
@@ -108,7 +170,7 @@ impl Document for Outcome {
     fn write(&self, about: &About<'_>) -> String {
         let result = &about.result;
         let colours = if about.source.colour == "gray" { 1 } else { 3 };
-        json!({
+        let mut facts = json!({
             "format": result.format,
             "content_type": format!("image/{}", result.format),
             "width": result.width,
@@ -117,7 +179,10 @@ impl Document for Outcome {
             "pages": about.source.frames,
             "bands": colours + u32::from(about.source.alpha),
             "exif": {},
-        })
-        .to_string()
+        });
+        for ((key, seen), part) in self.0.iter().zip(about.parts) {
+            facts[*key] = seen.tell(&part.text());
+        }
+        facts.to_string()
     }
 }

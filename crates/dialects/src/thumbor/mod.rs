@@ -13,6 +13,7 @@ mod overlay;
 mod params;
 mod path;
 mod rules;
+mod text;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::errors::{ErrorStyle, Fault};
 use crate::percent;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use crate::signature::{Digest, Key, base64, same};
-use filters::{Filter, imagor_colour};
+use filters::{Filter, Seen, imagor_colour};
 use rules::ThumborRules;
 
 /// Whose URLs they are.
@@ -200,6 +201,8 @@ impl Thumbor {
     }
 
     fn request(&self, rest: &str, query: Option<&str>) -> Result<ImageRequest, Refusal> {
+        let decoded = self.undone(rest);
+        let rest = decoded.as_deref().unwrap_or(rest);
         let (mut parts, image) = path::read(self.flavour, rest);
         let source = self.source(image)?;
         let mut notes = Vec::new();
@@ -215,6 +218,12 @@ impl Thumbor {
         };
         let all = std::mem::take(&mut parts.filters);
         for (name, args) in all.into_iter().take(most) {
+            if parts.meta
+                && self.flavour == Flavour::Imagor
+                && let Some(Err(why)) = Seen::read(&name, &args)
+            {
+                return Err(Refusal::new(&format!("{name}({args})"), why));
+            }
             match filters::read(self.flavour, &name, &args) {
                 // The others' pictures are behind a network.
                 Some(Filter::Overlay(_)) if self.loader != Loader::Path => {
@@ -223,6 +232,7 @@ impl Thumbor {
                     ));
                 }
                 Some(filter) => {
+                    notes.extend(filters::note(self.flavour, &name, &args));
                     list.push(filter);
                     parts.filters.push((name, args));
                 }
@@ -236,10 +246,11 @@ impl Thumbor {
             }
         }
         let ask = match parts.meta {
-            true => Ask::Describe(meta::document(self.flavour, image, query)),
+            true if self.flavour == Flavour::Imagor => Ask::Describe(meta::outcome(&list)),
+            true => Ask::Describe(meta::plan(image, query)),
             false => Ask::Picture,
         };
-        let style = self.style(&list);
+        let style = self.style(&list, &source);
         let rules = ThumborRules::new(
             self.flavour,
             self.usual,
@@ -255,7 +266,17 @@ impl Thumbor {
         })
     }
 
-    fn style(&self, list: &[Filter]) -> AnswerStyle {
+    /// What was signed as it came, and whose filters a proxy escaped: imagor decodes it all and reads it again.
+    fn undone(&self, rest: &str) -> Option<String> {
+        let (_, image) = path::read(self.flavour, rest);
+        let is_escaped = image
+            .get(..10)
+            .is_some_and(|start| start.eq_ignore_ascii_case("filters%3A"));
+        let decoded = percent::decode(rest).ok();
+        decoded.filter(|_| is_escaped && self.flavour == Flavour::Imagor)
+    }
+
+    fn style(&self, list: &[Filter], source: &Source) -> AnswerStyle {
         let mut style = AnswerStyle {
             max_age: Some(self.max_age).filter(|seconds| *seconds > 0),
             ..AnswerStyle::default()
@@ -267,7 +288,14 @@ impl Thumbor {
             match filter {
                 Filter::MaxAge(seconds) => style.max_age = Some(*seconds),
                 Filter::Expires(milliseconds) => style.expires = Some(milliseconds / 1000),
-                Filter::Attachment(name) => style.headers = answers::disposition(Some(name)),
+                Filter::Attachment(name) => {
+                    let name = answers::file_name(name, list, source);
+                    style.headers = answers::disposition(Some(&name));
+                }
+                Filter::Raw => {
+                    let policy = ("content-security-policy", "script-src 'none'".to_owned());
+                    style.headers.push(policy);
+                }
                 _ => {}
             }
         }

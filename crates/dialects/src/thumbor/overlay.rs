@@ -23,14 +23,16 @@ pub(super) struct Overlay {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+pub(super) enum Place {
     /// Less than none: from the other edge.
     Px(i64),
     /// The same, in per cent of the picture's side.
     Percent(f64),
-    Start,
+    /// At the left or top edge, and so many px on.
+    Start(i64),
     Middle,
-    End,
+    /// At the right or bottom edge, likewise.
+    End(i64),
     /// As many as there is room for, evenly.
     Spread,
     /// One beside the other.
@@ -43,8 +45,41 @@ enum Size {
     Own,
     /// As large as fits into these shares of the picture's sides, in per cent.
     Shares(Option<f64>, Option<f64>),
-    /// The largest size that fits into a width and height in px; 0 leaves a side to the other one.
-    Px(u32, u32),
+    /// A width and height; 0 px leaves a side to the other one.
+    Sides(Side, Side, &'static str),
+}
+
+/// A side of a picture that is laid over another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Side {
+    Px(u32),
+    /// The other's, and so many px more.
+    Full(i64),
+}
+
+impl Side {
+    fn of(self, side: u32) -> u32 {
+        match self {
+            Self::Px(px) => px,
+            // Clamped to what a side may be.
+            Self::Full(more) => i64::from(side).saturating_add(more).clamp(1, 32_768) as u32,
+        }
+    }
+
+    /// `f`, `full-20`, digits or nothing; a minus in front, which would flip, is not read.
+    fn read(text: &str) -> Option<Self> {
+        let full = text.strip_prefix("full").or_else(|| text.strip_prefix('f'));
+        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        match full {
+            Some("") => Some(Self::Full(0)),
+            Some(less) => {
+                let digits = less.strip_prefix('-').filter(|digits| plain(digits))?;
+                digits.parse().ok().map(|px: i64| Self::Full(-px))
+            }
+            None if text.is_empty() => Some(Self::Px(0)),
+            None => plain(text).then(|| text.parse().ok().map(Self::Px))?,
+        }
+    }
 }
 
 impl Overlay {
@@ -63,7 +98,7 @@ impl Overlay {
                 let number: i64 = plain.then(|| number.parse().ok()).flatten()?;
                 Some(match (percent, number) {
                     // Its sign alone counts.
-                    _ if text.starts_with("-0") && number == 0 => Place::End,
+                    _ if text.starts_with("-0") && number == 0 => Place::End(0),
                     (true, _) => Place::Percent(number as f64),
                     (false, _) => Place::Px(number),
                 })
@@ -107,24 +142,37 @@ impl Overlay {
         })
     }
 
-    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may bring the picture inside a size.
+    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may bring the picture to a size, that of the other one
+    /// (`f`) among them.
     pub(super) fn image(list: &Lenient<'_>) -> Option<Self> {
-        let (parts, image) = path::read(Flavour::Imagor, list.raw(0)?.trim_start_matches('/'));
-        let (w, h) = parts.size.unwrap_or_default();
+        let (rest, sides) = with_sides(list.raw(0)?.trim_start_matches('/'));
+        let (parts, image) = path::read(Flavour::Imagor, &rest);
         let plain = path::Parts {
             size: parts.size,
             fit: parts.fit,
+            stretch: parts.stretch,
             ..path::Parts::default()
         };
-        let mode = list.text(4).filter(|mode| !mode.is_empty());
-        let mode = mode.as_deref().unwrap_or("normal");
-        let mode = MODES.iter().find(|known| **known == mode)?;
-        (parts == plain).then_some(())?;
+        let mode = list.text(4).unwrap_or_default();
+        // Other words are `normal` to it.
+        let mode = match MODES.iter().find(|known| **known == mode) {
+            Some(mode) => mode,
+            None if NOT_BLENT.contains(&mode.as_str()) => return None,
+            None => "normal",
+        };
+        let is_plain = parts.fit.is_none_or(|fit| fit == path::FitIn::default());
+        (parts == plain && is_plain).then_some(())?;
+        let shape = match (parts.fit, parts.stretch) {
+            (Some(_), _) => "inside",
+            (None, true) => "exact",
+            (None, false) => "cover",
+        };
+        let (w, h) = sides.unwrap_or((Side::Px(0), Side::Px(0)));
         Some(Self {
             file: local(&image_name(Flavour::Imagor, image).ok()?)?,
             at: places(list),
             opacity: opacity(list.decimal(3)),
-            size: Size::Px(w.px(), h.px()),
+            size: Size::Sides(w, h, shape),
             mode,
             rounds: false,
         })
@@ -146,9 +194,10 @@ impl Overlay {
                 0.0 if percent < 0.0 => "100p".to_owned(),
                 px => from_edge(px as i64),
             },
-            Place::Start => "0".to_owned(),
+            Place::Start(px) => px.to_string(),
             Place::Middle => "50p".to_owned(),
-            Place::End => "100p".to_owned(),
+            Place::End(0) => "100p".to_owned(),
+            Place::End(px) => format!("100p{px:+}"),
             Place::Spread => "spread".to_owned(),
             Place::Repeat => "repeat".to_owned(),
         };
@@ -157,10 +206,10 @@ impl Overlay {
                 (whole(f64::from(side) * share / 100.0) as u32).max(1)
             })
         };
-        let size = match self.size {
-            Size::Own => (0, 0),
-            Size::Shares(w, h) => (share(w, width), share(h, height)),
-            Size::Px(w, h) => (w, h),
+        let (size, shape) = match self.size {
+            Size::Own => ((0, 0), "exact"),
+            Size::Shares(w, h) => ((share(w, width), share(h, height)), "inside"),
+            Size::Sides(w, h, shape) => ((w.of(width), h.of(height)), shape),
         };
         effects::Overlay {
             file: self.file.clone(),
@@ -168,14 +217,18 @@ impl Overlay {
             opacity: self.opacity,
             size,
             mode: self.mode,
-            inside: size.0 > 0 && size.1 > 0,
+            shape: if size.0 > 0 && size.1 > 0 {
+                shape
+            } else {
+                "exact"
+            },
         }
         .step()
     }
 }
 
 /// The blend modes that the engine has, too.
-const MODES: [&str; 11] = [
+const MODES: [&str; 12] = [
     "normal",
     "multiply",
     "color-burn",
@@ -187,7 +240,31 @@ const MODES: [&str; 11] = [
     "soft-light",
     "hard-light",
     "difference",
+    "exclusion",
 ];
+
+/// Those of imagor's that it has not.
+const NOT_BLENT: [&str; 3] = ["add", "mask", "mask-out"];
+
+/// A path whose first size may be that of another picture (`f-20x100`), with that size as a plain one. It stands before
+/// the filters.
+fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
+    let mut start = 0;
+    for segment in path.split('/') {
+        if segment.starts_with("filters:") {
+            break;
+        }
+        let sides = segment
+            .split_once('x')
+            .and_then(|(w, h)| Side::read(w).zip(Side::read(h)));
+        if let Some(sides) = sides {
+            let (before, after) = (&path[..start], &path[start + segment.len()..]);
+            return (format!("{before}1x1{after}"), Some(sides));
+        }
+        start += segment.len() + 1;
+    }
+    (path.to_owned(), None)
+}
 
 /// 0 covers, 100 is clear.
 fn opacity(alpha: f64) -> f64 {
@@ -202,14 +279,22 @@ fn local(name: &str) -> Option<String> {
 }
 
 /// imagor's places, across and down.
-fn places(list: &Lenient<'_>) -> (Place, Place) {
+pub(super) fn places(list: &Lenient<'_>) -> (Place, Place) {
     let place = |at: usize| {
         let text = list.text(at).unwrap_or_default();
+        // A place by its word or its first letter, and px beyond it.
+        let (word, beyond) = match text.split_once('-') {
+            Some((word, px)) if !word.is_empty() => (word, px.parse::<i32>().unwrap_or(0).into()),
+            _ => (&*text, 0),
+        };
+        match word {
+            "left" | "l" | "top" | "t" => return Place::Start(-beyond),
+            "right" | "r" | "bottom" | "b" => return Place::End(beyond),
+            _ => {}
+        }
         let number = text.strip_prefix('-').unwrap_or(&text);
         match text.as_str() {
             "center" => Place::Middle,
-            "left" | "top" => Place::Start,
-            "right" | "bottom" => Place::End,
             "repeat" => Place::Repeat,
             // What is no number is 0.
             text if number.starts_with("0.") => Place::Percent(100.0 * text.parse().unwrap_or(0.0)),

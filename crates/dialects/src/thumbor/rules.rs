@@ -7,8 +7,8 @@ mod thumbor;
 use std::sync::Arc;
 
 use andon_recipe::{
-    Area, Canvas, Chroma, Colour, Facts, Flip, FormatName, Goal, Kept, Measure, Orientation,
-    Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+    Area, Canvas, Chroma, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Measure,
+    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
 use super::filters::Filter;
@@ -170,6 +170,18 @@ impl ThumborRules {
         output.lossless &= matches!(format, "webp" | "avif" | "jxl");
         output.goal = (lossy && !output.lossless)
             .then(|| said.unwrap_or(Goal::Quality(quality.unwrap_or(self.usual.quality))));
+        if format == "png" {
+            for filter in self.filters.iter() {
+                match filter {
+                    Filter::Depth(bits) => output.depth = Some(*bits),
+                    Filter::Level(level) => {
+                        let level = level.to_string();
+                        output.options.insert("level".to_owned(), level);
+                    }
+                    _ => {}
+                }
+            }
+        }
         output.progressive = self.usual.progressive && format == "jpeg";
         output.chroma = output
             .chroma
@@ -254,6 +266,11 @@ impl ThumborRules {
                 let size = (picture.width, picture.height);
                 picture.steps.extend(overlay.step(size));
             }
+            Filter::Text(text) => {
+                let size = (picture.width, picture.height);
+                picture.steps.extend(text.step(size));
+            }
+            Filter::Pixelate(side) => picture.pixelate(*side),
             Filter::Ground(colour) => picture.steps.push(Step::Flatten(*colour)),
             Filter::Rotate(quarters) => {
                 if let Some(turn) = counter_clockwise(*quarters) {
@@ -338,6 +355,25 @@ impl Picture {
             let down = |y: f64| (y * by.1 + to.1).clamp(0.0, self.height.into());
             [across(left), down(top), across(right), down(bottom)]
         });
+    }
+
+    /// Into as many squares as there is room for, rounded.
+    fn pixelate(&mut self, side: u32) {
+        if side <= 1 {
+            return;
+        }
+        let (width, height) = (self.width, self.height);
+        let whole = |length: u32| {
+            let squares = (f64::from(length) / f64::from(side)).round().max(1.0) as u32;
+            squares.saturating_mul(side)
+        };
+        let (w, h) = (whole(width), whole(height));
+        if w > width || h > height {
+            self.scale(w.max(width).into(), h.max(height).into());
+        }
+        let squares = Effect::new("pixelate", vec![side.to_string()]).ok();
+        self.steps.extend(squares.map(Step::Effect));
+        self.cut([0.0, 0.0, w.into(), h.into()]);
     }
 
     /// Cuts off what is left of the border.

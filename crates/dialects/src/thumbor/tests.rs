@@ -6,6 +6,7 @@ mod signatures;
 use andon_recipe::{Area, Facts, Measure, Measured};
 use proptest::prelude::*;
 
+use crate::request::AnswerStyle;
 use crate::vectors::{self, answer};
 use crate::{Ask, Config, Dialects, ImageRequest, ImagorConfig, Refusal, Source, ThumborConfig};
 
@@ -469,6 +470,172 @@ fn imagors_filters_have_their_own_grammar() {
     );
     let ten = format!("filters:{}quality(9)/a.jpg", "quality(8):".repeat(10));
     assert_eq!(recipe(&imagor(), &ten, &facts), "q:8");
+}
+
+#[test]
+fn imagor_writes_on_pictures() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (filters, text) in [
+        (
+            "label(Otter,15,10,30,blue,30)",
+            "text:Otter:30:0000ffb3:northwest:15x10",
+        ),
+        ("label(Otter)", "text:Otter:20:000000:northwest"),
+        (
+            "label(Otter,right,bottom,30,red)",
+            "text:Otter:30:ff0000:southeast",
+        ),
+        (
+            "label(Otter,-15p,0.1,30)",
+            "text:Otter:30:000000:northeast:30x15",
+        ),
+        (
+            "label(Otter,l-20,b-10,30)",
+            "text:Otter:30:000000:southwest:-20x-10",
+        ),
+        (
+            "label(Otter,center,-30,25)",
+            "text:Otter:25:000000:south:0x30",
+        ),
+        (
+            "text(b64:SGVsbG8gV29ybGQ,center,center,sans-18,fff)",
+            "text:Hello%20World:18:ffffff:centre",
+        ),
+    ] {
+        let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
+        let expected = format!("exact:200x150,{text},q:75");
+        assert_eq!(recipe(&imagor(), &rest, &facts), expected, "{filters}");
+        assert!(ask(&imagor(), &rest).notes.is_empty(), "{filters}");
+    }
+    for (filter, note) in [
+        ("label(a,0,0,9,red,0,serif)", "label: the font is ignored"),
+        (
+            "text(a,0,0,serif-9,red,0,multiply,120)",
+            "text: the font, the blend mode, the width, and how lines lie in it is ignored",
+        ),
+        ("label(+)", "label(+): it is skipped"),
+    ] {
+        let request = ask(&imagor(), &format!("filters:{filter}/a.jpg"));
+        assert_eq!(request.notes, [note], "{filter}");
+    }
+}
+
+#[test]
+fn imagors_pictures_over_others_may_be_as_large_as_those() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (image, laid) in [
+        ("w.png,left-20,top-10", "over:/w.png:-20:-10"),
+        ("w.png,r-30,b-20", "over:/w.png:100p+30:100p+20"),
+        (
+            "fxf/w.png,0,0",
+            "overlay:/w.png:0:0:100:400:300:normal:cover",
+        ),
+        (
+            "fit-in/full-50xf/w.png,center,center",
+            "overlay:/w.png:50p:50p:100:350:300:normal:inside",
+        ),
+        (
+            "stretch/fxf/w.png,0,0,40,exclusion",
+            "overlay:/w.png:0:0:60:400:300:exclusion",
+        ),
+        ("0xf/w.png", "overlay:/w.png:0:0:100:0:300"),
+        (
+            "/100x100/w.png,0,0,50,unheard-of",
+            "overlay:/w.png:0:0:50:100:100:normal:cover",
+        ),
+    ] {
+        let rest = format!("filters:image({image})/a.jpg");
+        let expected = format!("{laid},q:75");
+        assert_eq!(recipe(&imagor(), &rest, &facts), expected, "{image}");
+    }
+    for skipped in [
+        "w.png,0,0,0,mask",
+        "-50x50/w.png",
+        "/9x9/filters:invert()/w.png",
+    ] {
+        let request = ask(&imagor(), &format!("filters:image({skipped})/a.jpg"));
+        assert_eq!(request.notes.len(), 1, "{skipped}");
+    }
+}
+
+#[test]
+fn imagor_pixelates_whole_squares_and_sets_what_a_png_is_like() {
+    let facts = Facts::new("png", 103, 57);
+    for (filters, text) in [
+        ("pixelate(10)", "exact:103x60,pixelate:10,crop:0:0:100x60"),
+        ("bitdepth(4)", "same"),
+        ("bitdepth(16):compression(9)", "depth:16,with:level:9"),
+        ("compression(10)", "same"),
+    ] {
+        let made = recipe(&imagor(), &format!("filters:{filters}/a.png"), &facts);
+        assert_eq!(made, text, "{filters}");
+    }
+}
+
+#[test]
+fn imagor_tells_what_is_seen_in_a_picture() {
+    let recipe: andon_recipe::Recipe = "exact:200x150,q:75".parse().unwrap();
+    let told = |filters: &str, parts: &[&str]| -> serde_json::Value {
+        let Ask::Describe(document) = ask(&imagor(), &format!("meta/filters:{filters}/a.jpg")).ask
+        else {
+            panic!("{filters}");
+        };
+        let part = |text: &&str| crate::Part {
+            media_type: "text/plain",
+            body: text.as_bytes().to_vec(),
+        };
+        let made: Vec<_> = parts.iter().map(part).collect();
+        assert_eq!(document.has_parts(), !made.is_empty());
+        assert_eq!(document.parts(&recipe).len(), made.len());
+        let text = document.write(&vectors::about(&recipe, &made));
+        serde_json::from_str(&text).unwrap()
+    };
+    let average = told("avgcolor()", &[r#"{"average":"0a141e"}"#]);
+    assert_eq!(
+        average["average_color"],
+        serde_json::json!({ "r": 10, "g": 20, "b": 30 })
+    );
+    let hash = told("blurhash(4,3):blurhash(2,2)", &["LEHV"]);
+    assert_eq!(hash["blurhash"], "LEHV");
+    assert!(told("blur(2)", &[]).get("blurhash").is_none());
+    for wrong in [
+        "blurhash()",
+        "blurhash(0,3)",
+        "blurhash(4,10)",
+        "avgcolor(1)",
+    ] {
+        let target = format!("/unsafe/meta/filters:{wrong}/a.jpg");
+        assert!(imagor().parse(&target).is_err(), "{wrong}");
+        let picture = format!("filters:{wrong}/a.jpg");
+        assert_eq!(ask(&imagor(), &picture).notes.len(), 1, "{wrong}");
+    }
+}
+
+#[test]
+fn what_a_proxy_escaped_is_read_once_more() {
+    let request = ask(&imagor(), "9x9/filters%3Aquality%2880%29/a.jpg");
+    assert_eq!(request.source.as_str(), "a.jpg");
+    let facts = Facts::new("jpeg", 9, 9);
+    assert_eq!(request.rules.resolve(&facts).unwrap().to_string(), "q:80");
+}
+
+#[test]
+fn an_attachment_is_called_as_it_is_asked_or_as_its_source() {
+    for (filters, name) in [
+        ("attachment()", "a.jpg".to_owned()),
+        ("attachment(b.jpg)", "b.jpg".to_owned()),
+        ("attachment(b)", format!("b.{}", AnswerStyle::EXTENSION)),
+        (
+            "attachment():format(webp)",
+            format!("a.jpg.{}", AnswerStyle::EXTENSION),
+        ),
+        ("format(webp):attachment(b.webp)", "b.webp".to_owned()),
+    ] {
+        let request = ask(&imagor(), &format!("filters:{filters}/trip/a.jpg"));
+        let disposition = format!("attachment; filename=\"{name}\"");
+        let header = ("content-disposition", disposition);
+        assert_eq!(request.style.headers, [header], "{filters}");
+    }
 }
 
 #[test]

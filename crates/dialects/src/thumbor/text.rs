@@ -1,0 +1,142 @@
+//! imagor's words on pictures: `label(text,x,y,size,color,alpha,font)` and `text(text,x,y,font,color,alpha,…)`.
+
+use andon_recipe::{Colour, Effect, Step};
+
+use super::filters::{Lenient, imagor_colour};
+use super::overlay::{Place, places};
+use super::{Flavour, image_name};
+use crate::effects::number;
+
+/// A text on a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Text {
+    text: String,
+    at: (Place, Place),
+    /// Of the letters, in px.
+    size: f64,
+    colour: Colour,
+}
+
+/// What is not said.
+const SIZE: f64 = 20.0;
+
+/// As large as the engine writes.
+const LARGEST: f64 = 10_000.0;
+
+const BLACK: Colour = Colour {
+    r: 0,
+    g: 0,
+    b: 0,
+    a: 255,
+};
+
+/// A side of the picture, or its middle, and how far from it; less than 0: beyond it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Anchor {
+    Start(i64),
+    Middle,
+    End(i64),
+}
+
+impl Text {
+    pub(super) fn label(list: &Lenient<'_>) -> Option<Self> {
+        let size = if list.count() > 3 {
+            list.decimal(3)
+        } else {
+            SIZE
+        };
+        Self::new(list, list.text(0)?, size)
+    }
+
+    /// The size stands at the end of the font.
+    pub(super) fn typeset(list: &Lenient<'_>) -> Option<Self> {
+        let font = list.text(3).unwrap_or_default();
+        let size = font.rsplit(['-', ' ']).next().unwrap_or_default();
+        let size = size.parse::<f64>().ok().filter(|size| size.is_finite());
+        let text = image_name(Flavour::Imagor, list.raw(0)?).ok()?;
+        Self::new(list, text, size.unwrap_or(SIZE))
+    }
+
+    fn new(list: &Lenient<'_>, text: String, size: f64) -> Option<Self> {
+        let colour = list.text(4).filter(|name| !name.is_empty());
+        let colour = colour.map_or(Some(BLACK), |name| imagor_colour(&name))?;
+        let shown = (100.0 - list.decimal(5)).clamp(0.0, 100.0) / 100.0;
+        let shows = !text.trim().is_empty() && size >= 1.0;
+        shows.then_some(Self {
+            text,
+            at: places(list),
+            size: size.min(LARGEST),
+            colour: Colour {
+                // 0 to 255.
+                a: (f64::from(colour.a) * shown).round() as u8,
+                ..colour
+            },
+        })
+    }
+
+    /// What of a filter's arguments nobody follows.
+    pub(super) fn note(name: &str, args: &str) -> Option<String> {
+        let list = Lenient::split(args);
+        let said = |at: usize| list.text(at).filter(|text| !text.is_empty());
+        let mut left: Vec<&str> = Vec::new();
+        match name {
+            "label" if said(6).is_some() => left.push("the font"),
+            "text" => {
+                let font = said(3).unwrap_or_default();
+                let plain = |word: &str| word == "sans" || word.parse::<f64>().is_ok();
+                let is_plain = font.split(['-', ' ']).all(plain) || font.is_empty();
+                left.extend((!is_plain).then_some("the font"));
+                left.extend(said(6).map(|_| "the blend mode"));
+                let box_ = (7..list.count()).any(|at| said(at).is_some());
+                left.extend(box_.then_some("the width, and how lines lie in it"));
+            }
+            _ => {}
+        }
+        (!left.is_empty()).then(|| format!("{name}: {} is ignored", left.join(", ")))
+    }
+
+    /// What it comes to on a picture of this size.
+    pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
+        let (x, y) = (anchor(self.at.0, width), anchor(self.at.1, height));
+        let word = |anchor: Anchor, start: &'static str, end: &'static str| match anchor {
+            Anchor::Start(px) => (start, px),
+            Anchor::Middle => ("", 0),
+            Anchor::End(px) => (end, px),
+        };
+        let ((across, x), (down, y)) = (word(x, "west", "east"), word(y, "north", "south"));
+        let gravity = match (down, across) {
+            ("", "") => "centre".to_owned(),
+            (down, across) => format!("{down}{across}"),
+        };
+        let mut args = vec![
+            self.text.clone(),
+            number(self.size),
+            self.colour.to_string(),
+            gravity,
+        ];
+        match (x, y) {
+            (0, 0) => {}
+            (x, y) if x == y => args.push(x.to_string()),
+            (x, y) => args.push(format!("{x}x{y}")),
+        }
+        Effect::new("text", args).ok().map(Step::Effect)
+    }
+}
+
+/// Where a text lies along a side of this length. What is beyond any picture is as far as that.
+fn anchor(place: Place, side: u32) -> Anchor {
+    let within = |px: i64| px.clamp(-10_000, 10_000);
+    let px = |px: i64| match px {
+        ..0 => Anchor::End(within(-px)),
+        _ => Anchor::Start(within(px)),
+    };
+    match place {
+        Place::Px(number) => px(number),
+        // Cut, as Go does.
+        Place::Percent(percent) => px((f64::from(side) * percent / 100.0) as i64),
+        Place::Start(beyond) => Anchor::Start(within(beyond)),
+        Place::Middle => Anchor::Middle,
+        Place::End(beyond) => Anchor::End(within(-beyond)),
+        Place::Spread | Place::Repeat => Anchor::Start(0),
+    }
+}
