@@ -51,7 +51,8 @@ impl Dialect for Cloudflare {
             return Err(Refusal::new(target.path, why));
         }
         let (segment, source) = rest.split_once('/').unwrap_or((rest, ""));
-        let options = Options::read(segment)?;
+        let mut options = Options::read(segment)?;
+        options.settle(|| is_slow(target));
         let source = read_source(source, target.query)?;
         if source.as_str().is_empty() {
             let why = format!(
@@ -94,6 +95,22 @@ impl Dialect for Cloudflare {
         let written = matches!(request.ask, Ask::Picture | Ask::Describe(_));
         written.then(|| format!("{}/{options}/{source}", self.prefix))
     }
+}
+
+/// Does the client say that its connection is slow? All of its hints are asked for: each of them decides.
+fn is_slow(target: &Target<'_>) -> bool {
+    let number = |name| target.header(name)?.trim().parse::<f64>().ok();
+    let word = |name, words: &[&str]| {
+        let said = target.header(name);
+        said.is_some_and(|said| words.contains(&said.trim().to_ascii_lowercase().as_str()))
+    };
+    [
+        number("rtt").is_some_and(|milliseconds| milliseconds > 150.0),
+        word("save-data", &["on"]),
+        word("ect", &["slow-2g", "2g", "3g"]),
+        number("downlink").is_some_and(|megabits| megabits < 5.0),
+    ]
+    .contains(&true)
 }
 
 /// A path, or an absolute URL, whose query is its own.

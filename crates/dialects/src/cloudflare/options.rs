@@ -226,6 +226,17 @@ impl Options {
             .or_else(|| Some(text.parse::<f64>().ok()? as u8))
     }
 
+    /// The quality for slow connections becomes that of the result on one.
+    pub(super) fn settle(&mut self, is_slow: impl FnOnce() -> bool) {
+        let slow = "slow-connection-quality";
+        if self.0.contains_key(slow)
+            && is_slow()
+            && let Some(quality) = self.0.remove(slow)
+        {
+            self.0.insert("quality", quality);
+        }
+    }
+
     /// `key=value` with commas between them, sorted and encoded.
     pub(super) fn canonical(&self) -> String {
         let encoded = |value: &str| percent::encode(value, "").replace(',', "%2C");

@@ -228,8 +228,13 @@ impl Rules for CloudflareRules {
         steps.extend(self.effects());
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
-        if is_lossy(format) {
-            output.goal = Some(Goal::Quality(self.options.quality().unwrap_or(QUALITY)));
+        match self.options.quality() {
+            // So it is said of this format alone.
+            Some(100) if format == "webp" => output.lossless = true,
+            quality if is_lossy(format) => {
+                output.goal = Some(Goal::Quality(quality.unwrap_or(QUALITY)));
+            }
+            _ => {}
         }
         // Only JPEG keeps metadata there.
         if format != "jpeg" {

@@ -100,6 +100,8 @@ fn options_act_in_the_services_order() {
         ),
         ("f=auto,q=high", "orient,as:auto"),
         ("f=png,metadata=keep", "orient,as:png"),
+        ("f=webp,q=100", "orient,as:webp,lossless"),
+        ("q=100", "orient,q:100"),
         (
             "fit=pad,w=720,h=720,background=rgb%28240%2C40%2C145%29",
             "orient,exact:720x480,canvas:720x720:f02891:0:120,q:85",
@@ -181,6 +183,38 @@ fn a_query_belongs_to_the_source_and_a_loop_is_refused() {
         dialects().parse(target).unwrap().style.fallback,
         Some(Fallback::Redirect("https://o.test/a%20b.jpg".to_owned()))
     );
+}
+
+#[test]
+fn slow_connections_have_a_quality_of_their_own() {
+    struct Hint(&'static str, &'static str);
+    impl Headers for Hint {
+        fn get(&self, name: &str) -> Option<&str> {
+            (name == self.0).then_some(self.1)
+        }
+    }
+    let facts = Facts::new("jpeg", 9, 9);
+    for (hint, value, quality) in [
+        ("rtt", "151", 30),
+        ("rtt", "150", 80),
+        ("save-data", "on", 30),
+        ("save-data", "off", 80),
+        ("ect", "3g", 30),
+        ("ect", "4g", 80),
+        ("downlink", "4.9", 30),
+        ("downlink", "5", 80),
+        ("accept", "*/*", 80),
+    ] {
+        let target = "/cdn-cgi/image/q=80,scq=30/a.jpg";
+        let request = dialects().parse_with(target, &Hint(hint, value));
+        let request = request.unwrap();
+        assert_eq!(
+            request.style.reads,
+            ["downlink", "ect", "rtt", "save-data", "via"]
+        );
+        let recipe = request.rules.resolve(&facts).unwrap().to_string();
+        assert_eq!(recipe, format!("q:{quality}"), "{hint}: {value}");
+    }
 }
 
 proptest! {
