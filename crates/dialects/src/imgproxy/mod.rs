@@ -423,6 +423,12 @@ impl<'a> Reader<'a> {
         self.presets.push(name);
         for segment in text.split('/') {
             let option: Vec<&str> = segment.split(&*self.dialect.config.separator).collect();
+            if option.len() < 2 {
+                return Err(Refusal::new(
+                    segment,
+                    "an option of a preset has an argument",
+                ));
+            }
             self.option(&option, true)?;
         }
         self.presets.pop();

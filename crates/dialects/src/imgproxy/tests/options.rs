@@ -235,16 +235,18 @@ fn presets_are_expanded_in_place() {
         status(&dialects.parse("/_/w:5/plain/local:///a.jpg").unwrap_err()),
         404
     );
-    config.presets.insert("wrong".to_owned(), "w:x".to_owned());
-    let error = crate::Dialects::new(&crate::Config {
-        imgproxy: config,
-        ..crate::Config::default()
-    })
-    .unwrap_err();
-    assert!(
-        error.to_string().contains("imgproxy.presets.wrong"),
-        "{error}"
-    );
+    for wrong in ["w:x", "w:5/blur", ""] {
+        config.presets.insert("wrong".to_owned(), wrong.to_owned());
+        let error = crate::Dialects::new(&crate::Config {
+            imgproxy: config.clone(),
+            ..crate::Config::default()
+        })
+        .unwrap_err();
+        assert!(
+            error.to_string().contains("imgproxy.presets.wrong"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
