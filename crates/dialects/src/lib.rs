@@ -34,6 +34,7 @@ mod rules;
 pub mod signature;
 pub mod signing;
 pub mod small_light;
+mod swatches;
 pub mod thumbor;
 pub mod translate;
 pub mod weserv;

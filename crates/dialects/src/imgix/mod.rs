@@ -4,6 +4,8 @@
 //! a parameter of the language is a plain file, unless URLs are signed: then all of them are.
 
 mod config;
+mod overlays;
+mod palette;
 mod query;
 mod rules;
 
@@ -13,6 +15,7 @@ use serde_json::json;
 
 pub use config::ImgixConfig;
 
+use self::palette::Palette;
 use self::query::Query;
 use self::rules::ImgixRules;
 use crate::dialect::{Dialect, Refusal, Target};
@@ -71,9 +74,10 @@ impl Dialect for Imgix {
             }));
         }
         notes.extend(left_out(&read));
-        let ask = match read.text("fm") {
-            Some("json") => Ask::Describe(Arc::new(Json)),
-            _ => Ask::Picture,
+        let ask = match (Palette::read(&read), read.text("fm")) {
+            (Some(palette), _) => Ask::Describe(Arc::new(palette)),
+            (None, Some("json")) => Ask::Describe(Arc::new(Json)),
+            (None, _) => Ask::Picture,
         };
         let expires = read.text("expires").and_then(|moment| moment.parse().ok());
         let attachment = read.text("dl").map(attachment);
@@ -157,16 +161,21 @@ fn attachment(name: &str) -> (&'static str, String) {
 
 /// Values that are known, but not done.
 fn left_out(query: &Query) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes = overlays::notes(query);
     for (key, words) in [
         ("fit", &["clamp", "facearea"][..]),
         ("fm", &["blurhash", "mp4", "webm", "jp2", "jxr"][..]),
         ("auto", &["enhance", "redeye", "compress", "true"][..]),
-        ("fill", &["blur", "generative", "gradient"][..]),
+        ("fill", &["blur", "generative", "gradient", "gen"][..]),
+        ("trim", &["colorUnlessAlpha"][..]),
     ] {
         for word in words.iter().filter(|word| query.lists(key, word)) {
             notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
         }
+    }
+    let mask = query.text("mask");
+    if mask.is_some_and(|mask| !["ellipse", "corners"].contains(&mask)) {
+        notes.push("mask: pictures are not masks; it is ignored".to_owned());
     }
     if query.lists("crop", "faces") {
         notes.push("crop: faces are not looked for; what draws the eye is kept".to_owned());

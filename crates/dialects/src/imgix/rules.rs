@@ -1,10 +1,11 @@
 //! What parameters come to for a picture. The service is closed: sizes are as its pages say.
 
 use andon_recipe::{
-    Bounds, Canvas, Chroma, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
-    Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step,
+    Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
+    Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step,
 };
 
+use super::overlays;
 use super::query::{self, Query};
 use crate::effects::{Effects, is_lossy, number, rgb};
 use crate::geometry::size_after;
@@ -13,6 +14,8 @@ use crate::geometry::size_after;
 #[derive(Clone, Debug)]
 pub(super) struct ImgixRules {
     pub(super) query: Query,
+    /// What lies over the picture.
+    files: Vec<String>,
     pub(super) output: Output,
 }
 
@@ -58,7 +61,11 @@ impl ImgixRules {
             frame: page.map(|page| page as u32),
             ..Output::default()
         };
-        Self { query, output }
+        Self {
+            files: overlays::files(&query),
+            query,
+            output,
+        }
     }
 
     /// A side in px: a number up to 1 is a share of the whole.
@@ -228,7 +235,20 @@ impl ImgixRules {
         };
         let mut steps = self.focus().into_iter().collect::<Vec<_>>();
         match fit {
-            "crop" | "facearea" => steps.push(cover(w, h)),
+            "crop" | "facearea" => match self.zoom() {
+                Some(zoom) => {
+                    // Of the whole, a part in the shape of the box.
+                    let scale = (w / f64::from(size.0)).max(h / f64::from(size.1)) * zoom;
+                    let side = |px: f64| (px / scale).round().max(1.0);
+                    let part = Crop::Towards {
+                        w: px(side(w)),
+                        h: px(side(h)),
+                        gravity: Gravity::Centre,
+                    };
+                    steps.extend([Step::Crop(part), Step::Exact { w: px(w), h: px(h) }]);
+                }
+                None => steps.push(cover(w, h)),
+            },
             "max" => return vec![fits(false)],
             "fill" | "clamp" => return vec![fits(true), ground()],
             "fillmax" => return vec![fits(false), ground()],
@@ -257,6 +277,12 @@ impl ImgixRules {
             (_, _, _, true) => Gravity::East,
             _ => Gravity::Centre,
         }
+    }
+
+    /// How much nearer the point in focus is to come.
+    fn zoom(&self) -> Option<f64> {
+        let zoom = self.query.number("fp-z", 1.0, 100.0);
+        zoom.filter(|zoom| *zoom > 1.0 && self.query.lists("crop", "focalpoint"))
     }
 
     fn focus(&self) -> Option<Step> {
@@ -350,11 +376,18 @@ impl ImgixRules {
             .lists("mask", "corners")
             .then(|| radius("corner-radius"))
             .flatten();
-        if let Some(px) = rounded.or_else(|| radius("border-radius")) {
-            add("round", &[px]);
-        }
-        if query.text("mask") == Some("ellipse") {
-            add("mask", &["ellipse".to_owned()]);
+        let ground = query.colour("mask-bg").map(|colour| colour.to_string());
+        match (rounded, radius("border-radius")) {
+            (Some(px), _) => {
+                let args = ground.map_or(vec![px.clone()], |ground| vec![px.clone(), px, ground]);
+                add("round", &args);
+            }
+            (None, Some(px)) => add("round", &[px]),
+            (None, None) if query.text("mask") == Some("ellipse") => {
+                let args = ["ellipse".to_owned()].into_iter().chain(ground);
+                add("mask", &args.collect::<Vec<_>>());
+            }
+            (None, None) => {}
         }
         if let Some((px, colour)) = query.text("border").and_then(|text| text.split_once(','))
             && let (Ok(px), Some(colour)) = (px.parse::<f64>(), query::colour(colour))
@@ -428,6 +461,8 @@ impl Rules for ImgixRules {
         let (mut steps, size) = self.before(facts)?;
         steps.extend(self.sizes(size));
         steps.extend(self.effects());
+        let size = size_after(&steps, facts)?;
+        steps.extend(overlays::steps(&self.query, size, self.ratio()));
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a == u8::MAX) {
             steps.push(Step::Flatten(ground));
         }
@@ -451,6 +486,10 @@ impl Rules for ImgixRules {
         steps.extend(self.trim());
         steps.extend(self.focus());
         Recipe::from(steps).measures(stored)
+    }
+
+    fn materials(&self) -> Vec<&str> {
+        self.files.iter().map(String::as_str).collect()
     }
 
     crate::rules::kept_output!();

@@ -4,6 +4,7 @@ use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
 
 use super::ImgixConfig;
+use crate::document::Part;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
 
@@ -127,6 +128,144 @@ fn parts_and_effects_stand_in_their_order() {
 }
 
 #[test]
+fn pictures_colours_and_words_lie_over_the_result() {
+    let facts = Facts::new("png", 400, 300);
+    for (query, recipe) in [
+        ("mark=/logo.png", "over:/logo.png:100p-5:100p-5"),
+        (
+            "mark64=L2xvZ28ucG5n&dpr=2&w=200",
+            "over:/logo.png:100p-10:100p-10",
+        ),
+        (
+            "mark=logo.png&mark-align=top,left&mark-pad=0&mark-alpha=40",
+            "overlay:/logo.png:0:0:40",
+        ),
+        (
+            "mark=logo.png&mark-x=-8&mark-align=middle&mark-w=0.5&mark-h=60",
+            "overlay:/logo.png:-8:50p:100:200:60:normal:inside",
+        ),
+        (
+            "mark=logo.png&mark-scale=25&mark-tile=grid",
+            "overlay:/logo.png:repeat:repeat:100:100",
+        ),
+        (
+            "mark=logo.png%3Fw%3D40%26h%3D40%26fit%3Dcrop",
+            "overlay:/logo.png:100p-5:100p-5:100:40:40:normal:cover",
+        ),
+        (
+            "blend=/grain.png&blend-w=1&blend-h=1&blend-fit=scale",
+            "overlay:/grain.png:0:0:100:400:300:overlay",
+        ),
+        (
+            "blend=/grain.png&bm=burn&blend-alpha=50",
+            "overlay:/grain.png:0:0:50:0:0:color-burn",
+        ),
+        (
+            "blend=80ff0000&bm=normal&blend-alpha=50",
+            "colorize:25.098:ff0000",
+        ),
+        ("txt=Hello", "text:Hello:12:000000:southeast:10"),
+        (
+            "txt64=SGVsbG8sIFdvcmxkIQ&txt-size=20&txt-color=8fff&txt-align=top,center&txt-pad=0&w=200&dpr=2",
+            "text:Hello%2C%20World!:40:ffffff88:north:0",
+        ),
+        (
+            "txt=a&txt-color=80ffffff&txt-align=middle,center",
+            "text:a:12:ffffff80:centre:10",
+        ),
+    ] {
+        let own = made(query, &facts);
+        assert!(own.contains(recipe), "{query}: {own}");
+        let request = ask(query).unwrap();
+        assert!(request.notes.is_empty(), "{query}: {:?}", request.notes);
+    }
+    let rules = ask("mark=logo.png&blend=/grain.png").unwrap().rules;
+    assert_eq!(rules.materials(), ["/grain.png", "/logo.png"]);
+}
+
+#[test]
+fn what_cannot_lie_over_the_result_is_noted() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for query in [
+        "mark=https%3A%2F%2Fo.test%2Flogo.png",
+        "mark=%2F~text%3Ftxt%3DHello",
+        "mark=logo.png%3Fblur%3D9",
+        "blend=f00",
+        "blend=/grain.png&bm=luminosity",
+        "mask=https%3A%2F%2Fo.test%2Fmask.png",
+    ] {
+        let request = ask(query).unwrap();
+        assert_eq!(request.notes.len(), 1, "{query}: {:?}", request.notes);
+        assert!(request.rules.materials().is_empty(), "{query}");
+        assert_eq!(made(query, &facts), "q:75", "{query}");
+    }
+}
+
+#[test]
+fn a_focal_point_comes_nearer_and_masks_show_their_ground() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (query, recipe) in [
+        (
+            "w=100&h=100&fit=crop&crop=focalpoint&fp-x=0.5&fp-y=0.5&fp-z=2",
+            "crop:125:75:150x150,exact:100x100,q:75",
+        ),
+        ("mask=ellipse&mask-bg=f00", "mask:ellipse:ff0000,q:75"),
+        (
+            "mask=corners&corner-radius=9&mask-bg=fff",
+            "round:9:9:ffffff,q:75",
+        ),
+    ] {
+        assert_eq!(made(query, &facts), recipe, "{query}");
+    }
+}
+
+#[test]
+fn palettes_tell_the_colours_of_the_result() {
+    let recipe: Recipe = "orient,exact:10x10,q:75".parse().unwrap();
+    let part = |text: &str| Part {
+        media_type: "application/json",
+        body: text.as_bytes().to_vec(),
+    };
+    let palette = r#"{"average":"204060","palette":[{"colour":"d02020","share":0.7},{"colour":"003080","share":0.3}]}"#;
+    let told = |query: &str| {
+        let Ask::Describe(document) = ask(query).unwrap().ask else {
+            panic!("{query}");
+        };
+        let parts = document.parts(&recipe);
+        assert!(document.has_parts());
+        for part in &parts {
+            assert!(
+                part.to_string().contains("fit:100x100,as:palette"),
+                "{part}"
+            );
+        }
+        let parts = vec![part(palette); parts.len()];
+        let about = vectors::about(&recipe, &parts);
+        (document.media_type(), document.write(&about))
+    };
+    let (media_type, text) = told("palette=json&w=10");
+    assert_eq!(media_type, "application/json");
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["colors"][0]["hex"], "#d02020");
+    assert_eq!(json["colors"][1]["red"], 0.0);
+    assert_eq!(json["dominant_colors"]["vibrant"]["hex"], "#d02020");
+    assert_eq!(json["average_luminance"], 0.2278);
+    let (media_type, text) = told("palette=css&colors=1&prefix=logo");
+    assert_eq!(media_type, "text/css");
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            ".logo-fg-1 { color:#d02020 !important; }",
+            ".logo-fg-ex-1 { color:#ffffff !important; }",
+            ".logo-fg-ex-2 { color:#000000 !important; }",
+            ".logo-bg-1 { background-color:#d02020 !important; }",
+            ".logo-bg-ex-1 { background-color:#ffffff !important; }",
+            ".logo-bg-ex-2 { background-color:#000000 !important; }",
+        ]
+    );
+}
+
+#[test]
 fn signed_sources_are_read_with_their_signature_only() {
     let dialects = dialects(&["another token", "MYT0KEN"]);
     for good in [
@@ -161,7 +300,7 @@ fn a_path_without_a_parameter_of_the_language_is_a_plain_file() {
     for plain in ["/a.jpg", "/a.jpg?v=3", "/a.jpg?"] {
         assert!(dialects(&[]).parse(plain).unwrap().is_file(), "{plain}");
     }
-    let request = ask("w=9&v=3&txt=hello").unwrap();
+    let request = ask("w=9&v=3&shad=10").unwrap();
     assert_eq!(request.notes.len(), 2);
 }
 
@@ -195,7 +334,7 @@ fn answers_can_be_kept_under_a_name_and_end() {
 proptest! {
     #[test]
     fn no_query_panics_and_every_recipe_is_its_text(
-        query in "((w|h|dpr|ar|rect|rot|crop|fp-x|pad|blur|q|trim|orient|min-w|max-h|bg|border|bri)=[a-z0-9.,:-]{0,7}&){0,5}(fit=(crop|fill|fillmax|min|max|scale|clip))?",
+        query in "((w|h|dpr|ar|rect|rot|crop|fp-x|fp-z|pad|blur|q|trim|orient|min-w|max-h|bg|border|bri|mark|mark-w|mark-x|blend|txt|txt-size)=[a-z0-9.,:-]{0,7}&){0,5}(fit=(crop|fill|fillmax|min|max|scale|clip))?",
         any in any::<String>(),
     ) {
         for query in [&query, &any] {

@@ -15,7 +15,6 @@ mod round;
 mod rules;
 mod secret;
 mod seen;
-mod swatches;
 mod table;
 
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use andon_recipe::Recipe;
 use serde_json::{Map, Value, json};
 
 use super::args::{Wrong, int, truth};
-use super::swatches::{self, Weighed};
 use crate::colours;
+use crate::swatches::{self, Weighed};
 
 /// Something to be seen in a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,10 +77,13 @@ impl Seen {
             Self::Average => colour(&levels(&colours()["average"])),
             Self::Palette(_) => {
                 let opaque = |([r, g, b], _): Weighed| colour(&[r, g, b, u8::MAX]);
-                palette(&colours()).into_iter().map(opaque).collect()
+                swatches::weighed(&colours())
+                    .into_iter()
+                    .map(opaque)
+                    .collect()
             }
             Self::Dominant(all) => {
-                let swatches = swatches::of(&palette(&colours()), all).into_iter();
+                let swatches = swatches::of(&swatches::weighed(&colours()), all).into_iter();
                 let told = swatches.map(|(name, levels)| (name.to_owned(), colour(&levels)));
                 Value::Object(told.collect::<Map<_, _>>())
             }
@@ -95,15 +98,6 @@ const DOMINANT: u32 = 32;
 fn levels(digits: &Value) -> Vec<u8> {
     let read = digits.as_str().and_then(colours::channels);
     read.unwrap_or_default()
-}
-
-fn palette(colours: &Value) -> Vec<Weighed> {
-    let entries = colours["palette"].as_array().into_iter().flatten();
-    let read = entries.filter_map(|entry| {
-        let levels = levels(&entry["colour"]).try_into().ok()?;
-        Some((levels, entry["share"].as_f64()?))
-    });
-    read.collect()
 }
 
 /// A colour as imgproxy tells it.

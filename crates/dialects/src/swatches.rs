@@ -1,8 +1,12 @@
-//! The six dominant colours that imgproxy tells of a picture: vibrant or muted, each light, dark or neither. What
+//! The six dominant colours that services tell of a picture: vibrant or muted, each light, dark or neither. What
 //! makes a colour one of them is as in Android's palettes.
 
+use serde_json::Value;
+
+use crate::colours;
+
 /// A colour, and its share of the picture.
-pub(super) type Weighed = ([u8; 3], f64);
+pub(crate) type Weighed = ([u8; 3], f64);
 
 /// One of the six.
 struct Swatch {
@@ -57,8 +61,18 @@ impl Target {
     }
 }
 
+/// The colours of a palette, as the engine writes one.
+pub(crate) fn weighed(palette: &Value) -> Vec<Weighed> {
+    let entries = palette["palette"].as_array().into_iter().flatten();
+    let read = entries.filter_map(|entry| {
+        let levels = entry["colour"].as_str().and_then(colours::channels)?;
+        Some((levels.try_into().ok()?, entry["share"].as_f64()?))
+    });
+    read.collect()
+}
+
 /// The swatches of a palette, by name. `all`: those that it does not have are made of those that it has.
-pub(super) fn of(palette: &[Weighed], all: bool) -> Vec<(&'static str, [u8; 3])> {
+pub(crate) fn of(palette: &[Weighed], all: bool) -> Vec<(&'static str, [u8; 3])> {
     let most = palette.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let mut taken: Vec<[u8; 3]> = Vec::new();
     let mut found = Vec::new();
