@@ -185,10 +185,10 @@ fn the_units_configuration_passes_once_its_folders_are_there() {
 }
 
 #[test]
-fn the_readmes_configuration_works_as_it_is_printed() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = std::fs::read_to_string(readme).unwrap();
-    let blocks: Vec<&str> = readme
+fn the_documented_configuration_works_as_it_is_printed() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks: Vec<&str> = page
         .split("```toml\n")
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
