@@ -72,12 +72,20 @@ pub struct Timings {
     pub encode: Duration,
 }
 
-/// What a plan begins with, decoded before.
-#[derive(Debug)]
+/// What a plan begins with, decoded before. A clone shares its samples until either is written to.
+#[derive(Clone, Debug)]
 pub struct Decoded {
     image: Image,
     /// How long that took, for all who began with it.
     pub time: Duration,
+}
+
+impl Decoded {
+    /// Bytes of its samples.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.image.bytes()
+    }
 }
 
 /// What a run of a plan needs beside it.

@@ -42,7 +42,7 @@ pub use frame::{
 };
 pub use limits::{Interrupt, Limits, Never};
 pub use measure::Measurement;
-pub use plan::{Holding, Index, Plan, RULES, Rule, SharedPeak};
+pub use plan::{DecodeKey, Holding, Index, Plan, RULES, Rule, SharedPeak};
 pub use profiles::reset_orientation;
 pub use revision::{REVISION, revision};
 pub use sequence::{Animation, Delay, FrameReader, FrameWriter, Head, Timed};

@@ -76,6 +76,17 @@ pub struct Holding {
     pub afterwards: u64,
 }
 
+/// What the frame that a plan begins with depends on, beside the source's bytes: plans for the same bytes with equal keys
+/// begin with the same frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DecodeKey {
+    scales: Scales,
+    /// Of the frame, in px: drawings are decoded at any size.
+    size: (u32, u32),
+    /// With profiles and other metadata?
+    metadata: bool,
+}
+
 /// Which of the source's frames are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frames {
@@ -212,6 +223,17 @@ impl Plan {
 
     /// Frames that are read one after the other are nothing that another plan could begin with, nor is a part of the
     /// picture, and what is not decoded begins with nothing.
+    /// Which frame it begins with, where another plan could begin with the same one; see [`Decoded`](crate::Decoded).
+    #[must_use]
+    pub fn decode_key(&self) -> Option<DecodeKey> {
+        let pipeline = self.pipeline.as_ref().filter(|_| !self.shares_nothing())?;
+        Some(DecodeKey {
+            scales: pipeline.scales,
+            size: pipeline.decoded,
+            metadata: pipeline.reads_metadata(),
+        })
+    }
+
     fn shares_nothing(&self) -> bool {
         self.pipeline.as_ref().is_some_and(|pipeline| {
             pipeline.frames != Frames::First

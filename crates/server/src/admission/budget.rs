@@ -10,7 +10,7 @@ pub(super) struct Budget {
     used: u64,
 }
 
-/// How a server's memory is shared out, in bytes: sources, overlays and pixels never add up to more than the
+/// How a server's memory is shared out, in bytes: sources, overlays, frames and pixels never add up to more than the
 /// budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
@@ -20,6 +20,8 @@ pub(crate) struct Shares {
     pub(crate) sources: u64,
     /// For overlay images that are kept decoded: none where there is no folder of them.
     pub(crate) overlays: u64,
+    /// For decoded frames that are kept for further sizes.
+    pub(crate) frames: u64,
     /// For the planned peaks of all jobs that run, beside their source files.
     pub(crate) pixels: u64,
 }
@@ -74,10 +76,11 @@ impl Shares {
             0 => Self::of_memory(cgroup::memory().unwrap_or(UNKNOWN_MACHINE), sources, cache),
             budget => Self::of_budget(budget, sources, cache),
         };
-        match config.dialects.small_light.material_dir {
+        let shares = match config.dialects.small_light.material_dir {
             Some(_) => shares.with_overlays(config.cache.overlays.0),
             None => shares,
-        }
+        };
+        shares.with_frames(config.cache.frames.0)
     }
 
     /// Three fifths to plan with and an eighth for the cache; the rest is for what no plan counts: code,
@@ -92,6 +95,7 @@ impl Shares {
             cache,
             sources,
             overlays: 0,
+            frames: 0,
             pixels: budget - sources,
         }
     }
@@ -102,6 +106,16 @@ impl Shares {
         Self {
             overlays,
             pixels: self.pixels - overlays,
+            ..self
+        }
+    }
+
+    /// As many decoded frames as are wanted, and at most an eighth of what the pixels have.
+    fn with_frames(self, most: u64) -> Self {
+        let frames = most.min(self.pixels / 8);
+        Self {
+            frames,
+            pixels: self.pixels - frames,
             ..self
         }
     }
@@ -153,9 +167,23 @@ mod tests {
         config.dialects.small_light.material_dir = Some("icons".into());
         let shares = Shares::of(&config);
         assert_eq!(shares.overlays, 32 << 20);
-        assert_eq!(shares.sources + shares.overlays + shares.pixels, 400 << 20);
+        let all = shares.sources + shares.overlays + shares.frames + shares.pixels;
+        assert_eq!(all, 400 << 20);
         config.memory_budget.0 = 16 << 20;
         assert_eq!(Shares::of(&config).overlays, (12 << 20) / 8);
+    }
+
+    #[test]
+    fn decoded_frames_are_part_of_the_budget_too() {
+        let mut config = Config::default();
+        config.memory_budget.0 = 4 << 30;
+        let shares = Shares::of(&config);
+        assert_eq!(shares.frames, config.cache.frames.0);
+        assert_eq!(shares.sources + shares.frames + shares.pixels, 4 << 30);
+        config.memory_budget.0 = 16 << 20;
+        assert_eq!(Shares::of(&config).frames, (12 << 20) / 8);
+        config.cache.frames.0 = 0;
+        assert_eq!(Shares::of(&config).frames, 0);
     }
 
     #[test]

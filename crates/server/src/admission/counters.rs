@@ -17,6 +17,8 @@ pub struct Gauges {
     pub budget_used: u64,
     /// As much of them as there may be.
     pub budget_total: u64,
+    /// Bytes of decoded frames that are kept.
+    pub frames_bytes: u64,
     /// Pixel threads that there are.
     pub threads: usize,
     /// Since the start.
@@ -55,6 +57,8 @@ pub struct Counters {
     pub decodes: u64,
     /// Jobs that began with what another one's decode had yielded.
     pub decodes_shared: u64,
+    /// Jobs that began with a frame that was kept.
+    pub frame_hits: u64,
 }
 
 impl Counters {

@@ -19,6 +19,7 @@ mod cgroup;
 #[cfg(test)]
 mod closed_loop;
 mod counters;
+mod frames;
 pub(crate) mod priority;
 mod queue;
 mod shared_decode;
@@ -40,6 +41,7 @@ use andon_pixels::{Cores, Cost, Decoded, Plan, SharedPeak, Task};
 use tokio::sync::oneshot;
 
 use self::calibration::Calibration;
+use self::frames::Frames;
 use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::shared_decode::Member;
@@ -104,6 +106,7 @@ impl Admission {
         state.most_source_bytes = shares.sources;
         state.steals = config.steal_work;
         drop(state);
+        self.pool.frames.resize(shares.frames);
         self.pool.changed.notify_all();
         Ok(())
     }
@@ -191,8 +194,9 @@ impl Admission {
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let pool = self.pool.clone();
-        let run = Box::new(move |decoded| {
-            let result = catch_unwind(AssertUnwindSafe(|| job(&*pool, decoded)));
+        let run = Box::new(move |decoded: Option<Result<Decoded, Error>>| {
+            let run = || job(&*pool, decoded.transpose()?);
+            let result = catch_unwind(AssertUnwindSafe(run));
             let result = result.unwrap_or(Err(Error::Panicked));
             let outcome = match &result {
                 Ok(_) => Outcome::Done,
@@ -223,11 +227,18 @@ impl Admission {
         result.unwrap_or(Err(Error::Panicked))
     }
 
+    /// Forgets the decoded frames.
+    pub(crate) fn clear_frames(&self) {
+        self.pool.frames.clear();
+    }
+
     /// How it stands.
     pub(crate) fn gauges(&self) -> Gauges {
         let now = self.pool.now();
+        let frames_bytes = self.pool.frames.bytes();
         let state = self.pool.lock();
         Gauges {
+            frames_bytes,
             waiting: state.queue.waiting(),
             running: state.queue.running(),
             predicted_wait: state.queue.backlog(now),
@@ -289,6 +300,7 @@ struct Pool {
     began: Instant,
     state: Mutex<State>,
     changed: Condvar,
+    frames: Frames,
 }
 
 struct State {
@@ -315,7 +327,17 @@ struct Job {
 }
 
 /// Runs a job to its end, whatever that is, perhaps from what was decoded for it.
-type Run = Box<dyn FnOnce(Option<Decoded>) -> Finished + Send>;
+type Run = Box<dyn FnOnce(Option<Result<Decoded, Error>>) -> Finished + Send>;
+
+/// What a job begins with.
+enum Beginning {
+    /// The source: it decodes what it needs.
+    Source,
+    /// What was decoded for nobody else, since then.
+    Own(Result<Decoded, Error>, Instant),
+    /// What was decoded for others as well, or kept.
+    Shared(Decoded),
+}
 
 struct Finished {
     outcome: Outcome,
@@ -346,6 +368,7 @@ impl Pool {
                 closed: false,
             }),
             changed: Condvar::new(),
+            frames: Frames::new(shares.frames),
         }
     }
 
@@ -376,7 +399,11 @@ impl Pool {
             state.counters.refused_memory += 1;
             return Err(over_budget(work.peak_bytes, total));
         }
-        let price = state.calibration.price(&work);
+        let mut price = state.calibration.price(&work);
+        if job.opening.as_ref().is_some_and(|own| self.frames.has(own)) {
+            price.time = price.time.saturating_sub(price.decode);
+            price.decode = Duration::ZERO;
+        }
         let deadline = self.time_of(deadline);
         let turn = admitted.turn;
         let joined = state
@@ -432,52 +459,92 @@ impl Pool {
     }
 
     /// Runs a job, which decodes for itself if nothing was decoded for it.
-    fn run(&self, (id, job): Taken, decoded: Option<Decoded>) {
-        let began = Instant::now();
+    fn run(&self, (id, job): Taken, beginning: Beginning) {
         let Job {
             work, opening, run, ..
         } = job;
-        let alone = decoded.is_none();
+        let (decoded, began) = match beginning {
+            Beginning::Source => (None, Some(Instant::now())),
+            Beginning::Own(decoded, began) => (Some(decoded), Some(began)),
+            // A part of the work tells nothing about the whole.
+            Beginning::Shared(decoded) => (Some(Ok(decoded)), None),
+        };
+        let alone = began.is_some();
         if alone && opening.is_some_and(|opening| !opening.plan.is_copy()) {
             self.lock().counters.decodes += 1;
         }
         let finished = run(decoded);
-        // A part of the work tells nothing about the whole.
-        let took = alone.then(|| (&work, began.elapsed()));
+        let took = began.map(|began| (&work, began.elapsed()));
         self.finish(id, took, finished.outcome);
         (finished.tell)();
     }
 
-    /// Decodes once for all of them, and lets idle threads go on with those they can take.
+    /// Decodes once for all of them whose frames are not kept, and lets idle threads go on with those they can take.
     fn run_together(self: &Arc<Self>, jobs: Vec<Taken>) {
-        let members: Vec<_> = jobs.iter().filter_map(|(_, job)| job.member()).collect();
-        let decoded = shared_decode::decode(&members, &**self);
-        drop(members);
-        let Some(decoded) = decoded else {
-            for taken in jobs {
-                self.run(taken, None);
+        let (mut begun, mut others) = (Vec::new(), Vec::new());
+        for taken in jobs {
+            let opening = taken.1.opening.as_ref();
+            match opening.and_then(|opening| self.frames.get(opening)) {
+                Some(decoded) => begun.push((taken, decoded)),
+                None => others.push(taken),
             }
-            return;
-        };
-        let mut state = self.lock();
-        state.counters.decodes += 1;
-        state.counters.decodes_shared += decoded.len() as u64 - 1;
-        drop(state);
-        let parts: Vec<Task> = jobs
+        }
+        self.lock().counters.frame_hits += begun.len() as u64;
+        match self.decode_for(&others) {
+            Some(decoded) => begun.extend(others.into_iter().zip(decoded)),
+            None => {
+                for taken in others {
+                    self.run_alone(taken);
+                }
+            }
+        }
+        let mut parts: Vec<Task> = begun
             .into_iter()
-            .zip(decoded)
             .map(|(taken, decoded)| {
                 let pool = self.clone();
-                Box::new(move || pool.run(taken, Some(decoded))) as Task
+                Box::new(move || pool.run(taken, Beginning::Shared(decoded))) as Task
             })
             .collect();
+        // One stays here: whoever were woken for it would only begin later.
+        let own = parts.pop();
         let kept: Vec<Task> = parts
             .into_iter()
             .filter_map(|part| self.lend(part))
             .collect();
-        for part in kept {
+        for part in kept.into_iter().chain(own) {
             part();
         }
+    }
+
+    /// Decodes once for several, and keeps what is worth it.
+    fn decode_for(&self, jobs: &[Taken]) -> Option<Vec<Decoded>> {
+        let members: Vec<_> = jobs.iter().filter_map(|(_, job)| job.member()).collect();
+        let decoded = shared_decode::decode(&members, self)?;
+        for (member, decoded) in members.iter().zip(&decoded) {
+            self.frames.put(member.opening, decoded);
+        }
+        let mut state = self.lock();
+        state.counters.decodes += 1;
+        state.counters.decodes_shared += decoded.len() as u64 - 1;
+        Some(decoded)
+    }
+
+    /// Runs a job that shares its decode with nobody at this time.
+    fn run_alone(&self, taken: Taken) {
+        let began = Instant::now();
+        let opening = taken.1.opening.as_ref();
+        let opening = opening.filter(|opening| self.frames.wants(opening));
+        let beginning = match opening.and_then(|_| taken.1.member()) {
+            None => Beginning::Source,
+            Some(member) => {
+                let decoded = shared_decode::decode_alone(member, self);
+                if let (Some(opening), Ok(decoded)) = (opening, &decoded) {
+                    self.frames.put(opening, decoded);
+                }
+                Beginning::Own(decoded, began)
+            }
+        };
+        self.run(taken, beginning);
     }
 
     /// Closes the books on a job; `took` is what all of its work took, if it was done here.

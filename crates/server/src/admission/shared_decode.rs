@@ -22,6 +22,7 @@ use andon_pixels::{Cores, Decoded, Engine, Interrupt, Plan};
 use bytes::Bytes;
 
 use super::CancelToken;
+use crate::error::Error;
 
 /// How a job begins, where others may begin with it.
 pub(crate) struct DecodeInput {
@@ -47,16 +48,32 @@ impl DecodeInput {
 
 /// Decodes once for all members, in their order; `None`: each has to do it alone.
 pub(super) fn decode(members: &[Member<'_>], cores: &dyn Cores) -> Option<Vec<Decoded>> {
-    let [Member { opening: first, .. }, _, ..] = members else {
-        return None;
+    members.get(1)?;
+    catch_unwind(AssertUnwindSafe(|| decoded(members, cores)))
+        .ok()?
+        .ok()?
+}
+
+/// Decodes for one whose frame is kept afterwards.
+pub(super) fn decode_alone(member: Member<'_>, cores: &dyn Cores) -> Result<Decoded, Error> {
+    let decode = || decoded(&[member], cores);
+    let decoded = catch_unwind(AssertUnwindSafe(decode)).map_err(|_| Error::Panicked)??;
+    let missing = || andon_pixels::Error::Internal("a plan began with no frame".to_owned());
+    let first = decoded.and_then(|decoded| decoded.into_iter().next());
+    Ok(first.ok_or_else(missing)?)
+}
+
+fn decoded(
+    members: &[Member<'_>],
+    cores: &dyn Cores,
+) -> andon_pixels::Result<Option<Vec<Decoded>>> {
+    let Some(Member { opening: first, .. }) = members.first() else {
+        return Ok(None);
     };
     let anybody = Anybody(members.iter().map(|member| &*member.wanted).collect());
     let plans: Vec<&Plan> = members.iter().map(|member| &*member.opening.plan).collect();
-    let decode = || {
-        let engine = &first.engine;
-        engine.decode_at_once(cores, &plans, &first.bytes, &anybody)
-    };
-    catch_unwind(AssertUnwindSafe(decode)).ok()?.ok()?
+    let engine = &first.engine;
+    engine.decode_at_once(cores, &plans, &first.bytes, &anybody)
 }
 
 /// Interrupted when nobody waits any more.

@@ -20,6 +20,7 @@ fn start(config: &Config) -> Admission {
     let shares = Shares {
         cache: 0,
         overlays: 0,
+        frames: 0,
         sources: 100,
         pixels: 1000,
     };
@@ -263,6 +264,7 @@ async fn threads_come_and_go_with_the_configuration_and_no_job_is_lost() {
         let shares = Shares {
             cache: 0,
             overlays: 0,
+            frames: 0,
             sources: 100,
             pixels: 1000 + round as u64,
         };
@@ -299,6 +301,7 @@ async fn what_was_learnt_outlives_a_resize() {
     let shares = Shares {
         cache: 0,
         overlays: 0,
+        frames: 0,
         sources: 50,
         pixels: 500,
     };

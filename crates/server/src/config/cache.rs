@@ -20,6 +20,9 @@ pub struct CacheConfig {
     pub disk: Option<DiskConfig>,
     /// Bytes of decoded overlay images, out of what all work may plan with; 0 decodes them each time.
     pub overlays: Bytes,
+    /// Bytes of decoded frames, out of what all work may plan with, from which further sizes of an image are made; 0 keeps
+    /// none.
+    pub frames: Bytes,
     /// How long what an origin over a network holds is used without asking, where it does not say.
     pub ttl: Span,
     /// How long a folder's file is taken for unchanged; then one look at the file's date and size.
@@ -63,6 +66,7 @@ impl Default for CacheConfig {
             memory: Bytes(256 << 20),
             disk: None,
             overlays: Bytes(32 << 20),
+            frames: Bytes(64 << 20),
             ttl: span(600),
             fs_fresh: span(1),
             stale_while_revalidate: span(30),

@@ -316,6 +316,8 @@ impl App {
             Purge::Results(selector) => selector,
             Purge::Url(url) => self.selector_of(&url).await?,
         };
+        // They are made again in no time: not worth telling which of them are meant.
+        self.maker.admission.clear_frames();
         let purged = self.maker.results.purge(selector).await;
         Ok(response::purged(purged))
     }

@@ -36,6 +36,11 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
             "What the planned peaks may come to.",
             now.budget_total as f64,
         ),
+        (
+            "andon_frame_cache_bytes",
+            "Decoded frames that are cached for further sizes of their images.",
+            now.frames_bytes as f64,
+        ),
     ] {
         out.gauge(name, help);
         out.sample("", &[], value);
@@ -72,6 +77,11 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
             "andon_decodes_shared_total",
             "Results that began with a picture decoded for another size of it.",
             counted.decodes_shared,
+        ),
+        (
+            "andon_frame_cache_hits_total",
+            "Results that began with a decoded frame from the frame cache.",
+            counted.frame_hits,
         ),
     ] {
         out.counter(name, help);

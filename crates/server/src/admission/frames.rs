@@ -1,0 +1,173 @@
+//! Decoded frames that are kept: the next size of a photograph that begins with the same one needs no decode.
+//!
+//! A frame is, to the bit, what its plan would have decoded, so a result does not depend on what is kept. Which frames
+//! stay is decided by GreedyDual-Size (Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", 1997): by the decoding time
+//! that a byte saves, plus the age of the cache when the frame was last used.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use andon_cache::Key;
+use andon_pixels::{DecodeKey, Decoded, Plan};
+
+use super::DecodeInput;
+
+/// The frames, within a number of bytes.
+#[derive(Debug, Default)]
+pub(super) struct Frames(Mutex<Entries>);
+
+/// Whose frame, and which.
+type Name = (Key, DecodeKey);
+
+#[derive(Debug, Default)]
+struct Entries {
+    /// Bytes that all of them may take.
+    most: u64,
+    bytes: u64,
+    kept: HashMap<Name, Frame>,
+    /// The first goes next.
+    order: BTreeMap<Rank, Name>,
+    /// What the frame that went last was worth.
+    age: u64,
+    /// Numbers the uses: of frames of equal worth the one goes that was not used for longest.
+    uses: u64,
+}
+
+/// Worth, and the number of the last use.
+type Rank = (u64, u64);
+
+#[derive(Debug)]
+struct Frame {
+    decoded: Decoded,
+    bytes: u64,
+    /// Picoseconds of decoding that each of its bytes saves.
+    saves: u64,
+    rank: Rank,
+}
+
+impl Frames {
+    /// Keeps so many bytes of samples.
+    pub(super) fn new(most: u64) -> Self {
+        let frames = Self::default();
+        frames.lock().most = most;
+        frames
+    }
+
+    /// Keeps so many bytes from now on.
+    pub(super) fn resize(&self, most: u64) {
+        let mut entries = self.lock();
+        entries.most = most;
+        entries.make_room(0);
+    }
+
+    /// Forgets all of them.
+    pub(super) fn clear(&self) {
+        let mut entries = self.lock();
+        let most = entries.most;
+        *entries = Entries {
+            most,
+            ..Entries::default()
+        };
+    }
+
+    /// Bytes that are kept.
+    pub(super) fn bytes(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    /// The frame that a job begins with.
+    pub(super) fn get(&self, opening: &DecodeInput) -> Option<Decoded> {
+        let name = name(opening)?;
+        let mut entries = self.lock();
+        let rank = {
+            let frame = entries.kept.get(&name)?;
+            entries.rank(frame.saves)
+        };
+        entries.uses += 1;
+        let frame = entries.kept.get_mut(&name)?;
+        let before = std::mem::replace(&mut frame.rank, rank);
+        let mut decoded = frame.decoded.clone();
+        decoded.time = Duration::ZERO;
+        entries.order.remove(&before);
+        entries.order.insert(rank, name);
+        Some(decoded)
+    }
+
+    /// Is the frame kept that a job begins with?
+    pub(super) fn has(&self, opening: &DecodeInput) -> bool {
+        name(opening).is_some_and(|name| self.lock().kept.contains_key(&name))
+    }
+
+    /// Would the frame be kept that a job begins with, once it is decoded?
+    pub(super) fn wants(&self, opening: &DecodeInput) -> bool {
+        let most = self.lock().most;
+        name(opening).is_some() && is_worth_it(&opening.plan, most)
+    }
+
+    /// Keeps what a job began with.
+    pub(super) fn put(&self, opening: &DecodeInput, decoded: &Decoded) {
+        let bytes = decoded.bytes().max(1);
+        let mut entries = self.lock();
+        let Some(name) = name(opening).filter(|_| is_worth_it(&opening.plan, entries.most)) else {
+            return;
+        };
+        if bytes > entries.most || entries.kept.contains_key(&name) {
+            return;
+        }
+        entries.make_room(bytes);
+        let saves = opening.plan.decode_nanos().saturating_mul(1000) / bytes;
+        let rank = entries.rank(saves);
+        entries.uses += 1;
+        entries.bytes += bytes;
+        entries.order.insert(rank, name);
+        let decoded = decoded.clone();
+        let frame = Frame {
+            decoded,
+            bytes,
+            saves,
+            rank,
+        };
+        entries.kept.insert(name, frame);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    /// Of a frame that is used now.
+    fn rank(&self, saves: u64) -> Rank {
+        (self.age.saturating_add(saves), self.uses)
+    }
+
+    /// Lets frames go until so many bytes are free.
+    fn make_room(&mut self, bytes: u64) {
+        while self.bytes.saturating_add(bytes) > self.most {
+            let Some(((worth, _), name)) = self.order.pop_first() else {
+                return;
+            };
+            self.age = worth;
+            if let Some(frame) = self.kept.remove(&name) {
+                self.bytes -= frame.bytes;
+            }
+        }
+    }
+}
+
+fn name(opening: &DecodeInput) -> Option<Name> {
+    opening.source.zip(opening.plan.decode_key())
+}
+
+/// Does decoding take long enough, and the frame so little that others are left beside it?
+fn is_worth_it(plan: &Plan, most: u64) -> bool {
+    plan.decode_nanos() >= LEAST_DECODE.as_nanos() as u64
+        && plan.holding().frame <= most / LARGEST_SHARE
+}
+
+/// What takes less is decoded again.
+const LEAST_DECODE: Duration = Duration::from_micros(500);
+
+/// The largest frame takes this part of the cache.
+const LARGEST_SHARE: u64 = 8;
