@@ -67,7 +67,7 @@ fn a_purge_forgets_the_frames() {
     assert!(figure(&house, "andon_frame_cache_bytes") > 0.0);
     let order = "{\"source\":\"/p.jpg\"}";
     let mut client = house.client();
-    client.send(&format!(
+    client.send(format!(
         "POST /_andon/purge HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer a token for the test\r\nContent-Length: {}\r\n\r\n{order}",
         order.len()
     ));
