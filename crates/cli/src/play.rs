@@ -32,7 +32,7 @@ Prints the page's address. Of a configuration its own addresses, its disk cache 
 For a page on a running server, see [play] in andon.toml.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    serve::until_stopped(&|| configuration(args), &announce)
+    serve::until_stopped(&|| configuration(args), None, &announce)
 }
 
 fn configuration(args: &Args) -> Result<Config, ConfigError> {

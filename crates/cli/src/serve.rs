@@ -1,11 +1,11 @@
 //! `andon serve`: the server, until it is told to stop.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use andon_server::config::{OriginConfig, OriginKind};
-use andon_server::{Config, ConfigError, Inherited, Listen, Pulse, Server};
+use andon_server::{Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
@@ -40,18 +40,20 @@ Under systemd it takes over the sockets of its socket unit (LISTEN_FDS) whose ad
 it is ready, reloads or stops (NOTIFY_SOCKET), and that its threads still turn (WATCHDOG_USEC).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    until_stopped(&|| configuration(args), &announce)
+    until_stopped(&|| configuration(args), args.config.as_deref(), &announce)
 }
 
-/// Serves until it is told to stop. The configuration is read again for each reload.
+/// Serves until it is told to stop. The configuration, in `file` if it is in one, is read again for each reload.
 pub(crate) fn until_stopped(
     configuration: &dyn Fn() -> Result<Config, ConfigError>,
+    file: Option<&Path>,
     announce: &dyn Fn(&Server, &Config) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     // Before there is a second thread.
     let inherited = Inherited::from_environment()?;
     let config = configuration()?;
     andon_server::install_log(config.log);
+    let sandbox = Sandbox::enter(&config, file)?;
     let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
     runtime.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -75,7 +77,8 @@ pub(crate) fn until_stopped(
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
                 tell_of_reload();
-                let config = configuration();
+                let config =
+                    configuration().and_then(|config| sandbox.permits(&config).map(|()| config));
                 let log = config.as_ref().ok().map(|config| config.log);
                 let outcome = reloader.reload(config).await;
                 if let (Ok(()), Some(log)) = (&outcome, log) {

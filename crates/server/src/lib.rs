@@ -22,6 +22,7 @@ mod prometheus;
 mod request;
 mod response;
 mod results;
+mod sandbox;
 mod server;
 mod sources;
 
@@ -33,6 +34,7 @@ pub use http::{Address, Inherited};
 pub use net::{Cidr, Guard};
 pub use operations::logging::install as install_log;
 pub use request::{conditional, negotiation};
+pub use sandbox::Sandbox;
 pub use server::reload::Reloader;
 pub use server::{Pulse, Server, runtime};
 pub use sources::resolver::{OpenSource, Read, Resolver};

@@ -12,6 +12,7 @@ const LAYERS: &[&str] = &[
     "config",
     "permits",
     "prometheus",
+    "sandbox",
     "origins",
     "admission",
     "request",

@@ -70,8 +70,13 @@ impl Served {
         self.client().get(target).unwrap()
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
+        let id = self.id().to_string();
         let told = Command::new("kill").args([name, &id]).status();
         assert!(told.unwrap().success());
     }

@@ -32,6 +32,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,8 +46,9 @@ use self::frames::Frames;
 use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::shared_decode::Member;
-use crate::config::Config;
+use crate::config::{Config, SandboxMode};
 use crate::error::{Error, Rejection};
+use crate::sandbox::worker;
 
 pub(crate) use self::budget::Shares;
 pub(crate) use self::calibration::Kind;
@@ -84,13 +86,12 @@ impl Admission {
     /// Starts the pixel threads.
     ///
     /// # Errors
-    /// When the system gives no more threads.
+    /// When the system gives no more threads, or cannot restrict them as `sandbox.mode = "required"` asks.
     pub(crate) fn start(config: &Config, shares: Shares) -> io::Result<Self> {
         let admission = Self {
             pool: Arc::new(Pool::new(rules(config), shares, config.steal_work)),
         };
-        let threads = config.workers();
-        Pool::start_threads(&admission.pool, &mut admission.pool.lock(), threads)?;
+        Pool::start_threads(&admission.pool, &mut admission.pool.lock(), config)?;
         Ok(admission)
     }
 
@@ -98,10 +99,10 @@ impl Admission {
     /// after the job they are at. Whatever was admitted is done, and what was learnt is kept.
     ///
     /// # Errors
-    /// When the system gives no more threads; then everything stays as it was.
+    /// As `start`; then everything stays as it was.
     pub(crate) fn resize(&self, config: &Config, shares: Shares) -> io::Result<()> {
         let mut state = self.pool.lock();
-        Pool::start_threads(&self.pool, &mut state, config.workers())?;
+        Pool::start_threads(&self.pool, &mut state, config)?;
         state.queue.resize(rules(config), shares.pixels);
         state.most_source_bytes = shares.sources;
         state.steals = config.steal_work;
@@ -372,17 +373,35 @@ impl Pool {
         }
     }
 
-    /// Starts those that are missing of so many pixel threads. They look at the state, and may end again,
-    /// when the lock is given back.
-    fn start_threads(pool: &Arc<Self>, state: &mut State, wanted: usize) -> io::Result<()> {
-        for number in state.threads..wanted {
+    /// Starts those that are missing of the pixel threads. They look at the state, and may end again, when the lock is
+    /// given back.
+    fn start_threads(pool: &Arc<Self>, state: &mut State, config: &Config) -> io::Result<()> {
+        let mode = config.sandbox.mode;
+        for number in state.threads..config.workers() {
             let working = pool.clone();
+            let (starting, started) = sync_channel(1);
             thread::Builder::new()
                 .name(format!("pixel-{number}"))
                 .spawn(move || {
                     priority::yield_to_replies(NICENESS);
-                    working.work();
+                    let restricted = match mode {
+                        SandboxMode::Off => Ok(()),
+                        SandboxMode::Auto | SandboxMode::Required => worker::restrict(),
+                    };
+                    let goes_on = restricted.is_ok() || mode != SandboxMode::Required;
+                    // Somebody waits for it.
+                    let _ = starting.send(restricted);
+                    if goes_on {
+                        working.work();
+                    }
                 })?;
+            match started.recv().map_err(io::Error::other)? {
+                Err(error) if mode == SandboxMode::Required => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, number, "a worker thread runs without a filter of system calls")
+                }
+                Ok(()) => {}
+            }
             state.threads += 1;
         }
         Ok(())

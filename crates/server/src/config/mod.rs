@@ -19,6 +19,7 @@ mod play;
 mod prefix;
 mod proxy;
 mod remote;
+mod sandbox;
 mod timeouts;
 mod tls;
 mod units;
@@ -50,6 +51,7 @@ pub use play::PlayConfig;
 pub(crate) use prefix::is_below;
 pub use proxy::{ClientHeader, ProxyConfig, Trusted};
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
+pub use sandbox::{SandboxConfig, SandboxMode};
 pub use timeouts::Timeouts;
 pub use tls::TlsConfig;
 pub use units::{Background, Bytes, Span};
@@ -110,6 +112,8 @@ pub struct Config {
     pub metrics: MetricsConfig,
     /// The access log.
     pub log: LogConfig,
+    /// What the server gives up at its start.
+    pub sandbox: SandboxConfig,
     /// What helps while setting up and is off in production.
     pub debug: DebugConfig,
 }
@@ -149,6 +153,7 @@ impl Default for Config {
             play: PlayConfig::default(),
             metrics: MetricsConfig::default(),
             log: LogConfig::default(),
+            sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
         }
     }
@@ -295,6 +300,7 @@ impl Config {
         self.dialects.resolve_paths(folder);
         self.cache.resolve(folder);
         self.metrics.resolve(folder);
+        self.sandbox.resolve(folder);
     }
 }
 

@@ -22,6 +22,7 @@ use crate::response::cors::Cors;
 use crate::results::caching::{Names, Results};
 use crate::results::making::{Behind, Looks, Maker};
 use crate::results::variant::TargetCache;
+use crate::sandbox;
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::Resolver;
 
@@ -50,6 +51,7 @@ impl Opened {
             listen.check("metrics.listen")?;
         }
         config.cache.check_disk()?;
+        config.sandbox.check_read()?;
         let resolver = Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?;
         let materials = resolver.materials().clone();
         let token = config.admin.secret()?.as_deref().map(Token::new);
@@ -69,7 +71,8 @@ impl Opened {
 /// # Errors
 /// Naming what is wrong.
 pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
-    Opened::of(config, codecs, None).map(drop)
+    Opened::of(config, codecs, None)?;
+    sandbox::check(config)
 }
 
 /// Everything an answer needs.

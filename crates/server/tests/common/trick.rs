@@ -1,11 +1,11 @@
-//! A picture format that does as it is told, for what no real picture does on command: to take its
-//! time, or to make its decoder panic. `TRICK panic` panics; `TRICK wait <path>` makes the file
-//! `<path>.begun`, and decodes once there is a file `<path>.release`; told to stop before, it makes
-//! `<path>.stopped`.
+//! A picture format that does as it is told, for what no real picture does on command: to take its time, or to make its
+//! decoder panic. `TRICK panic` panics; `TRICK wait <name>` waits at the gate of that name until it is open.
+//!
+//! Gates are in memory: a decoder opens no files, and its thread could not.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use andon_pixels::{
@@ -18,8 +18,20 @@ pub struct Trick;
 /// A picture that waits.
 pub struct Gate(PathBuf);
 
+/// What has happened at a gate.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// Decoders that have come.
+    begun: usize,
+    is_open: bool,
+    /// A decoder was told to stop before it was open.
+    stopped: bool,
+}
+
+static GATES: LazyLock<Mutex<HashMap<PathBuf, State>>> = LazyLock::new(Mutex::default);
+
 impl Gate {
-    /// A gate beside `path`, and the picture that waits there.
+    /// A gate of this name, and the picture that waits there.
     pub fn new(path: &Path) -> (Self, String) {
         (
             Self(path.to_owned()),
@@ -27,47 +39,57 @@ impl Gate {
         )
     }
 
-    /// Waits until so many decoders stand at the gate.
+    /// Waits until a decoder stands at the gate.
     pub fn wait_until_begun(&self) {
-        wait_for(&self.sign("begun"));
+        self.wait_for("a decoder", |state| state.begun > 0);
     }
 
     pub fn wait_until_stopped(&self) {
-        wait_for(&self.sign("stopped"));
+        self.wait_for("the end of its decoder", |state| state.stopped);
     }
 
     pub fn has_begun(&self) -> bool {
-        self.sign("begun").exists()
+        self.state().begun > 0
     }
 
     /// How many decoders have come to the gate so far.
     pub fn times_begun(&self) -> usize {
-        std::fs::read(self.sign("begun")).map_or(0, |marks| marks.len())
+        self.state().begun
     }
 
     /// Lets everybody through.
     pub fn release(&self) {
-        std::fs::write(self.sign("release"), "").expect("a sign");
+        self.change(|state| state.is_open = true);
     }
 
     /// Closes the gate again: the next decoder waits there.
     pub fn close(&self) {
-        for name in ["begun", "release"] {
-            std::fs::remove_file(self.sign(name)).expect("a sign");
-        }
+        self.change(|state| *state = State::default());
     }
 
-    fn sign(&self, name: &str) -> PathBuf {
-        self.0.with_extension(name)
+    fn state(&self) -> State {
+        gates().get(&self.0).copied().unwrap_or_default()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(gates().entry(self.0.clone()).or_default());
+    }
+
+    fn wait_for(&self, what: &str, is_there: impl Fn(State) -> bool) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !is_there(self.state()) {
+            let name = self.0.display();
+            assert!(Instant::now() < patience, "{what} never came to {name}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
-fn wait_for(sign: &Path) {
-    let patience = Instant::now() + Duration::from_secs(60);
-    while !sign.exists() {
-        assert!(Instant::now() < patience, "{} never came", sign.display());
-        std::thread::sleep(Duration::from_millis(1));
-    }
+/// A test that failed while it held them has changed nothing by halves.
+fn gates() -> MutexGuard<'static, HashMap<PathBuf, State>> {
+    GATES
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Codec for Trick {
@@ -102,16 +124,10 @@ impl Codec for Trick {
             Some(("wait", path)) => Gate(PathBuf::from(path)),
             _ => panic!("as told"),
         };
-        let begun = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(gate.sign("begun"));
-        begun
-            .and_then(|mut marks| marks.write_all(b"|"))
-            .expect("a sign");
-        while !gate.sign("release").exists() {
+        gate.change(|state| state.begun += 1);
+        while !gate.state().is_open {
             if how.interrupt.interrupted() {
-                std::fs::write(gate.sign("stopped"), "").expect("a sign");
+                gate.change(|state| state.stopped = true);
                 return Err(Error::Interrupted);
             }
             std::thread::sleep(Duration::from_millis(1));

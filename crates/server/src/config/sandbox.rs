@@ -1,0 +1,63 @@
+//! `[sandbox]`: what the server gives up at its start, by the kernel.
+
+use std::path::{Path, PathBuf};
+
+use andon_settings::check;
+use serde::Deserialize;
+
+use super::ConfigError;
+
+/// `[sandbox]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SandboxConfig {
+    /// Whether there is one.
+    pub mode: SandboxMode,
+    /// Files and folders that may be read beside those that other keys name.
+    pub read: Vec<PathBuf>,
+}
+
+/// Whether there is a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxMode {
+    /// As far as the kernel supports it; the log says what it does not.
+    #[default]
+    Auto,
+    /// The server does not start without it.
+    Required,
+    /// None.
+    Off,
+}
+
+impl SandboxMode {
+    /// As it is written in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Required => "required",
+            Self::Off => "off",
+        }
+    }
+}
+
+impl SandboxConfig {
+    pub(super) fn resolve(&mut self, folder: &Path) {
+        for path in &mut self.read {
+            *path = folder.join(&path);
+        }
+    }
+
+    /// Looks for what cannot be permitted, because it is not there.
+    ///
+    /// # Errors
+    /// Naming the path.
+    pub(crate) fn check_read(&self) -> Result<(), ConfigError> {
+        let missing = self.read.iter().find(|path| !path.exists());
+        check(missing.is_none(), "sandbox.read", || {
+            let missing = missing.map_or_else(String::new, |path| path.display().to_string());
+            format!("{missing} does not exist; create it before the start, or leave it out")
+        })
+    }
+}

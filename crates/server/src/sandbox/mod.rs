@@ -1,0 +1,124 @@
+//! What the server gives up at its start, so that a decoder taken over by a crafted image gains little.
+//!
+//! | thread | files (Landlock, `files`) | system calls (seccomp) |
+//! |---|---|---|
+//! | all | those that the configuration and the system's name look-up need, [`files`] | none that start programs, look into other processes or change the machine, [`process`] |
+//! | worker threads, where images are decoded | the same | those that compute: no `open`, no `socket`, no new thread, [`worker`] |
+//!
+//! Landlock restricts a thread and the threads that it starts from then on (all threads of a process at once only since
+//! Linux 7.0). So a program [enters](Sandbox::enter) while it has one thread, before the server binds its addresses and
+//! opens its files; the rules come from the configuration, which names all of them. The worker threads restrict themselves
+//! in addition when they start, in every program that runs a server.
+//!
+//! Nothing is killed: what is refused fails with `EPERM` or `EACCES`, and is answered or logged like any other error.
+
+mod files;
+mod process;
+mod syscalls;
+pub(crate) mod worker;
+
+use std::io;
+use std::path::Path;
+use std::thread;
+
+use self::files::FileRules;
+use crate::config::{Config, ConfigError, SandboxMode};
+
+/// The sandbox that this process is in, if any.
+#[derive(Debug)]
+pub struct Sandbox {
+    mode: SandboxMode,
+    /// What may be opened; `None`: everything.
+    files: Option<FileRules>,
+}
+
+impl Sandbox {
+    /// Restricts the process to what a server with this configuration needs, for the rest of its life. `file` is the
+    /// configuration's, if it has one: a reload reads it again. To be called while there is one thread.
+    ///
+    /// Where the kernel does not support it, the log says so and the server runs without.
+    ///
+    /// # Errors
+    /// Where the kernel does not support it and `sandbox.mode` is `required`.
+    pub fn enter(config: &Config, file: Option<&Path>) -> Result<Self, ConfigError> {
+        let mode = config.sandbox.mode;
+        if mode == SandboxMode::Off {
+            return Ok(Self { mode, files: None });
+        }
+        let rules = FileRules::of(config, file);
+        let files = match rules.restrict() {
+            Ok(()) => Some(rules),
+            Err(error) => {
+                allow_without(mode, FILES, &error)?;
+                None
+            }
+        };
+        let syscalls = process::restrict();
+        if let Err(error) = &syscalls {
+            allow_without(mode, SYSCALLS, error)?;
+        }
+        tracing::debug!(
+            files = files.is_some(),
+            syscalls = syscalls.is_ok(),
+            "sandbox entered"
+        );
+        Ok(Self { mode, files })
+    }
+
+    /// Looks whether another configuration can be served from within: what was given up at the start is lost until a
+    /// restart.
+    ///
+    /// # Errors
+    /// Naming the key, and what the process may no longer open.
+    pub fn permits(&self, config: &Config) -> Result<(), ConfigError> {
+        let mode = config.sandbox.mode;
+        if mode != self.mode {
+            let text = format!(
+                "\"{}\" takes effect with a restart only; the server was started with \"{}\"",
+                mode.name(),
+                self.mode.name()
+            );
+            return Err(ConfigError::new("sandbox.mode", text));
+        }
+        match &self.files {
+            Some(permitted) => permitted.permit(&FileRules::of(config, None)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tries out what `sandbox.mode = "required"` asks of the kernel.
+///
+/// # Errors
+/// As [`Sandbox::enter`].
+pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
+    if config.sandbox.mode != SandboxMode::Required {
+        return Ok(());
+    }
+    let rules = FileRules::of(config, None);
+    // A thread of its own takes the restrictions with it when it ends.
+    let trying = thread::spawn(move || {
+        let files = rules.restrict().map_err(|error| (FILES, error));
+        files.and_then(|()| worker::restrict().map_err(|error| (SYSCALLS, error)))
+    });
+    let tried = trying.join().unwrap_or_else(|_| {
+        let error = io::Error::other("the thread that tried it panicked");
+        Err((FILES, error))
+    });
+    tried.or_else(|(what, error)| allow_without(SandboxMode::Required, what, &error))
+}
+
+/// Says in the log that a part is missing, where that is permitted.
+fn allow_without(mode: SandboxMode, what: &str, error: &io::Error) -> Result<(), ConfigError> {
+    if mode == SandboxMode::Required {
+        let text = format!(
+            "is \"required\", and this system cannot restrict {what} ({error}); \"auto\" starts the server without"
+        );
+        return Err(ConfigError::new("sandbox.mode", text));
+    }
+    tracing::warn!(%error, "sandbox: this system cannot restrict {what}; serving without");
+    Ok(())
+}
+
+const FILES: &str = "files (Landlock, Linux 5.19)";
+const SYSCALLS: &str = "system calls (seccomp)";
