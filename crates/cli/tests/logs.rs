@@ -35,7 +35,11 @@ fn as_text_a_warning_stands_between_the_requests() {
     let folder = folder();
     let said = said(folder.path(), "");
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 2, "{said}");
+    assert_eq!(lines.len(), 3, "{said}");
+    assert!(
+        said.contains("INFO") && said.contains("resources: "),
+        "{said}"
+    );
     let warning = lines.iter().find(|line| line.contains("WARN")).unwrap();
     assert!(
         warning.contains("disk cache unavailable") && warning.contains("path="),
@@ -54,7 +58,11 @@ fn as_json_every_line_is_an_object() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
-    assert_eq!(lines.len(), 2, "{said}");
+    assert_eq!(lines.len(), 3, "{said}");
+    let resources = lines.iter().find(|line| line["level"] == "INFO").unwrap();
+    for field in ["workers", "memory_bytes", "budget_bytes", "cache_bytes"] {
+        assert!(resources[field].as_u64() > Some(0), "{field}: {resources}");
+    }
     let warning = lines.iter().find(|line| line["level"] == "WARN").unwrap();
     assert_eq!(warning["disk_error"], "unavailable");
     assert_eq!(

@@ -73,7 +73,10 @@ impl Shares {
     pub(crate) fn of(config: &Config) -> Self {
         let (sources, cache) = (config.limits.held_bytes.0, config.cache.memory.0);
         let shares = match config.memory_budget.0 {
-            0 => Self::of_memory(cgroup::memory().unwrap_or(UNKNOWN_MACHINE), sources, cache),
+            0 => {
+                let memory = cgroup::memory().map_or(UNKNOWN_MACHINE, |memory| memory.bytes);
+                Self::of_memory(memory, sources, cache)
+            }
             budget => Self::of_budget(budget, sources, cache),
         };
         let shares = match config.dialects.small_light.material_dir {

@@ -1,22 +1,46 @@
-//! How much memory this process may use: the least of the machine's, its control group's and its own limit
-//! on addresses (`ulimit -v`).
+//! What this process may use of the machine: memory, the least of the machine's, its control groups' and its own limit on
+//! addresses (`ulimit -v`); and processor time, if its control groups limit it.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 
-/// Bytes that this process may use; `None` where the system does not tell.
-pub(super) fn memory() -> Option<u64> {
+/// The memory that this process may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) bytes: u64,
+    /// What limits it.
+    pub(super) by: &'static str,
+}
+
+/// The memory that this process may use; `None` where the system does not tell.
+///
+/// `memory.high` counts like `memory.max`: beyond it a process is not killed, and is slowed down until it serves nobody.
+pub(super) fn memory() -> Option<Memory> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| machine_bytes(&text));
-    let group = fs::read_to_string("/proc/self/cgroup")
-        .ok()
-        .and_then(|text| group_bytes(&text, Path::new("/sys/fs/cgroup")));
-    let addresses = getrlimit(Resource::As).current;
+    let (groups, mount) = (groups(), Path::new(MOUNT));
     // "No limit" is written as a number larger than any machine, or not at all.
-    [machine, group, addresses].into_iter().flatten().min()
+    [
+        (machine, "the machine"),
+        (memory_max(&groups, mount), "memory.max"),
+        (memory_high(&groups, mount), "memory.high"),
+        (getrlimit(Resource::As).current, "ulimit -v"),
+    ]
+    .into_iter()
+    .filter_map(|(bytes, by)| Some(Memory { bytes: bytes?, by }))
+    .min_by_key(|memory| memory.bytes)
+}
+
+/// Thousandths of a processor that this process may use, if its control groups say (`cpu.max`).
+pub(super) fn cpu_quota() -> Option<u64> {
+    cpu_max(&groups(), Path::new(MOUNT))
+}
+
+fn groups() -> String {
+    fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
 }
 
 /// `MemTotal` of `/proc/meminfo`.
@@ -28,40 +52,85 @@ fn machine_bytes(meminfo: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The lowest limit on the way from this process's groups up to the root: each of them binds.
-fn group_bytes(groups: &str, mount: &Path) -> Option<u64> {
-    groups
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (fields.next()?, fields.next()?);
-            if controllers.is_empty() {
-                lowest(mount, path, "memory.max")
-            } else if controllers.split(',').any(|name| name == "memory") {
-                lowest(&mount.join(controllers), path, "memory.limit_in_bytes")
-            } else {
-                None
-            }
+fn memory_max(groups: &str, mount: &Path) -> Option<u64> {
+    lowest(groups, mount, "memory", |group, version| {
+        number(&match version {
+            Version::One => group.join("memory.limit_in_bytes"),
+            Version::Two => group.join("memory.max"),
         })
-        .min()
+    })
 }
 
-/// Inside a container the path may be the host's: then only the mount's own file is there, and it counts.
-fn lowest(mount: &Path, path: &str, file: &str) -> Option<u64> {
-    let inside: PathBuf = Path::new(path)
-        .components()
-        .filter(|part| matches!(part, Component::Normal(_)))
-        .collect();
-    inside
-        .ancestors()
-        .filter_map(|group| limit(&fs::read_to_string(mount.join(group).join(file)).ok()?))
-        .min()
+fn memory_high(groups: &str, mount: &Path) -> Option<u64> {
+    lowest(groups, mount, "memory", |group, version| match version {
+        Version::One => None,
+        Version::Two => number(&group.join("memory.high")),
+    })
 }
 
-/// `max` is no limit.
-fn limit(text: &str) -> Option<u64> {
-    text.trim().parse().ok()
+fn cpu_max(groups: &str, mount: &Path) -> Option<u64> {
+    lowest(groups, mount, "cpu", |group, version| {
+        let (quota, period) = match version {
+            // No quota is -1 there, which is no number of ours.
+            Version::One => (
+                number(&group.join("cpu.cfs_quota_us"))?,
+                number(&group.join("cpu.cfs_period_us"))?,
+            ),
+            Version::Two => {
+                let text = fs::read_to_string(group.join("cpu.max")).ok()?;
+                let (quota, period) = text.trim().split_once(' ')?;
+                (quota.parse().ok()?, period.parse().ok()?)
+            }
+        };
+        quota.checked_mul(1000)?.checked_div(period)
+    })
 }
+
+/// Of control groups.
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    /// A folder per controller.
+    One,
+    /// One folder.
+    Two,
+}
+
+/// The lowest limit on the way from this process's groups up to the root: each of them binds.
+fn lowest(
+    groups: &str,
+    mount: &Path,
+    controller: &str,
+    limit: impl Fn(&Path, Version) -> Option<u64>,
+) -> Option<u64> {
+    let of_line = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let (mount, version) = if controllers.is_empty() {
+            (mount.to_owned(), Version::Two)
+        } else if controllers.split(',').any(|name| name == controller) {
+            (mount.join(controllers), Version::One)
+        } else {
+            return None;
+        };
+        // Inside a container the path may be the host's: then only the mount's own file is there, and it counts.
+        let inside: PathBuf = Path::new(path)
+            .components()
+            .filter(|part| matches!(part, Component::Normal(_)))
+            .collect();
+        let limits = inside.ancestors();
+        limits
+            .filter_map(|group| limit(&mount.join(group), version))
+            .min()
+    };
+    groups.lines().filter_map(of_line).min()
+}
+
+/// What is in a file; `max` is no limit.
+fn number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+const MOUNT: &str = "/sys/fs/cgroup";
 
 #[cfg(test)]
 mod tests {
@@ -91,14 +160,14 @@ mod tests {
             ("app.slice/andon.service/memory.max", "max\n"),
         ]);
         let groups = "0::/app.slice/andon.service\n";
-        assert_eq!(group_bytes(groups, mount.path()), Some(512 << 20));
+        assert_eq!(memory_max(groups, mount.path()), Some(512 << 20));
     }
 
     #[test]
     fn a_group_without_a_limit_is_none() {
         let mount = mount(&[("app.slice/memory.max", "max\n")]);
-        assert_eq!(group_bytes("0::/app.slice\n", mount.path()), None);
-        assert_eq!(group_bytes("", mount.path()), None);
+        assert_eq!(memory_max("0::/app.slice\n", mount.path()), None);
+        assert_eq!(memory_max("", mount.path()), None);
     }
 
     #[test]
@@ -109,20 +178,50 @@ mod tests {
             ("cpu/docker/ab/memory.limit_in_bytes", "1\n"),
         ]);
         let groups = "5:cpu:/docker/ab\n4:memory:/docker/ab\n0::/\n";
-        assert_eq!(group_bytes(groups, mount.path()), Some(256 << 20));
+        assert_eq!(memory_max(groups, mount.path()), Some(256 << 20));
     }
 
     #[test]
     fn a_container_that_sees_only_its_own_group_finds_its_limit() {
         let mount = mount(&[("memory/memory.limit_in_bytes", "268435456\n")]);
         let groups = "4:memory:/docker/not/mounted/here\n";
-        assert_eq!(group_bytes(groups, mount.path()), Some(256 << 20));
+        assert_eq!(memory_max(groups, mount.path()), Some(256 << 20));
     }
 
     #[test]
     fn a_path_that_leads_upwards_does_not() {
         let mount = mount(&[("group/memory.max", "7\n"), ("memory.max", "1\n")]);
         let inside = mount.path().join("group");
-        assert_eq!(group_bytes("0::/../..\n", &inside), Some(7));
+        assert_eq!(memory_max("0::/../..\n", &inside), Some(7));
+    }
+
+    #[test]
+    fn memory_is_short_beyond_memory_high_too() {
+        let mount = mount(&[
+            ("app/memory.max", "536870912\n"),
+            ("app/memory.high", "402653184\n"),
+            ("memory.high", "max\n"),
+        ]);
+        assert_eq!(memory_high("0::/app\n", mount.path()), Some(384 << 20));
+        assert_eq!(memory_high("4:memory:/app\n", mount.path()), None);
+    }
+
+    #[test]
+    fn processor_time_is_read_in_thousandths() {
+        let mount = mount(&[
+            ("cpu.max", "400000 100000\n"),
+            ("app/cpu.max", "150000 100000\n"),
+            ("free/cpu.max", "max 100000\n"),
+            ("cpu,cpuacct/old/cpu.cfs_quota_us", "25000\n"),
+            ("cpu,cpuacct/old/cpu.cfs_period_us", "50000\n"),
+            ("cpu,cpuacct/cpu.cfs_quota_us", "-1\n"),
+            ("cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+        ]);
+        let quota = |groups| cpu_max(groups, mount.path());
+        assert_eq!(quota("0::/app\n"), Some(1500));
+        assert_eq!(quota("0::/free\n"), Some(4000));
+        assert_eq!(quota("3:cpu,cpuacct:/old\n0::/free\n"), Some(500));
+        assert_eq!(quota("3:cpu,cpuacct:/\n"), None);
+        assert_eq!(quota(""), None);
     }
 }

@@ -22,6 +22,7 @@ mod counters;
 mod frames;
 pub(crate) mod priority;
 mod queue;
+pub(crate) mod resources;
 mod shared_decode;
 #[cfg(test)]
 mod simulation;

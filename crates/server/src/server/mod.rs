@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use self::connection::{ConnectionConfig, Responder};
 use self::io_threads::IoThreads;
 use self::reload::{Current, Generation, ReloadRequest, Reloader};
-use crate::admission::Gauges;
+use crate::admission::{Gauges, resources};
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::handler::App;
 use crate::http::{Accepted, Address, Ceilings, Inherited, Listener};
@@ -124,6 +124,7 @@ impl Server {
         });
         let _ = tokio::time::timeout(MOST_WARMING_UP, warming_up).await;
         let bound = bind_all(places, config.socket_mode, &inherited).await?;
+        resources::report(config);
         Ok(Self {
             codecs,
             current: Arc::new(Current::new(generation)),

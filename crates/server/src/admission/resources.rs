@@ -1,0 +1,77 @@
+//! What the server found of the machine and its container, and what follows, as one line in the log at the start.
+
+use std::num::NonZero;
+use std::thread;
+
+use super::budget::Shares;
+use super::cgroup;
+use crate::config::{Bytes, Config};
+
+/// Says it.
+pub(crate) fn report(config: &Config) {
+    let shares = Shares::of(config);
+    let memory = cgroup::memory();
+    let quota = cgroup::cpu_quota();
+    let workers = config.workers();
+    tracing::info!(
+        workers,
+        cpus = thread::available_parallelism().map_or(1, NonZero::get),
+        cpu_quota = quota.map(in_whole),
+        memory_bytes = memory.map(|memory| memory.bytes),
+        memory_limited_by = memory.map(|memory| memory.by),
+        budget_bytes = shares.sources + shares.overlays + shares.pixels,
+        cache_bytes = shares.cache,
+        "{}",
+        consequence(workers, quota, shares)
+    );
+}
+
+/// In words, with the processor time that nobody uses for images.
+fn consequence(workers: usize, quota: Option<u64>, shares: Shares) -> String {
+    let budget = Bytes(shares.sources + shares.overlays + shares.pixels);
+    let threads = match workers {
+        1 => "1 worker".to_owned(),
+        many => format!("{many} workers"),
+    };
+    let plan = format!("resources: {threads}, {budget} for work on images");
+    let used = 1000 * workers as u64;
+    match quota {
+        Some(quota) if used < quota => format!(
+            "{plan}; of {} CPUs (cpu.max) {} remain for connections: a worker takes a whole one",
+            in_whole(quota),
+            in_whole(quota - used)
+        ),
+        Some(quota) if used > quota => format!(
+            "{plan}; with {} CPUs (cpu.max) the kernel stops all threads for a part of each period",
+            in_whole(quota)
+        ),
+        _ => plan,
+    }
+}
+
+fn in_whole(thousandths: u64) -> f64 {
+    thousandths as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_of_a_processor_is_told() {
+        let mut config = Config::default();
+        config.memory_budget.0 = 400 << 20;
+        let shares = Shares::of(&config);
+        let told = |workers, quota| consequence(workers, quota, shares);
+        let plan = "resources: 1 worker, 400.0 MiB for work on images";
+        assert_eq!(told(1, None), plan);
+        assert_eq!(told(1, Some(1000)), plan);
+        assert_eq!(
+            told(1, Some(1500)),
+            format!(
+                "{plan}; of 1.5 CPUs (cpu.max) 0.5 remain for connections: a worker takes a whole one"
+            )
+        );
+        assert!(told(1, Some(500)).contains("with 0.5 CPUs"));
+    }
+}
