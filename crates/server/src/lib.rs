@@ -25,6 +25,7 @@ mod results;
 mod sandbox;
 mod server;
 mod sources;
+mod trace;
 
 pub use admission::{Counters, Gauges};
 pub use config::{Config, ConfigError, Listen};

@@ -13,6 +13,7 @@ const LAYERS: &[&str] = &[
     "permits",
     "prometheus",
     "sandbox",
+    "trace",
     "origins",
     "admission",
     "request",

@@ -18,6 +18,7 @@ use crate::request::route::{Purpose, Route};
 use crate::response::Timing;
 use crate::response::ranges;
 use crate::results::head::Head;
+use crate::trace::Trace;
 
 impl App {
     /// Answers a simple request at once, if that can be done: the reply's head is written to `head`, the body
@@ -43,7 +44,8 @@ impl App {
         let obtained = self.maker.at_hand(&known, began)?;
 
         let (log, uri) = (&self.log, known.uri.clone());
-        let mut record = RequestRecord::since(began, log, asked.method.clone(), uri, peer);
+        let trace = asked.traceparent.and_then(Trace::of_value);
+        let mut record = RequestRecord::since(began, log, asked.method.clone(), uri, peer, trace);
         record.asks_for(request, known.recipe.as_ref());
         record.took_all(obtained.stages);
         let entry = &obtained.entry;

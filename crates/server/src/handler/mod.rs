@@ -33,6 +33,7 @@ use crate::response::{self, Reply};
 use crate::results::caching::{Terms, source_path};
 use crate::results::making::{Answer, Task};
 use crate::results::variant::RequestVariant;
+use crate::trace;
 
 impl App {
     /// What a path means at an address, for a client.
@@ -69,7 +70,9 @@ impl App {
     {
         let mut record = RequestRecord::begin(&self.log, &request, peer);
         let (head, body) = request.into_parts();
-        let mut reply = match self.reply(route, &head, body, &mut record).await {
+        let trace = record.trace();
+        let replying = self.reply(route, &head, body, &mut record);
+        let mut reply = match trace::within(trace, replying).await {
             Ok(reply) => reply,
             Err(error) => record.failed(&error),
         };

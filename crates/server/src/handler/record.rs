@@ -11,6 +11,7 @@ use crate::net::Peer;
 use crate::operations::access_log::AccessLog;
 use crate::operations::entry::{Entry, Stages};
 use crate::response::{self, Reply};
+use crate::trace::Trace;
 
 /// One request; its log line is written when it goes, answered or not.
 pub(super) struct RequestRecord<'a> {
@@ -26,7 +27,8 @@ pub(super) struct RequestRecord<'a> {
 impl<'a> RequestRecord<'a> {
     pub(super) fn begin<B>(log: &'a AccessLog, request: &Request<B>, peer: Peer) -> Self {
         let (method, target) = (request.method().clone(), request.uri().clone());
-        Self::since(Instant::now(), log, method, target, peer)
+        let trace = Trace::of(request.headers());
+        Self::since(Instant::now(), log, method, target, peer, trace)
     }
 
     /// A record that began a moment ago.
@@ -36,6 +38,7 @@ impl<'a> RequestRecord<'a> {
         method: Method,
         target: Uri,
         peer: Peer,
+        trace: Option<Arc<Trace>>,
     ) -> Self {
         Self {
             log,
@@ -52,10 +55,16 @@ impl<'a> RequestRecord<'a> {
                 recipe: None,
                 request: None,
                 error: None,
+                trace,
             },
             errors: OWN_ERRORS,
             is_upload: false,
         }
+    }
+
+    /// The trace that the request belongs to.
+    pub(super) fn trace(&self) -> Option<Arc<Trace>> {
+        self.entry.trace.clone()
     }
 
     /// The image comes with the request.

@@ -24,6 +24,7 @@ pub(crate) struct Simple<'a> {
     /// Path and query as they came.
     pub(crate) target: &'a str,
     pub(crate) accept: Option<&'a [u8]>,
+    pub(crate) traceparent: Option<&'a [u8]>,
     x_forwarded_for: Option<&'a [u8]>,
     forwarded: Option<&'a [u8]>,
 }
@@ -35,6 +36,7 @@ impl<'a> Simple<'a> {
             method,
             target,
             accept,
+            traceparent: None,
             x_forwarded_for: None,
             forwarded: None,
         }
@@ -82,7 +84,7 @@ impl<'a> Seen<'a> {
             return Self::Whole;
         };
         let (mut hosts, mut accept) = (0, None);
-        let (mut x_forwarded_for, mut forwarded) = (None, None);
+        let (mut x_forwarded_for, mut forwarded, mut traceparent) = (None, None, None);
         for header in &*request.headers {
             if is(header, &["host"]) {
                 hosts += 1;
@@ -92,6 +94,8 @@ impl<'a> Seen<'a> {
                 x_forwarded_for = Some(header.value);
             } else if is(header, &["forwarded"]) && forwarded.is_none() {
                 forwarded = Some(header.value);
+            } else if is(header, &["traceparent"]) && traceparent.is_none() {
+                traceparent = Some(header.value);
             } else if is(header, DECIDING) && !keeps_alive(header) {
                 return Self::Whole;
             }
@@ -101,6 +105,7 @@ impl<'a> Seen<'a> {
                 method,
                 target,
                 accept,
+                traceparent,
                 x_forwarded_for,
                 forwarded,
             }),
@@ -131,6 +136,7 @@ const DECIDING: &[&str] = &[
     "if-unmodified-since",
     "origin",
     "range",
+    "traceparent",
     "x-forwarded-for",
 ];
 
@@ -166,6 +172,7 @@ mod tests {
             "Connection: close\r\n",
             "Host: second\r\n",
             "Accept: a/b\r\nAccept: c/d\r\n",
+            "Traceparent: a\r\ntraceparent: b\r\n",
         ] {
             assert_eq!(Seen::of(with(headers).as_bytes()), Seen::Whole, "{headers}");
         }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Fault;
 use crate::net::Peer;
 use crate::operations::clock::Timestamp;
+use crate::trace::Trace;
 
 /// One request, as it is written down.
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub(crate) struct Entry {
     pub(crate) request: Option<Arc<ImageRequest>>,
     /// Label, fault and sentence of an error.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
+    /// The trace that it belongs to.
+    pub(crate) trace: Option<Arc<Trace>>,
 }
 
 /// The stages of one answer; those that did not take place are absent.
@@ -53,6 +56,7 @@ impl Entry {
             recipe: None,
             request: None,
             error: Some(("malformed", Fault::Client.label(), sentence)),
+            trace: None,
         }
     }
 
@@ -91,6 +95,9 @@ impl Entry {
         for (name, time) in &self.stages {
             let _ = write!(line, " {name}={:.1}", millis(*time));
         }
+        if let Some(trace) = &self.trace {
+            let _ = write!(line, " trace={} span={}", trace.id(), trace.span());
+        }
         if let Some(recipe) = &self.recipe {
             let _ = write!(line, " recipe={}", quoted(recipe));
         }
@@ -120,6 +127,11 @@ impl Entry {
             "total_ms": millis(self.total),
             "stages_ms": stages,
         });
+        if let Some(trace) = &self.trace {
+            line["trace_id"] = json!(trace.id());
+            line["span_id"] = json!(trace.span());
+            line["parent_span_id"] = json!(trace.parent());
+        }
         if let Some(recipe) = &self.recipe {
             line["recipe"] = json!(**recipe);
         }
@@ -176,6 +188,7 @@ mod tests {
                 ..ImageRequest::file(Source::from_path("/a.jpg"))
             })),
             error: None,
+            trace: None,
         }
     }
 
@@ -185,6 +198,21 @@ mod tests {
             entry().text(),
             "1970-01-01T00:00:00.000Z unix GET /small_light(dw=10)/a.jpg 200 123B 23.4ms fetch=1.2 recipe=\"fit:10x\" note=\"`x` is no option\"\n"
         );
+    }
+
+    #[test]
+    fn a_line_names_its_trace_and_span() {
+        let traced = Entry {
+            trace: Trace::of_value(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+            ..entry()
+        };
+        let span = traced.trace.as_ref().unwrap().span().to_owned();
+        let expected = format!(" trace=4bf92f3577b34da6a3ce929d0e0e4736 span={span} recipe=");
+        assert!(traced.text().contains(&expected), "{}", traced.text());
+        let line: Value = serde_json::from_str(&traced.json()).unwrap();
+        assert_eq!(line["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+        assert_eq!(line["parent_span_id"], "00f067aa0ba902b7");
+        assert_eq!(line["span_id"], *span);
     }
 
     #[test]

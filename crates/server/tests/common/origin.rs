@@ -17,6 +17,8 @@ pub struct Origin {
 struct Shared {
     answer: Mutex<Answer>,
     asked: AtomicUsize,
+    /// The head of each request.
+    heads: Mutex<Vec<String>>,
     /// Requests wait while this is true.
     held: Mutex<bool>,
     released: Condvar,
@@ -54,6 +56,17 @@ impl Origin {
         self.shared.asked.load(Ordering::SeqCst)
     }
 
+    /// The value of a header in each request so far.
+    pub fn told(&self, name: &str) -> Vec<Option<String>> {
+        let heads = self.shared.heads.lock().expect("a lock");
+        let value = |head: &String| {
+            let lines = head.lines().filter_map(|line| line.split_once(": "));
+            let mut values = lines.filter(|(other, _)| other.eq_ignore_ascii_case(name));
+            values.next().map(|(_, value)| value.to_owned())
+        };
+        heads.iter().map(value).collect()
+    }
+
     /// Lets requests wait, or go on.
     pub fn hold(&self, held: bool) {
         *self.shared.held.lock().expect("a lock") = held;
@@ -83,12 +96,13 @@ impl Shared {
     /// One request per connection.
     fn converse(&self, mut stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
-        let mut tag = None;
+        let (mut tag, mut head) = (None, String::new());
         loop {
             let mut line = String::new();
             if reader.read_line(&mut line).unwrap_or(0) == 0 {
                 return;
             }
+            head.push_str(&line);
             let line = line.trim_end();
             if line.is_empty() {
                 break;
@@ -99,6 +113,7 @@ impl Shared {
                 tag = Some(format!("ETag: {value}\r\n"));
             }
         }
+        self.heads.lock().expect("a lock").push(head);
         self.asked.fetch_add(1, Ordering::SeqCst);
         let mut held = self.held.lock().expect("a lock");
         while *held {

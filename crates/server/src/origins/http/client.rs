@@ -28,6 +28,7 @@ use crate::origins::freshness::Freshness;
 use crate::origins::metrics::Line;
 use crate::origins::source::{Fetched, Source, SourceValidators};
 use crate::permits::Permits;
+use crate::trace;
 
 /// The client of one origin.
 #[derive(Debug)]
@@ -268,6 +269,9 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
         }
     }
     if ours {
+        if let Some(trace) = trace::current() {
+            trace.tell(&mut headers);
+        }
         for (name, value) in ask.headers {
             headers.insert(name, value.clone());
         }

@@ -16,6 +16,7 @@ use crate::origins::{Fetched, SourceValidators};
 use crate::request::conditional::Validators;
 use crate::results::caching::{Notes, Terms, fallen};
 use crate::results::variant::RequestVariant;
+use crate::trace;
 
 impl Maker {
     /// Of an origin that is asked over a network.
@@ -72,7 +73,7 @@ impl Maker {
             return;
         }
         let (maker, known) = (self.clone(), known.clone());
-        tokio::spawn(async move {
+        let renewing = async move {
             let began = Instant::now();
             let deadline = began + maker.timeout;
             let renewal = maker.renew(&known, lookup, deadline, began);
@@ -82,7 +83,8 @@ impl Maker {
                 let pause = maker.results.config.negative.0;
                 maker.results.renewing.remember(key, (), pause);
             }
-        });
+        };
+        tokio::spawn(trace::within(trace::current(), renewing));
     }
 
     /// Asks the origin whether the old result is still good, and makes a new one if not.
@@ -96,8 +98,8 @@ impl Maker {
         let stale = lookup.hit.is_some();
         let flight = self.results.flight(&lookup.key(known), lookup.state());
         let work = {
-            let (maker, known) = (self.clone(), known.clone());
-            move |_: Cancellation| async move {
+            let (maker, known, trace) = (self.clone(), known.clone(), trace::current());
+            let work = async move {
                 let ticket = maker.results.cache.ticket();
                 let job = ResultJob {
                     known,
@@ -108,7 +110,8 @@ impl Maker {
                 };
                 let made = maker.renewed(&job, lookup).await;
                 made.map_err(|error| maker.note_fault(flight, error))
-            }
+            };
+            move |_: Cancellation| trace::within(trace, work)
         };
         let landed = self.results.flights.run(flight, work).await;
         ObtainedResult::landed(landed, stale, began)
@@ -188,8 +191,8 @@ impl Maker {
         let identity = known.as_ref().map_or("", |known| &known.identity);
         let key = self.results.fetch(request, identity);
         let work = {
-            let (maker, request) = (self.clone(), request.clone());
-            move |_: Cancellation| async move {
+            let (maker, request, trace) = (self.clone(), request.clone(), trace::current());
+            let work = async move {
                 let budget = maker.fetcher.budget(deadline);
                 match maker
                     .resolver
@@ -200,7 +203,8 @@ impl Maker {
                     Ok(Fetched::NotModified(said)) => Ok(Fetch::NotModified(said)),
                     Err(error) => Err(error.shared()),
                 }
-            }
+            };
+            move |_: Cancellation| trace::within(trace, work)
         };
         let landed = self.results.fetches.run(key, work).await;
         Ok(landed.map_err(fallen)?.value?)

@@ -1,0 +1,204 @@
+//! W3C Trace Context (level 1): which trace a request belongs to, as a proxy or client in front says in `traceparent`.
+//!
+//! The server is a span of such a trace. Its number is in the log, and is what origins are told to be called by. A request
+//! that brings no valid `traceparent` belongs to no trace; none is begun here.
+
+mod parent;
+
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+
+use self::parent::TraceParent;
+
+/// The header that says which trace, and who in it calls.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// What the systems that took part before want to be told again.
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+
+/// The trace of a request, and this server's span of it.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    caller: TraceParent,
+    span: String,
+    state: Option<HeaderValue>,
+}
+
+impl Trace {
+    /// Of a request with these headers.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Arc<Self>> {
+        let mut parents = headers.get_all(TRACEPARENT).iter();
+        let caller = parents.next()?.as_bytes();
+        // Of two, neither is known to be right.
+        match parents.next() {
+            Some(_) => None,
+            None => Self::called_by(caller, state(headers)),
+        }
+    }
+
+    /// Of a request that one `traceparent` came with.
+    pub(crate) fn of_value(parent: &[u8]) -> Option<Arc<Self>> {
+        Self::called_by(parent, None)
+    }
+
+    fn called_by(parent: &[u8], state: Option<HeaderValue>) -> Option<Arc<Self>> {
+        Some(Arc::new(Self {
+            caller: TraceParent::parse(parent)?,
+            span: new_span(),
+            state,
+        }))
+    }
+
+    /// The trace's id: 32 hexadecimal digits.
+    pub(crate) fn id(&self) -> &str {
+        &self.caller.trace
+    }
+
+    /// The caller's span: 16 hexadecimal digits.
+    pub(crate) fn parent(&self) -> &str {
+        &self.caller.span
+    }
+
+    /// This server's span: 16 hexadecimal digits.
+    pub(crate) fn span(&self) -> &str {
+        &self.span
+    }
+
+    /// Says it to whoever is asked next.
+    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
+        let text = self.caller.with_span(&self.span);
+        // Digits and dashes are always a value.
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.insert(TRACEPARENT, value);
+        }
+        if let Some(state) = &self.state {
+            headers.insert(TRACESTATE, state.clone());
+        }
+    }
+}
+
+tokio::task_local! {
+    /// The trace of the request that this task works for.
+    static TRACE: Option<Arc<Trace>>;
+}
+
+/// Does `work` for a request of this trace: what it asks of origins belongs to the trace as well.
+pub(crate) fn within<W: Future>(
+    trace: Option<Arc<Trace>>,
+    work: W,
+) -> impl Future<Output = W::Output> {
+    TRACE.scope(trace, work)
+}
+
+/// The trace of the request that this task works for.
+pub(crate) fn current() -> Option<Arc<Trace>> {
+    TRACE.try_with(Clone::clone).unwrap_or_default()
+}
+
+/// The lists of all such headers, in their order. One that is longer than everybody has to pass on is left out.
+fn state(headers: &HeaderMap) -> Option<HeaderValue> {
+    let lists: Option<Vec<&str>> = headers
+        .get_all(TRACESTATE)
+        .iter()
+        .map(|list| list.to_str().ok())
+        .collect();
+    let all = lists.filter(|lists| !lists.is_empty())?.join(",");
+    let is_short = all.len() <= LONGEST_STATE;
+    is_short.then(|| HeaderValue::from_str(&all).ok()).flatten()
+}
+
+/// Never zero, which means none.
+fn new_span() -> String {
+    loop {
+        // A new state hashes differently each time, and nobody has to keep it secret.
+        let number = RandomState::new().build_hasher().finish();
+        if number != 0 {
+            return format!("{number:016x}");
+        }
+    }
+}
+
+/// Characters; the specification asks for at least as many.
+const LONGEST_STATE: usize = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |(name, value): &(&'static str, &'static str)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in all.iter().map(pair) {
+            headers.append(name, value);
+        }
+        headers
+    }
+
+    #[test]
+    fn an_origin_is_told_the_trace_and_a_span_of_our_own() {
+        let asked = headers(&[
+            ("traceparent", PARENT),
+            ("tracestate", "a=1"),
+            ("tracestate", "b=2,c=3"),
+        ]);
+        let trace = Trace::of(&asked).unwrap();
+        assert_eq!(trace.id(), "4bf92f3577b34da6a3ce929d0e0e4736");
+        assert_eq!(trace.parent(), "00f067aa0ba902b7");
+        let mut told = HeaderMap::new();
+        trace.tell(&mut told);
+        let expected = format!("00-{}-{}-01", trace.id(), trace.span());
+        assert_eq!(told[TRACEPARENT], *expected);
+        assert_eq!(told[TRACESTATE], "a=1,b=2,c=3");
+        assert!(TraceParent::parse(told[TRACEPARENT].as_bytes()).is_some());
+        assert_ne!(trace.span(), trace.parent());
+    }
+
+    #[test]
+    fn each_request_is_a_span_of_its_own() {
+        let asked = headers(&[("traceparent", PARENT)]);
+        let spans: std::collections::HashSet<_> = (0..1000)
+            .map(|_| Trace::of(&asked).unwrap().span().to_owned())
+            .collect();
+        assert_eq!(spans.len(), 1000);
+    }
+
+    #[test]
+    fn without_one_good_parent_there_is_no_trace() {
+        for asked in [
+            headers(&[]),
+            headers(&[("tracestate", "a=1")]),
+            headers(&[("traceparent", "nonsense"), ("tracestate", "a=1")]),
+            headers(&[("traceparent", PARENT), ("traceparent", PARENT)]),
+        ] {
+            assert!(Trace::of(&asked).is_none(), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn a_state_that_nobody_has_to_pass_on_is_left_out() {
+        let mut asked = headers(&[("traceparent", PARENT)]);
+        let long = format!("a={}", "b".repeat(600));
+        asked.insert(TRACESTATE, HeaderValue::from_str(&long).unwrap());
+        let mut told = HeaderMap::new();
+        Trace::of(&asked).unwrap().tell(&mut told);
+        assert!(told.contains_key(TRACEPARENT) && !told.contains_key(TRACESTATE));
+    }
+
+    #[tokio::test]
+    async fn work_knows_the_trace_that_it_is_for() {
+        assert!(current().is_none());
+        let trace = Trace::of_value(PARENT.as_bytes());
+        let id = within(trace, async { current().map(|it| it.id().to_owned()) }).await;
+        assert_eq!(id.as_deref(), Some("4bf92f3577b34da6a3ce929d0e0e4736"));
+    }
+}
