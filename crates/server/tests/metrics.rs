@@ -320,3 +320,43 @@ fn file(path: &str) -> String {
         .join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
+
+#[test]
+fn openmetrics_is_for_who_asks_for_it_and_names_a_trace_of_each_bucket() {
+    let house = House::new();
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let target = "/small_light(dw=20)/a.jpg";
+    assert_eq!(
+        house
+            .request("GET", target, &[("traceparent", parent)])
+            .status,
+        200
+    );
+    // As Prometheus asks.
+    let accept =
+        "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
+    let page = house.request("GET", "/metrics", &[("accept", accept)]);
+    assert_eq!(
+        page.header("content-type"),
+        Some("application/openmetrics-text; version=1.0.0; charset=utf-8")
+    );
+    let text = page.text();
+    assert!(text.ends_with("\n# EOF\n"), "{text}");
+    assert!(text.contains("# TYPE andon_requests counter\n"));
+    assert!(text.contains("\nandon_requests_total{status=\"2xx\"} "));
+    let named = text.lines().filter(|line| line.contains(" # {"));
+    let named: Vec<&str> = named.collect();
+    assert_eq!(named.len(), 1, "{named:?}");
+    assert!(named[0].starts_with("andon_request_duration_seconds_bucket{le=\""));
+    assert!(named[0].contains("# {trace_id=\"4bf92f3577b34da6a3ce929d0e0e4736\",span_id=\""));
+
+    for accept in ["", "*/*", "text/plain", "application/openmetrics-text;q=0"] {
+        let page = house.request("GET", "/metrics", &[("accept", accept)]);
+        assert!(
+            page.header("content-type")
+                .unwrap()
+                .starts_with("text/plain")
+        );
+        Page::parse(&page.text());
+    }
+}

@@ -9,7 +9,8 @@ use super::check_method;
 use crate::error::Error;
 use crate::handler::App;
 use crate::operations::metrics::{admission, cache, origins};
-use crate::prometheus::Exposition;
+use crate::prometheus::{Exposition, Format};
+use crate::request::negotiation;
 use crate::request::route::Route;
 use crate::response::{self, Reply};
 
@@ -20,7 +21,14 @@ impl App {
             return response::error(&error, error.status(), OWN_ERRORS);
         }
         match route {
-            Route::Metrics => self.exposition(),
+            Route::Metrics => {
+                let prefers_new = negotiation::prefers(request.headers(), OPENMETRICS, TEXT);
+                self.exposition(if prefers_new {
+                    Format::OpenMetrics
+                } else {
+                    Format::Text
+                })
+            }
             Route::Health => response::healthy(),
             Route::Ready => match self.readiness.check() {
                 Ok(()) => response::healthy(),
@@ -33,8 +41,8 @@ impl App {
         }
     }
 
-    fn exposition(&self) -> Reply {
-        let mut out = Exposition::default();
+    fn exposition(&self, format: Format) -> Reply {
+        let mut out = Exposition::new(format);
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
         let results = &self.maker.results;
@@ -48,8 +56,9 @@ impl App {
         origins::write(&mut out, self.maker.resolver.origins());
         let mut reply = Response::new(Bytes::from(out.finish()).into());
         for (name, value) in [
-            (header::CONTENT_TYPE, Exposition::MEDIA_TYPE),
+            (header::CONTENT_TYPE, format.media_type()),
             (header::CACHE_CONTROL, "no-store"),
+            (header::VARY, "Accept"),
         ] {
             let value = HeaderValue::from_static(value);
             reply.headers_mut().insert(name, value);
@@ -57,3 +66,7 @@ impl App {
         reply
     }
 }
+
+const OPENMETRICS: &str = "application/openmetrics-text";
+
+const TEXT: &str = "text/plain";

@@ -1,17 +1,44 @@
-//! Prometheus' text format, version 0.0.4.
+//! Prometheus' text format, version 0.0.4, and OpenMetrics 1.0, which has exemplars.
 
 use std::fmt::Write as _;
+
+use super::Exemplar;
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// What everybody reads.
+    #[default]
+    Text,
+    OpenMetrics,
+}
+
+impl Format {
+    /// What the reply's Content-Type says.
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Self::Text => "text/plain; version=0.0.4; charset=utf-8",
+            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+}
 
 /// A text in the making: a family first, then its samples.
 #[derive(Debug, Default)]
 pub(crate) struct Exposition {
     text: String,
     family: &'static str,
+    pub(super) format: Format,
 }
 
 impl Exposition {
-    /// What the reply's Content-Type says.
-    pub(crate) const MEDIA_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
+    /// An empty one.
+    pub(crate) fn new(format: Format) -> Self {
+        Self {
+            format,
+            ..Self::default()
+        }
+    }
 
     /// Something that only grows.
     pub(crate) fn counter(&mut self, name: &'static str, help: &'static str) {
@@ -30,12 +57,28 @@ impl Exposition {
 
     fn family(&mut self, name: &'static str, help: &'static str, kind: &'static str) {
         self.family = name;
+        // There a counter's samples have a suffix that its family has not.
+        let name = match (self.format, kind) {
+            (Format::OpenMetrics, "counter") => name.trim_end_matches("_total"),
+            _ => name,
+        };
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
     /// One sample of the family that was named last; `suffix` is `_bucket` and the like.
     pub(crate) fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
+        self.sample_with(suffix, labels, value, None);
+    }
+
+    /// The same, with an observation for an example where the format has such.
+    pub(super) fn sample_with(
+        &mut self,
+        suffix: &str,
+        labels: &[(&str, &str)],
+        value: f64,
+        exemplar: Option<&Exemplar>,
+    ) {
         let _ = write!(self.text, "{}{suffix}", self.family);
         for (index, (name, label)) in labels.iter().enumerate() {
             let before = if index == 0 { '{' } else { ',' };
@@ -44,11 +87,18 @@ impl Exposition {
         if !labels.is_empty() {
             self.text.push('}');
         }
-        let _ = writeln!(self.text, " {value}");
+        let _ = write!(self.text, " {value}");
+        if let (Format::OpenMetrics, Some(exemplar)) = (self.format, exemplar) {
+            let _ = write!(self.text, " # {exemplar}");
+        }
+        self.text.push('\n');
     }
 
     /// The finished text.
-    pub(crate) fn finish(self) -> String {
+    pub(crate) fn finish(mut self) -> String {
+        if self.format == Format::OpenMetrics {
+            self.text.push_str("# EOF\n");
+        }
         self.text
     }
 }
@@ -74,6 +124,17 @@ mod tests {
             out.finish(),
             "# HELP andon_x_bytes What x holds.\n# TYPE andon_x_bytes gauge\n\
              andon_x_bytes{of=\"a\\\"b\\\\c\\nd\",at=\"e\"} 1.5\nandon_x_bytes 1000000000\n"
+        );
+    }
+
+    #[test]
+    fn a_counter_of_openmetrics_has_a_suffix_that_its_family_has_not() {
+        let mut out = Exposition::new(Format::OpenMetrics);
+        out.counter("andon_x_total", "How often x was.");
+        out.sample("", &[], 2.0);
+        assert_eq!(
+            out.finish(),
+            "# HELP andon_x How often x was.\n# TYPE andon_x counter\nandon_x_total 2\n# EOF\n"
         );
     }
 }

@@ -1,9 +1,10 @@
 //! Times in buckets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Exposition;
+use super::{Exemplar, Exposition, Format};
 
 /// How many observations were at most so long; no observation waits for another.
 #[derive(Debug, Default)]
@@ -11,6 +12,8 @@ pub(crate) struct Histogram {
     /// Each bucket's own observations; they are added up when they are written.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     nanoseconds: AtomicU64,
+    /// The last of each bucket that had a name.
+    exemplars: [Mutex<Option<Exemplar>>; BOUNDS.len() + 1],
 }
 
 /// Upper bounds in seconds: from a cached hit to the deadline of a request.
@@ -20,21 +23,34 @@ const BOUNDS: [f64; 14] = [
 
 impl Histogram {
     pub(crate) fn observe(&self, time: Duration) {
-        let bucket = BOUNDS.partition_point(|bound| *bound < time.as_secs_f64());
+        let bucket = bucket(time);
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// The same for an observation with a name.
+    pub(crate) fn observe_named(&self, exemplar: Exemplar) {
+        self.observe(exemplar.took);
+        let last = &self.exemplars[bucket(exemplar.took)];
+        // No code panics while it holds the lock.
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exemplar);
     }
 
     pub(crate) fn write(&self, out: &mut Exposition, labels: &[(&str, &str)]) {
         let mut sum = 0;
         for (index, bucket) in self.buckets.iter().enumerate() {
             sum += bucket.load(Ordering::Relaxed);
-            let bound = BOUNDS
-                .get(index)
-                .map_or("+Inf".to_owned(), ToString::to_string);
+            let bound = match (BOUNDS.get(index), out.format) {
+                (None, _) => "+Inf".to_owned(),
+                (Some(bound), Format::Text) => bound.to_string(),
+                // Always with a point there.
+                (Some(bound), Format::OpenMetrics) => format!("{bound:?}"),
+            };
             let labels: Vec<_> = labels.iter().copied().chain([("le", &*bound)]).collect();
-            out.sample("_bucket", &labels, sum as f64);
+            let exemplar = self.exemplars[index].lock();
+            let exemplar = exemplar.unwrap_or_else(PoisonError::into_inner);
+            out.sample_with("_bucket", &labels, sum as f64, exemplar.as_ref());
         }
         let seconds = self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
         out.sample("_sum", labels, seconds);
@@ -43,9 +59,45 @@ impl Histogram {
     }
 }
 
+fn bucket(time: Duration) -> usize {
+    BOUNDS.partition_point(|bound| *bound < time.as_secs_f64())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
+
+    #[test]
+    fn the_last_observation_with_a_name_is_an_example_of_its_bucket() {
+        let histogram = Histogram::default();
+        for (trace, millis) in [("a", 3), ("b", 4), ("c", 2000)] {
+            histogram.observe_named(Exemplar {
+                trace_id: trace.to_owned(),
+                span_id: "d".to_owned(),
+                took: Duration::from_millis(millis),
+                at: SystemTime::UNIX_EPOCH + Duration::from_millis(1500),
+            });
+        }
+        histogram.observe(Duration::from_millis(4));
+        let text = |format| {
+            let mut out = Exposition::new(format);
+            out.histogram("x_seconds", "x");
+            histogram.write(&mut out, &[]);
+            out.finish()
+        };
+        let open = text(Format::OpenMetrics);
+        for line in [
+            "x_seconds_bucket{le=\"0.0025\"} 0",
+            "x_seconds_bucket{le=\"0.005\"} 3 # {trace_id=\"b\",span_id=\"d\"} 0.004 1.500",
+            "x_seconds_bucket{le=\"1.0\"} 3",
+            "x_seconds_bucket{le=\"2.5\"} 4 # {trace_id=\"c\",span_id=\"d\"} 2 1.500",
+        ] {
+            assert!(open.lines().any(|it| it == line), "{line}\n{open}");
+        }
+        assert!(!text(Format::Text).contains("trace_id"));
+    }
 
     #[test]
     fn a_bucket_holds_what_is_at_most_its_bound() {

@@ -226,6 +226,13 @@ pub fn settle_without_accept(request: &mut ImageRequest, background: &Background
     request.write_as(output);
 }
 
+/// Does a client ask for the media type `wanted` by its name, and for `usual` no more than for that?
+pub(crate) fn prefers(headers: &HeaderMap, wanted: &str, usual: &str) -> bool {
+    let accept = Accept::read(headers);
+    let quality = |media_type| accept.named(media_type).unwrap_or(0);
+    quality(wanted) > 0 && quality(wanted) >= quality(usual)
+}
+
 /// An `Accept` header: ranges of media types and their qualities in thousandths.
 struct Accept(Vec<(String, u16)>);
 

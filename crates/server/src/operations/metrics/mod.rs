@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::operations::entry::Entry;
-use crate::prometheus::{Exposition, Histogram};
+use crate::prometheus::{Exemplar, Exposition, Histogram};
 
 /// Everything that is counted from the server's start on; reloads do not begin anew.
 #[derive(Debug)]
@@ -74,7 +74,15 @@ impl Metrics {
         };
         self.requests[class].fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(entry.bytes, Ordering::Relaxed);
-        self.answers.observe(entry.total);
+        match &entry.trace {
+            None => self.answers.observe(entry.total),
+            Some(trace) => self.answers.observe_named(Exemplar {
+                trace_id: trace.id().to_owned(),
+                span_id: trace.span().to_owned(),
+                took: entry.total,
+                at: entry.time,
+            }),
+        }
         for (stage, time) in &entry.stages {
             if let Some(index) = STAGES.iter().position(|known| known == stage) {
                 self.stages[index].observe(*time);

@@ -1,0 +1,35 @@
+//! An observation with a name, by which whoever looks at a distribution finds a request to look into.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// One observation of a bucket, and the span that it was.
+#[derive(Clone, Debug)]
+pub(crate) struct Exemplar {
+    /// 32 hexadecimal digits.
+    pub(crate) trace_id: String,
+    /// 16 hexadecimal digits.
+    pub(crate) span_id: String,
+    pub(crate) took: Duration,
+    /// When it was observed.
+    pub(crate) at: SystemTime,
+}
+
+/// As OpenMetrics has it behind a sample: labels, value, and seconds since 1970.
+impl fmt::Display for Exemplar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            trace_id,
+            span_id,
+            took,
+            at,
+        } = self;
+        let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        write!(
+            f,
+            "{{trace_id=\"{trace_id}\",span_id=\"{span_id}\"}} {} {:.3}",
+            took.as_secs_f64(),
+            since.as_secs_f64()
+        )
+    }
+}
