@@ -129,8 +129,8 @@ impl FileRules {
     /// # Errors
     /// Naming the key and the path.
     pub(super) fn permit(&self, others: &Self) -> Result<(), ConfigError> {
-        let configured = others.0.iter().filter(|asked| !asked.key.is_empty());
-        configured.map(|asked| {
+        let mut configured = others.0.iter().filter(|asked| !asked.key.is_empty());
+        configured.try_for_each(|asked| {
             let covers = |rule: &Rule| {
                 asked.real.starts_with(&rule.real) && rule.access.includes(asked.access)
             };
@@ -158,7 +158,7 @@ impl FileRules {
                 }
                 _ => Ok(()),
             }
-        }).collect()
+        })
     }
 
     fn add(&mut self, key: impl Into<String>, path: &Path, access: FileAccess) {
