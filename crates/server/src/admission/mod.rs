@@ -23,6 +23,7 @@ mod frames;
 pub(crate) mod priority;
 mod queue;
 pub(crate) mod resources;
+mod seats;
 mod shared_decode;
 #[cfg(test)]
 mod simulation;
@@ -46,6 +47,7 @@ use self::calibration::Calibration;
 use self::frames::Frames;
 use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
+use self::seats::Seats;
 use self::shared_decode::Member;
 use crate::config::{Config, SandboxMode};
 use crate::error::{Error, Rejection};
@@ -55,6 +57,7 @@ pub(crate) use self::budget::Shares;
 pub(crate) use self::calibration::Kind;
 pub(crate) use self::cancel::CancelToken;
 pub use self::counters::{Counters, Gauges};
+pub(crate) use self::seats::AtWork;
 pub(crate) use self::shared_decode::DecodeInput;
 
 /// The pixel threads and the line before them. Dropping it lets the threads end after their current job.
@@ -250,6 +253,11 @@ impl Admission {
             counters: state.counters,
         }
     }
+
+    /// What each worker thread is at, if it is at anything.
+    pub(crate) fn at_work(&self) -> Vec<Option<AtWork>> {
+        self.pool.lock().seats.all()
+    }
 }
 
 impl Drop for Admission {
@@ -316,6 +324,8 @@ struct State {
     threads: usize,
     /// Those with nothing to do.
     idle: usize,
+    /// What each thread is at.
+    seats: Seats,
     /// Parts of running jobs that idle threads were woken for; never more than there are of those.
     stolen: VecDeque<Task>,
     closed: bool,
@@ -366,6 +376,7 @@ impl Pool {
                 steals,
                 threads: 0,
                 idle: 0,
+                seats: Seats::default(),
                 stolen: VecDeque::new(),
                 closed: false,
             }),
@@ -379,33 +390,47 @@ impl Pool {
     fn start_threads(pool: &Arc<Self>, state: &mut State, config: &Config) -> io::Result<()> {
         let mode = config.sandbox.mode;
         for number in state.threads..config.workers() {
-            let working = pool.clone();
-            let (starting, started) = sync_channel(1);
-            thread::Builder::new()
-                .name(format!("pixel-{number}"))
-                .spawn(move || {
-                    priority::yield_to_replies(NICENESS);
-                    let restricted = match mode {
-                        SandboxMode::Off => Ok(()),
-                        SandboxMode::Auto | SandboxMode::Required => worker::restrict(),
-                    };
-                    let goes_on = restricted.is_ok() || mode != SandboxMode::Required;
-                    // Somebody waits for it.
-                    let _ = starting.send(restricted);
-                    if goes_on {
-                        working.work();
-                    }
-                })?;
-            match started.recv().map_err(io::Error::other)? {
-                Err(error) if mode == SandboxMode::Required => return Err(error),
-                Err(error) => {
-                    tracing::warn!(%error, number, "a worker thread runs without a filter of system calls")
-                }
-                Ok(()) => {}
+            let seat = state.seats.take();
+            if let Err(error) = Self::start_thread(pool, number, seat, mode) {
+                state.seats.leave(seat);
+                return Err(error);
             }
             state.threads += 1;
         }
         Ok(())
+    }
+
+    fn start_thread(
+        pool: &Arc<Self>,
+        number: usize,
+        seat: usize,
+        mode: SandboxMode,
+    ) -> io::Result<()> {
+        let working = pool.clone();
+        let (starting, started) = sync_channel(1);
+        thread::Builder::new()
+            .name(format!("pixel-{number}"))
+            .spawn(move || {
+                priority::yield_to_replies(NICENESS);
+                let restricted = match mode {
+                    SandboxMode::Off => Ok(()),
+                    SandboxMode::Auto | SandboxMode::Required => worker::restrict(),
+                };
+                let goes_on = restricted.is_ok() || mode != SandboxMode::Required;
+                // Somebody waits for it.
+                let _ = starting.send(restricted);
+                if goes_on {
+                    working.work(seat);
+                }
+            })?;
+        match started.recv().map_err(io::Error::other)? {
+            Err(error) if mode == SandboxMode::Required => Err(error),
+            Err(error) => {
+                tracing::warn!(%error, number, "a worker thread runs without a filter of system calls");
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     fn join(&self, mut admitted: Admitted, job: Job) -> Result<u64, Error> {
@@ -436,8 +461,8 @@ impl Pool {
     }
 
     /// A pixel thread's life.
-    fn work(self: &Arc<Self>) {
-        while let Some(next) = self.next() {
+    fn work(self: &Arc<Self>, seat: usize) {
+        while let Some(next) = self.next(seat) {
             let _working = Working::begin();
             match next {
                 Next::Jobs(jobs) => self.run_together(jobs),
@@ -447,14 +472,16 @@ impl Pool {
         }
     }
 
-    fn next(&self) -> Option<Next> {
+    fn next(&self, seat: usize) -> Option<Next> {
         let mut state = self.lock();
+        state.seats.is_at(seat, None);
         loop {
             if let Some(task) = state.stolen.pop_front() {
                 return Some(Next::Part(task));
             }
             if state.threads > state.queue.threads() {
                 state.threads -= 1;
+                state.seats.leave(seat);
                 drop(state);
                 // Whatever woke this thread is for another one.
                 self.changed.notify_all();
@@ -463,10 +490,13 @@ impl Pool {
             let now = self.now();
             if let Some(taken) = state.queue.next(now) {
                 let along = state.along(now, &taken);
+                let work = taken.1.at_work(along.len());
+                state.seats.is_at(seat, Some(work));
                 return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
             if state.closed && state.queue.waiting() == 0 {
                 state.threads -= 1;
+                state.seats.leave(seat);
                 return None;
             }
             state.idle += 1;
@@ -618,6 +648,16 @@ impl Job {
     fn joins(&self, other: &Self) -> bool {
         let both = self.opening.as_ref().zip(other.opening.as_ref());
         both.is_some_and(|(one, other)| one.joins(other))
+    }
+
+    /// The job as it begins, with others that begin with it.
+    fn at_work(&self, along: usize) -> AtWork {
+        AtWork {
+            kind: self.work.kind,
+            plan: self.opening.as_ref().map(|opening| opening.plan.clone()),
+            along,
+            since: Instant::now(),
+        }
     }
 
     fn member(&self) -> Option<Member<'_>> {

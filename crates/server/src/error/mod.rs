@@ -90,6 +90,8 @@ pub enum Error {
     Upload(String),
     #[error("{0}")]
     Play(String),
+    #[error("{0} browsers watch already, which is as many as may")]
+    Watched(usize),
     #[error("pages of other sites may not ask for this")]
     OtherSite,
     #[error("uploads are disabled for this client; see `[upload] allow`")]
@@ -217,6 +219,7 @@ impl Error {
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
             Self::Play(_) => (StatusCode::BAD_REQUEST, Fault::Client, "play"),
+            Self::Watched(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Client, "watched"),
             Self::OtherSite => (StatusCode::FORBIDDEN, Fault::Client, "other_site"),
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "upload_forbidden"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),

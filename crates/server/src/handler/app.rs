@@ -9,6 +9,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
+use crate::handler::board::Board;
 use crate::handler::play::Play;
 use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
@@ -91,6 +92,8 @@ pub(crate) struct App {
     /// Of new connections.
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) uploads: Uploads,
+    /// Who watches this configuration.
+    pub(crate) board: Board,
     /// Where it is on.
     pub(crate) play: Option<Play>,
     /// Outlives reloads.
@@ -164,6 +167,7 @@ impl App {
             proxies: Proxies::new(&config.proxy),
             log: AccessLog::new(config.log, metrics.clone()),
             uploads,
+            board: Board::default(),
             play,
             metrics,
             readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),

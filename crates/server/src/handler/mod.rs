@@ -1,9 +1,11 @@
 //! One request, top to bottom.
 
 mod app;
+mod board;
 mod fallback;
 mod fast_path;
 mod monitoring;
+mod page;
 mod play;
 mod readiness;
 mod record;
@@ -40,6 +42,7 @@ impl App {
     pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
         let open = Open {
             metrics: self.metrics_allow.contains(peer),
+            board: self.has_board(purpose),
             play: self.play.as_ref().is_some_and(|play| play.is_for(peer)),
         };
         Route::of(purpose, path, open)
@@ -55,6 +58,7 @@ impl App {
     ) -> Reply {
         match route {
             Route::Upload => self.upload(request, peer).await,
+            Route::Board => self.show_board(&request, purpose),
             Route::Play => self.play(request, peer).await,
             Route::Ready | Route::Metrics | Route::Nothing => self.monitoring(route, &request),
             Route::Health if purpose == Purpose::Metrics => self.monitoring(route, &request),

@@ -71,7 +71,7 @@ impl Entry {
     }
 
     /// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
-    fn shortened_target(&self) -> String {
+    pub(crate) fn shortened_target(&self) -> String {
         let mut target = self.target.to_string();
         if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
             target.truncate(end);

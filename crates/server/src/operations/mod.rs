@@ -5,3 +5,4 @@ pub(crate) mod clock;
 pub(crate) mod entry;
 pub(crate) mod logging;
 pub(crate) mod metrics;
+mod slowest;

@@ -14,6 +14,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Open {
     pub(crate) metrics: bool,
     pub(crate) play: bool,
+    pub(crate) board: bool,
 }
 
 /// What a request is for.
@@ -29,6 +30,8 @@ pub(crate) enum Route {
     Purge,
     /// Render the image in the body.
     Upload,
+    /// The live dashboard.
+    Board,
     /// The playground.
     Play,
     /// An image or a file, as a dialect reads the target.
@@ -45,6 +48,7 @@ impl Route {
             (_, "/healthz") => Self::Health,
             (_, "/readyz") => Self::Ready,
             (Purpose::Metrics, "/metrics") => Self::Metrics,
+            (_, path) if open.board && below(BOARD, path).is_some() => Self::Board,
             (Purpose::Metrics, _) => Self::Nothing,
             (Purpose::Images, "/metrics") if open.metrics => Self::Metrics,
             (Purpose::Images, "/_andon/purge") => Self::Purge,
@@ -59,7 +63,7 @@ impl Route {
     pub(crate) fn is_for_monitoring(self) -> bool {
         matches!(
             self,
-            Self::Health | Self::Ready | Self::Metrics | Self::Nothing
+            Self::Health | Self::Ready | Self::Metrics | Self::Board | Self::Nothing
         )
     }
 }
@@ -72,6 +76,9 @@ pub(crate) fn below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
         rest => Some(rest.unwrap_or_default()),
     }
 }
+
+/// Where the live dashboard is.
+pub(crate) const BOARD: &str = "/_andon/board";
 
 /// Where the playground is.
 pub(crate) const PLAY: &str = "/_andon/play";
@@ -95,6 +102,7 @@ mod tests {
             ),
             ("/metrics/a.jpg", Route::Image, Route::Image, Route::Nothing),
             ("/a.jpg", Route::Image, Route::Image, Route::Nothing),
+            ("/_andon/board", Route::Board, Route::Image, Route::Board),
             ("/_andon/play", Route::Play, Route::Image, Route::Nothing),
             (
                 "/_andon/play/words",
@@ -108,6 +116,7 @@ mod tests {
                 let open = Open {
                     metrics: open,
                     play: open,
+                    board: open,
                 };
                 Route::of(purpose, path, open)
             };

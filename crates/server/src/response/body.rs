@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{self, Frame, SizeHint};
+use tokio::sync::watch;
 
 use crate::error::Error;
 use crate::origins::OpenFile;
@@ -22,7 +23,14 @@ pub(crate) enum Body {
     Whole(Bytes),
     /// A file's.
     Pieces(Pieces),
+    /// Events, until there are no more.
+    Events(Events),
 }
+
+/// The newest event, whenever there is a newer one than was sent last.
+pub(crate) struct Events(Option<NextEvent>);
+
+type NextEvent = Pin<Box<dyn Future<Output = Option<(Bytes, watch::Receiver<Bytes>)>> + Send>>;
 
 /// A part of a file, or all of it.
 pub(crate) struct Pieces {
@@ -42,6 +50,8 @@ impl Body {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
             Self::Pieces(pieces) => pieces.left.end - pieces.left.start,
+            // Nobody knows.
+            Self::Events(_) => 0,
         }
     }
 
@@ -57,6 +67,7 @@ impl Body {
                 let start = pieces.left.start;
                 pieces.left = start + part.start..pieces.left.end.min(start + part.end);
             }
+            Self::Events(_) => {}
         }
     }
 }
@@ -87,15 +98,58 @@ impl body::Body for Body {
             Self::Pieces(pieces) => pieces
                 .poll(cx)
                 .map(|piece| piece.map(|piece| piece.map(Frame::data))),
+            Self::Events(events) => events
+                .poll(cx)
+                .map(|event| event.map(|it| Ok(Frame::data(it)))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.length() == 0
+        match self {
+            Self::Events(events) => events.0.is_none(),
+            _ => self.length() == 0,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.length())
+        match self {
+            Self::Events(_) => SizeHint::default(),
+            _ => SizeHint::with_exact(self.length()),
+        }
+    }
+}
+
+impl Body {
+    pub(crate) fn events(updates: watch::Receiver<Bytes>) -> Self {
+        Self::Events(Events(Some(Events::after(updates))))
+    }
+}
+
+impl Events {
+    fn after(mut updates: watch::Receiver<Bytes>) -> NextEvent {
+        Box::pin(async move {
+            updates.changed().await.ok()?;
+            let event = updates.borrow_and_update().clone();
+            Some((event, updates))
+        })
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(next) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let event = ready!(next.as_mut().poll(cx));
+        let (event, next) = event
+            .map(|(event, updates)| (event, Self::after(updates)))
+            .unzip();
+        self.0 = next;
+        Poll::Ready(event)
+    }
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Events")
     }
 }
 

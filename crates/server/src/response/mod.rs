@@ -13,6 +13,7 @@ use andon_dialects::{AnswerStyle, ErrorStyle, Fault, ImageRequest};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
+use tokio::sync::watch;
 
 use crate::error::Error;
 use crate::request::conditional::Validators;
@@ -99,6 +100,11 @@ pub(crate) fn text(media_type: &str, text: String) -> Reply {
 /// A document.
 pub(crate) fn json(body: Bytes) -> Reply {
     with_type(StatusCode::OK, body, "application/json")
+}
+
+/// Server-sent events, of which the newest is sent whenever the client takes it.
+pub(crate) fn events(updates: watch::Receiver<Bytes>) -> Reply {
+    with_type(StatusCode::OK, Body::events(updates), "text/event-stream")
 }
 
 /// The page at `/` where nothing else is.

@@ -4,7 +4,6 @@
 //! to browsers of this machine that come without a proxy, and to everybody else with the administrator's token.
 
 mod explanation;
-mod page;
 mod trial;
 mod words;
 
@@ -18,6 +17,7 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request};
 
+use super::page::{self, PageFile};
 use super::record::RequestRecord;
 use super::upload::{decoded, take_away};
 use super::{check_host, check_method, target};
@@ -147,7 +147,7 @@ impl App {
         };
         let play = self.play.as_ref().ok_or_else(missing)?;
         let place = below(PLAY, path).ok_or_else(missing)?;
-        if let Some(file) = page::FILES.iter().find(|file| file.name == place) {
+        if let Some(file) = FILES.iter().find(|file| file.name == place) {
             check_method(request.method())?;
             return Ok(file.reply(request.headers()));
         }
@@ -220,6 +220,19 @@ fn json(text: impl Into<Bytes>) -> Reply {
     response::set_cache_control(&mut reply, "no-store");
     reply
 }
+
+const FILES: &[PageFile] = page::files! {
+    "", "text/html; charset=utf-8", "play.html";
+    "base.css", "text/css; charset=utf-8", "base.css";
+    "play.css", "text/css; charset=utf-8", "play.css";
+    "icon.svg", "image/svg+xml", "icon.svg";
+    "dom.js", page::SCRIPT, "dom.js";
+    "server.js", page::SCRIPT, "server.js";
+    "recipe.js", page::SCRIPT, "recipe.js";
+    "viewer.js", page::SCRIPT, "viewer.js";
+    "panels.js", page::SCRIPT, "panels.js";
+    "play.js", page::SCRIPT, "play.js";
+};
 
 /// Headers that say that a proxy came between.
 const PROXIED: &[&str] = &["forwarded", "via", "x-forwarded-for", "x-real-ip"];

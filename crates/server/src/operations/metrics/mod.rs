@@ -14,7 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use serde_json::{Value, json};
+
 use crate::operations::entry::Entry;
+use crate::operations::slowest::Slowest;
 use crate::prometheus::{Exemplar, Exposition, Histogram};
 
 /// Everything that is counted from the server's start on; reloads do not begin anew.
@@ -32,6 +35,8 @@ pub(crate) struct Metrics {
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
+    /// For who watches the board.
+    pub(crate) slowest: Slowest,
 }
 
 /// Where a request's status counts; 499 is nobody's answer.
@@ -58,6 +63,7 @@ impl Default for Metrics {
             reloads: AtomicU64::default(),
             failed_reloads: AtomicU64::default(),
             last_reload_failed: AtomicBool::default(),
+            slowest: Slowest::default(),
         }
     }
 }
@@ -88,6 +94,7 @@ impl Metrics {
                 self.stages[index].observe(*time);
             }
         }
+        self.slowest.note(entry);
         if let Some((cause, fault, _)) = &entry.error {
             *self.refusals().entry((cause, fault)).or_default() += 1;
         }
@@ -118,6 +125,25 @@ impl Metrics {
         };
         counter.fetch_add(1, Ordering::Relaxed);
         self.last_reload_failed.store(!well, Ordering::Relaxed);
+    }
+
+    /// What the board shows of it.
+    pub(crate) fn told(&self) -> Value {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let requests: Vec<_> = CLASSES.iter().zip(self.requests.iter().map(of)).collect();
+        let errors: Vec<_> = (self.refusals().iter())
+            .map(|((cause, fault), count)| (*cause, *fault, *count))
+            .collect();
+        json!({
+            "requests": requests,
+            "errors": errors,
+            "connections": self.connections.load(Ordering::Relaxed),
+            "reloads": {
+                "done": of(&self.reloads),
+                "refused": of(&self.failed_reloads),
+                "failed": self.last_reload_failed.load(Ordering::Relaxed),
+            },
+        })
     }
 
     /// Writes everything that is counted here.

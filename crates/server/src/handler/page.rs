@@ -1,4 +1,4 @@
-//! The files of the page, as they are in the binary.
+//! The files of the pages, as they are in the binary.
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -6,37 +6,28 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use crate::request::conditional::Validators;
 use crate::response::{self, Reply};
 
-/// A file of the page.
+/// A file of a page.
 pub(super) struct PageFile {
-    /// Below `/_andon/play/`; empty for the page itself.
+    /// Below the page's address; empty for the page itself.
     pub(super) name: &'static str,
-    media_type: &'static str,
-    content: &'static str,
+    pub(super) media_type: &'static str,
+    pub(super) content: &'static str,
 }
 
+/// Lists the files of a page: name, media type, and where it is in `page`.
 macro_rules! files {
     ($($name:literal, $media_type:expr, $file:literal;)+) => {
-        &[$(PageFile {
+        &[$($crate::handler::page::PageFile {
             name: $name,
             media_type: $media_type,
-            content: include_str!(concat!("page/", $file)),
+            content: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/handler/page/", $file)),
         }),+]
     };
 }
 
-pub(super) const FILES: &[PageFile] = files! {
-    "", "text/html; charset=utf-8", "index.html";
-    "play.css", "text/css; charset=utf-8", "play.css";
-    "play.js", SCRIPT, "play.js";
-    "icon.svg", "image/svg+xml", "icon.svg";
-    "dom.js", SCRIPT, "dom.js";
-    "server.js", SCRIPT, "server.js";
-    "recipe.js", SCRIPT, "recipe.js";
-    "viewer.js", SCRIPT, "viewer.js";
-    "panels.js", SCRIPT, "panels.js";
-};
+pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(super) use files;
 
 impl PageFile {
     /// The file, unless the client has it.

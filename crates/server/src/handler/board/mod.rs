@@ -1,0 +1,136 @@
+//! The live dashboard, `/_andon/board`: a page, and the state of the server twice a second for whoever watches.
+//!
+//! One task encodes for all watchers. It starts with the first of them and ends with the last, with a reload, and when the
+//! server is told to stop; without it nothing is counted for the board.
+
+mod scene;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use andon_dialects::OWN_ERRORS;
+use bytes::Bytes;
+use hyper::Request;
+use hyper::header::{self, HeaderValue};
+use tokio::sync::watch;
+
+use self::scene::Scene;
+use super::page::{self, PageFile};
+use super::{check_host, check_method};
+use crate::error::Error;
+use crate::handler::App;
+use crate::request::purge::Token;
+use crate::request::route::{BOARD, Purpose, below};
+use crate::response::{self, Reply};
+
+/// What the watchers are told, while there are any.
+type Updates = Mutex<Option<watch::Sender<Bytes>>>;
+
+/// The watchers of one configuration.
+#[derive(Debug, Default)]
+pub(crate) struct Board(Arc<Updates>);
+
+impl Board {
+    /// One more watcher.
+    fn join(&self, scene: Scene) -> Result<watch::Receiver<Bytes>, Error> {
+        let mut updates = lock(&self.0);
+        if let Some(sender) = &*updates {
+            if sender.receiver_count() >= MOST_WATCHERS {
+                return Err(Error::Watched(MOST_WATCHERS));
+            }
+            let mut receiver = sender.subscribe();
+            receiver.mark_changed();
+            return Ok(receiver);
+        }
+        scene.watch(true);
+        let (sender, mut receiver) = watch::channel(scene.event());
+        receiver.mark_changed();
+        *updates = Some(sender);
+        drop(updates);
+        tokio::spawn(tell(scene, self.0.clone()));
+        Ok(receiver)
+    }
+}
+
+/// After a reload: watchers come again, and see the new configuration.
+impl Drop for Board {
+    fn drop(&mut self) {
+        *lock(&self.0) = None;
+    }
+}
+
+/// Tells the state until nobody wants to know it.
+async fn tell(scene: Scene, updates: Arc<Updates>) {
+    loop {
+        tokio::time::sleep(EVERY).await;
+        // The board of another configuration may just have ended.
+        scene.watch(true);
+        let event = scene.event();
+        let mut updates = lock(&updates);
+        let watched = updates
+            .as_ref()
+            .filter(|sender| sender.receiver_count() > 0);
+        match watched.filter(|_| !scene.is_stopping()) {
+            Some(sender) => _ = sender.send_replace(event),
+            None => {
+                *updates = None;
+                scene.watch(false);
+                return;
+            }
+        }
+    }
+}
+
+/// No code panics while it holds the lock.
+fn lock(updates: &Updates) -> MutexGuard<'_, Option<watch::Sender<Bytes>>> {
+    updates.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl App {
+    /// Is the board at this address?
+    pub(crate) fn has_board(&self, purpose: Purpose) -> bool {
+        purpose == Purpose::Metrics || self.token.is_some()
+    }
+
+    /// Answers a request for the board.
+    pub(super) fn show_board<B>(&self, request: &Request<B>, purpose: Purpose) -> Reply {
+        self.watched(request, purpose)
+            .unwrap_or_else(|error| response::error(&error, error.status(), OWN_ERRORS))
+    }
+
+    fn watched<B>(&self, request: &Request<B>, purpose: Purpose) -> Result<Reply, Error> {
+        check_host(request.version(), request.headers())?;
+        check_method(request.method())?;
+        let place = below(BOARD, request.uri().path()).unwrap_or_default();
+        if let Some(file) = FILES.iter().find(|file| file.name == place) {
+            return Ok(file.reply(request.headers()));
+        }
+        if place != "events" {
+            let path = request.uri().path().trim_start_matches('/').to_owned();
+            return Err(Error::Missing { path });
+        }
+        let opens = |token: &Token| token.opens(request.headers());
+        if purpose == Purpose::Images && !self.token.as_ref().is_some_and(opens) {
+            return Err(Error::Unauthorized);
+        }
+        let updates = self.board.join(Scene::of(self))?;
+        let mut reply = response::events(updates);
+        let headers = reply.headers_mut();
+        // nginx would collect them.
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        Ok(reply)
+    }
+}
+
+const FILES: &[PageFile] = page::files! {
+    "", "text/html; charset=utf-8", "board.html";
+    "base.css", "text/css; charset=utf-8", "base.css";
+    "board.css", "text/css; charset=utf-8", "board.css";
+    "board.js", page::SCRIPT, "board.js";
+    "dom.js", page::SCRIPT, "dom.js";
+    "icon.svg", "image/svg+xml", "icon.svg";
+};
+
+const MOST_WATCHERS: usize = 16;
+const EVERY: Duration = Duration::from_millis(500);

@@ -1,0 +1,89 @@
+//! The slowest requests of the last minutes, noted only while somebody watches.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::operations::entry::Entry;
+
+/// The slowest first.
+#[derive(Debug, Default)]
+pub(crate) struct Slowest {
+    watched: AtomicBool,
+    entries: Mutex<Vec<(Instant, Entry)>>,
+}
+
+impl Slowest {
+    /// Somebody watches from now on, or nobody does: then nothing is kept.
+    pub(crate) fn watch(&self, watched: bool) {
+        self.watched.store(watched, Ordering::Relaxed);
+        if !watched {
+            self.lock().clear();
+        }
+    }
+
+    /// One more request.
+    pub(crate) fn note(&self, entry: &Entry) {
+        if !self.watched.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut entries = self.lock();
+        entries.retain(|(noted, _)| noted.elapsed() < KEPT);
+        let place = entries.partition_point(|(_, other)| other.total >= entry.total);
+        if place < MOST {
+            entries.insert(place, (Instant::now(), entry.clone()));
+            entries.truncate(MOST);
+        }
+    }
+
+    /// Those that are kept, and how long ago they ended.
+    pub(crate) fn read(&self) -> Vec<(Duration, Entry)> {
+        let entries = self.lock();
+        let recent = entries.iter().filter(|(noted, _)| noted.elapsed() < KEPT);
+        recent
+            .map(|(noted, entry)| (noted.elapsed(), entry.clone()))
+            .collect()
+    }
+
+    /// No code panics while it holds the lock.
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Instant, Entry)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const MOST: usize = 20;
+const KEPT: Duration = Duration::from_secs(300);
+
+#[cfg(test)]
+mod tests {
+    use hyper::StatusCode;
+
+    use super::*;
+    use crate::net::Peer;
+
+    fn entry(millis: u64) -> Entry {
+        Entry {
+            total: Duration::from_millis(millis),
+            ..Entry::malformed(Peer::Unix, StatusCode::OK, String::new())
+        }
+    }
+
+    #[test]
+    fn the_slowest_twenty_are_kept_while_somebody_watches() {
+        let slowest = Slowest::default();
+        slowest.note(&entry(1));
+        assert!(slowest.read().is_empty());
+        slowest.watch(true);
+        for millis in 0..50 {
+            slowest.note(&entry(millis * 7 % 50));
+        }
+        let read: Vec<u128> = slowest
+            .read()
+            .iter()
+            .map(|(_, it)| it.total.as_millis())
+            .collect();
+        assert_eq!(read, (30..50).rev().collect::<Vec<u128>>());
+        slowest.watch(false);
+        assert!(slowest.read().is_empty());
+    }
+}

@@ -1,0 +1,93 @@
+// The live dashboard as an operator meets it: ./dev browser-tests.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { browser, fits, isAccessible, open, run, server, SIZES, tabTo, until } from "./common.mjs";
+
+const TOKEN = "a token of some length";
+const folder = await mkdtemp(join(tmpdir(), "andon-board-"));
+const config = join(folder, "andon.toml");
+await writeFile(config, `workers = 2
+[[origin]]
+fs.root = ${JSON.stringify(process.env.SAMPLES)}
+[admin]
+token = "${TOKEN}"
+[log]
+level = "warn"
+`);
+const andon = await server(["serve", "--config", config, "--listen", "127.0.0.1:0"]);
+const chromium = await browser();
+
+/** Requests, so that there is something to see; of sizes that nobody asked for before. */
+let size = 100;
+async function load(requests) {
+  const photos = ["photos/otter.jpg", "jpeg/420.jpg"];
+  for (let at = 0; at < requests; at++) {
+    const response = await fetch(`${andon.address}/r/fit:${size++}x600,as:webp/${photos[at % photos.length]}`);
+    await response.arrayBuffer();
+  }
+}
+
+/** The board, opened with the keyboard alone. */
+async function board(options) {
+  const opened = await open(chromium, `${andon.address}/_andon/board`, options);
+  const { page } = opened;
+  await until(page, () => !document.getElementById("token").hidden);
+  await isAccessible(page);
+  await tabTo(page, "#token-text");
+  await page.keyboard.type(TOKEN);
+  await page.keyboard.press("Enter");
+  await until(page, () => document.getElementById("state").textContent === "Live");
+  return opened;
+}
+
+const tests = [];
+for (const viewport of SIZES) {
+  for (const colorScheme of ["light", "dark"]) {
+    tests.push([`at ${viewport.width} px, ${colorScheme}, the board opens with its token, fits, is accessible and has no errors`, async () => {
+      const { page, isQuiet, close } = await board({ viewport, colorScheme });
+      await load(4);
+      await until(page, () => document.querySelectorAll("#slowest tbody tr").length >= 4);
+      assert.equal(await page.locator("#workers li").count(), 2);
+      await fits(page);
+      await isAccessible(page);
+      isQuiet(["401"]);
+      await close();
+    }]);
+  }
+}
+
+tests.push(["what is counted comes within a moment, and errors with their cause", async () => {
+  const { page, isQuiet, close } = await board({});
+  const hits = () => page.evaluate(() => Number(document.querySelector("#tiers tbody td:nth-child(2)").textContent));
+  const before = await hits();
+  for (let at = 0; at < 5; at++) await fetch(`${andon.address}/r/fit:90x90/photos/otter.jpg`);
+  await until(page, (it) => Number(document.querySelector("#tiers tbody td:nth-child(2)").textContent) >= it, before + 4);
+  await fetch(`${andon.address}/r/fit:90x90/none.jpg`);
+  await until(page, () => document.getElementById("errors").textContent.includes("not_found"));
+  isQuiet(["401"]);
+  await close();
+}]);
+
+if (process.env.SHOTS) {
+  tests.push(["screenshots", async () => {
+    for (const viewport of SIZES) {
+      for (const colorScheme of ["light", "dark"]) {
+        const { page, close } = await board({ viewport, colorScheme });
+        const busy = Promise.all([load(60), load(60), load(60)]);
+        await until(page, () => document.querySelectorAll("#slowest tbody tr").length === 20 && document.querySelector("#workers .busy"));
+        await page.screenshot({ path: `${process.env.SHOTS}/board-${viewport.width}-${colorScheme}.png`, fullPage: viewport.width < 600 });
+        await busy;
+        await close();
+      }
+    }
+  }]);
+}
+
+await run(tests);
+await chromium.close();
+andon.stop();
+await rm(folder, { recursive: true });
