@@ -165,7 +165,7 @@ fn a_reload_and_a_stop_end_the_events() {
     watcher.event().unwrap();
     let text = format!("{}[[origin]]\nfs.root = \"root\"\n", keys());
     let mut config = Config::parse(&text, house.folder.path()).unwrap();
-    config.listen = vec![andon_server::Listen::Tcp(house.address().to_string())];
+    config.listen = vec!["127.0.0.1:0".parse().unwrap()];
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(house.reloader.reload(Ok(config))).unwrap();
     while watcher.event().is_some() {}
