@@ -103,6 +103,11 @@ impl Shares {
         }
     }
 
+    /// For all work on images: everything but the results that are kept.
+    pub(super) fn work(self) -> u64 {
+        self.sources + self.overlays + self.frames + self.pixels
+    }
+
     /// Overlays as many as are wanted, and at most an eighth of what the pixels have.
     fn with_overlays(self, most: u64) -> Self {
         let overlays = most.min(self.pixels / 8);

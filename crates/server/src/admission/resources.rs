@@ -19,7 +19,7 @@ pub(crate) fn report(config: &Config) {
         cpu_quota = quota.map(in_whole),
         memory_bytes = memory.map(|memory| memory.bytes),
         memory_limited_by = memory.map(|memory| memory.by),
-        budget_bytes = shares.sources + shares.overlays + shares.pixels,
+        budget_bytes = shares.work(),
         cache_bytes = shares.cache,
         "{}",
         consequence(workers, quota, shares)
@@ -28,7 +28,7 @@ pub(crate) fn report(config: &Config) {
 
 /// In words, with the processor time that nobody uses for images.
 fn consequence(workers: usize, quota: Option<u64>, shares: Shares) -> String {
-    let budget = Bytes(shares.sources + shares.overlays + shares.pixels);
+    let budget = Bytes(shares.work());
     let threads = match workers {
         1 => "1 worker".to_owned(),
         many => format!("{many} workers"),

@@ -68,7 +68,13 @@ async fn a_job_runs_and_its_place_is_free_again() {
 
 #[test]
 fn pixel_threads_give_way_to_those_that_answer() {
-    let admission = admission(1, 0);
+    let mut config = Config {
+        workers: 1,
+        ..Config::default()
+    };
+    // A worker thread may not ask for its priority.
+    config.sandbox.mode = SandboxMode::Off;
+    let admission = start(&config);
     let own = rustix::process::getpriority_process(None).unwrap();
     let (send, receive) = mpsc::channel();
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -407,11 +407,7 @@ mod tests {
             assert_eq!(permitted.permit(&rules(text)), Ok(()), "{text}");
         }
         for (text, key, path) in [
-            (
-                "[[origin]]\nfs.root = \"else\"\n",
-                "origin.0.fs.root",
-                "else",
-            ),
+            ("[[origin]]\nfs.root = \"else\"\n", "origin.fs.root", "else"),
             (
                 "[[origin]]\nfs.root = \"photos\"\n[cache]\ndisk = { path = \"photos\", size = \"1MiB\" }\n",
                 "cache.disk",
@@ -419,7 +415,7 @@ mod tests {
             ),
             (
                 "[[origin]]\nfs.root = \"photos\"\nfs.outside_links = true\n",
-                "origin.0.fs.outside_links",
+                "origin.fs.outside_links",
                 "/",
             ),
             (
