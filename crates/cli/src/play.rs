@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use andon_server::config::{AllowedClients, LogLevel, OriginConfig, TlsConfig};
+use andon_server::config::{AllowedClients, LogLevel, TlsConfig};
 use andon_server::{Config, ConfigError, Listen, Server};
 use anyhow::Context;
 
@@ -36,13 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn configuration(args: &Args) -> Result<Config, ConfigError> {
-    let mut config = match &args.config {
-        Some(file) => Config::read(file)?,
-        None => Config::default(),
-    };
-    if let Some(dir) = &args.dir {
-        config.origin = vec![OriginConfig::folder(dir)];
-    }
+    let mut config = serve::base(args.config.as_deref(), args.dir.as_deref())?;
     config.listen = vec![args.listen.clone()];
     config.tls = TlsConfig::default();
     config.metrics.listen = None;

@@ -134,14 +134,20 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
     }
 }
 
-fn configuration(args: &Args) -> Result<Config, ConfigError> {
-    let mut config = match &args.config {
+/// The configuration in `file`, or the default one, with `dir` in place of its origins.
+pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
+    let mut config = match file {
         Some(file) => Config::read(file)?,
         None => Config::default(),
     };
-    if let Some(dir) = &args.dir {
+    if let Some(dir) = dir {
         config.origin = vec![OriginConfig::folder(dir)];
     }
+    Ok(config)
+}
+
+fn configuration(args: &Args) -> Result<Config, ConfigError> {
+    let mut config = base(args.config.as_deref(), args.dir.as_deref())?;
     if !args.listen.is_empty() {
         config.listen.clone_from(&args.listen);
     }

@@ -29,7 +29,7 @@ fn keys(object: &Map<String, Value>) -> impl Iterator<Item = String> {
     object.keys().cloned()
 }
 
-/// Sends one request, as it is, and waits for the end of the response.
+/// Sends one request unchanged and reads the whole response.
 fn ask(served: &Served, head: &str, body: &[u8]) {
     let mut stream = TcpStream::connect(&served.address).unwrap();
     let end = format!(

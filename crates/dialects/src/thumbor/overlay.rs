@@ -28,7 +28,7 @@ pub(super) enum Place {
     Px(i64),
     /// The same, in per cent of the picture's side.
     Percent(f64),
-    /// At the left or top edge, and so many px on.
+    /// Pixels from the left or top edge.
     Start(i64),
     Middle,
     /// At the right or bottom edge, likewise.
@@ -53,7 +53,7 @@ enum Size {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Side {
     Px(u32),
-    /// The other's, and so many px more.
+    /// The side of the image below, plus pixels.
     Full(i64),
 }
 

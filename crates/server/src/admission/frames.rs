@@ -47,14 +47,14 @@ struct Frame {
 }
 
 impl Frames {
-    /// Keeps so many bytes of samples.
+    /// Keeps up to `most` bytes of samples.
     pub(super) fn new(most: u64) -> Self {
         let frames = Self::default();
         frames.lock().most = most;
         frames
     }
 
-    /// Keeps so many bytes from now on.
+    /// Keeps up to `most` bytes from now on.
     pub(super) fn resize(&self, most: u64) {
         let mut entries = self.lock();
         entries.most = most;
@@ -142,7 +142,7 @@ impl Entries {
         (self.age.saturating_add(saves), self.uses)
     }
 
-    /// Lets frames go until so many bytes are free.
+    /// Evicts frames until `bytes` are free.
     fn make_room(&mut self, bytes: u64) {
         while self.bytes.saturating_add(bytes) > self.most {
             let Some(((worth, _), name)) = self.order.pop_first() else {

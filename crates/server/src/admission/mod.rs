@@ -446,8 +446,7 @@ impl Pool {
         }
         let mut price = state.calibration.price(&work);
         if job.opening.as_ref().is_some_and(|own| self.frames.has(own)) {
-            price.time = price.time.saturating_sub(price.decode);
-            price.decode = Duration::ZERO;
+            price = price.without_decode();
         }
         let deadline = self.time_of(deadline);
         let turn = admitted.turn;
@@ -539,7 +538,9 @@ impl Pool {
                 None => others.push(taken),
             }
         }
-        self.lock().counters.frame_hits += begun.len() as u64;
+        if !begun.is_empty() {
+            self.lock().counters.frame_hits += begun.len() as u64;
+        }
         match self.decode_for(&others) {
             Some(decoded) => begun.extend(others.into_iter().zip(decoded)),
             None => {
@@ -555,7 +556,7 @@ impl Pool {
                 Box::new(move || pool.run(taken, Beginning::Shared(decoded))) as Task
             })
             .collect();
-        // One stays here: whoever were woken for it would only begin later.
+        // One stays on this thread: waking another one for it would only delay it.
         let own = parts.pop();
         let kept: Vec<Task> = parts
             .into_iter()
@@ -582,13 +583,13 @@ impl Pool {
     /// Runs a job that shares its decode with nobody at this time.
     fn run_alone(&self, taken: Taken) {
         let began = Instant::now();
-        let opening = taken.1.opening.as_ref();
-        let opening = opening.filter(|opening| self.frames.wants(opening));
-        let beginning = match opening.and_then(|_| taken.1.member()) {
+        let member = taken.1.member();
+        let beginning = match member.filter(|member| self.frames.wants(member.opening)) {
             None => Beginning::Source,
             Some(member) => {
+                let opening = member.opening;
                 let decoded = shared_decode::decode_alone(member, self);
-                if let (Some(opening), Ok(decoded)) = (opening, &decoded) {
+                if let Ok(decoded) = &decoded {
                     self.frames.put(opening, decoded);
                 }
                 Beginning::Own(decoded, began)
@@ -702,12 +703,8 @@ impl State {
             }
             shared_peak = larger;
             taken += bytes;
-            let Price { time, decode, .. } = calibration.price(&job.work);
-            Some(Price {
-                time: time.saturating_sub(decode),
-                decode: Duration::ZERO,
-                bytes,
-            })
+            let price = calibration.price(&job.work).without_decode();
+            Some(Price { bytes, ..price })
         })
     }
 

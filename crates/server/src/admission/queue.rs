@@ -74,6 +74,17 @@ pub(super) struct Price {
     pub(super) bytes: u64,
 }
 
+impl Price {
+    /// That of a job whose decode is done already, or counted elsewhere.
+    pub(super) fn without_decode(self) -> Self {
+        Self {
+            time: self.time.saturating_sub(self.decode),
+            decode: Duration::ZERO,
+            ..self
+        }
+    }
+}
+
 /// A request that is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
@@ -439,7 +450,7 @@ impl<J> Waiting<J> {
     fn time(&self) -> Duration {
         match self.decodes {
             true => self.price.time,
-            false => self.price.time.saturating_sub(self.price.decode),
+            false => self.price.without_decode().time,
         }
     }
 }

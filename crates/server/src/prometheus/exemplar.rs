@@ -1,4 +1,4 @@
-//! An observation with a name, by which whoever looks at a distribution finds a request to look into.
+//! Exemplars: the trace of one request in a bucket of a histogram.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

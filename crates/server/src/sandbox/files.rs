@@ -2,7 +2,7 @@
 //! read. Everything else is `EACCES`, whatever the permissions of the file say; nothing may be executed, no device made
 //! or controlled, no signal sent to another process.
 //!
-//! A rule is about a folder or file as it is at the start, not about its path. What may be replaced while the server runs
+//! A rule permits the folder or file that is there at the start, not its path. What may be replaced while the server runs
 //! (the configuration, certificates) is therefore permitted by its folder.
 
 use std::fs::{self, File};
@@ -100,7 +100,7 @@ impl FileRules {
     /// Where the kernel cannot: before Linux 5.19, which knows no renaming between folders, or with Landlock switched off.
     pub(super) fn restrict(&self) -> io::Result<()> {
         for rule in self.0.iter().filter(|it| it.access == FileAccess::Write) {
-            // Only what exists can be permitted. Where this fails, whoever needs the folder says so.
+            // Only an existing folder can be permitted. If this fails, the cache reports the error.
             let _ = fs::create_dir_all(&rule.path);
         }
         let restricted = || {

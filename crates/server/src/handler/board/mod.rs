@@ -1,4 +1,4 @@
-//! The live dashboard, `/_andon/board`: a page, and the state of the server twice a second for whoever watches.
+//! The live dashboard, `/_andon/board`: a page, and the state of the server twice a second as server-sent events.
 //!
 //! One task encodes for all watchers. It starts with the first of them and ends with the last, with a reload, and when the
 //! server is told to stop; without it nothing is counted for the board.
