@@ -2,15 +2,17 @@
 //!
 //! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
 //! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
-//! The second compares cached hits with nginx's, the third asks how much sooner a lone picture is ready with
-//! all cores.
+//! The second compares cached hits with nginx's, the third does so over TLS, the fourth asks how much sooner a
+//! lone picture is ready with all cores.
 
 pub(crate) mod client;
+mod h2load;
 mod hits;
 mod lone;
 mod nginx;
 pub(crate) mod server;
 mod strace;
+mod tls;
 mod wrk;
 
 use std::num::NonZero;
@@ -28,6 +30,7 @@ use crate::raw;
 use hits::Hits;
 use lone::Lone;
 use server::{ResultCaching, Server};
+use tls::TlsHits;
 
 /// Options of `./dev bench http`.
 #[derive(Args)]
@@ -53,6 +56,7 @@ impl HttpArgs {
             None => "bench-http",
             Some(Part::Pixels) => "bench-http-pixels",
             Some(Part::Hits) => "bench-http-hits",
+            Some(Part::Tls) => "bench-http-tls",
             Some(Part::Lone) => "bench-http-lone",
         }
     }
@@ -65,6 +69,8 @@ enum Part {
     Pixels,
     /// Replies from memory, beside nginx's.
     Hits,
+    /// The same over TLS, by HTTP/1.1 and by HTTP/2.
+    Tls,
     /// A large photograph that is alone, and what lending cores to it costs under load.
     Lone,
 }
@@ -76,6 +82,7 @@ pub(crate) struct Run {
     #[serde(flatten)]
     pixels: Option<Pixels>,
     cached_hits: Option<Hits>,
+    cached_hits_over_tls: Option<TlsHits>,
     lone_request: Option<Lone>,
 }
 
@@ -115,11 +122,13 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let wanted = |part| args.part.is_none_or(|only| only == part);
     let pixels = wanted(Part::Pixels).then(|| pixels(args, photos));
     let hits = wanted(Part::Hits).then(|| hits::run(args.connections, photos));
+    let tls = wanted(Part::Tls).then(|| tls::run(args.connections, photos));
     let lone = wanted(Part::Lone).then(|| lone::run(args.connections, photos));
     Ok(Run {
         machine,
         pixels: pixels.transpose()?,
         cached_hits: hits.transpose()?,
+        cached_hits_over_tls: tls.transpose()?,
         lone_request: lone.transpose()?,
     })
 }

@@ -131,7 +131,7 @@ impl Hits {
 }
 
 /// The picture that comes nearest to what is wanted, and its URL.
-fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
+pub(super) fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
     let mut connection = Connection::to(server.address())?;
     let mut best = (String::new(), Vec::new());
     for photo in &photos.names {

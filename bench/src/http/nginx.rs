@@ -8,6 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 
 use super::server::terminate;
+use super::tls::Certificate;
 use crate::proc;
 
 /// A running nginx; stopped when dropped.
@@ -18,14 +19,46 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Caches what `origin` answers.
+    /// Caches what `origin` answers, with a worker for each core.
     pub(crate) fn in_front_of(origin: SocketAddr) -> Result<Self> {
+        let listen = |address| format!("listen {address};");
+        Self::start(Command::new("nginx"), "auto", listen, origin)
+    }
+
+    /// The same with TLS and HTTP/2, by one worker. `command` starts nginx, and is given its options.
+    pub(crate) fn with_tls(
+        command: Command,
+        certificate: &Certificate,
+        origin: SocketAddr,
+    ) -> Result<Self> {
+        let listen = |address| {
+            format!(
+                "listen {address} ssl http2;
+        ssl_protocols TLSv1.2 TLSv1.3;
+        ssl_certificate {};
+        ssl_certificate_key {};",
+                certificate.certificate().display(),
+                certificate.key().display()
+            )
+        };
+        Self::start(command, "1", listen, origin)
+    }
+
+    fn start(
+        mut command: Command,
+        workers: &str,
+        listen: impl Fn(SocketAddr) -> String,
+        origin: SocketAddr,
+    ) -> Result<Self> {
         let folder = env::temp_dir().join(format!("andon-bench-nginx-{}", std::process::id()));
         fs::create_dir_all(folder.join("temp"))?;
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        fs::write(folder.join(CONFIGURATION), configuration(address, origin))?;
-        let child = Command::new("nginx")
+        fs::write(
+            folder.join(CONFIGURATION),
+            configuration(workers, &listen(address), origin),
+        )?;
+        let child = command
             .arg("-p")
             .arg(&folder)
             .args(["-e", "stderr", "-c", CONFIGURATION])
@@ -89,12 +122,12 @@ fn remove(folder: &Path) {
     let _ = fs::remove_dir_all(folder);
 }
 
-/// What production guides agree on: a worker per core, `sendfile`, open files remembered, connections
-/// kept, nothing logged, results on disk and thus in the system's page cache.
-fn configuration(address: SocketAddr, origin: SocketAddr) -> String {
+/// What production guides agree on: `sendfile`, open files remembered, connections kept, nothing logged,
+/// results on disk and thus in the system's page cache.
+fn configuration(workers: &str, listen: &str, origin: SocketAddr) -> String {
     format!(
         "user root;
-worker_processes auto;
+worker_processes {workers};
 daemon off;
 pid nginx.pid;
 error_log stderr crit;
@@ -114,7 +147,7 @@ http {{
     scgi_temp_path temp/scgi;
     proxy_cache_path cache levels=1:2 keys_zone=pictures:10m max_size=1g inactive=60m use_temp_path=off;
     server {{
-        listen {address};
+        {listen}
         location / {{
             proxy_pass http://{origin};
             proxy_http_version 1.1;

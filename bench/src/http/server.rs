@@ -37,9 +37,14 @@ impl Server {
 
     /// The same with lines of its own at the top of its configuration.
     pub(crate) fn configured(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<Self> {
+        Self::spawn(Command::new(Self::binary()?), photos, keeping, lines)
+    }
+
+    /// What was built beside this program.
+    pub(crate) fn binary() -> Result<PathBuf> {
         let andon = env::current_exe()?.with_file_name("andon");
         ensure!(andon.is_file(), "{} is not built", andon.display());
-        Self::spawn(Command::new(andon), photos, keeping, lines)
+        Ok(andon)
     }
 
     /// The same under another command, which is given `serve` and its options.

@@ -1,0 +1,172 @@
+//! h2load, which loads by HTTP/1.1 and HTTP/2 over TLS, and what it says.
+
+use std::net::SocketAddr;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+
+use crate::proc;
+
+/// What runs over TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Protocol {
+    Http1,
+    Http2,
+}
+
+impl Protocol {
+    /// As ALPN has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "http/1.1",
+            Self::Http2 => "h2",
+        }
+    }
+
+    /// Requests of one connection at a time.
+    pub(crate) fn streams(self) -> usize {
+        match self {
+            Self::Http1 => 1,
+            Self::Http2 => 10,
+        }
+    }
+}
+
+/// What is asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) url: &'a str,
+    /// Of its response.
+    pub(crate) body_bytes: usize,
+    pub(crate) connections: usize,
+    pub(crate) protocol: Protocol,
+}
+
+/// One load on one URL.
+#[derive(Serialize)]
+pub(crate) struct Load {
+    pub(crate) requests_per_second: f64,
+    /// Processor time per request, of the server and of h2load.
+    pub(crate) server_microseconds: f64,
+    pub(crate) client_microseconds: f64,
+    /// Version of the protocol, and the cipher suite.
+    pub(crate) tls: String,
+}
+
+/// Asks for one URL for so many seconds; every reply must be whole and good. `h2load` starts it, and `pids` are the
+/// server's.
+pub(crate) fn load(
+    mut h2load: Command,
+    address: SocketAddr,
+    asked: &Asked<'_>,
+    seconds: u64,
+    pids: &[u32],
+) -> Result<Load> {
+    let of_server = || {
+        pids.iter()
+            .map(|pid| proc::cpu_seconds(*pid))
+            .sum::<Result<f64>>()
+    };
+    let (protocol, connections) = (asked.protocol, asked.connections);
+    let before = (of_server()?, proc::cpu_seconds_of_children()?);
+    let output = h2load
+        .args([
+            format!("--npn-list={}", protocol.name()),
+            format!("--max-concurrent-streams={}", protocol.streams()),
+            format!("--tls13-ciphers={SUITE}"),
+            "--threads=1".to_owned(),
+            format!("--clients={connections}"),
+            format!("--duration={seconds}"),
+            format!("https://{address}{}", asked.url),
+        ])
+        .output()
+        .context("h2load")?;
+    let after = (of_server()?, proc::cpu_seconds_of_children()?);
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "h2load: {text}");
+    let said = read(&text).with_context(|| format!("h2load: {text}"))?;
+    ensure!(said.protocol == protocol.name(), "h2load: {text}");
+    // Some are on their way when the time is over.
+    let most = said.requests + connections * protocol.streams();
+    let whole = said.requests * asked.body_bytes..=most * asked.body_bytes;
+    ensure!(whole.contains(&said.body_bytes), "bodies were cut: {text}");
+    let each = |seconds: f64| seconds * 1e6 / said.requests as f64;
+    Ok(Load {
+        requests_per_second: said.rate,
+        server_microseconds: each(after.0 - before.0),
+        client_microseconds: each(after.1 - before.1),
+        tls: said.tls,
+    })
+}
+
+struct Said {
+    requests: usize,
+    rate: f64,
+    body_bytes: usize,
+    tls: String,
+    protocol: String,
+}
+
+/// `None` also if anything went wrong with any request.
+fn read(text: &str) -> Option<Said> {
+    let after = |label: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(label))?;
+        Some(line.trim())
+    };
+    let counted = after("requests:")?;
+    let count = |what: &str| {
+        let before = counted.split(", ").find_map(|it| it.strip_suffix(what))?;
+        before.trim().parse::<usize>().ok()
+    };
+    let requests = count("done")?;
+    if count("succeeded")? != requests {
+        return None;
+    }
+    // "finished in 3.00s, 45266.67 req/s, 1.03GB/s"
+    let rate = after("finished in")?.split(", ").nth(1)?;
+    // "traffic: 3.1GB (3271557120) total, 7.6MB (7957440) headers (space savings 0.00%), 3.0GB (3263596055) data"
+    let bodies = after("traffic:")?.rsplit_once('(')?.1;
+    Some(Said {
+        requests,
+        rate: rate.strip_suffix("req/s")?.trim().parse().ok()?,
+        body_bytes: bodies.strip_suffix(") data")?.parse().ok()?,
+        tls: format!("{} {}", after("TLS Protocol:")?, after("Cipher:")?),
+        protocol: after("Application protocol:")?.to_owned(),
+    })
+}
+
+/// What browsers and both servers prefer.
+const SUITE: &str = "TLS_AES_128_GCM_SHA256";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+starting benchmark...
+TLS Protocol: TLSv1.3
+Cipher: TLS_AES_128_GCM_SHA256
+Server Temp Key: X25519 253 bits
+Application protocol: h2
+
+finished in 3.01s, 13624.67 req/s, 314.51MB/s
+requests: 40874 total, 40974 started, 40874 done, 40874 succeeded, 0 failed, 0 errored, 0 timeout
+status codes: 40881 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 943.53MB (989364155) total, 399.81KB (409410) headers (space savings 95.42%), 941.98MB (987734000) data
+";
+
+    #[test]
+    fn what_h2load_says_is_read() {
+        let said = read(TEXT).unwrap();
+        assert_eq!((said.requests, said.body_bytes), (40_874, 987_734_000));
+        assert!((said.rate - 13_624.67).abs() < 1e-9);
+        assert_eq!(said.tls, "TLSv1.3 TLS_AES_128_GCM_SHA256");
+        assert_eq!(said.protocol, "h2");
+    }
+
+    #[test]
+    fn a_load_with_a_bad_reply_is_none() {
+        let bad = TEXT.replace("40874 succeeded, 0 failed", "40873 succeeded, 1 failed");
+        assert!(read(&bad).is_none());
+    }
+}

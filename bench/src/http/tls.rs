@@ -1,0 +1,230 @@
+//! Cached hits over TLS: Andon's memory against nginx's `proxy_cache`, by HTTP/1.1 and HTTP/2, with the same certificate
+//! and cipher suite, in one interleaved run. Each server has one core to itself, and h2load the other.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::client::Connection;
+use super::h2load::{self, Asked, Load, Protocol};
+use super::hits;
+use super::nginx::Nginx;
+use super::server::{ResultCaching, Server};
+use crate::photos::Folder;
+use crate::stats::median;
+
+/// All that was measured.
+#[derive(Serialize)]
+pub(crate) struct TlsHits {
+    url: String,
+    body_bytes: usize,
+    connections: usize,
+    seconds_each: u64,
+    nginx_version: String,
+    nginx_configuration: String,
+    compared: Vec<Compared>,
+}
+
+/// The two servers by one protocol.
+#[derive(Serialize)]
+struct Compared {
+    protocol: &'static str,
+    /// Requests of one connection at a time.
+    streams: usize,
+    andon: Side,
+    nginx: Side,
+    /// Median requests/s of Andon over that of nginx.
+    ratio: f64,
+}
+
+/// One server by one protocol: medians, and what they are of.
+#[derive(Serialize)]
+struct Side {
+    requests_per_second: f64,
+    /// Of the server's processor time.
+    microseconds_per_request: f64,
+    /// Of h2load's.
+    client_microseconds_per_request: f64,
+    runs: Vec<Load>,
+}
+
+/// Measures and prints.
+pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
+    let certificate = Certificate::issue()?;
+    let secure = free_address()?;
+    let andon = Server::spawn(
+        on_core(SERVER, &Server::binary()?),
+        &photos.path,
+        ResultCaching::WithoutLog,
+        &format!(
+            "[tls]\nlisten = [\"{secure}\"]\ncertificate = {:?}\nkey = {:?}\n",
+            certificate.certificate(),
+            certificate.key()
+        ),
+    )?;
+    let (url, body) = hits::picture(&andon, photos)?;
+    // What nginx has cached, it got without TLS.
+    let nginx = Nginx::with_tls(
+        on_core(SERVER, "nginx".as_ref()),
+        &certificate,
+        andon.address(),
+    )?;
+    let again = Connection::to(andon.address())?.get(&url)?;
+    ensure!(again == body, "{url}: other bytes the second time");
+
+    let servers = [
+        (secure, vec![andon.pid()]),
+        (nginx.address(), nginx.workers()?),
+    ];
+    let mut compared = Vec::new();
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let asked = Asked {
+            url: &url,
+            body_bytes: body.len(),
+            connections,
+            protocol,
+        };
+        compared.push(compare(&asked, &servers)?);
+    }
+    let hits = TlsHits {
+        body_bytes: body.len(),
+        url,
+        connections,
+        seconds_each: SECONDS,
+        nginx_version: nginx.version()?,
+        nginx_configuration: fs::read_to_string(nginx.configuration())?,
+        compared,
+    };
+    nginx.stop()?;
+    andon.stop()?;
+    hits.print();
+    Ok(hits)
+}
+
+/// Andon and nginx in turn.
+fn compare(asked: &Asked<'_>, servers: &[(SocketAddr, Vec<u32>); 2]) -> Result<Compared> {
+    let load = |side: usize, seconds| {
+        let (address, pids) = &servers[side];
+        let client = on_core(CLIENT, "h2load".as_ref());
+        h2load::load(client, *address, asked, seconds, pids)
+    };
+    let mut runs = [Vec::new(), Vec::new()];
+    for side in [0, 1] {
+        load(side, WARM_UP)?;
+    }
+    for side in [0, 1, 1, 0].repeat(ROUNDS) {
+        runs[side].push(load(side, SECONDS)?);
+    }
+    let tls = &runs[0][0].tls;
+    let alike = runs.iter().flatten().all(|run| run.tls == *tls);
+    ensure!(alike, "the servers negotiated different ciphers");
+    let [andon, nginx] = runs.map(Side::of);
+    Ok(Compared {
+        protocol: asked.protocol.name(),
+        streams: asked.protocol.streams(),
+        ratio: andon.requests_per_second / nginx.requests_per_second,
+        andon,
+        nginx,
+    })
+}
+
+impl Side {
+    fn of(runs: Vec<Load>) -> Self {
+        let median_of = |what: fn(&Load) -> f64| {
+            let values: Vec<f64> = runs.iter().map(what).collect();
+            median(&values)
+        };
+        Self {
+            requests_per_second: median_of(|run| run.requests_per_second),
+            microseconds_per_request: median_of(|run| run.server_microseconds),
+            client_microseconds_per_request: median_of(|run| run.client_microseconds),
+            runs,
+        }
+    }
+}
+
+impl TlsHits {
+    fn print(&self) {
+        println!(
+            "cached hits over TLS:      {} bytes, {} connections, medians of {} runs of {} s each",
+            self.body_bytes,
+            self.connections,
+            2 * ROUNDS,
+            self.seconds_each
+        );
+        for compared in &self.compared {
+            println!(
+                "  {}, {} requests at a time, {}",
+                compared.protocol,
+                self.connections * compared.streams,
+                compared.andon.runs[0].tls
+            );
+            for (name, side) in [("andon", &compared.andon), ("nginx", &compared.nginx)] {
+                println!(
+                    "    {name}  {:>8.0} requests/s, {:.2} µs of processor each (and {:.2} µs of h2load's)",
+                    side.requests_per_second,
+                    side.microseconds_per_request,
+                    side.client_microseconds_per_request
+                );
+            }
+            println!("    {:.2} times as many as nginx", compared.ratio);
+        }
+    }
+}
+
+/// A certificate for this run, signed by itself, and its key.
+pub(super) struct Certificate(TempDir);
+
+impl Certificate {
+    fn issue() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let output = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-nodes", "-days", "1"])
+            .args(["-pkeyopt", "ec_paramgen_curve:P-256"])
+            .args(["-subj", "/CN=localhost", "-out", "cert.pem"])
+            .args(["-keyout", "key.pem"])
+            .current_dir(&folder)
+            .output()
+            .context("openssl")?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "openssl: {text}");
+        Ok(Self(folder))
+    }
+
+    pub(super) fn certificate(&self) -> PathBuf {
+        self.0.path().join("cert.pem")
+    }
+
+    pub(super) fn key(&self) -> PathBuf {
+        self.0.path().join("key.pem")
+    }
+}
+
+/// A command that stays on one core.
+fn on_core(core: &str, program: &Path) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", core]).arg(program);
+    command
+}
+
+/// One that was free a moment ago.
+fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+/// The cores of the servers, and of h2load.
+const SERVER: &str = "0";
+const CLIENT: &str = "1";
+
+/// Andon, nginx, nginx, Andon.
+const ROUNDS: usize = 5;
+
+/// Of one run.
+const SECONDS: u64 = 3;
+
+const WARM_UP: u64 = 1;
