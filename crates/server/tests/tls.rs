@@ -30,7 +30,11 @@ fn issue(folder: &Path) -> CertificateDer<'static> {
 }
 
 fn house() -> House {
-    House::furnished(KEYS, |folder| drop(issue(folder)))
+    house_with("")
+}
+
+fn house_with(keys: &str) -> House {
+    House::furnished(&format!("{KEYS}{keys}"), |folder| drop(issue(folder)))
 }
 
 fn address(house: &House) -> SocketAddr {
@@ -282,21 +286,63 @@ fn fire(house: &House, shots: u32, frames: impl Fn(u32) -> Vec<u8>) {
 /// Does the server say GOAWAY, or close, before it answers anything?
 fn is_sent_away(stream: &mut Secure) -> bool {
     loop {
-        let mut head = [0; 9];
-        match stream.read_exact(&mut head) {
-            Ok(()) => {}
+        match read_frame(stream) {
+            Ok(read) if read.kind == GOAWAY => return true,
+            Ok(_) => {}
             Err(error) => {
                 return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
             }
         }
-        if head[3] == GOAWAY {
-            return true;
-        }
-        let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
-        if stream.read_exact(&mut payload).is_err() {
-            return true;
+    }
+}
+
+/// What the server sends.
+struct Frame {
+    kind: u8,
+    flags: u8,
+    stream: u32,
+    payload: Vec<u8>,
+}
+
+fn read_frame(stream: &mut Secure) -> io::Result<Frame> {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head)?;
+    let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+    stream.read_exact(&mut payload)?;
+    Ok(Frame {
+        kind: head[3],
+        flags: head[4],
+        stream: u32::from_be_bytes([head[5], head[6], head[7], head[8]]),
+        payload,
+    })
+}
+
+/// Asks for `/` and reads the whole reply; was there a GOAWAY before its end?
+fn ask(stream: &mut Secure, number: u32) -> bool {
+    let mut is_sent_away = false;
+    let request = frame(HEADERS, END_STREAM | END_HEADERS, number, &get());
+    stream.write_all(&request).unwrap();
+    loop {
+        let read = read_frame(stream).expect("a reply");
+        assert_ne!(read.kind, RESET, "no reply");
+        is_sent_away |= read.kind == GOAWAY;
+        if read.stream == number && read.flags & END_STREAM != 0 {
+            return is_sent_away;
         }
     }
+}
+
+#[test]
+fn in_the_grace_period_a_connection_ends_with_its_next_reply_and_new_ones_are_served() {
+    let mut house = house_with("[timeouts]\ngrace = \"1h\"\n");
+    let mut stream = weapon(&house);
+    assert!(!ask(&mut stream, 1));
+    house.begin_to_stop();
+    while house.get("/readyz").status == 200 {}
+    let ends = ask(&mut stream, 3) || is_sent_away(&mut stream);
+    assert!(ends, "the connection goes on");
+    assert_eq!(by_http2(&house, &["/healthz"])[0].0, 200);
+    house.abandon();
 }
 
 #[test]
@@ -353,13 +399,10 @@ fn a_head_that_unfolds_beyond_its_limit_is_refused_and_costs_nothing() {
     let sent = stream.write_all(&[first, bomb].concat());
     // 431 without a body, or the end of the connection; the page at `/` would mean that the head was taken.
     if sent.is_ok() {
-        let mut head = [0; 9];
-        while stream.read_exact(&mut head).is_ok() {
-            let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
-            stream.read_exact(&mut payload).unwrap();
-            if [HEADERS, GOAWAY, RESET].contains(&head[3]) {
-                let has_no_body = head[3] != HEADERS || head[4] & END_STREAM != 0;
-                assert!(has_no_body, "the head was taken: {payload:x?}");
+        while let Ok(read) = read_frame(&mut stream) {
+            if [HEADERS, GOAWAY, RESET].contains(&read.kind) {
+                let has_no_body = read.kind != HEADERS || read.flags & END_STREAM != 0;
+                assert!(has_no_body, "the head was taken: {:x?}", read.payload);
                 break;
             }
         }

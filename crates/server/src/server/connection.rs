@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
 
 use super::io_threads;
@@ -49,6 +49,8 @@ pub(crate) struct Responder {
     pub(crate) slot: ConnectionSlot,
     /// The listener is closed: one more request is answered.
     leaving: AtomicBool,
+    /// A connection of HTTP/2 had its last request.
+    had_last: Notify,
 }
 
 impl Responder {
@@ -64,6 +66,7 @@ impl Responder {
             current,
             slot,
             leaving: AtomicBool::new(false),
+            had_last: Notify::new(),
         }
     }
 
@@ -85,8 +88,11 @@ impl Responder {
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-        // HTTP/2 says it of the connection, with a frame of its own.
+        // HTTP/2 says it of the connection, with a frame of its own, and has other ends of bodies.
         let is_http2 = request.version() == Version::HTTP_2;
+        if is_http2 && self.is_last(&app) {
+            self.had_last.notify_one();
+        }
         let last = (chunked || self.is_last(&app)) && !is_http2;
         let mut reply = match self.slot.over_limit {
             Some(over_limit) if !route.is_for_monitoring() => {
@@ -297,15 +303,17 @@ async fn end<C: Future<Output = hyper::Result<()>>>(
     let activity = &responder.slot.activity;
     // Errors of a connection are its client's: it left, timed out or spoke no HTTP. hyper has
     // answered what can be answered.
-    tokio::select! {
+    let listens = tokio::select! {
         biased;
         () = activity.evicted() => return,
         ended = connection.as_mut() => return responder.left(ended),
-        _ = stopping.wait_for(|stopping| *stopping) => {}
-    }
+        () = responder.had_last.notified() => true,
+        _ = stopping.wait_for(|stopping| *stopping) => false,
+    };
     // Whoever has just connected, or has just been answered, may have a request on the way.
     responder.leaving.store(true, Ordering::Relaxed);
-    if activity.waits().is_none_or(|waits| waits < ON_THE_WAY)
+    if !listens
+        && activity.waits().is_none_or(|waits| waits < ON_THE_WAY)
         && let Ok(ended) = tokio::time::timeout(ON_THE_WAY, connection.as_mut()).await
     {
         return responder.left(ended);
