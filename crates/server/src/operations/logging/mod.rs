@@ -57,6 +57,8 @@ fn filter(level: LogLevel) -> Targets {
     let level = LevelFilter::from(level);
     Targets::new()
         .with_target("andon", level)
+        // Warns of each frame that a client should not have sent: any client could fill the log.
+        .with_target("h2", level.min(LevelFilter::ERROR))
         .with_default(level.min(LevelFilter::WARN))
 }
 
