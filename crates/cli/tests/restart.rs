@@ -72,10 +72,11 @@ impl Visitor<'_> {
 }
 
 #[test]
-fn a_hundred_busy_clients_lose_nothing_to_reloads_and_restarts() {
-    const CLIENTS: usize = 100;
-    const RESTARTS: usize = 8;
-    const RELOADS: usize = 3;
+fn two_hundred_busy_clients_lose_nothing_of_100_000_requests_to_50_reloads_and_20_restarts() {
+    const CLIENTS: usize = 200;
+    const RESTARTS: usize = 20;
+    const RELOADS: usize = 50;
+    const REQUESTS: usize = 100_000;
     let folder = folder();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
@@ -100,13 +101,13 @@ fn a_hundred_busy_clients_lose_nothing_to_reloads_and_restarts() {
         }
         // Each server, and each configuration, has answered before the next one comes.
         let let_them_ask = || {
-            let goal = answered.load(Ordering::Relaxed) + 2 * CLIENTS;
+            let goal = answered.load(Ordering::Relaxed) + REQUESTS.div_ceil(RELOADS + RESTARTS);
             while answered.load(Ordering::Relaxed) < goal {
                 thread::sleep(Duration::from_millis(1));
             }
         };
-        for _ in 0..RESTARTS {
-            for reload in 0..RELOADS {
+        for restart in 0..RESTARTS {
+            for reload in restart * RELOADS / RESTARTS..(restart + 1) * RELOADS / RESTARTS {
                 fs::write(folder.path().join("andon.toml"), keys(1001 + reload)).unwrap();
                 served.signal("-HUP");
                 let_them_ask();
@@ -119,6 +120,7 @@ fn a_hundred_busy_clients_lose_nothing_to_reloads_and_restarts() {
         served
     });
     last.stop();
+    assert!(answered.into_inner() >= REQUESTS);
 }
 
 #[test]
