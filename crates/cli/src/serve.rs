@@ -68,6 +68,7 @@ pub(crate) fn until_stopped(
         let mut hang_up = signal(SignalKind::hangup())?;
 
         let server = Server::bind(&config, andon_codecs::ALL, inherited).await?;
+        sandbox.report();
         announce(&server, &config)?;
         tell(&[NotifyState::Ready]);
         if let Some(interval) = sd_notify::watchdog_enabled() {

@@ -437,8 +437,9 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     assert_eq!(reply.status, 200);
     assert_eq!(look(&reply.body), ("jpeg", 100, 75));
     let log = server.stop();
-    assert_eq!(log.lines().count(), 2, "{log}");
+    assert_eq!(log.lines().count(), 3, "{log}");
     for part in [
+        "\"message\":\"sandbox: ",
         "\"message\":\"resources: ",
         "\"status\":200",
         "\"recipe\":\"small_light(dw=100)\"",

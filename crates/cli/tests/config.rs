@@ -238,7 +238,9 @@ fn sighup_takes_a_good_file_and_refuses_a_wrong_one() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(lines.next().unwrap().unwrap().contains("resources: "));
+    for start in ["resources: ", "sandbox: "] {
+        assert!(lines.next().unwrap().unwrap().contains(start));
+    }
     let mut announced = String::new();
     BufReader::new(server.stdout.as_mut().unwrap())
         .read_line(&mut announced)

@@ -35,11 +35,11 @@ fn as_text_a_warning_stands_between_the_requests() {
     let folder = folder();
     let said = said(folder.path(), "");
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 3, "{said}");
-    assert!(
-        said.contains("INFO") && said.contains("resources: "),
-        "{said}"
-    );
+    assert_eq!(lines.len(), 4, "{said}");
+    for start in ["sandbox: ", "resources: "] {
+        let of_start = |line: &&&str| line.contains("INFO") && line.contains(start);
+        assert_eq!(lines.iter().filter(of_start).count(), 1, "{said}");
+    }
     let warning = lines.iter().find(|line| line.contains("WARN")).unwrap();
     assert!(
         warning.contains("disk cache unavailable") && warning.contains("path="),
@@ -58,8 +58,14 @@ fn as_json_every_line_is_an_object() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
-    assert_eq!(lines.len(), 3, "{said}");
-    let resources = lines.iter().find(|line| line["level"] == "INFO").unwrap();
+    assert_eq!(lines.len(), 4, "{said}");
+    let says = |line: &&Value, start| {
+        line["message"]
+            .as_str()
+            .is_some_and(|it| it.starts_with(start))
+    };
+    let resources = lines.iter().find(|line| says(line, "resources: ")).unwrap();
+    assert!(lines.iter().any(|line| says(&line, "sandbox: ")), "{said}");
     for field in ["workers", "memory_bytes", "budget_bytes", "cache_bytes"] {
         assert!(resources[field].as_u64() > Some(0), "{field}: {resources}");
     }

@@ -30,6 +30,8 @@ pub struct Sandbox {
     mode: SandboxMode,
     /// What may be opened; `None`: everything.
     files: Option<FileRules>,
+    /// Are system calls restricted?
+    syscalls: bool,
 }
 
 impl Sandbox {
@@ -43,7 +45,11 @@ impl Sandbox {
     pub fn enter(config: &Config, file: Option<&Path>) -> Result<Self, ConfigError> {
         let mode = config.sandbox.mode;
         if mode == SandboxMode::Off {
-            return Ok(Self { mode, files: None });
+            return Ok(Self {
+                mode,
+                files: None,
+                syscalls: false,
+            });
         }
         let rules = FileRules::of(config, file);
         let files = match rules.restrict() {
@@ -57,12 +63,24 @@ impl Sandbox {
         if let Err(error) = &syscalls {
             allow_without(mode, SYSCALLS, error)?;
         }
-        tracing::debug!(
-            files = files.is_some(),
-            syscalls = syscalls.is_ok(),
-            "sandbox entered"
-        );
-        Ok(Self { mode, files })
+        Ok(Self {
+            mode,
+            files,
+            syscalls: syscalls.is_ok(),
+        })
+    }
+
+    /// Says in the log what is restricted; nothing where `sandbox.mode` is `off`.
+    pub fn report(&self) {
+        let restricted = match (&self.files, self.syscalls) {
+            (Some(_), true) => "files and system calls are",
+            (Some(_), false) => "files are",
+            (None, true) => "system calls are",
+            (None, false) => "nothing is",
+        };
+        if self.mode != SandboxMode::Off {
+            tracing::info!("sandbox: {restricted} restricted");
+        }
     }
 
     /// Looks whether another configuration can be served from within: what was given up at the start is lost until a
