@@ -1,0 +1,33 @@
+#!/usr/bin/python3
+"""What other people's programs say of Andon's protocols.
+
+./dev protocols [PART...]. Each part starts servers of its own on loopback, and fails when a program finds what
+exceptions.txt does not explain, or when an explained finding is gone.
+"""
+import argparse, sys, tempfile
+from pathlib import Path
+
+import http2, metrics, nginx, tls
+from found import Findings
+
+PARTS = {"http2": http2.check, "tls": tls.check, "metrics": metrics.check, "nginx": nginx.check}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--andon", type=Path, required=True, help="the binary")
+    parser.add_argument("--h2spec", type=Path, required=True, help="the program")
+    parser.add_argument("part", nargs="*", help=", ".join(PARTS) + " [default: all]")
+    args = parser.parse_args()
+    unknown = [part for part in args.part if part not in PARTS]
+    if unknown:
+        parser.error(f"no such part: {unknown[0]} ({', '.join(PARTS)})")
+    findings = Findings.explained_in(Path(__file__).with_name("exceptions.txt"))
+    for part in args.part or PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            findings.judge(part, PARTS[part](args, Path(folder)))
+    sys.exit(findings.unexplained)
+
+
+if __name__ == "__main__":
+    main()

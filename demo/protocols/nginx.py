@@ -1,0 +1,104 @@
+"""The examples of docs/behind-nginx.md, run by a real nginx."""
+import re, subprocess, time
+from http.client import HTTPConnection
+from socket import AF_INET, SOCK_STREAM, create_connection, socket
+
+from server import ROOT, Server
+
+SIZES = range(60, 100)
+
+
+def check(args, folder):
+    page = (ROOT / "docs/behind-nginx.md").read_text()
+    one, many = re.findall(r"^```nginx\n(.*?)^```", page, re.M | re.S)
+    [keys] = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    yield "one-machine", *one_machine(args, folder, one, keys)
+    yield "several-machines", *several_machines(args, folder, many)
+
+
+def one_machine(args, folder, example, keys):
+    """Images come through as Andon sends them, and its log names nginx's client."""
+    sock, port, found = folder / "andon.sock", free_port(), {}
+    put = lambda text: text.replace("/run/andon/andon.sock", str(sock)).replace("listen 80;", f"listen 127.0.0.1:{port};")
+    assert put(example) != example and put(keys) != keys
+    listen, rest = put(keys).split("\n", 1)
+    listen = listen.replace("]", ', "127.0.0.1:0"]')
+    with Server(args.andon, folder, listen + "\n" + rest) as server, Nginx(folder, put(example), port):
+        targets = ["/r/fit:80x80/otter.jpg", "/r/fit:80x80,as:webp/%6Ftter.jpg", "/small_light(dw=80,dh=80)/otter.jpg"]
+        for target in targets:
+            through, direct = get(port, target, "127.0.0.7"), get(server.port("http"), target)
+            if through != direct or through[0] != 200:
+                found[target] = f"{through[0]} by nginx, {direct[0]} without, or other bytes"
+        if get(port, "/otter.jpg")[0] != 404:
+            found["location"] = "a URL outside the location reaches Andon"
+    by_client = server.log.read_text().count(" 127.0.0.7 GET ")
+    if by_client != len(targets):
+        found["client"] = f"{by_client} of {len(targets)} requests are logged with nginx's client"
+    return len(targets) + 2, found
+
+
+def several_machines(args, folder, example):
+    """All sizes of an image reach one machine, and different images both."""
+    port, found = free_port(), {}
+    with Server(args.andon, folder, 'listen = ["127.0.0.1:0"]', "a") as a, \
+            Server(args.andon, folder, 'listen = ["127.0.0.1:0"]', "b") as b:
+        sources = [f"picture-{number}.jpg" for number in range(8)]
+        for source in sources:
+            (folder / "pictures" / source).write_bytes((folder / "pictures/otter.jpg").read_bytes())
+        for address, server in (("10.0.0.1:8080", a), ("10.0.0.2:8080", b)):
+            assert address in example
+            example = example.replace(address, f"127.0.0.1:{server.port('http')}")
+        site = f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://andon; }} }}"
+        with Nginx(folder, example + site, port):
+            for source in sources:
+                for size in SIZES:
+                    for target in (f"/r/fit:{size}x{size}/{source}", f"/small_light(dw={size})/{source}"):
+                        status, _ = get(port, target)
+                        if status != 200:
+                            found[target] = str(status)
+    machines = {source: {server for server in (a, b) if source in server.log.read_text()} for source in sources}
+    for source, reached in machines.items():
+        if len(reached) != 1:
+            found[source] = f"reaches {len(reached)} machines"
+    if len(set.union(*machines.values())) != 2:
+        found["balance"] = "one machine gets everything"
+    return 2 * len(sources) * len(SIZES), found
+
+
+class Nginx:
+    """nginx in the foreground, with a folder of its own."""
+
+    def __init__(self, folder, http, port):
+        temporary = "".join(f"{kind}_temp_path {folder};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        config = folder / "nginx.conf"
+        config.write_text(f"user root; daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log;\n"
+                          f"events {{}}\nhttp {{ access_log off; {temporary}\n{http}\n}}\n")
+        self.process = subprocess.Popen(["nginx", "-e", f"{folder}/nginx.log", "-c", config])
+        while True:
+            try:
+                return create_connection(("127.0.0.1", port)).close()
+            except OSError:
+                if self.process.poll() is not None:
+                    raise SystemExit((folder / "nginx.log").read_text())
+                time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def get(port, target, source="127.0.0.1"):
+    connection = HTTPConnection("127.0.0.1", port, timeout=30, source_address=(source, 0))
+    connection.request("GET", target)
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def free_port():
+    """A port that was free a moment ago."""
+    with socket(AF_INET, SOCK_STREAM) as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]

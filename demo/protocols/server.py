@@ -1,0 +1,56 @@
+"""Andon on loopback, with a certificate that an authority of its own has signed."""
+import re, shutil, signal, subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SAMPLE = ROOT / "samples/photos/otter.jpg"
+
+
+class Server:
+    """`folder` gets the configuration, and a copy of the sample in `pictures`. `keys` go on top of it."""
+
+    def __init__(self, andon, folder, keys, name="andon"):
+        pictures = folder / "pictures"
+        pictures.mkdir(exist_ok=True)
+        shutil.copyfile(SAMPLE, pictures / "otter.jpg")
+        config = folder / f"{name}.toml"
+        config.write_text(f'{keys}\n[[origin]]\nfs.root = "{pictures}"\n')
+        self.log = folder / f"{name}.log"
+        self.process = subprocess.Popen([andon, "serve", "--config", config], stdout=subprocess.PIPE,
+                                        stderr=self.log.open("w"), text=True)
+        self.announced = self.process.stdout.readline()
+        if not self.announced:
+            raise SystemExit(f"the server did not start:\n{self.log.read_text()}")
+
+    def port(self, scheme):
+        return int(re.search(rf"{scheme}://127\.0\.0\.1:(\d+)", self.announced)[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def tls_keys(folder):
+    """Issues authority.pem, and a certificate for localhost by it; the keys that name the latter."""
+    def openssl(*args):
+        subprocess.run(["openssl", *args], cwd=folder, check=True, capture_output=True)
+    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    openssl("req", "-x509", *new, "-keyout", "authority.key", "-out", "authority.pem", "-days", "365",
+            "-subj", "/CN=Test authority", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+    openssl("req", *new, "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=localhost")
+    (folder / "extensions").write_text(EXTENSIONS)
+    openssl("x509", "-req", "-in", "request.pem", "-CA", "authority.pem", "-CAkey", "authority.key", "-days", "365",
+            "-extfile", "extensions", "-out", "cert.pem")
+    return f'[tls]\nlisten = ["127.0.0.1:0"]\ncertificate = "{folder}/cert.pem"\nkey = "{folder}/key.pem"\n'
+
+
+EXTENSIONS = """\
+subjectAltName = DNS:localhost, IP:127.0.0.1
+basicConstraints = critical, CA:FALSE
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+authorityKeyIdentifier = keyid
+"""
