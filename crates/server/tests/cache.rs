@@ -337,6 +337,27 @@ fn a_purge_means_a_url_a_source_a_folder_or_a_tag_and_nothing_else() {
 }
 
 #[test]
+fn cdns_are_told_what_an_image_is_made_of_where_that_is_configured() {
+    let house = House::with("[cache]\ntag_headers = [\"Cache-Tag\", \"Surrogate-Key\"]\n");
+    for _ in 0..2 {
+        // Made, and found.
+        let reply = house.get(SMALL);
+        let tags = reply.header("cache-tag").expect("tags");
+        assert!(tags.starts_with("source:/a.jpg,prefix:/,url:"), "{tags}");
+        assert!(tags.ends_with(",type:image/jpeg"), "{tags}");
+        assert_eq!(
+            reply.header("surrogate-key"),
+            Some(&*tags.replace(',', " "))
+        );
+    }
+    let plain = House::new().get(SMALL);
+    assert_eq!(
+        plain.header("cache-tag").or(plain.header("surrogate-key")),
+        None
+    );
+}
+
+#[test]
 fn a_purge_takes_the_token_and_an_order_that_is_understood() {
     let house = House::with(&format!("[admin]\ntoken = \"{TOKEN}\"\n"));
     let bearer = format!("Bearer {TOKEN}");

@@ -33,8 +33,21 @@ pub struct CacheConfig {
     pub stale_if_error: Span,
     /// How long a missing or broken source of an origin is remembered.
     pub negative: Span,
+    /// Headers that tell a CDN what a result is made of, so that it can purge by that.
+    pub tag_headers: Vec<TagHeader>,
     /// Other rules below some paths; the longest prefix wins.
     pub rule: Vec<CacheRule>,
+}
+
+/// A header with tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum TagHeader {
+    /// As Cloudflare, Akamai and others read it: tags with commas between them.
+    #[serde(rename = "Cache-Tag")]
+    CacheTag,
+    /// As Fastly and Varnish read it: tags with spaces between them.
+    #[serde(rename = "Surrogate-Key")]
+    SurrogateKey,
 }
 
 /// `cache.disk`.
@@ -72,6 +85,7 @@ impl Default for CacheConfig {
             stale_while_revalidate: span(30),
             stale_if_error: span(3600),
             negative: span(5),
+            tag_headers: Vec::new(),
             rule: Vec::new(),
         }
     }

@@ -38,7 +38,7 @@ use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
 pub use allowed_clients::AllowedClients;
-pub use cache::{CacheConfig, CacheRule, DiskConfig};
+pub use cache::{CacheConfig, CacheRule, DiskConfig, TagHeader};
 pub use effective::{REFERENCE, effective};
 pub use fallback::FallbackConfig;
 pub use limits::LimitsConfig;

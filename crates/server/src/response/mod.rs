@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod cache_status;
+pub(crate) mod cdn_tags;
 pub(crate) mod cors;
 pub(crate) mod ranges;
 

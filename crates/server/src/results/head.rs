@@ -6,6 +6,7 @@ use andon_cache::Entry;
 use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
 
+use crate::config::TagHeader;
 use crate::request::conditional::Validators;
 use crate::request::negotiation::SettledRequest;
 use crate::response::{self, Reply};
@@ -27,7 +28,12 @@ pub(crate) struct Head {
 
 impl Head {
     /// The head of what answers `asked`, whose canonical target is another.
-    pub(crate) fn of(entry: &Arc<Entry>, asked: &SettledRequest, canonical: Option<&str>) -> Self {
+    pub(crate) fn of(
+        entry: &Arc<Entry>,
+        asked: &SettledRequest,
+        canonical: Option<&str>,
+        tag_headers: &[TagHeader],
+    ) -> Self {
         let validators = caching::validators(entry);
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
@@ -41,7 +47,8 @@ impl Head {
             }
             reply.into_parts().0.headers
         };
-        let found = response::found(Bytes::new(), &entry.media_type, &validators);
+        let mut found = response::found(Bytes::new(), &entry.media_type, &validators);
+        response::cdn_tags::set(found.headers_mut(), entry, tag_headers);
         Self {
             entry: Arc::downgrade(entry),
             found: headers(found),

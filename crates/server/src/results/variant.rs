@@ -15,6 +15,7 @@ use super::caching::Resolved;
 use super::head::Head;
 use super::making::Maker;
 use super::recent::Recent;
+use crate::config::TagHeader;
 use crate::error::Error;
 use crate::operations::clock;
 use crate::request::negotiation::{Negotiation, SettledRequest};
@@ -33,6 +34,8 @@ pub(crate) struct RequestVariant {
     pub(crate) is_remote: bool,
     /// The target, for the log.
     pub(crate) uri: Uri,
+    /// Which headers tell CDNs what its results are made of.
+    tag_headers: Vec<TagHeader>,
     /// What it comes to, and how many purges there had been then.
     resolved: Mutex<Option<(u64, Arc<Resolved>)>>,
     head: Mutex<Option<Arc<Head>>>,
@@ -188,6 +191,7 @@ impl RequestVariant {
             recipe: (!request.is_file()).then(|| request.rules.text().into()),
             is_remote: maker.resolver.is_remote(request),
             uri: Uri::try_from(target).unwrap_or_default(),
+            tag_headers: maker.results.config.tag_headers.clone(),
             resolved: Mutex::default(),
             head: Mutex::default(),
             asked,
@@ -231,7 +235,12 @@ impl RequestVariant {
         match &*last {
             Some(head) if head.is_of(entry) => head.clone(),
             _ => {
-                let head = Head::of(entry, &self.asked, self.canonical().as_deref());
+                let head = Head::of(
+                    entry,
+                    &self.asked,
+                    self.canonical().as_deref(),
+                    &self.tag_headers,
+                );
                 let head = Arc::new(head);
                 *last = Some(head.clone());
                 head
