@@ -1,7 +1,7 @@
 //! `andon purge`: remove results from the cache of a running server.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -16,8 +16,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     what: What,
     /// The server: HOST:PORT, http://HOST:PORT or unix:/path
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080",
+        conflicts_with = "nodes"
+    )]
     server: String,
+    /// Several servers, for nodes without a shared store: addresses, or dns:NAME:PORT for all that a name has
+    #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',')]
+    nodes: Vec<String>,
     /// The environment variable that holds the administrator's token
     #[arg(long, value_name = "NAME", default_value = "ANDON_TOKEN")]
     token_env: String,
@@ -46,7 +54,10 @@ Examples:
   andon purge --prefix /trip/ --server unix:/run/andon.sock
   andon purge --url '/small_light(dw=250)/trip/a.jpg' --token-env SHOP_TOKEN
   andon purge --tag material:star.png
+  andon purge --source /trip/a.jpg --nodes dns:andon-headless.shop:8080
 
+With --nodes one line is printed for each node, and the exit code is 1 if any could not be reached or refused: run it again then. \
+Nodes with a shared store ([store]) tell each other: one of them is enough.
 Prints how many entries were removed from memory. Entries on disk are purged as well and never served again, but not \
 counted: a 0 does not mean that nothing matched. \
 The server needs the same token: [admin] token_env = \"ANDON_TOKEN\".";
@@ -58,27 +69,77 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if token.contains(['\r', '\n']) {
         bail!("the token in {name} has more than one line");
     }
-    if args.server.starts_with("https://") {
-        bail!(
-            "{}: purges go to Andon itself, over HTTP; name its own address, such as 127.0.0.1:8080",
-            args.server
-        );
-    }
     let order = args.what.order().to_string();
     let request = format!(
         "POST /_andon/purge HTTP/1.1\r\nHost: andon\r\nAuthorization: Bearer {token}\r\n\
          Content-Length: {}\r\nConnection: close\r\n\r\n{order}",
         order.len()
     );
-    let reply = ask(&args.server, &request)
-        .with_context(|| format!("cannot reach the server at {}", args.server))?;
+    match args.nodes.is_empty() {
+        true => print(purge(&args.server, &request)?.as_bytes()),
+        false => purge_all(&args.nodes, &request),
+    }
+}
+
+/// Orders it of one server; what that says.
+fn purge(server: &str, request: &str) -> anyhow::Result<String> {
+    if server.starts_with("https://") {
+        bail!(
+            "{server}: purges go to Andon itself, over HTTP; name its own address, such as 127.0.0.1:8080"
+        );
+    }
+    let reply =
+        ask(server, request).with_context(|| format!("cannot reach the server at {server}"))?;
     let (head, body) = reply
         .split_once("\r\n\r\n")
         .context("the server's reply broke off")?;
     if head.split(' ').nth(1) != Some("200") {
         bail!("the server refused: {}", body.trim_end());
     }
-    print(body.as_bytes())
+    Ok(body.to_owned())
+}
+
+/// Orders it of all, at the same time: one that hangs does not delay the others.
+fn purge_all(nodes: &[String], request: &str) -> anyhow::Result<()> {
+    let mut servers = Vec::new();
+    for node in nodes {
+        match node.strip_prefix("dns:") {
+            None => servers.push(node.clone()),
+            Some(name) => {
+                let found = name.to_socket_addrs().with_context(|| {
+                    format!("{node}: no addresses; write it like dns:andon-headless:8080")
+                })?;
+                servers.extend(found.map(|address| address.to_string()));
+            }
+        }
+    }
+    servers.sort();
+    servers.dedup();
+    let purged: Vec<anyhow::Result<String>> = std::thread::scope(|scope| {
+        let asking: Vec<_> = servers
+            .iter()
+            .map(|server| scope.spawn(move || purge(server, request)))
+            .collect();
+        let ended = asking.into_iter().map(|it| it.join());
+        ended
+            .map(|it| it.unwrap_or_else(|_| Err(anyhow::anyhow!("it could not be asked"))))
+            .collect()
+    });
+    let mut failed = 0;
+    for (server, purged) in servers.iter().zip(purged) {
+        let line = match purged {
+            Ok(said) => format!("{server}: {}\n", said.trim_end()),
+            Err(error) => {
+                failed += 1;
+                format!("{server}: failed: {error:#}\n")
+            }
+        };
+        print(line.as_bytes())?;
+    }
+    if failed > 0 {
+        bail!("{failed} of {} nodes did not purge", servers.len());
+    }
+    Ok(())
 }
 
 impl What {
@@ -105,11 +166,23 @@ fn ask(server: &str, request: &str) -> std::io::Result<String> {
         }
         None => {
             let address = server.strip_prefix("http://").unwrap_or(server);
-            let stream = TcpStream::connect(address.trim_end_matches('/'))?;
+            let stream = connect(address.trim_end_matches('/'))?;
             stream.set_read_timeout(Some(PATIENCE))?;
             exchange(stream, request)
         }
     }
+}
+
+/// To the first of its addresses that answers.
+fn connect(address: &str) -> std::io::Result<TcpStream> {
+    let mut last = std::io::Error::other("the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 fn exchange(mut stream: impl Read + Write, request: &str) -> std::io::Result<String> {
@@ -118,6 +191,8 @@ fn exchange(mut stream: impl Read + Write, request: &str) -> std::io::Result<Str
     stream.read_to_string(&mut reply)?;
     Ok(reply)
 }
+
+const CONNECT: Duration = Duration::from_secs(5);
 
 /// A purge waits for the disk for a few seconds at most.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -155,3 +155,44 @@ fn a_purge_outlives_the_server() {
     assert!(!again.get(SMALL).is_hit());
     assert!(again.get(OTHER).is_hit(), "kept on disk, and not purged");
 }
+
+#[test]
+fn all_nodes_are_purged_and_those_that_cannot_be_reached_are_named() {
+    let (one, two) = (House::new(), House::new());
+    for house in [&one, &two] {
+        house.served.get(SMALL);
+        assert!(house.served.get(SMALL).is_hit());
+    }
+    let purge = |nodes: &str| {
+        let args = ["purge", "--source", "/trip/a.jpg", "--nodes", nodes];
+        andon(&args, &[("ANDON_TOKEN", TOKEN)])
+    };
+    let both = format!("{},{}", one.served.address, two.served.address);
+    let done = purge(&both);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success(), "{said}");
+    assert_eq!(said.matches("\"entries_in_memory\":1").count(), 2, "{said}");
+    assert!(!one.served.get(SMALL).is_hit() && !two.served.get(SMALL).is_hit());
+
+    // One that has stopped; the other is purged all the same.
+    let gone = two.served.address.clone();
+    drop(two);
+    let done = purge(&format!("{gone},{}", one.served.address));
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let error = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1));
+    assert!(
+        said.contains(&format!("{gone}: failed: cannot reach")),
+        "{said}"
+    );
+    assert!(error.contains("1 of 2 nodes did not purge"), "{error}");
+    assert!(!one.served.get(SMALL).is_hit());
+
+    let named = one.served.address.replace("127.0.0.1", "dns:localhost");
+    let done = purge(&named);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        said.contains(&format!("{}: {{", one.served.address)),
+        "{said}"
+    );
+}
