@@ -8,6 +8,7 @@ mod convert;
 mod explain;
 mod import;
 mod lab;
+mod lb_config;
 mod man;
 mod place;
 mod play;
@@ -47,6 +48,7 @@ enum Command {
     Lab(Box<lab::Args>),
     Tune(tune::Args),
     Config(config_check::Args),
+    LbConfig(lb_config::Args),
     Reference(reference::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
         Command::Config(args) => config_check::run(&args),
+        Command::LbConfig(args) => lb_config::run(&args),
         Command::Reference(args) => reference::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

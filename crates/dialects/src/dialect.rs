@@ -36,6 +36,13 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// A target in this language that asks for what may not be.
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal>;
 
+    /// Where the source is in targets of this language, for load balancers: regular expressions over the raw target from
+    /// its first slash on, whose one group is the source. They use what PCRE and RE2 have in common, no bare parenthesis
+    /// but for groups, and no quotes.
+    fn source_patterns(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The target that asks for the same in its canonical form; `None` for what cannot be said in this language.
     /// It is read back as the same request.
     fn write(&self, request: &ImageRequest) -> Option<String>;

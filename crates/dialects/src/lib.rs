@@ -134,6 +134,16 @@ impl Dialects {
         self.dialects.iter().map(|(_, dialect)| dialect.example())
     }
 
+    /// Where the source is in targets of each language, for load balancers: regular expressions over the raw target,
+    /// whose one group is the source; in the order in which they are to be tried. Targets that match none are files, or
+    /// are rewritten.
+    pub fn source_patterns(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.dialects.iter().flat_map(|(name, dialect)| {
+            let patterns = dialect.source_patterns().into_iter();
+            patterns.map(move |pattern| (*name, format!("^(?:/~[^/?]+)?{pattern}")))
+        })
+    }
+
     /// What the target of a request (path and query as received, such as `/a%20b.jpg?x=1`) asks for.
     ///
     /// # Errors

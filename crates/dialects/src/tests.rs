@@ -261,3 +261,60 @@ fn a_dialect_at_the_root_leaves_those_with_marks_their_targets() {
         assert_eq!(request.source.as_str(), "a.jpg");
     }
 }
+
+/// What a load balancer that tries the patterns in turn takes for the source.
+fn hashed(dialects: &Dialects, target: &str) -> String {
+    let mut patterns = dialects.source_patterns();
+    let found = patterns.find_map(|(_, pattern)| {
+        let pattern = regex::Regex::new(&pattern).expect("a pattern");
+        assert_eq!(pattern.captures_len(), 2, "{pattern} has one group");
+        Some(pattern.captures(target)?[1].to_owned())
+    });
+    found.unwrap_or_else(|| panic!("{target} matches nothing"))
+}
+
+#[test]
+fn load_balancers_find_the_source_in_every_language() {
+    let mut config = all();
+    config.iiif.prefix2 = "/iiif/2".to_owned();
+    for (name, make) in ALL {
+        let dialect = make(&config).unwrap().expect("switched on");
+        assert!(!dialect.source_patterns().is_empty(), "{name}");
+    }
+    let dialects = dialects(&config);
+    for source in ["trip/a.jpg", "pics/200x300/b%20c.png"] {
+        let escaped = source.replace('/', "%2F");
+        for line in include_str!("equal.txt")
+            .lines()
+            .filter(|line| !line.is_empty())
+        {
+            let inside = match line.starts_with("/iiif/") {
+                true => &*escaped,
+                false => source,
+            };
+            let target = line.replace("{}", inside);
+            assert_eq!(hashed(&dialects, &target), inside, "{target}");
+            let signed = format!("/~AAAA.0.key{target}");
+            assert_eq!(hashed(&dialects, &signed), inside, "{signed}");
+        }
+    }
+    for (target, source) in [
+        ("/iiif/3/a.jpg/info.json", "a.jpg"),
+        ("/imgproxy/_/w:20/dHJpcC9hLmpwZw.webp", "dHJpcC9hLmpwZw"),
+        ("/imgproxy/_/w:20/dHJp/cC9h.webp", "dHJp/cC9h"),
+        (
+            "/imgproxy/_/w:20/plain/local:///trip/a.jpg@png",
+            "trip/a.jpg",
+        ),
+        (
+            "/thumbor/unsafe/trim/10x20:30x40/fit-in/-9x8/left/top/smart/a.jpg",
+            "a.jpg",
+        ),
+        (
+            "/thumbor/unsafe/filters:watermark(/b/c.png,1,2):blur(3)/a.jpg",
+            "a.jpg",
+        ),
+    ] {
+        assert_eq!(hashed(&dialects, target), source);
+    }
+}

@@ -39,6 +39,10 @@ impl Dialect for Cloudflare {
         ErrorStyle(&CloudflareErrors)
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        vec![format!("{}/[^/?]+/+([^?]*)", regex::escape(&self.prefix))]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let Some(rest) = target.below(&self.prefix) else {
             return Ok(None);

@@ -78,6 +78,18 @@ impl Dialect for Iiif {
         ErrorStyle(&IiifErrors)
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        let below = |prefix: &str| {
+            let prefix = regex::escape(prefix);
+            [
+                format!("{prefix}/([^?]+)/info[.]json"),
+                format!("{prefix}/([^?]+)/[^/?]+/[^/?]+/[^/?]+/[^/?]+"),
+            ]
+        };
+        let mounts = self.mounts.iter();
+        mounts.flat_map(|(prefix, _)| below(prefix)).collect()
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let mut mounts = self.mounts.iter();
         let found = mounts.find_map(|(prefix, version)| {

@@ -47,6 +47,11 @@ impl Dialect for ImageFilter {
         }
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        let prefix = regex::escape(&self.prefix);
+        vec![format!("{prefix}/image_filter[(][^)]*[)]/+([^?]*)")]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let below = target.below(&self.prefix);
         let Some(rest) = below.and_then(|rest| rest.strip_prefix(OPEN)) else {

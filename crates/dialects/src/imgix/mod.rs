@@ -52,6 +52,10 @@ impl Dialect for Imgix {
         ErrorStyle(&ImgixErrors)
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        vec![format!("{}/+([^?]*)", regex::escape(&self.prefix))]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let Some(rest) = target.below(&self.prefix) else {
             return Ok(None);

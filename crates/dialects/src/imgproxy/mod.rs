@@ -93,6 +93,16 @@ impl Dialect for Imgproxy {
         ErrorStyle(&Statuses)
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        let prefix = regex::escape(&self.prefix);
+        let separator = regex::escape(&self.config.separator);
+        vec![
+            format!("{prefix}/[^/?]+/(?:[^/?]+/)*?plain/(?:{LOCAL}:/)?/*([^?@]*)"),
+            // Encoded: options have a separator in them, and pieces of the source have none.
+            format!("{prefix}/[^/?]+/(?:[^/?]*{separator}[^/?]*/)*([^?.]+)"),
+        ]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         match target.below(&self.prefix) {
             // The root is the server's to answer.

@@ -44,6 +44,10 @@ impl Dialect for SmallLight {
         }
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        vec!["/small_light[(][^)]*[)]/+([^?]*)".to_owned()]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let strict = self.config.compat == Compat::Strict;
         let request = if self.config.getparam_mode {

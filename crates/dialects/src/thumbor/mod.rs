@@ -88,6 +88,24 @@ impl Dialect for Thumbor {
         answers::errors(self.flavour)
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        let options = [
+            "meta",
+            "params",
+            "debug",
+            "trim[^/?]*",
+            "(?:adaptive-)?(?:full-)?fit-in",
+            "stretch",
+            "smart",
+            "left|center|right|top|middle|bottom",
+            "[0-9.]+x[0-9.]+:[0-9.]+x[0-9.]+",
+            "-?[0-9a-z]*x-?[0-9a-z]*(?::[0-9:]+)?",
+            "filters(?::[a-z_0-9]+[(][^)]*[)])+",
+        ];
+        let (prefix, options) = (regex::escape(&self.prefix), options.join("|"));
+        vec![format!("{prefix}/[^/?]+/+(?:(?:{options})/+)*([^?]*)")]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let Some(below) = target.below(&self.prefix) else {
             return Ok(None);

@@ -37,6 +37,13 @@ impl Dialect for Weserv {
         ErrorStyle(&WeservErrors)
     }
 
+    fn source_patterns(&self) -> Vec<String> {
+        vec![format!(
+            "{}/?[?](?:[^&]*&)*url=/*([^&]*)",
+            regex::escape(&self.prefix)
+        )]
+    }
+
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
         let is_below = target.path == self.prefix || target.below(&self.prefix).is_some();
         let Some(query) = target.query.filter(|_| is_below) else {
