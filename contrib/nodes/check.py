@@ -35,11 +35,12 @@ def main(andon, s3):
             site.start()
             for balancer in [Nginx(site), Haproxy(site)]:
                 with balancer:
-                    one_photograph_reaches_one_node(site, balancer)
-                    a_node_that_is_gone_or_rejects_all_costs_nothing(site, balancer)
+                    busiest = one_photograph_reaches_one_node(site, balancer)
+                    a_node_that_is_gone_or_rejects_all_costs_nothing(balancer, busiest)
             expected = a_cold_node_makes_next_to_nothing(site)
             with Haproxy(site) as balancer:
                 no_byte_is_wrong_whatever_breaks(site, balancer, expected)
+            a_slow_store_delays_nobody(site)
             a_purge_reaches_all(site)
         finally:
             site.stop()
@@ -66,11 +67,11 @@ def one_photograph_reaches_one_node(site, balancer):
         took[busy[0]] += 1
     connection.close()
     print(f"{balancer}: {10 * len(PHOTOS)} URLs of {len(PHOTOS)} photographs, each on one node: {dict(took)}")
+    return site.nodes[took.most_common(1)[0][0]]
 
 
-def a_node_that_is_gone_or_rejects_all_costs_nothing(site, balancer):
+def a_node_that_is_gone_or_rejects_all_costs_nothing(balancer, node):
     for what in ["gone", "rejecting"]:
-        node = site.nodes[0]
         node.stop(signal.SIGKILL)
         rejecting = Rejecting(node.port) if what == "rejecting" else None
         statuses = collections.Counter()
@@ -163,6 +164,27 @@ def no_byte_is_wrong_whatever_breaks(site, balancer, expected):
     assert seen["broken off"] <= 6, seen
 
 
+def a_slow_store_delays_nobody(site):
+    slow = Slow(site.store.port)
+    node = Node(site, "slow", slow.port)
+    node.start()
+    slow.delay = 2
+    waits = []
+    for width in range(300, 340):
+        for photo in PHOTOS:
+            began = time.monotonic()
+            status, headers, _ = get(node.port, f"/r/fit:{width}x/{photo}")
+            took = (time.monotonic() - began) * 1000
+            assert status == 200
+            stages = [float(stage.split("dur=")[1]) for stage in headers["server-timing"].split(",")]
+            assert "decode;" in headers["server-timing"], headers
+            waits.append(took - sum(stages))
+    waits.sort()
+    node.stop()
+    half, most = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
+    print(f"a store that takes 2 s: {len(waits)} misses, over the time of their making: p50 {half:.1f} ms, p99 {most:.1f} ms")
+
+
 def a_purge_reaches_all(site):
     target = f"/r/fit:77x/{PHOTOS[0]}"
     for node in site.nodes:
@@ -252,9 +274,9 @@ class Store(Process):
 
 
 class Node(Process):
-    def __init__(self, site, name):
+    def __init__(self, site, name, store=None):
         super().__init__()
-        self.site, self.name = site, name
+        self.site, self.name, self.store = site, name, store or site.store.port
         self.log = site.folder / f"{name}.log"
 
     def launch(self):
@@ -272,7 +294,7 @@ format = "json"
 [cache]
 memory = "8MiB"
 [store]
-s3 = {{ bucket = "results", endpoint = "http://127.0.0.1:{self.site.store.port}", access_key_env = "STORE_KEY", secret_key_env = "STORE_SECRET_KEY" }}
+s3 = {{ bucket = "results", endpoint = "http://127.0.0.1:{self.store}", access_key_env = "STORE_KEY", secret_key_env = "STORE_SECRET_KEY" }}
 allow = ["127.0.0.1"]
 poll = "1s"
 min_cost = "0s"
@@ -349,6 +371,33 @@ class Haproxy(Balancer):
                 text = stats.makefile().read()
             return sum(line.startswith("andon,andon") and ",UP," in line for line in text.splitlines()) == 3
         until(up)
+
+
+class Slow:
+    """A way to another port that takes its time with what comes back."""
+
+    def __init__(self, port):
+        self.to, self.delay = port, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client = self.listener.accept()[0]
+            server = socket.create_connection(("127.0.0.1", self.to))
+            for one, other, is_back in [(client, server, False), (server, client, True)]:
+                threading.Thread(target=self.copy, args=(one, other, is_back), daemon=True).start()
+
+    def copy(self, one, other, is_back):
+        try:
+            while data := one.recv(65536):
+                if is_back:
+                    time.sleep(self.delay)
+                other.sendall(data)
+            other.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
 
 
 class Rejecting:

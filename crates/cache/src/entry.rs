@@ -58,6 +58,8 @@ pub(crate) struct Stored {
     pub(crate) entry: Arc<Entry>,
     pub(crate) stamp: Stamp,
     pub(crate) generation: u64,
+    /// Where the log of the shared store was read to when its making began; 0 if that was not known.
+    pub(crate) position: u64,
 }
 
 /// What a look-up found.
@@ -80,4 +82,6 @@ pub enum Tier {
     Memory,
     /// On disk, read and checked.
     Disk,
+    /// In the store that nodes share, its seal checked.
+    Store,
 }

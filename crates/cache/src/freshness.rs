@@ -74,6 +74,16 @@ impl Stamp {
         }
     }
 
+    /// Of an entry that another node stored at this time, in milliseconds of the wall clock: only that clock knows
+    /// its age, as if it were from before a reboot.
+    pub(crate) fn elsewhere(wall: u64, now: &Moment) -> Self {
+        Self {
+            wall,
+            since_boot: 0,
+            boot: !now.boot,
+        }
+    }
+
     /// How old an entry with this stamp and this life is.
     ///
     /// Within one boot the wall clock is not looked at, so setting it changes nothing. Across a

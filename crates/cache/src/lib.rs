@@ -1,19 +1,20 @@
 //! Results kept, and computed once.
 //!
-//! [`Cache`] keeps finished results in memory and on disk, both within a number of bytes, and knows how
-//! long each is good. [`Flights`] lets all who ask for the same missing result share one computation.
+//! [`Cache`] keeps finished results in memory and on disk, both within a number of bytes, and in a store that nodes
+//! share, and knows how long each is good. [`Flights`] lets all who ask for the same missing result share one computation.
 //! Bytes only: nothing here knows a picture or HTTP.
 //!
 //! The promises, each with its test: what is served is exactly what was stored, whatever crash or disk
 //! did in between; a purge is effective at once and survives a restart; no clock set wrong expires
 //! everything or keeps anything for ever; and a disk that is full, read-only or dying costs speed,
-//! never an answer. Why the disk tier is our own is told in `notes.md`.
+//! never an answer; and so does a store that is slow or away, and one that others write to. Why the disk tier is our own is told in `notes.md`.
 
 #![forbid(unsafe_code)]
 
 mod clock;
 mod disk;
 mod entry;
+mod fields;
 mod freshness;
 mod key;
 mod locks;
@@ -22,6 +23,7 @@ mod purge;
 mod sieve;
 mod single_flight;
 mod stats;
+mod store;
 mod tiered;
 
 pub use clock::{Clock, Moment, SystemClock};
@@ -32,5 +34,8 @@ pub use freshness::{Freshness, Life};
 pub use key::Key;
 pub use purge::{Purged, Selector, Ticket};
 pub use single_flight::{Cancellation, FlightError, FlightResult, Flights, Role};
-pub use stats::{DiskStats, MemoryStats, Stats};
+pub use stats::{DiskStats, MemoryStats, Stats, StoreStats};
+pub use store::StoreConfig;
+pub use store::bucket::{Answer, Bucket, BucketError, MOST_BYTES, Object, Version};
+pub use store::folder::FolderBucket;
 pub use tiered::{Cache, Config, DiskConfig};

@@ -104,6 +104,7 @@ mod tests {
                 boot: 0,
             },
             generation: 0,
+            position: 0,
         }
     }
 

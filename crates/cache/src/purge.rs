@@ -32,6 +32,8 @@ pub enum Selector {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     pub(crate) generation: u64,
+    /// Where the log of the shared store was read to; 0 without one.
+    pub(crate) position: u64,
 }
 
 /// How far a purge reached.
@@ -46,6 +48,9 @@ pub struct Purged {
     /// Whether a restart will remember it. If not, the disk fails; it is kept in memory, in
     /// force, and saved as soon as the disk is well again.
     pub survives_restart: bool,
+    /// Whether the nodes that share the store will learn of it; `None` without a store. If not, it is in force here
+    /// alone.
+    pub reaches_nodes: Option<bool>,
 }
 
 /// More marks than this and they are folded into one that kills everything: memory has a ceiling even
@@ -64,6 +69,15 @@ struct Inner {
     generation: u64,
     /// Results begun before this are refused: the marks that would have judged them are gone.
     floor: u64,
+    rules: Rules,
+    /// Not yet on disk, oldest first. Empty for ever without a disk tier.
+    unsaved: Vec<Mark>,
+    keeps_unsaved: bool,
+}
+
+/// What is purged, and since when: numbers in whatever order is kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules {
     everything: u64,
     keys: HashMap<Key, u64>,
     sources: HashMap<String, u64>,
@@ -71,9 +85,6 @@ struct Inner {
     prefixes: HashMap<Box<[u8]>, u64>,
     /// How many prefixes there are of each length: a source is looked up once per length.
     lengths: BTreeMap<usize, usize>,
-    /// Not yet on disk, oldest first. Empty for ever without a disk tier.
-    unsaved: Vec<Mark>,
-    keeps_unsaved: bool,
 }
 
 /// A selector and the generation it is in force from.
@@ -98,6 +109,7 @@ impl Marks {
     pub(crate) fn ticket(&self) -> Ticket {
         Ticket {
             generation: self.inner.reading().generation,
+            position: 0,
         }
     }
 
@@ -165,34 +177,7 @@ impl Marks {
     /// Every mark in force, and the newest generation.
     pub(crate) fn all(&self) -> (u64, Vec<Mark>) {
         let inner = self.inner.reading();
-        let mut marks = Vec::with_capacity(inner.len());
-        let mut push = |selector, generation: &u64| {
-            marks.push(Mark {
-                generation: *generation,
-                selector,
-            });
-        };
-        if inner.everything > 0 {
-            push(Selector::Everything, &inner.everything);
-        }
-        inner
-            .keys
-            .iter()
-            .for_each(|(key, g)| push(Selector::Key(*key), g));
-        inner
-            .sources
-            .iter()
-            .for_each(|(text, g)| push(Selector::Source(text.clone()), g));
-        inner
-            .tags
-            .iter()
-            .for_each(|(text, g)| push(Selector::Tag(text.clone()), g));
-        for (bytes, g) in &inner.prefixes {
-            push(
-                Selector::Prefix(String::from_utf8_lossy(bytes).into_owned()),
-                g,
-            );
-        }
+        let marks = inner.rules.all();
         (inner.generation, marks)
     }
 
@@ -201,25 +186,13 @@ impl Marks {
     pub(crate) fn forget(&self, up_to: u64) {
         let mut inner = self.inner.writing();
         inner.floor = inner.floor.max(up_to);
-        if inner.everything <= up_to {
-            inner.everything = 0;
-        }
-        inner.keys.retain(|_, g| *g > up_to);
-        inner.sources.retain(|_, g| *g > up_to);
-        inner.tags.retain(|_, g| *g > up_to);
-        inner.prefixes.retain(|_, g| *g > up_to);
-        inner.lengths = BTreeMap::new();
-        let lengths: Vec<usize> = inner.prefixes.keys().map(|prefix| prefix.len()).collect();
-        for length in lengths {
-            *inner.lengths.entry(length).or_default() += 1;
-        }
+        inner.rules.forget(up_to);
     }
 }
 
 impl Inner {
     fn len(&self) -> usize {
-        let everything = usize::from(self.everything > 0);
-        everything + self.keys.len() + self.sources.len() + self.tags.len() + self.prefixes.len()
+        self.rules.len()
     }
 
     fn add(&mut self, selector: Selector) {
@@ -244,11 +217,28 @@ impl Inner {
     }
 
     fn apply(&mut self, mark: Mark) {
+        self.generation = self.generation.max(mark.generation);
+        self.rules.add(mark);
+    }
+
+    fn kill(&self, key: &Key, entry: &Entry, generation: u64) -> bool {
+        // An entry from beyond the newest generation is from marks that were lost: nobody can say
+        // what has been purged since.
+        generation > self.generation || self.rules.kill(key, entry, generation)
+    }
+}
+
+impl Rules {
+    pub(crate) fn len(&self) -> usize {
+        let everything = usize::from(self.everything > 0);
+        everything + self.keys.len() + self.sources.len() + self.tags.len() + self.prefixes.len()
+    }
+
+    pub(crate) fn add(&mut self, mark: Mark) {
         let Mark {
             generation,
             selector,
         } = mark;
-        self.generation = self.generation.max(generation);
         let newest = match selector {
             Selector::Key(key) => self.keys.entry(key).or_default(),
             Selector::Source(source) => self.sources.entry(source).or_default(),
@@ -273,13 +263,11 @@ impl Inner {
         *newest = generation.max(*newest);
     }
 
-    fn kill(&self, key: &Key, entry: &Entry, generation: u64) -> bool {
-        let newer = |mark: Option<&u64>| mark.is_some_and(|mark| *mark > generation);
+    /// Is there a rule about this entry that came after `since`?
+    pub(crate) fn kill(&self, key: &Key, entry: &Entry, since: u64) -> bool {
+        let newer = |mark: Option<&u64>| mark.is_some_and(|mark| *mark > since);
         let source = entry.source.as_bytes();
-        // An entry from beyond the newest generation is from marks that were lost: nobody can say
-        // what has been purged since.
-        generation > self.generation
-            || self.everything > generation
+        self.everything > since
             || newer(self.keys.get(key))
             || newer(self.sources.get(&entry.source))
             || (!self.tags.is_empty() && entry.tags.iter().any(|tag| newer(self.tags.get(tag))))
@@ -287,6 +275,51 @@ impl Inner {
                 .lengths
                 .range(..=source.len())
                 .any(|(length, _)| newer(self.prefixes.get(&source[..*length])))
+    }
+
+    /// Every rule in force.
+    fn all(&self) -> Vec<Mark> {
+        let mut marks = Vec::with_capacity(self.len());
+        let mut push = |selector, generation: &u64| {
+            marks.push(Mark {
+                generation: *generation,
+                selector,
+            });
+        };
+        if self.everything > 0 {
+            push(Selector::Everything, &self.everything);
+        }
+        self.keys
+            .iter()
+            .for_each(|(key, g)| push(Selector::Key(*key), g));
+        self.sources
+            .iter()
+            .for_each(|(text, g)| push(Selector::Source(text.clone()), g));
+        self.tags
+            .iter()
+            .for_each(|(text, g)| push(Selector::Tag(text.clone()), g));
+        for (bytes, g) in &self.prefixes {
+            push(
+                Selector::Prefix(String::from_utf8_lossy(bytes).into_owned()),
+                g,
+            );
+        }
+        marks
+    }
+
+    fn forget(&mut self, up_to: u64) {
+        if self.everything <= up_to {
+            self.everything = 0;
+        }
+        self.keys.retain(|_, g| *g > up_to);
+        self.sources.retain(|_, g| *g > up_to);
+        self.tags.retain(|_, g| *g > up_to);
+        self.prefixes.retain(|_, g| *g > up_to);
+        self.lengths = BTreeMap::new();
+        let lengths: Vec<usize> = self.prefixes.keys().map(|prefix| prefix.len()).collect();
+        for length in lengths {
+            *self.lengths.entry(length).or_default() += 1;
+        }
     }
 }
 
@@ -311,6 +344,7 @@ mod tests {
                 boot: 0,
             },
             generation: marks.ticket().generation,
+            position: 0,
         }
     }
 

@@ -13,6 +13,10 @@ pub struct Stats {
     pub memory: MemoryStats,
     /// The disk tier; `None` if it is off.
     pub disk: Option<DiskStats>,
+    /// The store that nodes share; `None` if there is none.
+    pub store: Option<StoreStats>,
+    /// Purges that were ordered here.
+    pub purges: u64,
     /// Purges that look-ups are compared with.
     pub purge_rules_active: u64,
 }
@@ -90,4 +94,35 @@ pub struct DiskStats {
     pub ready: bool,
     /// What is wrong, if something is.
     pub error: Option<DiskError>,
+}
+
+/// The store that nodes share.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Look-ups that found a fresh entry here, which this node had not.
+    pub hits: u64,
+    /// Look-ups that found one that is no longer fresh.
+    pub stale: u64,
+    /// Look-ups that found none that may be used.
+    pub misses: u64,
+    /// Look-ups that were not made: the store is out of use, or too many were under way.
+    pub skipped: u64,
+    /// Requests to the store that failed or took too long.
+    pub errors: u64,
+    /// Objects without a valid seal.
+    pub rejected: u64,
+    /// Entries that were written.
+    pub stored: u64,
+    /// Entries that another node had written before.
+    pub present: u64,
+    /// Entries never written, because the store was too slow or out of use.
+    pub dropped: u64,
+    /// Bytes waiting to be written.
+    pub queued_bytes: u64,
+    /// Purges of all nodes that look-ups are compared with.
+    pub purge_rules: u64,
+    /// Is it in use?
+    pub ready: bool,
+    /// What is wrong, if something is.
+    pub error: Option<String>,
 }

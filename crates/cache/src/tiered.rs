@@ -1,7 +1,8 @@
-//! The cache as the server sees it: memory above disk, one look-up, one purge.
+//! The cache as the server sees it: memory above disk above the store that nodes share, one purge.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::{Clock, SystemClock};
@@ -12,7 +13,8 @@ use crate::freshness::{Freshness, Stamp};
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::purge::{Marks, Purged, Selector, Ticket};
-use crate::stats::{DiskStats, Lookups, MemoryStats, Stats};
+use crate::stats::{DiskStats, Lookups, MemoryStats, Stats, StoreStats};
+use crate::store::{self, SharedStore, StoreConfig};
 
 /// The tiers and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,8 +77,14 @@ struct Inner {
     marks: Arc<Marks>,
     memory: Option<Memory>,
     disk: Option<Disk>,
+    store: Option<SharedStore>,
     memory_lookups: Lookups,
     disk_lookups: Lookups,
+    store_lookups: Lookups,
+    /// Purges that were ordered here.
+    purges: AtomicU64,
+    /// How often something was purged, here or by other nodes.
+    epoch: AtomicU64,
 }
 
 impl Cache {
@@ -84,26 +92,59 @@ impl Cache {
     /// [`Stats`], is tried again every second, and joins in when it can be. Must be called inside a
     /// tokio runtime (with its timers enabled) if there is a disk tier.
     pub fn open(config: Config) -> Self {
-        Self::open_with(config, Arc::new(SystemClock::default()), Arc::new(Files))
+        Self::open_sharing(config, None)
+    }
+
+    /// As [`Cache::open`], with a store that other nodes use as well. Must be called inside a tokio runtime if there is
+    /// one. It is not asked before its purges have been read.
+    pub fn open_sharing(config: Config, store: Option<StoreConfig>) -> Self {
+        let clock = Arc::new(SystemClock::default());
+        Self::open_with(config, store, clock, Arc::new(Files))
     }
 
     /// As [`Cache::open`], with another clock and another file system: for tests of both.
-    pub fn open_with(config: Config, clock: Arc<dyn Clock>, device: Arc<dyn Device>) -> Self {
+    pub fn open_with(
+        config: Config,
+        store: Option<StoreConfig>,
+        clock: Arc<dyn Clock>,
+        device: Arc<dyn Device>,
+    ) -> Self {
         let disk = config.disk.filter(|disk| disk.size > 0);
         let marks = Arc::new(Marks::new(disk.is_some()));
         let disk = disk.map(|disk| Disk::start(device, disk.path, disk.size, Arc::clone(&marks)));
         let memory = (config.memory > 0).then(|| Memory::new(config.memory));
-        let inner = Inner {
+        let store = store.map(|store| SharedStore::new(store, Arc::clone(&clock)));
+        let inner = Arc::new(Inner {
             clock,
             marks,
             memory,
             disk,
+            store: store.clone(),
             memory_lookups: Lookups::default(),
             disk_lookups: Lookups::default(),
-        };
-        Self {
-            inner: Arc::new(inner),
+            store_lookups: Lookups::default(),
+            purges: AtomicU64::new(0),
+            epoch: AtomicU64::new(0),
+        });
+        if let Some(store) = store {
+            tokio::spawn(store::follow(Arc::downgrade(&inner), store, Inner::purged));
         }
+        Self { inner }
+    }
+
+    /// Whether `store` is the one that this cache uses, in the same way.
+    pub fn has_store_of(&self, store: Option<&StoreConfig>) -> bool {
+        match (&self.inner.store, store) {
+            (None, None) => true,
+            (Some(mine), Some(other)) => mine.config().is_same(other),
+            _ => false,
+        }
+    }
+
+    /// A number that grows with each purge, those of other nodes included: what is called the same before and after
+    /// one is not the same.
+    pub fn purge_epoch(&self) -> u64 {
+        self.inner.epoch.load(Ordering::Acquire)
     }
 
     /// Whether `config` is about the same tiers, though they may be of other sizes now.
@@ -128,7 +169,11 @@ impl Cache {
     /// To be taken before a result's source is read, and given to [`Cache::put`] with the result: if
     /// a purge comes in between, the result is not kept.
     pub fn ticket(&self) -> Ticket {
-        self.inner.marks.ticket()
+        let inner = &*self.inner;
+        Ticket {
+            position: inner.store.as_ref().map_or(0, SharedStore::position),
+            ..inner.marks.ticket()
+        }
     }
 
     /// Looks up, in memory first. A hit from the disk moves up into memory.
@@ -137,7 +182,8 @@ impl Cache {
         if let Some(hit) = self.get_from_memory(key) {
             return Some(hit);
         }
-        let stored = inner.disk.as_ref()?.get(key).await;
+        let stored = inner.find_on_disk(key).await;
+        inner.disk.as_ref()?;
         let hit = stored
             .as_ref()
             .and_then(|stored| inner.judge(stored, Tier::Disk));
@@ -177,6 +223,7 @@ impl Cache {
             entry: entry.into(),
             stamp: Stamp::of(&inner.clock.now()),
             generation: ticket.generation,
+            position: ticket.position,
         };
         if !inner.marks.judges(stored.generation) || inner.marks.kill(&key, &stored) {
             return;
@@ -199,6 +246,7 @@ impl Cache {
             entry: entry.into(),
             stamp: Stamp::of(&inner.clock.now()),
             generation: ticket.generation,
+            position: ticket.position,
         };
         if let Some(disk) = &inner.disk
             && inner.marks.judges(stored.generation)
@@ -216,36 +264,91 @@ impl Cache {
         {
             return Some(hit.entry);
         }
-        let stored = inner.disk.as_ref()?.get(key).await?;
+        let stored = inner.find_on_disk(key).await?;
         inner.keep_in_memory(*key, stored.clone());
         Some(stored.entry)
     }
 
     /// Such a note, of those on disk alone. It counts as no look-up.
     pub async fn get_from_disk(&self, key: &Key) -> Option<Arc<Entry>> {
-        let stored = self.inner.disk.as_ref()?.get(key).await?;
+        let stored = self.inner.find_on_disk(key).await?;
         Some(stored.entry)
     }
 
-    /// Removes all that `selector` names, from both tiers, at once; also results still being made.
-    /// Waits (a few seconds at most) until a restart will remember it.
+    /// How long to wait for the shared store before a result is made meanwhile; `None` without one.
+    pub fn patience_for_store(&self) -> Option<Duration> {
+        self.inner.store.as_ref().map(SharedStore::patience)
+    }
+
+    /// Looks up in the store that nodes share. What is found there is kept here as well. `ticket` is from before the
+    /// look-up.
+    pub async fn get_from_store(&self, key: &Key, ticket: Ticket) -> Option<Hit> {
+        let inner = &*self.inner;
+        let found = inner.store.as_ref()?.get(key).await?;
+        let hit = found
+            .as_ref()
+            .filter(|stored| !stored.entry.negative)
+            .and_then(|stored| inner.judge(stored, Tier::Store));
+        inner.store_lookups.count(hit.as_ref());
+        if let (Some(stored), Some(_)) = (found, &hit) {
+            let stored = Stored {
+                generation: ticket.generation,
+                ..stored
+            };
+            if !inner.marks.judges(stored.generation) || inner.marks.kill(key, &stored) {
+                return None;
+            }
+            if let Some(disk) = &inner.disk {
+                disk.put(*key, stored.clone());
+            }
+            inner.keep_in_memory(*key, stored);
+        }
+        hit
+    }
+
+    /// A note in that store, however old it is. It counts as no look-up.
+    pub async fn get_note_from_store(&self, key: &Key) -> Option<Arc<Entry>> {
+        let stored = self.inner.store.as_ref()?.get(key).await?;
+        Some(stored?.entry)
+    }
+
+    /// Has a result or a note written to the store that nodes share, behind whatever goes on. Does not wait.
+    pub fn put_in_store(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
+        let inner = &*self.inner;
+        let Some(store) = &inner.store else { return };
+        let stored = Stored {
+            entry: entry.into(),
+            stamp: Stamp::of(&inner.clock.now()),
+            generation: ticket.generation,
+            position: ticket.position,
+        };
+        if inner.marks.judges(stored.generation) && !inner.marks.kill(&key, &stored) {
+            store.put(key, stored);
+        }
+    }
+
+    /// Removes all that `selector` names, from all tiers, at once; also results still being made.
+    /// Waits (a few seconds at most) until a restart will remember it, and until other nodes will learn of it.
     pub async fn purge(&self, selector: Selector) -> Purged {
         let inner = &*self.inner;
-        inner.marks.add(selector);
-        let mut from_memory = 0;
-        if let Some(memory) = &inner.memory {
-            // They are dead already; this gives their memory back.
-            memory.retain(|key, stored| {
-                let dead = inner.marks.kill(key, stored);
-                from_memory += u64::from(dead);
-                !dead
-            });
+        inner.marks.add(selector.clone());
+        inner.purges.fetch_add(1, Ordering::Relaxed);
+        inner.epoch.fetch_add(1, Ordering::AcqRel);
+        let from_memory = inner.free_memory();
+        let reaches_nodes = match &inner.store {
+            Some(store) => Some(store.purge(selector).await),
+            None => None,
+        };
+        if reaches_nodes.is_some() {
+            // What others had purged was read as well.
+            inner.purged();
         }
         match &inner.disk {
             Some(disk) => Purged {
                 from_memory,
                 has_disk: true,
                 survives_restart: disk.save_marks().await,
+                reaches_nodes,
             },
             None => {
                 // Memory is clean, so only results still being made could need the mark.
@@ -254,6 +357,7 @@ impl Cache {
                     from_memory,
                     has_disk: false,
                     survives_restart: true,
+                    reaches_nodes,
                 }
             }
         }
@@ -266,11 +370,14 @@ impl Cache {
         }
     }
 
-    /// Waits until all that was put is on disk, or given up: before the process ends. A disk that
+    /// Waits until all that was put is on disk and in the store, or given up: before the process ends. A disk that
     /// hangs keeps it waiting, so give it a deadline.
     pub async fn flush(&self) {
         if let Some(disk) = &self.inner.disk {
             disk.flush().await;
+        }
+        if let Some(store) = &self.inner.store {
+            store.flush().await;
         }
     }
 
@@ -297,6 +404,16 @@ impl Cache {
                 misses: from_disk.2,
                 ..disk.stats()
             }),
+            store: inner.store.as_ref().map(|store| {
+                let (hits, stale, misses) = inner.store_lookups.read();
+                StoreStats {
+                    hits,
+                    stale,
+                    misses,
+                    ..store.stats()
+                }
+            }),
+            purges: inner.purges.load(Ordering::Relaxed),
             purge_rules_active: inner.marks.len() as u64,
         }
     }
@@ -306,8 +423,39 @@ impl Inner {
     fn find_in_memory(&self, key: &Key, memory: &Memory) -> Option<Hit> {
         memory
             .get(key)
-            .filter(|stored| !self.marks.kill(key, stored))
+            .filter(|stored| {
+                !self.marks.kill(key, stored) && !self.is_purged_by_others(key, stored)
+            })
             .and_then(|stored| self.judge(&stored, Tier::Memory))
+    }
+
+    async fn find_on_disk(&self, key: &Key) -> Option<Stored> {
+        let found = self.disk.as_ref()?.get(key).await;
+        found.filter(|stored| !self.is_purged_by_others(key, stored))
+    }
+
+    fn is_purged_by_others(&self, key: &Key, stored: &Stored) -> bool {
+        let store = self.store.as_ref();
+        store.is_some_and(|store| store.kills(key, stored))
+    }
+
+    /// Other nodes have purged something.
+    fn purged(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.free_memory();
+    }
+
+    /// Removes from memory what is dead already; how many entries that were.
+    fn free_memory(&self) -> u64 {
+        let mut freed = 0;
+        if let Some(memory) = &self.memory {
+            memory.retain(|key, stored| {
+                let dead = self.marks.kill(key, stored) || self.is_purged_by_others(key, stored);
+                freed += u64::from(dead);
+                !dead
+            });
+        }
+        freed
     }
 
     /// How old it is and what that means; `None` for failures that are to be forgotten.

@@ -16,7 +16,7 @@ async fn on_failing_disk(path: &Path, memory: u64) -> (Cache, Arc<Failing>) {
     let device = Arc::new(Failing::default());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let seam: Arc<dyn Device> = Arc::clone(&device) as _;
-    let cache = Cache::open_with(common::config(path, memory, 16 * MIB), clock, seam);
+    let cache = Cache::open_with(common::config(path, memory, 16 * MIB), None, clock, seam);
     ready(&cache).await;
     (cache, device)
 }

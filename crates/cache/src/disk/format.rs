@@ -1,7 +1,7 @@
 //! The bytes of an entry's file.
 //!
 //! ```text
-//! magic 8 | check 16 | key 32 | era 8 | generation 8 | stamp 24 | head length 4 | body length 8
+//! magic 8 | check 16 | key 32 | era 8 | generation 8 | position 8 | stamp 24 | head length 4 | body length 8
 //! head: the entry's fields, each with its length
 //! body: exactly as served
 //! ```
@@ -9,40 +9,24 @@
 //! stray hand did to a file, it is either what was written or it is refused.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-use crate::entry::{Entry, Stored};
-use crate::freshness::{Life, Stamp, millis};
+use crate::entry::Stored;
+use crate::fields::{self, LONGEST as LONGEST_HEAD, Reader, put_u64};
+use crate::freshness::Stamp;
 use crate::key::Key;
 
-const MAGIC: &[u8; 8] = b"andon\x00c1";
+const MAGIC: &[u8; 8] = b"andon\x00c2";
 const CHECK: usize = 16;
 const CHECKED_FROM: usize = MAGIC.len() + CHECK;
 /// Length of the part before the head.
-pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 24 + 4 + 8;
-/// A head longer than this was never written: URLs and tags are far shorter.
-const LONGEST_HEAD: usize = 1 << 20;
+pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 8 + 24 + 4 + 8;
 
 /// What precedes the body in an entry's file; `None` if the entry's fields are absurdly long.
 pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     let entry = &*stored.entry;
-    let mut head = Vec::with_capacity(256);
-    put_bytes(&mut head, entry.media_type.as_bytes());
-    put_bytes(&mut head, entry.etag.as_bytes());
-    put_bytes(&mut head, entry.source.as_bytes());
-    put_bytes(&mut head, &entry.notes);
-    put_u64(&mut head, entry.last_modified.map_or(0, seconds_plus_one));
-    put_u64(&mut head, millis(entry.life.fresh_for));
-    put_u64(&mut head, millis(entry.life.stale_while_revalidate));
-    put_u64(&mut head, millis(entry.life.stale_if_error));
-    put_u64(&mut head, u64::from(entry.negative));
-    put_u64(&mut head, entry.tags.len() as u64);
-    entry
-        .tags
-        .iter()
-        .for_each(|tag| put_bytes(&mut head, tag.as_bytes()));
+    let head = fields::encode(entry);
     if head.len() > LONGEST_HEAD {
         return None;
     }
@@ -56,7 +40,14 @@ pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
         since_boot,
         boot,
     } = stored.stamp;
-    for number in [era, stored.generation, wall, since_boot, boot] {
+    for number in [
+        era,
+        stored.generation,
+        stored.position,
+        wall,
+        since_boot,
+        boot,
+    ] {
         put_u64(&mut bytes, number);
     }
     bytes.extend_from_slice(&(head.len() as u32).to_le_bytes());
@@ -95,6 +86,7 @@ pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored,
         return None;
     }
     let generation = reader.u64()?;
+    let position = reader.u64()?;
     let stamp = Stamp {
         wall: reader.u64()?,
         since_boot: reader.u64()?,
@@ -102,30 +94,14 @@ pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored,
     };
     let head_len = reader.u32()? as usize;
     let body_len = reader.u64()?;
-    let mut head = Reader(reader.take(head_len)?);
-    let entry = Entry {
-        body: Bytes::new(),
-        media_type: head.text()?,
-        etag: head.text()?,
-        source: head.text()?,
-        notes: Bytes::copy_from_slice(head.bytes()?),
-        last_modified: time_from_seconds_plus_one(head.u64()?)?,
-        life: Life {
-            fresh_for: Duration::from_millis(head.u64()?),
-            stale_while_revalidate: Duration::from_millis(head.u64()?),
-            stale_if_error: Duration::from_millis(head.u64()?),
-        },
-        negative: head.u64()? != 0,
-        tags: (0..head.u64()?)
-            .map(|_| head.text())
-            .collect::<Option<_>>()?,
-    };
+    let entry = fields::decode(reader.take(head_len)?)?;
     let stored = Stored {
         entry: Arc::new(entry),
         stamp,
         generation,
+        position,
     };
-    head.0.is_empty().then_some((stored, body_len))
+    Some((stored, body_len))
 }
 
 /// How many bytes of a file `decode_start` wants to see; `None` if it is not such a file.
@@ -149,63 +125,15 @@ pub(crate) fn check(parts: &[&[u8]]) -> [u8; CHECK] {
     check
 }
 
-pub(crate) fn put_u64(to: &mut Vec<u8>, number: u64) {
-    to.extend_from_slice(&number.to_le_bytes());
-}
-
-pub(crate) fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
-    put_u64(to, bytes.len() as u64);
-    to.extend_from_slice(bytes);
-}
-
-/// Takes fields from the front; `None` past the end.
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
-
-impl<'a> Reader<'a> {
-    pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    pub(crate) fn u64(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
-    }
-
-    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
-        let len = usize::try_from(self.u64()?).ok()?;
-        self.take(len)
-    }
-
-    pub(crate) fn text(&mut self) -> Option<String> {
-        Some(std::str::from_utf8(self.bytes()?).ok()?.to_owned())
-    }
-}
-
-/// Zero is "none", so a time is written one second late.
-fn seconds_plus_one(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs() + 1)
-}
-
-fn time_from_seconds_plus_one(seconds: u64) -> Option<Option<SystemTime>> {
-    match seconds.checked_sub(1) {
-        None => Some(None),
-        Some(seconds) => UNIX_EPOCH
-            .checked_add(Duration::from_secs(seconds))
-            .map(Some),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::entry::Entry;
+    use crate::freshness::Life;
 
     const ERA: u64 = 9;
 
@@ -218,7 +146,7 @@ mod tests {
             life in any::<[u32; 3]>(),
             negative in any::<bool>(),
             notes in prop::collection::vec(any::<u8>(), 0..30),
-            numbers in any::<[u64; 4]>(),
+            numbers in any::<[u64; 5]>(),
         ) -> Stored {
             let [media_type, etag, source] = texts;
             let span = |n: u32| Duration::from_millis(n.into());
@@ -235,6 +163,7 @@ mod tests {
                 }),
                 stamp: Stamp { wall: numbers[0], since_boot: numbers[1], boot: numbers[2] },
                 generation: numbers[3],
+                position: numbers[4],
             }
         }
     }

@@ -11,9 +11,9 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use super::format::{Reader, check, put_bytes, put_u64};
-use crate::key::Key;
-use crate::purge::{Mark, Selector};
+use super::format::check;
+use crate::fields::{self, Reader, put_bytes, put_u64};
+use crate::purge::Mark;
 
 const MAGIC: &[u8; 8] = b"andon\x00p1";
 const CHECK: usize = 16;
@@ -82,15 +82,7 @@ impl PurgeLog {
 /// One more purge, to be appended.
 pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
     let mut record = mark.generation.to_le_bytes().to_vec();
-    let (kind, what): (u8, &[u8]) = match &mark.selector {
-        Selector::Key(key) => (b'k', key.as_bytes()),
-        Selector::Source(source) => (b's', source.as_bytes()),
-        Selector::Prefix(prefix) => (b'p', prefix.as_bytes()),
-        Selector::Tag(tag) => (b't', tag.as_bytes()),
-        Selector::Everything => (b'*', &[]),
-    };
-    record.push(kind);
-    record.extend_from_slice(what);
+    fields::put_selector(&mut record, &mark.selector);
     let mut bytes = Vec::with_capacity(record.len() + 8 + CHECK);
     put_bytes(&mut bytes, &record);
     // The era goes into the check, so that a record cannot stray in from another log.
@@ -101,16 +93,7 @@ pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
 fn decode_record(record: &[u8]) -> Option<Mark> {
     let mut reader = Reader(record);
     let generation = reader.u64()?;
-    let kind = reader.take(1)?[0];
-    let text = || Some(std::str::from_utf8(reader.0).ok()?.to_owned());
-    let selector = match kind {
-        b'k' => Selector::Key(Key::from_bytes(reader.0.try_into().ok()?)),
-        b's' => Selector::Source(text()?),
-        b'p' => Selector::Prefix(text()?),
-        b't' => Selector::Tag(text()?),
-        b'*' => Selector::Everything,
-        _ => return None,
-    };
+    let selector = fields::selector(reader.0)?;
     Some(Mark {
         generation,
         selector,
@@ -120,6 +103,8 @@ fn decode_record(record: &[u8]) -> Option<Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::Key;
+    use crate::purge::Selector;
 
     fn log() -> PurgeLog {
         let selectors = [

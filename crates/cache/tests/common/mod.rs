@@ -245,5 +245,5 @@ pub fn clocked(path: &Path, memory: u64) -> (Cache, Arc<ManualClock>) {
 
 pub fn with_clock(path: &Path, memory: u64, clock: &Arc<ManualClock>) -> Cache {
     let clock: Arc<dyn Clock> = Arc::clone(clock) as _;
-    Cache::open_with(config(path, memory, 64 << 20), clock, Arc::new(Files))
+    Cache::open_with(config(path, memory, 64 << 20), None, clock, Arc::new(Files))
 }

@@ -116,6 +116,11 @@ impl Admission {
         Ok(())
     }
 
+    /// How long work on a file of so many bytes will take, before anything else is known of it.
+    pub(crate) fn expected_cost(&self, bytes: u64) -> Duration {
+        self.pool.lock().calibration.guess(bytes)
+    }
+
     /// Admits a request that will work on files of so many bytes (0: not known yet) and has to be ready
     /// by `deadline`. `source` names the very bytes, if other requests may begin with them, too. Costs next
     /// to nothing, so that a rejection does.

@@ -20,6 +20,7 @@ mod prefix;
 mod proxy;
 mod remote;
 mod sandbox;
+mod store;
 mod timeouts;
 mod tls;
 mod units;
@@ -52,6 +53,7 @@ pub(crate) use prefix::is_below;
 pub use proxy::{ClientHeader, ProxyConfig, Trusted};
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
 pub use sandbox::{SandboxConfig, SandboxMode};
+pub use store::{StoreConfig, StorePlace};
 pub use timeouts::Timeouts;
 pub use tls::TlsConfig;
 pub use units::{Background, Bytes, Span};
@@ -92,6 +94,8 @@ pub struct Config {
     pub dialects: dialects::Config,
     /// What is kept of results.
     pub cache: CacheConfig,
+    /// Where nodes keep results together; nowhere by default.
+    pub store: Option<StoreConfig>,
     /// Which formats are chosen from when the URL names none.
     pub negotiation: NegotiationConfig,
     /// What is sent in place of an image whose source cannot be had.
@@ -143,6 +147,7 @@ impl Default for Config {
             origin: vec![OriginConfig::folder(".")],
             dialects: dialects::Config::default(),
             cache: CacheConfig::default(),
+            store: None,
             negotiation: NegotiationConfig::default(),
             fallback: Vec::new(),
             cors: CorsConfig::default(),
@@ -277,6 +282,7 @@ impl Config {
         )?;
         origin::validate(&self.origin)?;
         self.cache.validate()?;
+        self.store.iter().try_for_each(StoreConfig::validate)?;
         fallback::validate(&self.fallback)?;
         self.negotiation.validate()?;
         self.cors.validate()?;
@@ -299,6 +305,9 @@ impl Config {
         }
         self.dialects.resolve_paths(folder);
         self.cache.resolve(folder);
+        if let Some(store) = &mut self.store {
+            store.resolve(folder);
+        }
         self.metrics.resolve(folder);
         self.sandbox.resolve(folder);
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use andon_cache::StoreConfig;
 use andon_pixels::{Codec, Engine};
 use tokio_rustls::TlsAcceptor;
 
@@ -16,6 +17,7 @@ use crate::handler::upload::Uploads;
 use crate::http;
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
+use crate::origins;
 use crate::request::forwarded::Proxies;
 use crate::request::negotiation::Negotiation;
 use crate::request::purge::Token;
@@ -35,6 +37,8 @@ struct Opened {
     token: Option<Token>,
     play: Option<Play>,
     tls: Option<TlsAcceptor>,
+    names: Names,
+    store: Option<StoreConfig>,
 }
 
 impl Opened {
@@ -56,7 +60,12 @@ impl Opened {
         let resolver = Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?;
         let materials = resolver.materials().clone();
         let token = config.admin.secret()?.as_deref().map(Token::new);
+        let names = Names::new(config, codecs);
+        let open = |store| origins::open_store(store, names.revision());
+        let store = config.store.as_ref().map(open).transpose();
         Ok(Self {
+            store: store.map_err(|error| ConfigError::new("store", error))?,
+            names,
             play: Play::new(config, codecs, token.is_some())?,
             resolver,
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
@@ -124,6 +133,8 @@ impl App {
             token,
             play,
             tls,
+            names,
+            store,
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
         let former = before.map(|app| &*app.maker);
@@ -145,8 +156,9 @@ impl App {
             },
             results: Results::new(
                 config,
-                Names::new(config, codecs),
+                names,
                 shares.cache,
+                store,
                 former.map(|maker| &maker.results),
             ),
             looks: Looks::new(LOOKS),

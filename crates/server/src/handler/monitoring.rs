@@ -8,7 +8,7 @@ use hyper::{Request, Response, StatusCode};
 use super::check_method;
 use crate::error::Error;
 use crate::handler::App;
-use crate::operations::metrics::{admission, cache, origins};
+use crate::operations::metrics::{admission, cache, origins, store};
 use crate::prometheus::{Exposition, Format};
 use crate::request::negotiation;
 use crate::request::route::Route;
@@ -46,7 +46,9 @@ impl App {
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
         let results = &self.maker.results;
-        cache::write(&mut out, &results.cache.stats(), results.purges());
+        let stats = results.cache.stats();
+        cache::write(&mut out, &stats);
+        store::write(&mut out, stats.store.as_ref());
         let waiting = [
             results.flights.followers(),
             results.fetches.followers(),

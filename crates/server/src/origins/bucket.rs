@@ -14,7 +14,7 @@ use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use object_store::ClientOptions;
 use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
@@ -142,75 +142,136 @@ impl BucketOrigin {
 
 fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
     let endpoint = config.endpoint_of(store);
+    let said = |error: object_store::Error| error.to_string();
+    let signer: Box<dyn Signer> = match keys(store, config)? {
+        Keys::None => return plain(store, config, &endpoint, None),
+        Keys::Sas(sas) => return plain(store, config, &endpoint, Some(sas)),
+        keys @ Keys::S3 { .. } => {
+            let builder = s3(config, keys).with_http_connector(SignaturesOnly);
+            Box::new(builder.build().map_err(said)?)
+        }
+        keys @ Keys::Google(_) => {
+            let builder = gcs(config, keys).with_http_connector(SignaturesOnly);
+            Box::new(builder.build().map_err(said)?)
+        }
+        keys @ Keys::Azure(_) => {
+            let builder = azure(config, keys).with_http_connector(SignaturesOnly);
+            Box::new(builder.build().map_err(said)?)
+        }
+    };
+    Ok(Access::Signed(signer))
+}
+
+/// What opens a bucket.
+pub(super) enum Keys {
+    /// It is open to everybody.
+    None,
+    S3 {
+        access: String,
+        secret: String,
+        token: Option<String>,
+    },
+    /// A service account's key, or the path of its file.
+    Google(String),
+    /// An account's key.
+    Azure(String),
+    /// A shared access signature.
+    Sas(String),
+}
+
+/// Reads the keys that a bucket's configuration names.
+///
+/// # Errors
+/// A sentence about the key that cannot work.
+pub(super) fn keys(store: Store, config: &BucketConfig) -> Result<Keys, String> {
     let secret = |key: &str, name: &Option<String>| {
         let read = |name: &String| from_env(&format!("{store}.{key}"), name);
         name.as_ref().map(read).transpose()
     };
     let access_key = secret("access_key_env", &config.access_key_env)?;
-    let said = |error: object_store::Error| error.to_string();
-    let signer: Box<dyn Signer> = match store {
-        Store::S3 => {
-            let secret_key = secret("secret_key_env", &config.secret_key_env)?;
-            let (access_key, secret_key) = match (access_key, secret_key) {
-                (Some(access_key), Some(secret_key)) => (access_key, secret_key),
-                (None, None) => return plain(store, config, &endpoint, None),
-                _ => {
-                    return Err(
-                        "give `s3.access_key_env` and `s3.secret_key_env` together, or neither for a \
-                         bucket that everybody may read"
-                            .to_owned(),
-                    );
-                }
-            };
-            let mut builder = AmazonS3Builder::new()
-                .with_bucket_name(&config.bucket)
-                .with_region(config.region())
-                .with_access_key_id(access_key)
-                .with_secret_access_key(secret_key)
-                .with_allow_http(true)
-                .with_http_connector(SignaturesOnly);
-            if let Some(token) = secret("session_token_env", &config.session_token_env)? {
-                builder = builder.with_token(token);
-            }
-            builder = match &config.endpoint {
-                Some(_) => builder.with_endpoint(endpoint),
-                // Amazon serves new buckets under their own names only.
-                None => builder.with_virtual_hosted_style_request(true),
-            };
-            Box::new(builder.build().map_err(said)?)
-        }
+    match store {
+        Store::S3 => match (
+            access_key,
+            secret("secret_key_env", &config.secret_key_env)?,
+        ) {
+            (Some(access), Some(key)) => Ok(Keys::S3 {
+                access,
+                secret: key,
+                token: secret("session_token_env", &config.session_token_env)?,
+            }),
+            (None, None) => Ok(Keys::None),
+            _ => Err(
+                "give `s3.access_key_env` and `s3.secret_key_env` together, or neither for a \
+                 bucket that everybody may read"
+                    .to_owned(),
+            ),
+        },
         Store::Gcs => {
-            let Some(credentials) = secret("credentials_env", &config.credentials_env)? else {
-                return plain(store, config, &endpoint, None);
-            };
-            let builder = GoogleCloudStorageBuilder::new()
-                .with_bucket_name(&config.bucket)
-                .with_base_url(&endpoint)
-                .with_http_connector(SignaturesOnly);
-            let builder = match credentials.trim_start().starts_with('{') {
-                true => builder.with_service_account_key(credentials),
-                false => builder.with_service_account_path(credentials),
-            };
-            Box::new(builder.build().map_err(said)?)
+            let credentials = secret("credentials_env", &config.credentials_env)?;
+            Ok(credentials.map_or(Keys::None, Keys::Google))
         }
         Store::Azure => match (access_key, secret("sas_env", &config.sas_env)?) {
-            (None, sas) => return plain(store, config, &endpoint, sas),
+            (None, sas) => Ok(sas.map_or(Keys::None, Keys::Sas)),
             (Some(_), Some(_)) => {
-                return Err("give `azure.access_key_env` or `azure.sas_env`, not both".to_owned());
+                Err("give `azure.access_key_env` or `azure.sas_env`, not both".to_owned())
             }
-            (Some(key), None) => {
-                let builder = MicrosoftAzureBuilder::new()
-                    .with_account(config.account.as_deref().unwrap_or_default())
-                    .with_container_name(&config.bucket)
-                    .with_access_key(key)
-                    .with_endpoint(endpoint)
-                    .with_allow_http(true)
-                    .with_http_connector(SignaturesOnly);
-                Box::new(builder.build().map_err(said)?)
-            }
+            (Some(key), None) => Ok(Keys::Azure(key)),
         },
+    }
+}
+
+pub(super) fn s3(config: &BucketConfig, keys: Keys) -> AmazonS3Builder {
+    let builder = AmazonS3Builder::new()
+        .with_bucket_name(&config.bucket)
+        .with_region(config.region())
+        .with_allow_http(true);
+    let builder = match keys {
+        Keys::S3 {
+            access,
+            secret,
+            token,
+        } => {
+            let builder = builder
+                .with_access_key_id(access)
+                .with_secret_access_key(secret);
+            match token {
+                Some(token) => builder.with_token(token),
+                None => builder,
+            }
+        }
+        _ => builder.with_skip_signature(true),
     };
-    Ok(Access::Signed(signer))
+    match &config.endpoint {
+        Some(_) => builder.with_endpoint(config.endpoint_of(Store::S3)),
+        // Amazon serves new buckets under their own names only.
+        None => builder.with_virtual_hosted_style_request(true),
+    }
+}
+
+pub(super) fn gcs(config: &BucketConfig, keys: Keys) -> GoogleCloudStorageBuilder {
+    let builder = GoogleCloudStorageBuilder::new()
+        .with_bucket_name(&config.bucket)
+        .with_base_url(&config.endpoint_of(Store::Gcs));
+    match keys {
+        Keys::Google(key) if key.trim_start().starts_with('{') => {
+            builder.with_service_account_key(key)
+        }
+        Keys::Google(path) => builder.with_service_account_path(path),
+        _ => builder.with_skip_signature(true),
+    }
+}
+
+pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder {
+    let builder = MicrosoftAzureBuilder::new()
+        .with_account(config.account.as_deref().unwrap_or_default())
+        .with_container_name(&config.bucket)
+        .with_endpoint(config.endpoint_of(Store::Azure))
+        .with_allow_http(true);
+    match keys {
+        Keys::Azure(key) => builder.with_access_key(key),
+        Keys::Sas(sas) => builder.with_config(AzureConfigKey::SasKey, sas),
+        _ => builder.with_skip_signature(true),
+    }
 }
 
 /// The bucket's own URL, and what has to be the query of all its URLs.

@@ -11,6 +11,11 @@ pub(crate) enum CacheStatus {
         /// Until it is checked again.
         ttl: Option<Duration>,
     },
+    /// Another node had made the answer, and it was in the store that they share.
+    Shared {
+        /// Until it is checked again.
+        ttl: Duration,
+    },
     /// It had an old answer, and gave that.
     Stale,
     /// It had no answer, or an old one, and one was made.
@@ -31,6 +36,7 @@ impl fmt::Display for CacheStatus {
         match *self {
             Self::Hit { ttl: Some(ttl) } => write!(f, "andon; hit; ttl={}", ttl.as_secs()),
             Self::Hit { ttl: None } => f.write_str("andon; hit"),
+            Self::Shared { ttl } => write!(f, "andon; hit; ttl={}; detail=STORE", ttl.as_secs()),
             // A negative ttl would be more telling, and has no bound that is worth telling.
             Self::Stale => f.write_str("andon; hit; ttl=0; detail=STALE"),
             Self::Forwarded {

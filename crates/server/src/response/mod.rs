@@ -125,14 +125,16 @@ pub(crate) fn purged(purged: Purged) -> Reply {
         from_memory,
         has_disk,
         survives_restart,
+        reaches_nodes,
     } = purged;
     let disk = match has_disk {
         true => "purged as well, entries not counted",
         false => "none",
     };
+    let nodes = reaches_nodes.map_or_else(String::new, |it| format!(",\"reaches_nodes\":{it}"));
     let text = format!(
         "{{\"purged\":true,\"entries_in_memory\":{from_memory},\"disk\":\"{disk}\",\
-         \"survives_restart\":{survives_restart}}}\n"
+         \"survives_restart\":{survives_restart}{nodes}}}\n"
     );
     let mut reply = with_type(StatusCode::OK, Bytes::from(text), "application/json");
     set_cache_control(&mut reply, "no-store");

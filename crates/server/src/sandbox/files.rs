@@ -14,7 +14,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags, path_beneath_rules,
 };
 
-use crate::config::{Config, ConfigError, Listen, OriginKind};
+use crate::config::{Config, ConfigError, Listen, OriginKind, StorePlace};
 
 /// What may be opened, and what for.
 #[derive(Debug)]
@@ -76,6 +76,16 @@ impl FileRules {
         rules.add_replaceable("tls.key", config.tls.key.as_deref());
         if let Some(disk) = config.cache.disk.as_ref().filter(|disk| disk.size.0 > 0) {
             rules.add("cache.disk", &disk.path, FileAccess::Write);
+        }
+        match config.store.as_ref().map(|store| &store.place) {
+            Some(StorePlace::Folder(root)) => rules.add("store.fs.root", root, FileAccess::Write),
+            Some(StorePlace::Bucket(_, bucket)) => {
+                rules.add_replaceable("store.ca", bucket.ca.as_deref());
+                let name = bucket.credentials_env.as_deref();
+                let file = name.and_then(std::env::var_os).map(PathBuf::from);
+                rules.add_replaceable("store.gcs.credentials_env", file.as_deref());
+            }
+            None => {}
         }
         for (key, listens) in [
             ("listen", &*config.listen),

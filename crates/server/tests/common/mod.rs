@@ -11,6 +11,7 @@ mod client;
 pub mod hostile;
 pub mod listener;
 pub mod origin;
+pub mod s3;
 mod trick;
 
 use std::net::SocketAddr;

@@ -15,8 +15,7 @@ pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     }
 }
 
-/// `purges` counts those since the last reload.
-pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
+pub(crate) fn write(out: &mut Exposition, stats: &Stats) {
     let memory = &stats.memory;
     let disk = stats.disk.as_ref();
     let tiers = |of_memory: u64, of_disk: Option<u64>| {
@@ -70,8 +69,8 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats, purges: u64) {
             out.sample("", &[("tier", tier)], value as f64);
         }
     }
-    out.counter("andon_cache_purges_total", "Purges.");
-    out.sample("", &[], purges as f64);
+    out.counter("andon_cache_purges_total", "Purges that were ordered here.");
+    out.sample("", &[], stats.purges as f64);
     out.gauge(
         "andon_cache_purge_rules_active",
         "Purge rules that look-ups are compared with.",

@@ -8,6 +8,7 @@ pub(crate) mod admission;
 pub(crate) mod cache;
 pub(crate) mod origins;
 mod process;
+pub(crate) mod store;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -44,8 +45,8 @@ const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 
 /// The stages that entries name: `cache` is a hit from its look-up on, `wait` is for somebody else who
 /// makes the same.
-const STAGES: [&str; 9] = [
-    "cache", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
+const STAGES: [&str; 10] = [
+    "cache", "store", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
 ];
 
 impl Default for Metrics {

@@ -44,14 +44,25 @@ impl FactsTable {
         Some(facts)
     }
 
-    /// Remembers; on disk, too, if others may be answered from there. `source` is its path.
-    pub(crate) fn remember(
-        &self,
-        key: Key,
-        facts: Arc<SourceFacts>,
-        on_disk: Option<(&Cache, Ticket, String)>,
-    ) {
-        if let Some((cache, ticket, source)) = on_disk {
+    /// Those that another node wrote into the store that nodes share.
+    pub(crate) async fn get_shared(&self, key: &Key, cache: &Cache) -> Option<Arc<SourceFacts>> {
+        let entry = cache.get_note_from_store(key).await?;
+        let record: Record = serde_json::from_slice(&entry.notes).ok()?;
+        let facts = Arc::new(record.into());
+        self.0.remember(&key.to_string(), Arc::clone(&facts));
+        Some(facts)
+    }
+
+    /// Remembers; on disk, too, if others may be answered from there, and in the store that nodes share for a source
+    /// that is asked for over a network.
+    pub(crate) fn remember(&self, key: Key, facts: Arc<SourceFacts>, kept: Option<KeptFacts<'_>>) {
+        if let Some(kept) = kept {
+            let KeptFacts {
+                cache,
+                ticket,
+                source,
+                is_remote,
+            } = kept;
             let notes = serde_json::to_vec(&Record::of(&facts)).unwrap_or_default();
             let entry = Entry {
                 source,
@@ -59,10 +70,24 @@ impl FactsTable {
                 life: Life::fresh_for(std::time::Duration::ZERO),
                 ..Entry::default()
             };
+            let entry = Arc::new(entry);
+            if is_remote {
+                cache.put_in_store(key, entry.clone(), ticket);
+            }
             cache.put_on_disk(key, entry, ticket);
         }
         self.0.remember(&key.to_string(), facts);
     }
+}
+
+/// Where facts are kept beside the table.
+pub(crate) struct KeptFacts<'a> {
+    pub(crate) cache: &'a Cache,
+    pub(crate) ticket: Ticket,
+    /// The source's path.
+    pub(crate) source: String,
+    /// Is it asked for over a network?
+    pub(crate) is_remote: bool,
 }
 
 /// As it is on disk.

@@ -8,15 +8,15 @@ mod name;
 mod notes;
 mod source_memo;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
 use andon_dialects::ImageRequest;
 use andon_recipe::Measured;
 use bytes::Bytes;
 
-pub(crate) use self::facts::{FactsTable, SourceFacts};
+pub(crate) use self::facts::{FactsTable, KeptFacts, SourceFacts};
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
@@ -68,8 +68,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) postponed: Memo<()>,
     /// Results being renewed behind a reply.
     pub(crate) renewing: Memo<()>,
-    /// Purges so far: what is called the same before and after one is not the same.
-    purges: AtomicU64,
+    /// What is worth a place in the store that nodes share, where there is one.
+    worth: Option<Worth>,
     pub(crate) names: Names,
 }
 
@@ -81,15 +81,24 @@ where
     /// Needs a tokio runtime. `memory` bytes of results are kept there, whatever is configured. The cache
     /// itself is that of `before`, if its tiers are in the same places; then it keeps its sizes until
     /// [`Results::resize`].
-    pub(crate) fn new(config: &Config, names: Names, memory: u64, before: Option<&Self>) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        names: Names,
+        memory: u64,
+        store: Option<andon_cache::StoreConfig>,
+        before: Option<&Self>,
+    ) -> Self {
         let cache = CacheConfig {
             memory: config::Bytes(memory),
             ..config.cache.clone()
         };
         let tiers = cache.tiers();
-        let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
+        let same = before.filter(|before| {
+            before.cache.has_tiers_of(&tiers) && before.cache.has_store_of(store.as_ref())
+        });
+        let cache_of_before = same.map(|before| before.cache.clone());
         Self {
-            cache: same.map_or_else(|| Cache::open(tiers), |before| before.cache.clone()),
+            cache: cache_of_before.unwrap_or_else(|| Cache::open_sharing(tiers, store)),
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
@@ -107,20 +116,23 @@ where
             failed_origins: Memo::default(),
             postponed: Memo::default(),
             renewing: Memo::default(),
-            purges: AtomicU64::new(0),
+            worth: config.store.as_ref().map(|store| Worth {
+                cost: store.min_cost.0,
+                life: store.min_life.0,
+            }),
             names,
         }
     }
 
     /// What a computation is called that begins now: one of before a purge is another.
     pub(crate) fn flight(&self, key: &Key, state: &str) -> Key {
-        let purges = self.purges.load(Ordering::Acquire).to_string();
+        let purges = self.purges().to_string();
         Key::of(&[key.to_string().as_str(), state, &purges])
     }
 
     /// What the fetch of a request's source is called, unless it still is `known`.
     pub(crate) fn fetch(&self, request: &ImageRequest, known: &str) -> Key {
-        let purges = self.purges.load(Ordering::Acquire).to_string();
+        let purges = self.purges().to_string();
         // What is passed on as it is has to meet more.
         let kind = if !request.is_file() {
             "picture"
@@ -156,14 +168,25 @@ where
         self.cache.resize(&self.config.tiers());
     }
 
-    /// Purges so far.
+    /// Purges so far, those of other nodes included.
     pub(crate) fn purges(&self) -> u64 {
-        self.purges.load(Ordering::Relaxed)
+        self.cache.purge_epoch()
+    }
+
+    /// Is there a store that nodes share?
+    pub(crate) fn shares(&self) -> bool {
+        self.worth.is_some()
+    }
+
+    /// Is a result that takes so much processor time, and is good on these terms, worth a place in the store?
+    pub(crate) fn is_worth_sharing(&self, cost: Duration, terms: &Terms) -> bool {
+        let life = terms.life.fresh_for + terms.life.stale_while_revalidate;
+        let worth = self.worth.as_ref().filter(|_| terms.shared);
+        worth.is_some_and(|least| cost >= least.cost && life >= least.life)
     }
 
     /// Forgets what `selector` names.
     pub(crate) async fn purge(&self, selector: Selector) -> Purged {
-        self.purges.fetch_add(1, Ordering::AcqRel);
         // They live for seconds: not worth telling which of them are meant.
         self.checked.clear();
         self.faults.clear();
@@ -171,6 +194,15 @@ where
         self.postponed.clear();
         self.cache.purge(selector).await
     }
+}
+
+/// The least that is stored for all nodes.
+#[derive(Clone, Copy, Debug)]
+struct Worth {
+    /// Processor time that a plan predicts.
+    cost: Duration,
+    /// How long a result may be used.
+    life: Duration,
 }
 
 /// Some eighty of the largest.

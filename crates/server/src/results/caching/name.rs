@@ -47,6 +47,11 @@ impl Names {
         }
     }
 
+    /// Counts changes of results: those of another revision are never used.
+    pub(crate) fn revision(&self) -> &str {
+        self.revision.text()
+    }
+
     /// What a request comes to for a source with these facts.
     pub(crate) fn resolve(
         &self,

@@ -20,6 +20,9 @@ pub(crate) struct Notes {
     /// What of the source was left out although nobody asked for that.
     #[serde(default)]
     pub(crate) picture: Vec<String>,
+    /// Microseconds of processor time that its plan predicted.
+    #[serde(default)]
+    pub(crate) cost: u64,
 }
 
 impl Notes {

@@ -12,6 +12,7 @@ mod rehearsal;
 mod renewal;
 mod resolving;
 mod result;
+mod shared;
 mod under_way;
 
 use std::sync::Arc;
@@ -74,6 +75,8 @@ pub(crate) struct Made {
     stages: Arc<Stages>,
     stored: bool,
     not_modified: bool,
+    /// Of one that another node made: how old it is, and for how much longer it is good.
+    shared: Option<(Duration, Duration)>,
 }
 
 /// A source, shared by all that are made of it.
@@ -230,7 +233,7 @@ impl Maker {
                     patience,
                 };
                 let look = (found.size(), found.source_key());
-                let made = maker.make(&job, &resolved, found, None, terms).await;
+                let made = maker.shared_or_made(&job, &resolved, found, terms).await;
                 if made.is_ok() {
                     let source = job.known.asked.request.source.as_str();
                     maker.looks.remember(source, look);

@@ -56,12 +56,15 @@ impl ObtainedResult {
         let collapsed = role == Role::Follower;
         Ok(Self {
             entry: made.entry,
-            age: Duration::ZERO,
-            status: CacheStatus::Forwarded {
-                stale,
-                not_modified: made.not_modified,
-                stored: made.stored,
-                collapsed,
+            age: made.shared.map_or(Duration::ZERO, |(age, _)| age),
+            status: match made.shared {
+                Some((_, ttl)) => CacheStatus::Shared { ttl },
+                None => CacheStatus::Forwarded {
+                    stale,
+                    not_modified: made.not_modified,
+                    stored: made.stored,
+                    collapsed,
+                },
             },
             stages: match collapsed {
                 true => vec![("wait", began.elapsed())],

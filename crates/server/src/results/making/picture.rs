@@ -47,6 +47,8 @@ pub(crate) struct Picture {
     pub(crate) notes: Vec<String>,
     /// Where plans are told.
     pub(crate) plan: Option<String>,
+    /// Processor time that the plan predicted.
+    pub(crate) cost: Duration,
 }
 
 impl Maker {
@@ -74,6 +76,7 @@ impl Maker {
             body: read.source,
             notes: Vec::new(),
             plan: None,
+            cost: Duration::ZERO,
         })
     }
 
@@ -123,6 +126,7 @@ impl Maker {
             media_type: document.media_type(),
             notes: Vec::new(),
             plan: None,
+            cost: Duration::ZERO,
         })
     }
 
@@ -221,6 +225,7 @@ impl Maker {
             media_type: rendered.media_type,
             notes: rendered.notes,
             plan: self.plan_header.then(|| plan.to_string()),
+            cost: Duration::from_nanos(plan.cost().nanos),
         })
     }
 

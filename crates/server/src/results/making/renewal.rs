@@ -2,7 +2,7 @@
 //! do when nobody answers.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use andon_cache::{Cancellation, Entry, Freshness, Key};
 use andon_dialects::ImageRequest;
@@ -108,7 +108,7 @@ impl Maker {
                     began,
                     patience: lookup.patience,
                 };
-                let made = maker.renewed(&job, lookup).await;
+                let made = maker.shared_or_renewed(&job, lookup).await;
                 made.map_err(|error| maker.note_fault(flight, error))
             };
             move |_: Cancellation| trace::within(trace, work)
@@ -117,7 +117,11 @@ impl Maker {
         ObtainedResult::landed(landed, stale, began)
     }
 
-    async fn renewed(self: &Arc<Self>, job: &ResultJob, lookup: Lookup) -> Result<Made, Error> {
+    pub(super) async fn renewed(
+        self: &Arc<Self>,
+        job: &ResultJob,
+        lookup: Lookup,
+    ) -> Result<Made, Error> {
         let request = &job.known.asked.request;
         let materials = {
             let (resolver, request) = (self.resolver.clone(), request.clone());
@@ -222,7 +226,11 @@ impl Maker {
             ..old.clone()
         };
         let stages = vec![("fetch", job.began.elapsed())];
-        self.keep(job, key, entry, terms, stages, true)
+        let cost = Duration::from_micros(notes.cost);
+        Made {
+            not_modified: true,
+            ..self.keep(job, key, entry, terms, cost, stages)
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::Maker;
 use crate::error::Error;
-use crate::results::caching::{Header, Resolved, SourceFacts, fallen, source_path};
+use crate::results::caching::{Header, KeptFacts, Resolved, SourceFacts, fallen, source_path};
 use crate::results::variant::RequestVariant;
 use crate::sources::resolver::OpenSource;
 
@@ -83,7 +83,7 @@ impl Maker {
         known.resolves_to(resolved, self.results.purges());
     }
 
-    fn resolved(
+    pub(super) fn resolved(
         &self,
         known: &RequestVariant,
         facts: Option<&SourceFacts>,
@@ -169,9 +169,13 @@ impl Maker {
         shared: Option<Ticket>,
     ) -> Arc<SourceFacts> {
         let (facts, results) = (Arc::new(facts), &self.results);
-        let source = source_path(&known.asked.request);
-        let on_disk = shared.map(|ticket| (&results.cache, ticket, source));
-        results.facts.remember(known.facts, facts.clone(), on_disk);
+        let kept = shared.map(|ticket| KeptFacts {
+            cache: &results.cache,
+            ticket,
+            source: source_path(&known.asked.request),
+            is_remote: known.is_remote,
+        });
+        results.facts.remember(known.facts, facts.clone(), kept);
         facts
     }
 }

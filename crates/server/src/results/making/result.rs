@@ -63,6 +63,7 @@ impl Maker {
             client: terms.client.clone(),
             plan: picture.plan,
             picture: picture.notes,
+            cost: u64::try_from(picture.cost.as_micros()).unwrap_or(u64::MAX),
         };
         let entry = Entry {
             body: picture.body,
@@ -75,28 +76,34 @@ impl Maker {
             negative: false,
             notes: notes.written(),
         };
-        Ok(self.keep(job, resolved.key, entry, &terms, stages, false))
+        Ok(self.keep(job, resolved.key, entry, &terms, picture.cost, stages))
     }
 
+    /// Keeps a result; for all nodes, too, if it took long enough to make.
     pub(super) fn keep(
         &self,
         job: &ResultJob,
         key: Key,
         entry: Entry,
         terms: &Terms,
+        cost: Duration,
         stages: Stages,
-        not_modified: bool,
     ) -> Made {
-        let entry = Arc::new(entry);
-        let stored = terms.shared && self.results.keeps();
+        let (entry, results) = (Arc::new(entry), &self.results);
+        let stored = terms.shared && results.keeps();
         if stored {
-            self.results.cache.put(key, entry.clone(), job.ticket);
+            results.cache.put(key, entry.clone(), job.ticket);
+        }
+        let is_picture = job.known.asked.request.ask == Ask::Picture;
+        if is_picture && results.is_worth_sharing(cost, terms) {
+            results.cache.put_in_store(key, entry.clone(), job.ticket);
         }
         Made {
             entry,
             stages: Arc::new(stages),
             stored,
-            not_modified,
+            not_modified: false,
+            shared: None,
         }
     }
 

@@ -1,0 +1,133 @@
+//! The fields of an entry as bytes, each with its length, wherever entries are written: all but the body.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+
+use crate::entry::Entry;
+use crate::freshness::{Life, millis};
+use crate::key::Key;
+use crate::purge::Selector;
+
+/// More than this was never written: URLs and tags are far shorter.
+pub(crate) const LONGEST: usize = 1 << 20;
+
+pub(crate) fn encode(entry: &Entry) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256);
+    put_bytes(&mut head, entry.media_type.as_bytes());
+    put_bytes(&mut head, entry.etag.as_bytes());
+    put_bytes(&mut head, entry.source.as_bytes());
+    put_bytes(&mut head, &entry.notes);
+    put_u64(&mut head, entry.last_modified.map_or(0, seconds_plus_one));
+    put_u64(&mut head, millis(entry.life.fresh_for));
+    put_u64(&mut head, millis(entry.life.stale_while_revalidate));
+    put_u64(&mut head, millis(entry.life.stale_if_error));
+    put_u64(&mut head, u64::from(entry.negative));
+    put_u64(&mut head, entry.tags.len() as u64);
+    entry
+        .tags
+        .iter()
+        .for_each(|tag| put_bytes(&mut head, tag.as_bytes()));
+    head
+}
+
+/// An entry without its body; `None` if these are not the fields of one, and nothing else.
+pub(crate) fn decode(head: &[u8]) -> Option<Entry> {
+    let mut head = Reader(head);
+    let entry = Entry {
+        body: Bytes::new(),
+        media_type: head.text()?,
+        etag: head.text()?,
+        source: head.text()?,
+        notes: Bytes::copy_from_slice(head.bytes()?),
+        last_modified: time_from_seconds_plus_one(head.u64()?)?,
+        life: Life {
+            fresh_for: Duration::from_millis(head.u64()?),
+            stale_while_revalidate: Duration::from_millis(head.u64()?),
+            stale_if_error: Duration::from_millis(head.u64()?),
+        },
+        negative: head.u64()? != 0,
+        tags: (0..head.u64()?)
+            .map(|_| head.text())
+            .collect::<Option<_>>()?,
+    };
+    head.0.is_empty().then_some(entry)
+}
+
+/// Its kind, and what it names.
+pub(crate) fn put_selector(to: &mut Vec<u8>, selector: &Selector) {
+    let (kind, what): (u8, &[u8]) = match selector {
+        Selector::Key(key) => (b'k', key.as_bytes()),
+        Selector::Source(source) => (b's', source.as_bytes()),
+        Selector::Prefix(prefix) => (b'p', prefix.as_bytes()),
+        Selector::Tag(tag) => (b't', tag.as_bytes()),
+        Selector::Everything => (b'*', &[]),
+    };
+    to.push(kind);
+    to.extend_from_slice(what);
+}
+
+pub(crate) fn selector(bytes: &[u8]) -> Option<Selector> {
+    let (kind, what) = bytes.split_first()?;
+    let text = || Some(std::str::from_utf8(what).ok()?.to_owned());
+    Some(match kind {
+        b'k' => Selector::Key(Key::from_bytes(what.try_into().ok()?)),
+        b's' => Selector::Source(text()?),
+        b'p' => Selector::Prefix(text()?),
+        b't' => Selector::Tag(text()?),
+        b'*' => Selector::Everything,
+        _ => return None,
+    })
+}
+
+pub(crate) fn put_u64(to: &mut Vec<u8>, number: u64) {
+    to.extend_from_slice(&number.to_le_bytes());
+}
+
+pub(crate) fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
+    put_u64(to, bytes.len() as u64);
+    to.extend_from_slice(bytes);
+}
+
+/// Takes fields from the front; `None` past the end.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = usize::try_from(self.u64()?).ok()?;
+        self.take(len)
+    }
+
+    pub(crate) fn text(&mut self) -> Option<String> {
+        Some(std::str::from_utf8(self.bytes()?).ok()?.to_owned())
+    }
+}
+
+/// Zero is "none", so a time is written one second late.
+fn seconds_plus_one(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs() + 1)
+}
+
+fn time_from_seconds_plus_one(seconds: u64) -> Option<Option<SystemTime>> {
+    match seconds.checked_sub(1) {
+        None => Some(None),
+        Some(seconds) => UNIX_EPOCH
+            .checked_add(Duration::from_secs(seconds))
+            .map(Some),
+    }
+}

@@ -1,0 +1,228 @@
+//! The purges of all nodes, as one object: whoever adds one replaces it, if nobody else did meanwhile.
+//!
+//! Each purge has the next number. An entry carries the number that its node had read when its making began, and is
+//! dead if a later purge names it: numbers, and no node's clock, say what came first. A new log begins with the time
+//! in milliseconds, so that its numbers are beyond those of one that was lost.
+
+use crate::entry::Stored;
+use crate::fields::{self, Reader, put_bytes, put_u64};
+use crate::key::Key;
+use crate::purge::{Mark, Rules, Selector};
+
+/// What the object says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedLog {
+    /// The number it began with.
+    pub(crate) start: u64,
+    /// Purges up to this number have been left out: what is older cannot be judged.
+    pub(crate) floor: u64,
+    /// The number of the last purge.
+    pub(crate) last: u64,
+    /// The purges, the oldest first.
+    pub(crate) marks: Vec<Mark>,
+}
+
+impl SharedLog {
+    pub(crate) fn new(start: u64) -> Self {
+        Self {
+            start,
+            floor: start,
+            last: start,
+            marks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, selector: Selector) {
+        self.last += 1;
+        match selector {
+            Selector::Everything => self.marks.clear(),
+            _ => self.marks.retain(|mark| mark.selector != selector),
+        }
+        self.marks.push(Mark {
+            generation: self.last,
+            selector,
+        });
+        if self.marks.len() > MOST {
+            let dropped = self.marks.drain(..MOST / 2).next_back();
+            self.floor = dropped.map_or(self.floor, |mark| mark.generation);
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for number in [self.start, self.floor, self.last] {
+            put_u64(&mut bytes, number);
+        }
+        for mark in &self.marks {
+            let mut record = mark.generation.to_le_bytes().to_vec();
+            fields::put_selector(&mut record, &mark.selector);
+            put_bytes(&mut bytes, &record);
+        }
+        bytes
+    }
+
+    /// `None` for what no node wrote.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader(bytes);
+        let mut log = Self {
+            start: reader.u64()?,
+            floor: reader.u64()?,
+            last: reader.u64()?,
+            marks: Vec::new(),
+        };
+        while !reader.0.is_empty() {
+            let mut record = Reader(reader.bytes()?);
+            log.marks.push(Mark {
+                generation: record.u64()?,
+                selector: fields::selector(record.0)?,
+            });
+        }
+        Some(log)
+    }
+}
+
+/// A log that entries are held against.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    start: u64,
+    floor: u64,
+    last: u64,
+    rules: Rules,
+}
+
+impl Judge {
+    pub(crate) fn of(log: &SharedLog) -> Self {
+        let mut rules = Rules::default();
+        for mark in &log.marks {
+            rules.add(mark.clone());
+        }
+        Self {
+            start: log.start,
+            floor: log.floor,
+            last: log.last,
+            rules,
+        }
+    }
+
+    /// The number of the last purge that is known; 0 if none is.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    pub(crate) fn rules(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Is an entry dead that this node made? Nothing is until a log was read. One that was made before that is, if
+    /// any purge names it.
+    pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
+        match (self.last, stored.position) {
+            (0, _) => false,
+            (_, 0) => self.floor > self.start || self.rules.kill(key, &stored.entry, self.start),
+            (_, position) => self.kills_since(key, stored, position),
+        }
+    }
+
+    /// Is an entry from the store dead? All are until a log was read.
+    pub(crate) fn kills_shared(&self, key: &Key, stored: &Stored) -> bool {
+        self.last == 0 || self.kills_since(key, stored, stored.position)
+    }
+
+    fn kills_since(&self, key: &Key, stored: &Stored, position: u64) -> bool {
+        position < self.floor
+            || position > self.last
+            || self.rules.kill(key, &stored.entry, position)
+    }
+}
+
+/// Purges that are kept. At some 60 bytes each, a node reads 250 KB after a purge at worst.
+const MOST: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::entry::Entry;
+    use crate::freshness::Stamp;
+
+    fn stored(position: u64) -> Stored {
+        Stored {
+            entry: Arc::new(Entry {
+                source: "/a.jpg".into(),
+                ..Entry::default()
+            }),
+            stamp: Stamp {
+                wall: 0,
+                since_boot: 0,
+                boot: 0,
+            },
+            generation: 0,
+            position,
+        }
+    }
+
+    fn source(path: &str) -> Selector {
+        Selector::Source(path.into())
+    }
+
+    #[test]
+    fn what_is_written_reads_back_and_half_of_it_does_not() {
+        let mut log = SharedLog::new(1000);
+        log.add(source("/a.jpg"));
+        log.add(Selector::Prefix("/trip/".into()));
+        log.add(Selector::Tag("行灯".into()));
+        log.add(Selector::Key(Key::of(&["k"])));
+        let bytes = log.encode();
+        assert_eq!(SharedLog::decode(&bytes), Some(log));
+        assert_eq!(SharedLog::decode(&bytes[..bytes.len() - 1]), None);
+    }
+
+    #[test]
+    fn an_entry_is_dead_if_a_purge_names_it_that_its_node_had_not_read() {
+        let key = Key::of(&["k"]);
+        let mut log = SharedLog::new(1000);
+        log.add(source("/other.jpg"));
+        log.add(source("/a.jpg"));
+        let judge = Judge::of(&log);
+        for (position, dead) in [(999, true), (1000, true), (1001, true), (1002, false)] {
+            let stored = stored(position);
+            assert_eq!(judge.kills(&key, &stored), dead, "{position}");
+            assert_eq!(judge.kills_shared(&key, &stored), dead, "{position}");
+        }
+        // From a log that was lost.
+        assert!(judge.kills_shared(&key, &stored(1003)));
+        // Made before the log was read, and named by a purge; the next is not.
+        assert!(judge.kills(&key, &stored(0)));
+        assert!(!Judge::of(&SharedLog::new(1000)).kills(&key, &stored(0)));
+    }
+
+    #[test]
+    fn until_a_log_was_read_nothing_of_the_store_is_alive_and_all_that_was_made_here() {
+        let (judge, key) = (Judge::default(), Key::of(&["k"]));
+        assert!(judge.kills_shared(&key, &stored(5)));
+        assert!(!judge.kills(&key, &stored(5)));
+        assert!(!judge.kills(&key, &stored(0)));
+    }
+
+    #[test]
+    fn the_same_purge_again_takes_no_room_and_too_many_leave_a_floor() {
+        let key = Key::of(&["k"]);
+        let mut log = SharedLog::new(10);
+        for _ in 0..3 {
+            log.add(source("/b.jpg"));
+        }
+        assert_eq!((log.marks.len(), log.last, log.floor), (1, 13, 10));
+        let before = stored(13);
+        for number in 0..MOST {
+            log.add(source(&number.to_string()));
+        }
+        assert_eq!(log.marks.len(), MOST / 2 + 1);
+        assert!(Judge::of(&log).kills(&key, &before));
+        assert!(Judge::of(&log).kills(&key, &stored(0)));
+        assert!(!Judge::of(&log).kills(&key, &stored(log.last)));
+        log.add(Selector::Everything);
+        assert_eq!(log.marks.len(), 1);
+        assert!(Judge::of(&log).kills(&key, &stored(log.last - 1)));
+    }
+}

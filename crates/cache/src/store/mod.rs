@@ -1,0 +1,482 @@
+//! The tier that nodes share: results in a bucket, and the purges of all of them in one object beside those.
+//!
+//! A bucket is slow, may be down, and others may write to it. So a look-up runs beside whoever waits for it and has a
+//! deadline; results are written behind the replies, from a bounded queue; nothing is believed that is not sealed; and
+//! while the purges cannot be read nothing is asked at all.
+
+pub(crate) mod bucket;
+pub(crate) mod folder;
+mod health;
+mod log;
+mod queue;
+mod seal;
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
+
+use self::bucket::{Bucket, BucketError, Object, Version};
+use self::health::StoreHealth;
+use self::log::{Judge, SharedLog};
+use self::queue::Uploads;
+use self::seal::Sealer;
+use crate::clock::Clock;
+use crate::entry::Stored;
+use crate::freshness::millis;
+use crate::key::Key;
+use crate::locks::{Lock, Shared};
+use crate::purge::Selector;
+use crate::stats::StoreStats;
+
+/// The shared store, and how it is used.
+#[derive(Clone)]
+pub struct StoreConfig {
+    /// What keeps the objects.
+    pub bucket: Arc<dyn Bucket>,
+    /// Its name: for the log, and to tell it from another.
+    pub place: String,
+    /// What only the nodes know.
+    pub secret: String,
+    /// Of results: those of another are never used.
+    pub revision: String,
+    /// How long whoever wants a result waits for a look-up before it is made meanwhile.
+    pub wait: Duration,
+    /// How long a look-up may take at all.
+    pub timeout: Duration,
+    /// Between two looks at the purges of others.
+    pub poll: Duration,
+    /// Bytes of results that wait to be written.
+    pub queue: u64,
+}
+
+/// Without the secret.
+impl fmt::Debug for StoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreConfig")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StoreConfig {
+    /// Is `other` the same store, used in the same way?
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let parts = |it: &Self| {
+            let texts = [&it.place, &it.secret, &it.revision].map(String::clone);
+            (texts, [it.wait, it.timeout, it.poll], it.queue)
+        };
+        parts(self) == parts(other)
+    }
+}
+
+/// The tier. A clone is the same one.
+#[derive(Clone)]
+pub(crate) struct SharedStore(Arc<Inner>);
+
+struct Inner {
+    config: StoreConfig,
+    sealer: Sealer,
+    clock: Arc<dyn Clock>,
+    runtime: Handle,
+    health: StoreHealth,
+    judge: RwLock<Judge>,
+    /// Purges of this node are added one after the other.
+    adding: tokio::sync::Mutex<()>,
+    /// The log as it was read or written last.
+    log: Mutex<Option<(SharedLog, Version)>>,
+    uploads: Uploads,
+    lookups: Arc<Semaphore>,
+    /// Objects that were seen: a result that is made nevertheless takes their place.
+    seen: Mutex<HashMap<Key, Version>>,
+    /// An upload ended.
+    progress: Notify,
+    counts: Counts,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    skipped: AtomicU64,
+    errors: AtomicU64,
+    rejected: AtomicU64,
+    stored: AtomicU64,
+    present: AtomicU64,
+}
+
+impl SharedStore {
+    /// Must be called inside a tokio runtime.
+    pub(crate) fn new(config: StoreConfig, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(Inner {
+            sealer: Sealer::new(config.secret.as_bytes(), &config.revision),
+            clock,
+            runtime: Handle::current(),
+            health: StoreHealth::new(config.place.clone()),
+            judge: RwLock::default(),
+            adding: tokio::sync::Mutex::default(),
+            log: Mutex::default(),
+            uploads: Uploads::new(config.queue),
+            lookups: Arc::new(Semaphore::new(MOST_LOOKUPS)),
+            seen: Mutex::default(),
+            progress: Notify::new(),
+            counts: Counts::default(),
+            config,
+        }))
+    }
+
+    pub(crate) fn config(&self) -> &StoreConfig {
+        &self.0.config
+    }
+
+    /// The number of the last purge that is known here.
+    pub(crate) fn position(&self) -> u64 {
+        self.0.judge.reading().last()
+    }
+
+    /// Does a purge of some node name this entry, which this node keeps?
+    pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
+        self.0.judge.reading().kills(key, stored)
+    }
+
+    /// How long to wait for a look-up before the result is made meanwhile.
+    pub(crate) fn patience(&self) -> Duration {
+        self.0.health.patience(self.0.config.wait)
+    }
+
+    /// Looks up; `None` if that was not possible now. It goes on although nobody waits for it any more, so that what it
+    /// says of the store counts.
+    pub(crate) async fn get(&self, key: &Key) -> Option<Option<Stored>> {
+        let inner = &self.0;
+        let permit = inner.lookups.clone().try_acquire_owned();
+        let (true, Ok(permit)) = (inner.is_usable(), permit) else {
+            inner.counts.skipped.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        let (inside, key) = (Arc::clone(inner), *key);
+        let looking = inner.runtime.spawn(async move {
+            let found = inside.look_up(&key).await;
+            drop(permit);
+            found
+        });
+        looking.await.ok()
+    }
+
+    /// Queues a result for writing; left out if the queue is full or the store is not in use.
+    pub(crate) fn put(&self, key: Key, stored: Stored) {
+        let inner = &self.0;
+        let unusable = stored.position == 0 || !inner.is_usable() || self.kills(&key, &stored);
+        if unusable {
+            inner.uploads.drop_one();
+        } else if inner.uploads.push(key, stored) {
+            let inside = Arc::clone(inner);
+            inner.runtime.spawn(async move { inside.write_all().await });
+        }
+    }
+
+    /// Tells all nodes to forget what `selector` names. Whether they will learn of it.
+    pub(crate) async fn purge(&self, selector: Selector) -> bool {
+        let inner = &self.0;
+        let adding = async {
+            let _turn = inner.adding.lock().await;
+            for attempt in 0..MOST_ATTEMPTS {
+                if attempt > 0 {
+                    tokio::time::sleep(Duration::from_millis(jitter(50))).await;
+                }
+                match inner.add_purge(&selector).await {
+                    Ok(()) => return Ok(()),
+                    Err(BucketError::Conflict) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(BucketError::Conflict)
+        };
+        let added = timeout(PURGE_DEADLINE, adding).await;
+        let added = added.unwrap_or_else(|_| {
+            Err(BucketError::Failed(format!(
+                "no answer within {PURGE_DEADLINE:?}"
+            )))
+        });
+        if let Err(error) = &added {
+            inner.counts.errors.fetch_add(1, Ordering::Relaxed);
+            let place = &inner.config.place;
+            tracing::warn!(place, %error, "a purge could not be shared with other nodes");
+        }
+        added.is_ok()
+    }
+
+    /// Reads the purges of all nodes; whether there are new ones.
+    pub(crate) async fn read_purges(&self) -> bool {
+        let inner = &self.0;
+        let reading = timeout(inner.config.timeout.max(LEAST_TIMEOUT), inner.read_log());
+        match reading.await {
+            Ok(Ok(changed)) => {
+                inner.health.heard();
+                changed
+            }
+            Ok(Err(error)) => {
+                inner.trouble(&format!("purges: {error}"));
+                false
+            }
+            Err(_) => {
+                inner.trouble("purges: no answer in time");
+                false
+            }
+        }
+    }
+
+    /// Waits until all that was queued is written, or given up.
+    pub(crate) async fn flush(&self) {
+        loop {
+            let progress = self.0.progress.notified();
+            if self.0.uploads.is_idle() {
+                return;
+            }
+            let _ = timeout(Duration::from_secs(1), progress).await;
+        }
+    }
+
+    /// All but the outcomes of look-ups.
+    pub(crate) fn stats(&self) -> StoreStats {
+        let inner = &self.0;
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (queued_bytes, dropped) = inner.uploads.usage();
+        StoreStats {
+            skipped: load(&inner.counts.skipped),
+            errors: load(&inner.counts.errors),
+            rejected: load(&inner.counts.rejected),
+            stored: load(&inner.counts.stored),
+            present: load(&inner.counts.present),
+            dropped,
+            queued_bytes,
+            purge_rules: inner.judge.reading().rules() as u64,
+            ready: inner.is_usable(),
+            error: inner.health.error(),
+            ..StoreStats::default()
+        }
+    }
+}
+
+impl Inner {
+    /// A few missed polls are no outage.
+    fn is_usable(&self) -> bool {
+        self.health.is_usable(3 * self.config.poll + LEAST_TIMEOUT)
+    }
+
+    async fn look_up(&self, key: &Key) -> Option<Stored> {
+        let began = Instant::now();
+        let name = name(key);
+        let got = timeout(self.config.timeout, self.bucket().get(&name, None)).await;
+        let took = began.elapsed();
+        let object = match got {
+            Ok(Ok(object)) => object,
+            Ok(Err(error)) => return self.fail(None, &error.to_string()),
+            Err(_) => return self.fail(Some(took), "no answer in time"),
+        };
+        self.health.answered(took);
+        let Object::Here(bytes, version) = object else {
+            return None;
+        };
+        {
+            let mut seen = self.seen.locked();
+            if seen.len() >= MOST_SEEN {
+                seen.clear();
+            }
+            seen.insert(*key, version);
+        }
+        self.opened(key, bytes).await
+    }
+
+    async fn opened(&self, key: &Key, bytes: Bytes) -> Option<Stored> {
+        let (sealer, now, wanted) = (self.sealer.clone(), self.clock.now(), *key);
+        let open = move || sealer.open(&wanted, bytes, &now);
+        let Some(stored) = tokio::task::spawn_blocking(open).await.ok()? else {
+            let name = name(key);
+            if self.counts.rejected.fetch_add(1, Ordering::Relaxed) == 0 {
+                let place = &self.config.place;
+                tracing::warn!(
+                    place,
+                    name,
+                    "an object of the shared store has no valid seal; it is not used (logged once)"
+                );
+            }
+            return None;
+        };
+        let dead = self.judge.reading().kills_shared(key, &stored);
+        (!dead).then_some(stored)
+    }
+
+    /// A writer's work, until the queue is empty.
+    async fn write_all(self: Arc<Self>) {
+        while let Some((key, stored)) = self.uploads.next() {
+            let written = self.is_usable() && self.write(&key, &stored).await;
+            self.uploads.done(&stored, written);
+        }
+        self.progress.notify_waiters();
+    }
+
+    async fn write(&self, key: &Key, stored: &Stored) -> bool {
+        let (sealer, name_of, sealed) = (self.sealer.clone(), *key, stored.clone());
+        let seal = move || sealer.seal(&name_of, &sealed);
+        let Ok(Some(object)) = tokio::task::spawn_blocking(seal).await else {
+            return false;
+        };
+        let mut over = self.seen.locked().remove(key);
+        let was_seen = over.is_some();
+        let mut written = self.upload(key, object.clone(), over).await;
+        if !was_seen && written == Err(BucketError::Conflict) {
+            // Nobody here has looked at what is there. It stays, unless it is of no use.
+            let is_useless = self.look_up(key).await.is_none();
+            over = self.seen.locked().remove(key).filter(|_| is_useless);
+            if over.is_some() {
+                written = self.upload(key, object, over).await;
+            }
+        }
+        match written {
+            Ok(()) => {
+                self.counts.stored.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            // Another node was faster: its result is as good.
+            Err(BucketError::Conflict) => {
+                self.counts.present.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            Err(error) => self.fail(None, &error.to_string()).unwrap_or(false),
+        }
+    }
+
+    async fn upload(
+        &self,
+        key: &Key,
+        object: Bytes,
+        over: Option<Version>,
+    ) -> Result<(), BucketError> {
+        let name = name(key);
+        let put = self.bucket().put(&name, object, over.as_ref());
+        let put = timeout(UPLOAD_DEADLINE, put).await;
+        put.unwrap_or_else(|_| Err(BucketError::Failed("no answer in time".to_owned())))
+    }
+
+    async fn read_log(&self) -> Result<bool, BucketError> {
+        let known = self.log.locked().clone();
+        let version = known.as_ref().map(|(_, version)| version);
+        match self.bucket().get(PURGES, version).await? {
+            Object::Unchanged => Ok(false),
+            Object::Here(bytes, version) => self.take(&bytes, version),
+            Object::Missing => {
+                // The first node begins one; whoever knows what was in a lost one writes that.
+                let now = millis(self.clock.now().wall);
+                let log = known.map_or_else(|| SharedLog::new(now), |(log, _)| log);
+                let object = self.sealer.seal_purges(&log.encode());
+                match self.bucket().put(PURGES, object, None).await {
+                    Ok(()) | Err(BucketError::Conflict) => {}
+                    Err(error) => return Err(error),
+                }
+                match self.bucket().get(PURGES, None).await? {
+                    Object::Here(bytes, version) => self.take(&bytes, version),
+                    _ => Err(BucketError::Failed("the object cannot be read".to_owned())),
+                }
+            }
+        }
+    }
+
+    /// Takes in what the log says; whether that is new.
+    fn take(&self, bytes: &[u8], version: Version) -> Result<bool, BucketError> {
+        let log = self.sealer.open_purges(bytes).and_then(SharedLog::decode);
+        let log = log.ok_or_else(|| {
+            let why = "the object `purges` was not sealed with this secret";
+            BucketError::Failed(why.to_owned())
+        })?;
+        let mut known = self.log.locked();
+        if let Some((before, _)) = &*known
+            && (log.last < before.last || log.floor < before.floor)
+        {
+            let why = "the object `purges` is older than one that was read before";
+            return Err(BucketError::Failed(why.to_owned()));
+        }
+        let is_new = known.as_ref().is_none_or(|(before, _)| *before != log);
+        if is_new {
+            *self.judge.writing() = Judge::of(&log);
+        }
+        let says_something = known.is_some() || !log.marks.is_empty();
+        *known = Some((log, version));
+        Ok(is_new && says_something)
+    }
+
+    async fn add_purge(&self, selector: &Selector) -> Result<(), BucketError> {
+        self.read_log().await?;
+        let known = self.log.locked().clone();
+        let (mut log, version) = known.ok_or(BucketError::Conflict)?;
+        log.add(selector.clone());
+        let object = self.sealer.seal_purges(&log.encode());
+        self.bucket().put(PURGES, object, Some(&version)).await?;
+        // Whatever was added since then is in what is read now.
+        self.read_log().await?;
+        Ok(())
+    }
+
+    fn bucket(&self) -> &dyn Bucket {
+        &*self.config.bucket
+    }
+
+    fn fail<T>(&self, after: Option<Duration>, message: &str) -> Option<T> {
+        self.counts.errors.fetch_add(1, Ordering::Relaxed);
+        self.health.failed(after, message);
+        None
+    }
+
+    fn trouble(&self, message: &str) {
+        self.counts.errors.fetch_add(1, Ordering::Relaxed);
+        self.health.stop(message);
+    }
+}
+
+/// Reads the purges for as long as the cache lives, and tells it of new ones.
+pub(crate) async fn follow<T: Send + Sync>(cache: Weak<T>, store: SharedStore, tell: fn(&T)) {
+    loop {
+        let changed = store.read_purges().await;
+        let Some(cache) = cache.upgrade() else { return };
+        if changed {
+            tell(&cache);
+        }
+        drop(cache);
+        let poll = store.config().poll;
+        let pause = match store.0.health.error() {
+            // What asks whether it is well again is this.
+            Some(_) => poll.min(Duration::from_secs(1)),
+            None => poll,
+        };
+        let spread = u64::try_from(pause.as_millis() / 2).unwrap_or(u64::MAX);
+        tokio::time::sleep(pause * 3 / 4 + Duration::from_millis(jitter(spread))).await;
+    }
+}
+
+/// The result's name in the bucket: in 256 folders, which file systems like.
+fn name(key: &Key) -> String {
+    let key = key.to_string();
+    format!("results/{}/{key}", &key[..2])
+}
+
+/// Below this, so that nodes do not act in step.
+fn jitter(below: u64) -> u64 {
+    RandomState::new().hash_one(0u8) % below.max(1)
+}
+
+const PURGES: &str = "purges";
+const MOST_LOOKUPS: usize = 64;
+/// Objects whose versions are remembered, at some 200 bytes each.
+const MOST_SEEN: usize = 4096;
+/// Two nodes that purge at the same moment disturb each other once, or twice.
+const MOST_ATTEMPTS: u32 = 16;
+const PURGE_DEADLINE: Duration = Duration::from_secs(5);
+const UPLOAD_DEADLINE: Duration = Duration::from_secs(10);
+/// The purges are waited for behind all replies, so they may take longer than look-ups.
+const LEAST_TIMEOUT: Duration = Duration::from_secs(2);

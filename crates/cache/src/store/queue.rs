@@ -1,0 +1,135 @@
+//! Results on their way to the store: bounded in number and bytes, so that a store that cannot keep up costs results
+//! in it, not memory.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use crate::entry::Stored;
+use crate::key::Key;
+use crate::locks::Lock;
+
+/// The queue, in the order in which results came.
+#[derive(Debug)]
+pub(crate) struct Uploads {
+    most_bytes: u64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    waiting: VecDeque<(Key, Stored)>,
+    /// Of those that wait and those that are being written.
+    bytes: u64,
+    dropped: u64,
+    writers: usize,
+}
+
+impl Uploads {
+    pub(crate) fn new(most_bytes: u64) -> Self {
+        Self {
+            most_bytes,
+            inner: Mutex::default(),
+        }
+    }
+
+    /// Adds a result, or leaves it out if there is no room. Whether the caller is to start another writer.
+    pub(crate) fn push(&self, key: Key, stored: Stored) -> bool {
+        let mut inner = self.inner.locked();
+        let weight = stored.entry.weight();
+        if inner.waiting.len() >= MOST_WAITING || inner.bytes + weight > self.most_bytes {
+            inner.dropped += 1;
+            return false;
+        }
+        inner.bytes += weight;
+        inner.waiting.push_back((key, stored));
+        let starts = inner.writers < WRITERS;
+        inner.writers += usize::from(starts);
+        starts
+    }
+
+    /// A writer's next result; `done` follows. With `None` the writer is dismissed, in the same breath.
+    pub(crate) fn next(&self) -> Option<(Key, Stored)> {
+        let mut inner = self.inner.locked();
+        let next = inner.waiting.pop_front();
+        if next.is_none() {
+            inner.writers -= 1;
+        }
+        next
+    }
+
+    /// It is written, or given up.
+    pub(crate) fn done(&self, stored: &Stored, written: bool) {
+        let mut inner = self.inner.locked();
+        inner.bytes -= stored.entry.weight();
+        inner.dropped += u64::from(!written);
+    }
+
+    /// Leaves one out.
+    pub(crate) fn drop_one(&self) {
+        self.inner.locked().dropped += 1;
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.inner.locked().writers == 0
+    }
+
+    /// Bytes waiting or being written, and how many results were left out so far.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        let inner = self.inner.locked();
+        (inner.bytes, inner.dropped)
+    }
+}
+
+/// Results that wait.
+const MOST_WAITING: usize = 1000;
+/// Uploads at a time.
+const WRITERS: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::entry::Entry;
+    use crate::freshness::Stamp;
+
+    fn stored(bytes: usize) -> Stored {
+        Stored {
+            entry: Arc::new(Entry {
+                body: vec![0; bytes].into(),
+                ..Entry::default()
+            }),
+            stamp: Stamp {
+                wall: 0,
+                since_boot: 0,
+                boot: 0,
+            },
+            generation: 0,
+            position: 0,
+        }
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes_and_in_number_and_the_rest_is_counted() {
+        let key = Key::of(&["k"]);
+        let weight = stored(1 << 20).entry.weight();
+        let uploads = Uploads::new(3 * weight);
+        let starts = [(); 5].map(|()| uploads.push(key, stored(1 << 20)));
+        assert_eq!(starts, [true, true, true, false, false]);
+        assert_eq!(uploads.usage(), (3 * weight, 2));
+
+        // One that is being written still counts.
+        let (_, writing) = uploads.next().expect("one");
+        assert!(!uploads.push(key, stored(1 << 20)));
+        uploads.done(&writing, true);
+        assert!(uploads.push(key, stored(1 << 20)), "the fourth writer");
+        assert_eq!(uploads.usage(), (3 * weight, 3));
+
+        let small = Uploads::new(u64::MAX);
+        for _ in 0..MOST_WAITING + 7 {
+            small.push(key, stored(0));
+        }
+        assert_eq!(small.usage().1, 7);
+        assert!(!small.is_idle());
+    }
+}

@@ -1,0 +1,163 @@
+//! Results that another node has made: they are looked up in the store that nodes share, within the flight that would
+//! make them. The look-up goes first, but not for long; after that both run, and the first whole result is taken.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_cache::{Hit, Ticket};
+use andon_dialects::Ask;
+
+use super::result::ResultJob;
+use super::{Lookup, Made, Maker, fresh_for};
+use crate::error::Error;
+use crate::request::conditional::Validators;
+use crate::results::caching::{Notes, Resolved, Terms};
+use crate::sources::resolver::OpenSource;
+
+/// What was found there.
+enum Found {
+    Fresh(Made),
+    /// Its origin may say that it is still good.
+    Stale(Arc<Resolved>, Hit),
+}
+
+impl Maker {
+    /// The result of a file, which another node made of the same file, or one that is made now.
+    pub(super) async fn shared_or_made(
+        &self,
+        job: &ResultJob,
+        resolved: &Resolved,
+        found: OpenSource,
+        terms: Terms,
+    ) -> Result<Made, Error> {
+        if job.known.asked.request.ask != Ask::Picture || !self.results.shares() {
+            return self.make(job, resolved, found, None, terms).await;
+        }
+        // Whoever could have it in a moment does not wait for longer than that.
+        let most = self.admission.expected_cost(found.size());
+        let etag = found.validators(&resolved.text).etag;
+        let look_up = async {
+            let began = Instant::now();
+            let hit = self.results.cache.get_from_store(&resolved.key, job.ticket);
+            let hit = hit.await.filter(|hit| hit.entry.etag == etag)?;
+            let left = self.results.config.fs_fresh.0;
+            Some(Found::Fresh(Made::by_another(&hit, left, began)))
+        };
+        self.first_of(most, look_up, |_| {
+            self.make(job, resolved, found, None, terms)
+        })
+        .await
+    }
+
+    /// The result of a source that is asked for over a network.
+    pub(super) async fn shared_or_renewed(
+        self: &Arc<Self>,
+        job: &ResultJob,
+        lookup: Lookup,
+    ) -> Result<Made, Error> {
+        let is_picture = job.known.asked.request.ask == Ask::Picture;
+        if lookup.hit.is_some() || !is_picture || !self.results.shares() {
+            return self.renewed(job, lookup).await;
+        }
+        let look_up = self.look_up(job, lookup.resolved.clone());
+        self.first_of(Duration::MAX, look_up, |stale| {
+            let lookup = match stale {
+                Some((resolved, hit)) => Lookup {
+                    resolved: Some(resolved),
+                    hit: Some(hit),
+                    ..lookup
+                },
+                None => lookup,
+            };
+            self.renewed(job, lookup)
+        })
+        .await
+    }
+
+    /// What the store has, or what is made. The look-up is alone for `most` at the longest.
+    async fn first_of<M>(
+        &self,
+        most: Duration,
+        look_up: impl Future<Output = Option<Found>>,
+        make: impl FnOnce(Option<(Arc<Resolved>, Hit)>) -> M,
+    ) -> Result<Made, Error>
+    where
+        M: Future<Output = Result<Made, Error>>,
+    {
+        let patience = self.results.cache.patience_for_store().unwrap_or_default();
+        let mut look_up = pin!(look_up);
+        match tokio::time::timeout(patience.min(most), &mut look_up).await {
+            Ok(Some(Found::Fresh(made))) => return Ok(made),
+            Ok(Some(Found::Stale(resolved, hit))) => return make(Some((resolved, hit))).await,
+            Ok(None) => return make(None).await,
+            Err(_) => {}
+        }
+        let mut make = pin!(make(None));
+        tokio::select! {
+            biased;
+            made = &mut make => match made {
+                // Where nothing can be made now, what the store has is as good as ever.
+                Err(error) if error.status().is_server_error() => match look_up.await {
+                    Some(Found::Fresh(made)) => Ok(made),
+                    _ => Err(error),
+                },
+                made => made,
+            },
+            found = &mut look_up => match found {
+                // What was being made is withdrawn.
+                Some(Found::Fresh(made)) => Ok(made),
+                _ => make.await,
+            },
+        }
+    }
+
+    /// Looks up by what is known of the source here or, on a node that never saw it, by what others have noted.
+    async fn look_up(&self, job: &ResultJob, resolved: Option<Arc<Resolved>>) -> Option<Found> {
+        let (began, known, results) = (Instant::now(), &job.known, &self.results);
+        let resolved = match resolved {
+            Some(resolved) => resolved,
+            None => {
+                let purges = results.purges();
+                let facts = results.facts.get_shared(&known.facts, &results.cache);
+                let facts = facts.await?;
+                self.resolved(known, Some(&facts), purges).ok()?
+            }
+        };
+        let hit = self.fitting(job, &resolved, job.ticket).await?;
+        Some(match fresh_for(&hit) {
+            Some(left) => Found::Fresh(Made::by_another(&hit, left, began)),
+            None => Found::Stale(resolved, hit),
+        })
+    }
+
+    /// A result that was composed with the overlay images that are here.
+    async fn fitting(&self, job: &ResultJob, resolved: &Resolved, ticket: Ticket) -> Option<Hit> {
+        let request = &job.known.asked.request;
+        let cache = &self.results.cache;
+        let hit = cache.get_from_store(&resolved.key, ticket).await?;
+        if request.rules.materials().is_empty() {
+            return Some(hit);
+        }
+        let materials = {
+            let (resolver, request) = (self.resolver.clone(), request.clone());
+            let open = move || resolver.open_materials(&request);
+            self.fetcher.run(open).await.ok()?
+        };
+        let source = Notes::of(&hit.entry).source?;
+        let here = Validators::of_fetched(&resolved.text, &source, &materials.identities());
+        (here.etag == hit.entry.etag).then_some(hit)
+    }
+}
+
+impl Made {
+    fn by_another(hit: &Hit, left: Duration, began: Instant) -> Self {
+        Self {
+            entry: hit.entry.clone(),
+            stages: Arc::new(vec![("store", began.elapsed())]),
+            stored: true,
+            not_modified: false,
+            shared: Some((hit.age, left)),
+        }
+    }
+}
