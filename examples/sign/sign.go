@@ -1,0 +1,83 @@
+// Signs URLs for Andon: the standard library only. `go run sign.go vectors.json` signs those of the file.
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Signature says what a signed URL says beside the signature; the zero value: good for ever, any key, all segments.
+type Signature struct {
+	Expires int64  `json:"expires"` // seconds since 1970
+	Name    string `json:"name"`    // of the key
+	Scope   int    `json:"scope"`   // segments that are signed; 0: all, and the query
+}
+
+// Sign returns the path and query of the signed URL.
+func (s Signature) Sign(key []byte, target string) string {
+	rest := strings.TrimPrefix(target, "/")
+	path, query, hasQuery := strings.Cut(rest, "?")
+	segments := strings.Split(path, "/")
+	if s.Scope > 0 && s.Scope < len(segments) {
+		segments = segments[:s.Scope]
+	}
+	for at, segment := range segments {
+		segments[at] = normal(segment, "")
+	}
+	signed := strings.Join(segments, "/")
+	if s.Scope == 0 && hasQuery {
+		signed += "?" + normal(query, "/?")
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "andon1\n%d\n%d\n/%s", s.Expires, s.Scope, signed)
+	said := []string{strconv.FormatInt(s.Expires, 10), s.Name, strconv.Itoa(s.Scope)}
+	for len(said) > 0 && said[len(said)-1] == []string{"0", "", "0"}[len(said)-1] {
+		said = said[:len(said)-1]
+	}
+	signature := base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	return "/~" + strings.Join(append([]string{signature}, said...), ".") + "/" + rest
+}
+
+// Decoded once and written back, so that whoever escapes more or less on the way breaks no link.
+func normal(text, more string) string {
+	var out strings.Builder
+	for at := 0; at < len(text); at++ {
+		char := text[at]
+		if char == '%' && at+2 < len(text) {
+			if code, err := strconv.ParseUint(text[at+1:at+3], 16, 8); err == nil {
+				char, at = byte(code), at+2
+			}
+		}
+		letter := 'a' <= char|0x20 && char|0x20 <= 'z' || '0' <= char && char <= '9'
+		if letter || strings.IndexByte("-._~!$&'()*+,;=:@"+more, char) >= 0 {
+			out.WriteByte(char)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", char)
+		}
+	}
+	return out.String()
+}
+
+func main() {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	var vectors []struct {
+		Signature
+		Key    string `json:"key"`
+		Target string `json:"target"`
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		panic(err)
+	}
+	for _, vector := range vectors {
+		fmt.Println(vector.Sign([]byte(vector.Key), vector.Target))
+	}
+}
