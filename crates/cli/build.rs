@@ -1,4 +1,7 @@
-//! Packs the relocations that the loader applies at start: 1.7 MB of the binary become a few kilobytes.
+//! Makes the binary smaller when it is linked.
+//!
+//! - Packed relocations, which the loader applies at the start: 1.7 MB become a few kilobytes.
+//! - Identical code folding: functions that compile to the same instructions are kept once, 0.7 MB.
 
 use std::env;
 use std::process::Command;
@@ -13,6 +16,27 @@ fn main() {
     {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
+    if is_gnu && is("CARGO_CFG_TARGET_ARCH", "x86_64") && links_with_lld() {
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    }
+}
+
+/// Whether the linker is the compiler's own LLD, which folds code: the default for this target since Rust 1.90, unless
+/// flags or the configuration name another one.
+fn links_with_lld() -> bool {
+    let chosen = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let another = chosen.contains("linker") || chosen.contains("fuse-ld");
+    let configured = env::var_os("RUSTC_LINKER").is_some();
+    !another && !configured && rust_version().is_some_and(|it| it >= (1, 90))
+}
+
+/// The compiler's, `rustc 1.95.0 (59807616e 2026-04-14)`.
+fn rust_version() -> Option<(u32, u32)> {
+    let rustc = env::var_os("RUSTC")?;
+    let said = Command::new(rustc).arg("--version").output().ok()?;
+    let said = String::from_utf8(said.stdout).ok()?;
+    let mut parts = said.strip_prefix("rustc ")?.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 /// The first glibc whose loader knows them.
