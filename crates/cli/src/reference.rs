@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use andon_codecs::ALL;
+use andon_codecs::{ALL, BEHIND_FEATURES};
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
@@ -95,14 +95,13 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             entry(to, word, markdown, word.example)?;
         }
     }
-    // The usual builds know its name to refuse it.
-    let read: Vec<&str> = (read.iter().map(|codec| codec.name()))
-        .filter(|name| *name != "heic")
-        .collect();
+    let (behind_features, read): (Vec<&str>, Vec<&str>) =
+        (read.iter().map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
     writeln!(
         to,
-        "\nOnly read: {}; heic in builds with the cargo feature `heic`. Where no format is asked for, these become PNG or JPEG.",
-        read.join(", ")
+        "\nOnly read: {}; {} in builds with the cargo feature of that name. Where no format is asked for, these become PNG or JPEG.",
+        read.join(", "),
+        behind_features.join(" and ")
     )?;
     writeln!(to, "\n{section}small_light URLs\n")?;
     writeln!(

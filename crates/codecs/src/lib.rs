@@ -15,6 +15,7 @@ mod animation;
 mod avif;
 mod bmp;
 mod bytes;
+mod drawn;
 mod exif;
 mod gain_map;
 mod gif;
@@ -26,6 +27,7 @@ mod indexed;
 mod jpeg;
 mod jxl;
 mod pack_bits;
+mod pdf;
 mod placeholder;
 mod png;
 mod psd;
@@ -35,6 +37,9 @@ mod tiff;
 mod webp;
 
 pub use svg::Fonts;
+
+/// Formats that only builds with the cargo feature of the same name read. The others know them to say so.
+pub const BEHIND_FEATURES: &[&str] = &[heic::NAME, pdf::NAME];
 
 /// Every format there is. Tests walk this list.
 pub static ALL: &[&dyn Codec] = &[
@@ -52,6 +57,7 @@ pub static ALL: &[&dyn Codec] = &[
     &tiff::Tiff,
     &psd::Psd,
     &svg::Svg,
+    &pdf::Pdf,
     &placeholder::BLURHASH,
     &placeholder::THUMBHASH,
     &placeholder::PALETTE,

@@ -12,7 +12,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use andon_codecs::ALL;
+use andon_codecs::{ALL, BEHIND_FEATURES};
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{
     Codec, Depth, Encode, Image, Limits, Model, Never, Plane, Range, Space, Subsampling, Traits,
@@ -40,9 +40,10 @@ fn most_formats_have_samples() {
     assert!(read > 50, "only {read} samples were read");
 }
 
-/// The codecs of usual builds: what reads HEIC is a feature.
+/// The codecs of usual builds.
 fn usual() -> impl Iterator<Item = &'static dyn Codec> {
-    ALL.iter().copied().filter(|codec| codec.name() != "heic")
+    let is_usual = |codec: &&dyn Codec| !BEHIND_FEATURES.contains(&codec.name());
+    ALL.iter().copied().filter(is_usual)
 }
 
 fn results(codec: &dyn Codec) -> BTreeMap<String, u64> {

@@ -12,7 +12,7 @@ mod decode;
 mod decode;
 
 /// The format's name, as errors and recipes say it.
-const NAME: &str = "heic";
+pub(crate) const NAME: &str = "heic";
 
 /// The HEIC codec.
 #[derive(Debug)]

@@ -4,6 +4,8 @@ use andon_pixels::{
     Codec, Cost, Decode, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
 };
 
+use crate::drawn;
+
 mod document;
 mod draw;
 mod fonts;
@@ -51,9 +53,8 @@ impl Codec for Svg {
         document::end(bytes)
     }
 
-    /// What is drawn has no size of its own: it is drawn as large as it is shown.
     fn scales(&self, _info: &Info) -> &'static [Scale] {
-        SCALES
+        drawn::SCALES
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
@@ -64,19 +65,3 @@ impl Codec for Svg {
         Some("png")
     }
 }
-
-/// By eighths up to twice the size, by quarters up to four times, by whole sizes up to sixteen times.
-const SCALES: &[Scale] = &{
-    let mut scales = [Scale(0); 36];
-    let (mut index, mut eighths) = (0, 0);
-    while index < scales.len() {
-        eighths += match eighths {
-            0..16 => 1,
-            16..32 => 2,
-            _ => 8,
-        };
-        scales[index] = Scale(eighths);
-        index += 1;
-    }
-    scales
-};

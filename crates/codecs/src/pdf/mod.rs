@@ -1,0 +1,74 @@
+//! PDF: the first page, drawn at the size that is needed. Only read, and only by builds with the feature `pdf`: the
+//! interpreter of a page cannot be interrupted, so it is for files from people you trust.
+
+use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Result, Scale, Scales};
+
+use crate::drawn;
+
+#[cfg(feature = "pdf")]
+mod draw;
+#[cfg(not(feature = "pdf"))]
+#[path = "refused.rs"]
+mod draw;
+#[cfg(feature = "pdf")]
+mod weigh;
+
+/// The format's name, as errors and recipes say it.
+pub(crate) const NAME: &str = "pdf";
+
+/// The PDF codec.
+#[derive(Debug)]
+pub(crate) struct Pdf;
+
+impl Codec for Pdf {
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &[],
+            media_type: "application/pdf",
+            revision: 1,
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(b"%PDF-")
+    }
+
+    /// The size of the first page in points, 1/72 inch, each of which is one pixel.
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        draw::probe(bytes)
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        draw::decode(bytes, info, how)
+    }
+
+    fn scales(&self, _info: &Info) -> &'static [Scale] {
+        drawn::SCALES
+    }
+
+    /// Guessed: what the page draws is not known before it is interpreted.
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
+        let (width, height) = info.scaled(scales.luma);
+        let canvas = u64::from(width).saturating_mul(u64::from(height));
+        Cost {
+            nanos: bytes
+                .saturating_mul(NANOS_PER_BYTE)
+                .saturating_add(canvas.saturating_mul(NANOS_PER_PIXEL)),
+            scratch: canvas
+                .saturating_mul(4 * LAYERS)
+                .saturating_add(bytes.saturating_mul(BYTES_PER_BYTE)),
+        }
+    }
+
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+}
+
+const NANOS_PER_BYTE: u64 = 200;
+const NANOS_PER_PIXEL: u64 = 60;
+/// The page as it is drawn, transparency groups and masks.
+const LAYERS: u64 = 4;
+/// Streams are compressed; fonts and pictures are held unpacked.
+const BYTES_PER_BYTE: u64 = 20;

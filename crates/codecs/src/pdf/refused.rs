@@ -1,0 +1,20 @@
+//! What builds without an interpreter say.
+
+use andon_pixels::{Decode, Error, Image, Info, Result};
+
+use super::NAME;
+
+pub(super) fn probe(_bytes: &[u8]) -> Result<Info> {
+    Err(missing())
+}
+
+pub(super) fn decode(_bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<Image> {
+    Err(missing())
+}
+
+fn missing() -> Error {
+    Error::Unsupported {
+        format: NAME,
+        what: "pages (builds with the cargo feature `pdf` read them)".to_owned(),
+    }
+}

@@ -1,0 +1,106 @@
+//! How much work a page is, before it is drawn: the rasterizer cannot be interrupted.
+//!
+//! The interpreter calls a [`Device`] for everything that is drawn. It has no way to be told to stop, so a page that is
+//! over the budget is left by unwinding, with the error as its payload and without a message on standard error.
+
+use std::panic;
+
+use andon_pixels::{Error, Interrupt};
+use hayro::hayro_interpret::font::GlyphRun;
+use hayro::hayro_interpret::{
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
+};
+use hayro::kurbo::{BezPath, Rect, Shape};
+
+use super::NAME;
+
+/// Pixels that a page may touch, or twenty times the whole of it: some seconds of work.
+const WORK: f64 = 1e9;
+const WHOLE_PAGES: f64 = 20.0;
+
+/// What an operation costs however small it is, in pixels.
+const LEAST: f64 = 500.0;
+
+/// What a point of an outline costs.
+const POINT: f64 = 100.0;
+
+/// Operations after which the interrupt is asked.
+const OFTEN: u32 = 256;
+
+/// Counts the pixels that are touched.
+pub(super) struct Weigh<'a> {
+    left: f64,
+    canvas: Rect,
+    operations: u32,
+    interrupt: &'a dyn Interrupt,
+}
+
+impl<'a> Weigh<'a> {
+    /// For a page that is drawn on `canvas`, in pixels.
+    pub(super) fn new(canvas: Rect, interrupt: &'a dyn Interrupt) -> Self {
+        Self {
+            left: WORK.max(canvas.area() * WHOLE_PAGES),
+            canvas,
+            operations: 0,
+            interrupt,
+        }
+    }
+
+    /// Takes the work of one operation from the budget, or leaves the interpreter.
+    fn spend(&mut self, work: f64) {
+        self.left -= LEAST + work;
+        self.operations = self.operations.wrapping_add(1);
+        if self.left < 0.0 {
+            panic::resume_unwind(Box::new(Error::Unsupported {
+                format: NAME,
+                what: "more drawing than fits into a request".to_owned(),
+            }));
+        }
+        if self.operations.is_multiple_of(OFTEN) && self.interrupt.interrupted() {
+            panic::resume_unwind(Box::new(Error::Interrupted));
+        }
+    }
+
+    /// What of `bounds`, in pixels, is on the page.
+    fn seen(&self, bounds: Rect) -> f64 {
+        bounds.intersect(self.canvas).area()
+    }
+}
+
+impl<'a> Device<'a> for Weigh<'_> {
+    fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, _: &DrawMode) {
+        let points = path.elements().len() as f64;
+        let bounds = props.transform.transform_rect_bbox(path.bounding_box());
+        self.spend(points * POINT + self.seen(bounds));
+    }
+
+    fn push_clip_path(&mut self, clip: &ClipPath) {
+        let points = clip.path.elements().len() as f64;
+        self.spend(points * POINT + self.seen(clip.path.bounding_box()));
+    }
+
+    fn push_transparency_group(&mut self, _: f32, mask: Option<SoftMask<'a>>, _: BlendMode) {
+        let layers = if mask.is_some() { 4.0 } else { 2.0 };
+        self.spend(layers * self.canvas.area());
+    }
+
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, _: DrawProps<'a>, _: &DrawMode) {
+        self.spend(run.glyphs().len() as f64 * LEAST);
+    }
+
+    fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        let stored = f64::from(image.width()) * f64::from(image.height());
+        let unit = Rect::new(0.0, 0.0, image.width().into(), image.height().into());
+        let shown = self.seen(props.transform.transform_rect_bbox(unit));
+        // Decoded, and resampled.
+        self.spend(8.0 * stored + 4.0 * shown);
+    }
+
+    fn pop_clip(&mut self) {
+        self.spend(0.0);
+    }
+
+    fn pop_transparency_group(&mut self) {
+        self.spend(0.0);
+    }
+}
