@@ -2,6 +2,7 @@
 
 mod baseline;
 mod bench;
+mod capacity;
 mod check;
 pub(crate) mod conduct;
 mod diff;
@@ -40,6 +41,7 @@ enum Command {
     Run(run::Args),
     Check(check::Args),
     Bench(bench::Args),
+    Capacity(capacity::Args),
     Noise(noise::Args),
     Syscalls(syscalls::Args),
     Replay(replay::Args),
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Capacity(args) => capacity::run(args),
         Command::Noise(args) => noise::run(args),
         Command::Syscalls(args) => syscalls::run(args),
         Command::Null(args) => null::run(args),
@@ -118,6 +121,7 @@ Examples:
   andon lab bench http://127.0.0.1:8080/a.jpg -c 10 -n 1000
   andon lab check scenarios/5-sendfile/c-nginx-disk.toml
   andon lab run scenarios/5-sendfile/c-nginx-disk.toml -o runs/sendfile
+  andon lab capacity http://127.0.0.1:8080/a.jpg --target 200ms
   andon lab syscalls http://127.0.0.1:8080/a.jpg
   andon lab report runs/sendfile --as html -o sendfile.html
 

@@ -329,6 +329,70 @@ fn bench_begins_with_rate_latencies_errors_and_cpu_per_request() {
     );
 }
 
+#[test]
+fn capacity_doubles_the_rate_as_long_as_the_target_is_met() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}", server.address);
+    let words = format!(
+        "capacity {url}/a.txt --start 200 -z 1s --warmup 0s --target 30s --trials 3 --as json"
+    );
+    let said = lab(folder.path(), &words).ending(3);
+    let found: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
+    let trials = found["trials"].as_array().expect("trials");
+    let rates: Vec<f64> = (trials.iter())
+        .map(|trial| trial["rate"].as_f64().expect("a rate").round())
+        .collect();
+    assert_eq!(rates, [200.0, 400.0, 800.0]);
+    assert!(trials.iter().all(|trial| trial["met"] == true), "{found}");
+    assert_eq!(found["rate"], serde_json::Value::Null);
+    let lines: Vec<&str> = said.err.lines().collect();
+    assert!(
+        lines[0].trim_start().starts_with("200.0/s for 1 s: p99 "),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn capacity_is_not_known_where_requests_fail_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let url = format!("http://{}", server.address);
+    let words = format!("capacity {url}/none.txt --start 400 -z 500ms --warmup 0s --trials 2");
+    let said = lab(folder.path(), &words).ending(3);
+    assert!(
+        said.out
+            .contains("no trial of 2 met p99 ≤ 200ms without a failure"),
+        "{}",
+        said.out
+    );
+    assert!(said.err.contains("failed: not met"), "{}", said.err);
+}
+
+#[test]
+fn capacity_asks_for_each_url_once_and_says_when_the_list_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = served(folder.path());
+    let urls: String = (0..1000)
+        .map(|number| format!("/a.txt?{number}\n"))
+        .collect();
+    fs::write(folder.path().join("urls.txt"), urls).expect("writes");
+    let words = format!(
+        "capacity http://{}/ -L urls.txt --once --start 200 -z 1s --warmup 0s --target 30s",
+        server.address
+    );
+    let said = lab(folder.path(), &words).ending(3);
+    // A second trial, at 400 requests per second, needs more than are left.
+    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    assert!(
+        said.out
+            .contains("the list has 1000 URLs, too few for another trial"),
+        "{}",
+        said.out
+    );
+}
+
 /// Nothing is said that the command itself makes so: no pairs, a rate that was asked for, bodies that nobody knows.
 #[test]
 fn bench_and_replay_do_not_object_to_what_they_are() {

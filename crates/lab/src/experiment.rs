@@ -5,6 +5,7 @@
 //! by a signal declared beforehand, runs again.
 
 mod block;
+mod capacity;
 mod discard;
 mod expected;
 mod limits;
@@ -29,6 +30,7 @@ use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
+pub use capacity::{Capacity, CapacityTest, Trial};
 pub use expected::Expected;
 pub use limits::ClientLimits;
 pub use load_test::LoadTest;

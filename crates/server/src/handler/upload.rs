@@ -172,18 +172,14 @@ impl App {
     /// Answers an upload.
     pub(crate) async fn upload(&self, request: Request<Incoming>, peer: Peer) -> Reply {
         let mut record = RequestRecord::begin(&self.log, &request, peer);
-        let expects_go = request.headers().contains_key(header::EXPECT);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
         let reply = match self.rendered(&request, &mut body, peer, &mut record).await {
             Ok(reply) => reply,
             Err(error) => {
                 record.is_upload();
-                let reply = record.failed(&error);
-                if !matches!(error, Error::BodyLate(_)) && !expects_go {
-                    tokio::spawn(take_away(body));
-                }
-                reply
+                discard(body, request.headers(), &error);
+                record.failed(&error)
             }
         };
         record.answered(&reply);
@@ -344,20 +340,25 @@ impl Received {
 /// Bytes that a body takes at first.
 const FIRST_STEP: usize = 64 << 10;
 
-/// Reads the rest of a refused body for a while: closing a connection on a client that still sends
-/// would reset it, and the reply would be lost with it.
-pub(super) async fn take_away(mut body: Incoming) {
-    let taking = async {
-        let mut taken = 0;
-        while taken < MOST_TAKEN_AWAY {
+/// Reads the rest of a refused body for a while: closing a connection on a client that still sends would reset it, and
+/// the response would be lost with it. A client that is late with its body, or that waits for permission to send it, sends
+/// nothing more.
+pub(super) fn discard(mut body: Incoming, headers: &HeaderMap, error: &Error) {
+    let is_over = body.is_end_stream() || matches!(error, Error::BodyLate(_));
+    if is_over || headers.contains_key(header::EXPECT) {
+        return;
+    }
+    let read = async move {
+        let mut bytes = 0;
+        while bytes < MOST_DISCARDED {
             let Some(Ok(frame)) = body.frame().await else {
                 break;
             };
-            taken += frame.data_ref().map_or(0, Bytes::len);
+            bytes += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    // Whoever still sends after that reads no reply.
-    let _ = tokio::time::timeout(TAKING_AWAY, taking).await;
+    // Whoever still sends after that reads no response.
+    tokio::spawn(tokio::time::timeout(DISCARDING, read));
 }
 
 fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
@@ -405,8 +406,8 @@ const RECIPE_HEADER: &str = "andon-recipe";
 /// What the body is called where a source needs a name.
 const SOURCE: &str = "upload";
 
-const MOST_TAKEN_AWAY: usize = 64 << 20;
-const TAKING_AWAY: Duration = Duration::from_secs(5);
+const MOST_DISCARDED: usize = 64 << 20;
+const DISCARDING: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

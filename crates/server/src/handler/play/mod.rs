@@ -19,7 +19,7 @@ use hyper::{Method, Request};
 
 use super::page::{self, PageFile};
 use super::record::RequestRecord;
-use super::upload::{decoded, take_away};
+use super::upload::{decoded, discard};
 use super::{check_host, check_method, target};
 use crate::config::{AllowedClients, Config, ConfigError};
 use crate::error::Error;
@@ -122,9 +122,7 @@ impl App {
         let reply = match self.played(&request, &mut body, peer, &mut record).await {
             Ok(reply) => reply,
             Err(error) => {
-                if request.method() == Method::POST {
-                    tokio::spawn(take_away(body));
-                }
+                discard(body, request.headers(), &error);
                 record.failed(&error)
             }
         };
