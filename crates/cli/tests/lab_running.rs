@@ -340,18 +340,16 @@ fn capacity_doubles_the_rate_as_long_as_the_target_is_met() {
     let said = lab(folder.path(), &words).ending(3);
     let found: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
     let trials = found["trials"].as_array().expect("trials");
-    let rates: Vec<f64> = (trials.iter())
-        .map(|trial| trial["rate"].as_f64().expect("a rate").round())
-        .collect();
-    assert_eq!(rates, [200.0, 400.0, 800.0]);
-    assert!(trials.iter().all(|trial| trial["met"] == true), "{found}");
+    assert_eq!(trials.len(), 3, "{found}");
+    let rate = |trial: &serde_json::Value| trial["rate"].as_f64().expect("a rate").round();
+    assert_eq!(rate(&trials[0]), 200.0, "{found}");
+    // A busy machine may miss arrivals, and the rate falls then.
+    for pair in trials.windows(2).take_while(|pair| pair[0]["met"] == true) {
+        assert_eq!(rate(&pair[1]), 2.0 * rate(&pair[0]), "{found}");
+    }
     assert_eq!(found["rate"], serde_json::Value::Null);
-    let lines: Vec<&str> = said.err.lines().collect();
-    assert!(
-        lines[0].trim_start().starts_with("200.0/s for 1 s: p99 "),
-        "{}",
-        said.err
-    );
+    let first = said.err.lines().next().expect("a line").trim_start();
+    assert!(first.starts_with("200.0/s for 1 s: p99 "), "{}", said.err);
 }
 
 #[test]
