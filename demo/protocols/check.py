@@ -7,10 +7,11 @@ exceptions.txt does not explain, or when an explained finding is gone.
 import argparse, sys, tempfile
 from pathlib import Path
 
-import http2, metrics, nginx, tls
+import http2, metrics, nginx, tls, traces
 from found import Findings
 
-PARTS = {"http2": http2.check, "tls": tls.check, "metrics": metrics.check, "nginx": nginx.check}
+PARTS = {"http2": http2.check, "tls": tls.check, "metrics": metrics.check, "traces": traces.check,
+         "nginx": nginx.check}
 
 
 def main():

@@ -23,6 +23,7 @@ mod sandbox;
 mod store;
 mod timeouts;
 mod tls;
+mod trace;
 mod units;
 mod upload;
 mod web;
@@ -56,6 +57,7 @@ pub use sandbox::{SandboxConfig, SandboxMode};
 pub use store::{StoreConfig, StorePlace};
 pub use timeouts::Timeouts;
 pub use tls::TlsConfig;
+pub use trace::TraceConfig;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, NegotiationConfig};
@@ -116,6 +118,8 @@ pub struct Config {
     pub metrics: MetricsConfig,
     /// The access log.
     pub log: LogConfig,
+    /// Where spans are sent.
+    pub trace: TraceConfig,
     /// What the server gives up at its start.
     pub sandbox: SandboxConfig,
     /// What helps while setting up and is off in production.
@@ -158,6 +162,7 @@ impl Default for Config {
             play: PlayConfig::default(),
             metrics: MetricsConfig::default(),
             log: LogConfig::default(),
+            trace: TraceConfig::default(),
             sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
         }
@@ -289,6 +294,7 @@ impl Config {
         self.limits.validate()?;
         self.timeouts.validate()?;
         self.tls.validate()?;
+        self.trace.validate()?;
         self.proxy.validate(&pictures)?;
         Dialects::new(&self.dialects)?;
         Ok(())

@@ -177,7 +177,7 @@ impl App {
             token,
             tls,
             proxies: Proxies::new(&config.proxy),
-            log: AccessLog::new(config.log, metrics.clone()),
+            log: AccessLog::new(config, metrics.clone()),
             uploads,
             board: Board::default(),
             play,

@@ -1,12 +1,14 @@
 //! The access log: one line per request on standard error, text or JSON. Lines take the way of all
-//! lines, [`Lines`].
+//! lines, [`Lines`]. Requests of sampled traces are exported too, where `[trace]` says so.
 
 use std::sync::Arc;
 
-use crate::config::{LogConfig, LogFormat, LogLevel};
+use crate::config::{Config, LogFormat, LogLevel};
 use crate::operations::entry::Entry;
 use crate::operations::logging::Lines;
 use crate::operations::metrics::Metrics;
+#[cfg(feature = "otlp")]
+use crate::operations::spans::Exporter;
 
 /// Where entries go.
 #[derive(Debug)]
@@ -14,25 +16,33 @@ pub(crate) struct AccessLog {
     format: LogFormat,
     lines: &'static Lines,
     metrics: Arc<Metrics>,
+    #[cfg(feature = "otlp")]
+    spans: Option<Exporter>,
 }
 
 impl AccessLog {
-    /// Entries are counted in `metrics` too.
-    pub(crate) fn new(config: LogConfig, metrics: Arc<Metrics>) -> Self {
-        let format = match config.level {
+    /// Entries are counted in `metrics` too; needs a tokio runtime.
+    pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
+        let format = match config.log.level {
             LogLevel::Error | LogLevel::Warn => LogFormat::Off,
-            LogLevel::Info | LogLevel::Debug | LogLevel::Trace => config.format,
+            LogLevel::Info | LogLevel::Debug | LogLevel::Trace => config.log.format,
         };
         Self {
             format,
             lines: Lines::of_this_process(),
             metrics,
+            #[cfg(feature = "otlp")]
+            spans: config.trace.otlp.as_ref().map(Exporter::start),
         }
     }
 
     /// Writes one entry down, and counts it.
     pub(crate) fn record(&self, entry: &Entry) {
         self.metrics.count(entry);
+        #[cfg(feature = "otlp")]
+        if let Some(spans) = &self.spans {
+            spans.export(entry);
+        }
         let line = match self.format {
             LogFormat::Off => return,
             LogFormat::Text => entry.text(),
@@ -41,8 +51,12 @@ impl AccessLog {
         self.lines.push(line);
     }
 
-    /// Waits until everything that was recorded so far is written.
+    /// Waits until everything that was recorded so far is written, and exported.
     pub(crate) async fn finish(self) {
+        #[cfg(feature = "otlp")]
+        if let Some(spans) = self.spans {
+            spans.finish().await;
+        }
         self.lines.flush().await;
     }
 }

@@ -6,3 +6,5 @@ pub(crate) mod entry;
 pub(crate) mod logging;
 pub(crate) mod metrics;
 mod slowest;
+#[cfg(feature = "otlp")]
+mod spans;

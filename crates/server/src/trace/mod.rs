@@ -67,6 +67,12 @@ impl Trace {
         &self.span
     }
 
+    /// Does the caller record the trace?
+    #[cfg(feature = "otlp")]
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.caller.is_sampled()
+    }
+
     /// Says it to whoever is asked next.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         let text = self.caller.with_span(&self.span);
@@ -111,7 +117,7 @@ fn state(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 /// Never zero, which means none.
-fn new_span() -> String {
+pub(crate) fn new_span() -> String {
     loop {
         // A new state hashes differently each time, and nobody has to keep it secret.
         let number = RandomState::new().build_hasher().finish();

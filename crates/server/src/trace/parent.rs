@@ -38,6 +38,12 @@ impl TraceParent {
         })
     }
 
+    /// Does the caller record the trace?
+    #[cfg(feature = "otlp")]
+    pub(super) fn is_sampled(&self) -> bool {
+        self.flags & SAMPLED != 0
+    }
+
     /// The same with another span, in version 00.
     pub(super) fn with_span(&self, span: &str) -> String {
         format!("00-{}-{span}-{:02x}", self.trace, self.flags & KNOWN_FLAGS)
@@ -48,6 +54,10 @@ const LENGTH: usize = 55;
 
 /// The caller records the trace; its id is random. Others are for later versions to set.
 const KNOWN_FLAGS: u8 = 0b11;
+
+/// The first of them.
+#[cfg(feature = "otlp")]
+const SAMPLED: u8 = 0b01;
 
 #[cfg(test)]
 mod tests {

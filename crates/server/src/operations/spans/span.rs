@@ -1,0 +1,89 @@
+//! A request as spans in the JSON of OTLP: one for the server, and one below it for each stage.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::operations::entry::Entry;
+use crate::trace::{Trace, new_span};
+
+/// The spans of a request of this trace. Its stages follow each other: what is known of each is how long it took.
+pub(super) fn of(entry: &Entry, trace: &Trace) -> Vec<Value> {
+    let mut server = span(trace, trace.span(), trace.parent(), entry.time, entry.total);
+    server["name"] = json!(entry.method.as_str());
+    server["kind"] = json!(SERVER);
+    server["attributes"] = attributes(entry);
+    if entry.status.is_server_error() {
+        server["status"] = json!({ "code": FAILED });
+    }
+    let mut spans = vec![server];
+    let mut begins = entry.time;
+    for (name, time) in &entry.stages {
+        let mut stage = span(trace, &new_span(), trace.span(), begins, *time);
+        stage["name"] = json!(name);
+        stage["kind"] = json!(INTERNAL);
+        spans.push(stage);
+        begins += *time;
+    }
+    spans
+}
+
+fn span(trace: &Trace, id: &str, parent: &str, begins: SystemTime, time: Duration) -> Value {
+    json!({
+        "traceId": trace.id(),
+        "spanId": id,
+        "parentSpanId": parent,
+        "startTimeUnixNano": nanoseconds(begins),
+        "endTimeUnixNano": nanoseconds(begins + time),
+    })
+}
+
+/// By the names of OpenTelemetry's conventions for HTTP, and our own.
+fn attributes(entry: &Entry) -> Value {
+    let text = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
+    let number =
+        |key: &str, value: u64| json!({ "key": key, "value": { "intValue": value.to_string() } });
+    let mut all = vec![
+        text("http.request.method", entry.method.as_str()),
+        text("url.path", &entry.shortened_target()),
+        number("http.response.status_code", entry.status.as_u16().into()),
+        number("http.response.body.size", entry.bytes),
+    ];
+    if let Some(client) = entry.client {
+        all.push(text("client.address", &client.to_string()));
+    }
+    if let Some((label, ..)) = &entry.error {
+        all.push(text("error.type", label));
+    }
+    if let Some(recipe) = &entry.recipe {
+        all.push(text("andon.recipe", recipe));
+    }
+    Value::Array(all)
+}
+
+/// A message of these spans.
+pub(super) fn request(spans: Vec<Value>) -> Value {
+    let named = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
+    json!({
+        "resourceSpans": [{
+            "resource": { "attributes": [named("service.name", NAME), named("service.version", VERSION)] },
+            "scopeSpans": [{ "scope": { "name": NAME, "version": VERSION }, "spans": spans }],
+        }],
+    })
+}
+
+/// Since 1970, as text: JSON's numbers are too small.
+fn nanoseconds(time: SystemTime) -> String {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_nanos().to_string()
+}
+
+const NAME: &str = "andon";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Kinds of spans.
+const INTERNAL: u8 = 1;
+const SERVER: u8 = 2;
+
+/// The status of a span that failed.
+const FAILED: u8 = 2;
