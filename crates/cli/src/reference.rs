@@ -85,7 +85,10 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
     for codec in written {
         let (shared, own): (Vec<&Word>, Vec<&Word>) =
             codec.options().iter().partition(|word| is_shared(word));
-        let names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
+        let mut names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
+        if names.is_empty() {
+            names.push("none".to_owned());
+        }
         let name = codec.name();
         match markdown {
             true => writeln!(to, "- `as:{name}`: {}", names.join(", "))?,
@@ -99,7 +102,8 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         (read.iter().map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
     writeln!(
         to,
-        "\nOnly read: {}; {} in builds with the cargo feature of that name. Where no format is asked for, these become PNG or JPEG.",
+        "\nOnly read: {}; {} in builds with the cargo feature of that name. Where no format is asked for, these and bmp, \
+         ico and tiff become PNG or JPEG.",
         read.join(", "),
         behind_features.join(" and ")
     )?;

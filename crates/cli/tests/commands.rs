@@ -176,7 +176,7 @@ fn a_failure_is_one_sentence_and_exit_code_1() {
                 "-o",
                 "/no/such/a.svg",
             ],
-            "image/svg+xml cannot be written; formats are jpeg, png, webp, gif, avif, jxl",
+            "image/svg+xml cannot be written; formats are jpeg, png, webp, gif, avif, jxl, bmp, ico, tiff",
         ),
         (
             vec![

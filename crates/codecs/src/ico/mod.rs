@@ -1,8 +1,11 @@
-//! ICO and CUR: of all entries the largest, and of those the deepest. Only read.
+//! ICO and CUR: of all entries the largest, and of those the deepest. Written with one, which is a PNG.
 
 use std::collections::BTreeSet;
 
-use andon_pixels::{Codec, Cost, Decode, Error, Format, Image, Info, Result, Scales};
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Encode, Error, Format, Image, Info, Interrupt, Metadata, Model,
+    Result, Scales, Traits,
+};
 
 use crate::bmp::{self, Dib};
 use crate::bytes::{u16_le, u32_le};
@@ -88,10 +91,58 @@ impl Codec for Ico {
         }
     }
 
+    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+        let eight = Traits {
+            model: Model::Rgb,
+            depth: Depth::U8,
+            ..have
+        };
+        Png.accepts(eight, how)
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        let frame = image.frames.first();
+        let (width, height) = frame.map_or((0, 0), |frame| (frame.width, frame.height));
+        guard::at_most("ico side", width.max(height).into(), LONGEST)?;
+        let plain = Image {
+            metadata: Metadata::default(),
+            ..image.clone()
+        };
+        let png = Png.encode(&plain, how, interrupt)?;
+        // One entry; a side of 256 px is a 0. One plane of 32 bits, behind this header of 22 bytes.
+        let mut file = vec![
+            0,
+            0,
+            1,
+            0,
+            1,
+            0,
+            width as u8,
+            height as u8,
+            0,
+            0,
+            1,
+            0,
+            32,
+            0,
+        ];
+        file.extend((png.len() as u32).to_le_bytes());
+        file.extend(22_u32.to_le_bytes());
+        file.extend(png);
+        Ok(file)
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        Png.encode_cost(width, height, traits, how)
+    }
+
     fn instead(&self, _info: &Info) -> Option<&'static str> {
         Some("png")
     }
 }
+
+/// The longest side of an icon, in px.
+const LONGEST: u64 = 256;
 
 /// What stands behind an entry of the directory.
 enum Entry<'a> {

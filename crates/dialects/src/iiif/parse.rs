@@ -66,10 +66,11 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("webp", "webp"),
     ("gif", "gif"),
     ("avif", "avif"),
+    ("tif", "tiff"),
 ];
 
 /// Known to the specification, but not written here.
-const UNWRITTEN: &[&str] = &["jp2", "pdf", "tif"];
+const UNWRITTEN: &[&str] = &["jp2", "pdf"];
 
 pub(super) fn region(text: &str) -> Result<Region, Refusal> {
     let why =

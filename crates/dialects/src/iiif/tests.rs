@@ -432,7 +432,7 @@ fn the_information_of_a_picture_says_what_viewers_need() {
             ],
             "tiles": [{ "width": 512, "scaleFactors": [1, 2, 4, 8] }],
             "rights": "http://creativecommons.org/licenses/by/4.0/",
-            "extraFormats": ["webp", "gif", "avif"],
+            "extraFormats": ["webp", "gif", "avif", "tif"],
             "extraQualities": ["bitonal"],
             "extraFeatures": [
                 "canonicalLinkHeader", "mirroring", "profileLinkHeader", "rotationArbitrary", "sizeUpscaling",

@@ -32,11 +32,24 @@ fn sources_of_the_web_stay_and_others_become_what_fits() {
         ("jpeg", false, "jpgo:1:1", "q:80,progressive,chroma:444"),
         ("jpeg", false, "f:webp/webpo:lossless", "as:webp,lossless"),
         ("gif", false, "pg:2", "frame:3"),
+        ("jpeg", false, "w:20/f:bmp", "exact:20x15,as:bmp"),
+        ("png", true, "w:20/f:tif", "exact:20x15,as:tiff"),
     ] {
         let mut facts = Facts::new(format, 40, 30);
         facts.alpha = alpha;
         let recipe = made(options, &facts).to_string();
         assert_eq!(recipe, right, "{format} {options}");
+    }
+}
+
+#[test]
+fn icons_are_no_larger_than_their_format_holds() {
+    let facts = Facts::new("jpeg", 4000, 3000);
+    for (options, recipe) in [
+        ("f:ico", "exact:256x192,as:ico"),
+        ("rs:fill:64:64/f:ico", "exact:85x64,crop:11:0:64x64,as:ico"),
+    ] {
+        assert_eq!(made(options, &facts).to_string(), recipe, "{options}");
     }
 }
 

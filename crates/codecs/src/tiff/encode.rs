@@ -1,0 +1,185 @@
+//! From planes to a TIFF: one page of gray or RGB with 8 or 16 bits, in strips that are deflated after each sample was
+//! taken off the next.
+
+use std::io::Write;
+
+use andon_pixels::{Depth, Error, Frame, Image, Interrupt, Model, Plane, Result, Traits};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use crate::guard;
+
+/// Gray or RGB of 8 or 16 bits, with or without opacity.
+pub(super) fn accepts(have: Traits) -> Traits {
+    Traits {
+        model: match have.model {
+            Model::Gray => Model::Gray,
+            _ => Model::Rgb,
+        },
+        depth: match have.depth {
+            Depth::U8 => Depth::U8,
+            _ => Depth::U16,
+        },
+        ..have
+    }
+}
+
+/// Rows of a strip.
+const ROWS: u32 = 64;
+
+/// Numbers of the tags that are written, in their order, which the format demands.
+mod tag {
+    pub(super) const WIDTH: u16 = 256;
+    pub(super) const HEIGHT: u16 = 257;
+    pub(super) const BITS: u16 = 258;
+    pub(super) const COMPRESSION: u16 = 259;
+    pub(super) const PHOTOMETRIC: u16 = 262;
+    pub(super) const STRIPS: u16 = 273;
+    pub(super) const SAMPLES: u16 = 277;
+    pub(super) const ROWS: u16 = 278;
+    pub(super) const LENGTHS: u16 = 279;
+    pub(super) const PREDICTOR: u16 = 317;
+    pub(super) const EXTRA: u16 = 338;
+    pub(super) const PROFILE: u16 = 34675;
+}
+
+/// What a tag says.
+enum Value {
+    Shorts(Vec<u16>),
+    Longs(Vec<u32>),
+    Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// The number of its kind, how many values there are, and their bytes.
+    fn written(&self) -> (u16, usize, Vec<u8>) {
+        match self {
+            Self::Bytes(bytes) => (7, bytes.len(), bytes.clone()),
+            Self::Shorts(list) => (
+                3,
+                list.len(),
+                list.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            Self::Longs(list) => (
+                4,
+                list.len(),
+                list.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+        }
+    }
+}
+
+/// Writes the first frame.
+pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+    let Some(frame) = image.frames.first() else {
+        return Err(Error::Internal("an image without frames".to_owned()));
+    };
+    // The header, whose last word will say where the directory is.
+    let mut file = b"II*\0\0\0\0\0".to_vec();
+    let (mut strips, mut lengths) = (Vec::new(), Vec::new());
+    for top in (0..frame.height).step_by(ROWS as usize) {
+        guard::wanted(interrupt)?;
+        let begin = file.len();
+        strips.push(place(begin)?);
+        let strip = strip(frame, top..frame.height.min(top + ROWS))?;
+        file.extend(strip);
+        lengths.push(place(file.len() - begin)?);
+    }
+    let colours = frame.planes.len() as u16;
+    let samples = colours + u16::from(frame.alpha.is_some());
+    let bits = if frame.depth() == Depth::U8 { 8 } else { 16 };
+    let mut tags = vec![
+        (tag::WIDTH, Value::Longs(vec![frame.width])),
+        (tag::HEIGHT, Value::Longs(vec![frame.height])),
+        (tag::BITS, Value::Shorts(vec![bits; samples.into()])),
+        // Deflated.
+        (tag::COMPRESSION, Value::Shorts(vec![8])),
+        // RGB, or gray whose 0 is black.
+        (
+            tag::PHOTOMETRIC,
+            Value::Shorts(vec![if colours == 3 { 2 } else { 1 }]),
+        ),
+        (tag::STRIPS, Value::Longs(strips)),
+        (tag::SAMPLES, Value::Shorts(vec![samples])),
+        (tag::ROWS, Value::Longs(vec![ROWS])),
+        (tag::LENGTHS, Value::Longs(lengths)),
+        // Differences along a row.
+        (tag::PREDICTOR, Value::Shorts(vec![2])),
+    ];
+    if frame.alpha.is_some() {
+        // Straight.
+        tags.push((tag::EXTRA, Value::Shorts(vec![2])));
+    }
+    if let Some(profile) = &image.metadata.icc {
+        tags.push((tag::PROFILE, Value::Bytes(profile.to_vec())));
+    }
+    directory(&mut file, &tags)?;
+    Ok(file)
+}
+
+/// Appends the directory, after what does not fit into it.
+fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
+    let mut entries = (tags.len() as u16).to_le_bytes().to_vec();
+    for (tag, value) in tags {
+        let (kind, count, mut bytes) = value.written();
+        entries.extend(tag.to_le_bytes());
+        entries.extend(kind.to_le_bytes());
+        entries.extend(place(count)?.to_le_bytes());
+        if bytes.len() > 4 {
+            // Values begin at even places.
+            file.resize(file.len().next_multiple_of(2), 0);
+            let at = place(file.len())?;
+            file.append(&mut bytes);
+            bytes = at.to_le_bytes().to_vec();
+        }
+        bytes.resize(4, 0);
+        entries.extend(bytes);
+    }
+    // There is no other page.
+    entries.extend([0; 4]);
+    file.resize(file.len().next_multiple_of(2), 0);
+    let at = place(file.len())?.to_le_bytes();
+    file[4..8].copy_from_slice(&at);
+    file.extend(entries);
+    Ok(())
+}
+
+/// A place in a file, or a length, of which none is over 4 GiB.
+fn place(bytes: usize) -> Result<u32> {
+    u32::try_from(bytes).map_err(|_| Error::Limit {
+        name: "tiff bytes",
+        value: bytes as u64,
+        limit: u32::MAX.into(),
+    })
+}
+
+fn strip(frame: &Frame, rows: std::ops::Range<u32>) -> Result<Vec<u8>> {
+    let failed = |error: std::io::Error| Error::Internal(format!("deflating a TIFF: {error}"));
+    let planes: Vec<&Plane> = frame.planes.iter().chain(&frame.alpha).collect();
+    let mut deflate = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+    let mut line = Vec::new();
+    for y in rows {
+        line.clear();
+        for x in 0..frame.width as usize {
+            for plane in &planes {
+                match plane {
+                    Plane::U8(grid) => {
+                        let row = grid.row(y);
+                        let before = x.checked_sub(1).map_or(0, |x| row[x]);
+                        line.push(row[x].wrapping_sub(before));
+                    }
+                    Plane::U16(grid) => {
+                        let row = grid.row(y);
+                        let before = x.checked_sub(1).map_or(0, |x| row[x]);
+                        line.extend(row[x].wrapping_sub(before).to_le_bytes());
+                    }
+                }
+            }
+        }
+        deflate.write_all(&line).map_err(failed)?;
+    }
+    deflate.finish().map_err(failed)
+}
+
+/// zlib's: little is gained beyond it.
+const LEVEL: u32 = 4;
