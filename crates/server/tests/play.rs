@@ -201,6 +201,54 @@ fn every_url_that_says_exactly_the_same_and_is_served_has_the_same_bytes() {
     );
 }
 
+/// Dialects where nobody expects them, two of which sign.
+const ELSEWHERE: &str = r#"
+[imgproxy]
+prefix = "/thumbs"
+keys = ["6b6579206f66206d616e79206279746573"]
+salts = ["73616c74"]
+[thumbor]
+prefix = "/t"
+keys = ["a key of twenty byte"]
+[imagor]
+prefix = "/i"
+allow_unsafe = true
+[iiif]
+prefix = "/books/v3"
+[weserv]
+prefix = "/w"
+[imgix]
+prefix = "/x"
+[cloudflare]
+prefix = "/c/images"
+[image_filter]
+prefix = "/f"
+"#;
+
+#[test]
+fn dialects_at_other_prefixes_are_listed_and_served_with_signatures_of_their_own() {
+    let house = House::with(&format!("{OPEN}{ELSEWHERE}"));
+    let query = "?recipe=fit:100x100,as:png&source=/a.jpg";
+    let plan = json(&get(&house, &format!("/_andon/play/plan{query}")));
+    let urls = plan["urls"].as_array().unwrap();
+    for (dialect, prefix) in [
+        ("imgproxy", "/thumbs/"),
+        ("thumbor", "/t/"),
+        ("imagor", "/i/"),
+        ("iiif", "/books/v3/"),
+        ("weserv", "/w/"),
+        ("imgix", "/x/"),
+        ("cloudflare", "/c/images/"),
+    ] {
+        let said = urls.iter().find(|url| url["dialect"] == dialect).unwrap();
+        let url = said["url"].as_str().unwrap_or_default();
+        assert!(url.starts_with(prefix), "{said}");
+        assert_eq!(said["served"], true, "{said}");
+        let reply = house.get(url);
+        assert_eq!((reply.status, reply.size()), (200, (100, 75)), "{url}");
+    }
+}
+
 #[test]
 fn a_url_of_any_dialect_is_read_and_its_recipe_reads_back() {
     let house = House::with(OPEN);

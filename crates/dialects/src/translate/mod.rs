@@ -238,14 +238,25 @@ impl Translation<'_> {
         }
         let mut best = None;
         let mut refused = None;
-        for url in candidates {
-            let read = match dialects.parse(&url) {
-                Ok(read) if read.ask == Ask::Picture && read.source == request.source => read,
-                Ok(_) => continue,
-                Err(refusal) => {
-                    refused = Some(refusal.to_string());
-                    continue;
-                }
+        let names = |read: &ImageRequest| read.ask == Ask::Picture && read.source == request.source;
+        // They are spelt with the usual prefix, and without signatures.
+        let usual = spellings::usual(name).ok();
+        let mounted = |url: &str| {
+            let read = usual.as_ref()?.parse(url).ok().filter(names)?;
+            let (_, url) = dialects.write(&read).next()?;
+            let read = dialects.parse(&url).ok().filter(names)?;
+            Some((url, read))
+        };
+        for spelt in candidates {
+            let (url, read) = match dialects.parse(&spelt) {
+                Ok(read) if names(&read) => (spelt, read),
+                other => match mounted(&spelt) {
+                    Some(mounted) => mounted,
+                    None => {
+                        refused = other.err().map(|refusal| refusal.to_string()).or(refused);
+                        continue;
+                    }
+                },
             };
             let [near, others] = wanted
                 .each_ref()
