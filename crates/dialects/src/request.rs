@@ -8,6 +8,7 @@ use crate::dialect::Refusal;
 use crate::document::Document;
 use crate::errors::{ErrorStyle, OWN_ERRORS};
 use crate::percent;
+use crate::signature::Checksum;
 
 /// A target, read.
 #[derive(Clone, Debug)]
@@ -89,6 +90,8 @@ pub struct AnswerStyle {
     pub headers: Vec<(&'static str, String)>,
     /// How many bytes the source may have, if the URL says it.
     pub most_bytes: Option<u64>,
+    /// The digest that the source must have, if the URL says one.
+    pub checksum: Option<Checksum>,
     /// When the URL expires, in seconds since 1970.
     pub expires: Option<u64>,
     /// How that is answered: a moment may stand in the dialect's language, or in a signature in front of it.
@@ -115,6 +118,7 @@ impl Default for AnswerStyle {
             canonical: None,
             headers: Vec::new(),
             most_bytes: None,
+            checksum: None,
             expires: None,
             expired: OWN_ERRORS,
             max_age: None,

@@ -75,6 +75,28 @@ fn pictures_have_the_size_and_format_that_imgproxy_gives_them() {
 }
 
 #[test]
+fn a_source_must_have_the_digest_that_the_url_says_even_where_the_result_is_kept() {
+    let house = House::with(&format!("{OPEN}[cache]\nfs_fresh = \"1h\"\n"));
+    let source = std::fs::read(house.folder.path().join("root/a.jpg")).expect("a file");
+    let md5 = hex(&andon_dialects::signature::md5(&[&source]));
+    let wrong = md5.replace(['0', '1'], "2");
+    for (options, status) in [
+        (format!("w:20/hs:md5:{wrong}"), 422),
+        (format!("w:20/hs:md5:{md5}"), 200),
+        (format!("w:20/hashsum:md5:{}", md5.to_uppercase()), 200),
+        (format!("w:20/hs:md5:{wrong}"), 422),
+        (format!("raw:1/hs:md5:{wrong}"), 422),
+        (format!("raw:1/hs:md5:{md5}"), 200),
+        (format!("w:20/hs:sha1:{md5}"), 404),
+        ("w:20/hs:crc32:00000000".to_owned(), 404),
+        ("w:20".to_owned(), 200),
+    ] {
+        let reply = house.get(&format!("/unsafe/{options}/plain/local:///a.jpg"));
+        assert_eq!(reply.status, status, "{options}: {}", reply.text());
+    }
+}
+
+#[test]
 fn a_border_of_one_colour_is_cut_off() {
     let house = house("");
     let framed = picture(&house, "pd:20:30:40:50/bg:123456/f:png", "a.jpg");

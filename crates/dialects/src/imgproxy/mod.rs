@@ -284,6 +284,7 @@ impl Imgproxy {
                 ("content-security-policy", "script-src 'none'".to_owned()),
             ],
             most_bytes: options.most_bytes(),
+            checksum: options.checksum.clone(),
             expires: (options.expires > 0).then_some(options.expires),
             max_age: Some(self.config.ttl),
             fallback: options
@@ -342,7 +343,7 @@ const DEFAULT: &str = "default";
 const MOST_PIPELINES: usize = 8;
 
 /// Formats that URLs may name, and nobody writes.
-const UNWRITTEN: [&str; 4] = ["bmp", "heic", "ico", "tiff"];
+const UNWRITTEN: [&str; 1] = ["heic"];
 
 /// How the URLs of imgproxy 2 begin.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use andon_recipe::Colour;
 
 use super::gravity::Gravity;
+use crate::signature::Checksum;
 
 /// The bag.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,8 @@ pub(super) struct Options {
     pub(super) attachment: bool,
     /// Seconds since 1970; 0: never.
     pub(super) expires: u64,
+    /// The digest that the source must have.
+    pub(super) checksum: Option<Checksum>,
     pub(super) limits: Limits,
 }
 
@@ -272,6 +275,7 @@ impl Default for Options {
             fallback: None,
             attachment: false,
             expires: 0,
+            checksum: None,
             limits: Limits {
                 resolution: 0.0,
                 bytes: 0,

@@ -106,11 +106,11 @@ impl Rules for ImgproxyRules {
 
     crate::rules::kept_output!();
 
-    fn materials(&self) -> Vec<&str> {
+    fn materials(&self) -> Vec<String> {
         let mark = self.house.watermark.as_ref();
         let is_marked = |options: &Options| options.watermark.opacity > 0.0;
         let mark = mark.filter(|_| self.options.pipelines().any(is_marked));
-        mark.map(|mark| mark.file.as_str()).into_iter().collect()
+        mark.map(|mark| mark.file.clone()).into_iter().collect()
     }
 }
 
@@ -128,6 +128,7 @@ fn largest(format: &str) -> Option<u32> {
     match format {
         "webp" => Some(16_383),
         "avif" => Some(16_384),
+        "ico" => Some(256),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use super::gravity::Gravity;
 use super::options::{Extend, Options, Resizing, Trim, format};
 use super::path::PIPELINE;
 use crate::effects::rgb;
-use crate::signature::base64;
+use crate::signature::{Checksum, base64};
 
 /// One option.
 pub(super) struct Row {
@@ -577,6 +577,26 @@ pub(super) const ALL: &[Row] = &[
             Ok(())
         },
         Some(|options| options.expires.to_string())
+    ),
+    row!(
+        &["hashsum", "hs"],
+        2,
+        About::Answer,
+        |options, args| {
+            let digits = args.get(1).copied().unwrap_or_default();
+            let read = Checksum::new(args[0], digits);
+            options.checksum = Some(read.ok_or_else(|| {
+                format!(
+                    "`{}` is no md5, sha1, sha256 or sha512 in hex digits",
+                    args.join(":")
+                )
+            })?);
+            Ok(())
+        },
+        Some(|options| {
+            let checksum = options.checksum.as_ref();
+            checksum.map_or(String::new(), Checksum::to_string)
+        })
     ),
     row!(
         &["max_src_resolution", "msr"],

@@ -11,9 +11,11 @@
 //! ```
 
 pub mod base64;
+mod checksum;
 mod digest;
 mod key;
 
+pub use checksum::Checksum;
 pub use digest::{Digest, md5};
 pub use key::{Key, unhex};
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
+use andon_dialects::signature::Checksum;
 use andon_dialects::{
     AnswerStyle, Ask, Dialects, Fallback, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal,
     Source as Location,
@@ -52,6 +53,8 @@ pub struct OpenSource {
     content: Content,
     materials: OpenMaterials,
     most_bytes: u64,
+    /// What its source's digest has to be.
+    checksum: Option<Checksum>,
     /// Set once it is admitted to what costs more than opening it.
     pub(crate) admitted: Option<Admitted>,
 }
@@ -302,6 +305,7 @@ impl Resolver {
             content: Content::Fetched(source),
             materials,
             most_bytes: self.most_bytes,
+            checksum: request.style.checksum.clone(),
             admitted: None,
         }
     }
@@ -349,6 +353,7 @@ impl Resolver {
             content: Content::File(Arc::new(file), figures),
             materials,
             most_bytes: self.most_bytes,
+            checksum: request.style.checksum.clone(),
             admitted: None,
         })
     }
@@ -433,13 +438,14 @@ impl OpenSource {
         }
     }
 
-    /// Its source alone.
+    /// Its source alone, for others as well: no digest of one URL's is asked of it.
     pub(crate) fn source_alone(&self) -> Self {
         Self {
             path: self.path.clone(),
             content: self.content.clone(),
             materials: self.materials.none(),
             most_bytes: self.most_bytes,
+            checksum: None,
             admitted: None,
         }
     }
@@ -452,6 +458,11 @@ impl OpenSource {
             Content::Fetched(source) => ("fetched", source.validators.identity.clone()),
         };
         Key::of(&[kind, &self.path, &state])
+    }
+
+    /// Has all of its source to be seen before any of it is sent?
+    pub(crate) fn is_checked(&self) -> bool {
+        self.checksum.is_some()
     }
 
     /// Bytes that reading it will bring in: what is in memory is counted already.
@@ -526,6 +537,17 @@ impl OpenSource {
             Content::CachedSource(_, cached) => (cached.bytes.clone(), Some(cached.hold.clone())),
             Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
         };
+        if self
+            .checksum
+            .as_ref()
+            .is_some_and(|checksum| !checksum.is_of(&source))
+        {
+            let (piece, why) = (
+                format!("/{}", self.path),
+                "its digest is another than the URL says".to_owned(),
+            );
+            return Err(Error::Pixels(andon_pixels::Error::Unfit { piece, why }));
+        }
         Ok(Read {
             source,
             materials: self.materials.read(self.most_bytes)?,

@@ -135,6 +135,9 @@ impl Names {
         if let Some(most) = request.style.most_bytes {
             let _ = write!(rules, "most:{most} ");
         }
+        if let Some(checksum) = &request.style.checksum {
+            let _ = write!(rules, "checksum:{checksum} ");
+        }
         [
             self.origin(source).to_owned(),
             source.to_owned(),

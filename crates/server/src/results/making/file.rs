@@ -33,7 +33,7 @@ impl Maker {
     ) -> Result<Served, Error> {
         let key = found.source_key();
         let validators = found.validators("");
-        if found.size() <= MOST_WHOLE {
+        if found.size() <= MOST_WHOLE || found.is_checked() {
             let _hold = self.fetcher.hold(found.size_to_read()).await;
             let (found, read) = self.read(found).await?;
             let mut body = Body::from(read.source.clone());
