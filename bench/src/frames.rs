@@ -59,10 +59,9 @@ pub(crate) fn rgb(frame: &Frame) -> Result<Rgb> {
 
 /// A frame in another model, of 8 bits.
 pub(crate) fn convert(frame: Frame, model: Model) -> Result<Frame> {
-    let none = |_: &str| Err(Error::Internal("no materials".into()));
     let context = Context {
-        materials: &none,
-        draw: &none,
+        materials: &|_| Err(Error::Internal("no materials".into())),
+        draw: &|_| Err(Error::Internal("no drawings".into())),
         interrupt: &Never,
         cores: &Alone,
     };

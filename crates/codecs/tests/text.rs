@@ -55,6 +55,57 @@ fn letters_stand_where_gravity_says_and_look_as_another_rasterizer_draws_them() 
     }
 }
 
+/// A margin moves the same letters by as many px, and moves them nowhere along a side at which they do not lie.
+#[test]
+fn margins_move_letters_by_whole_px_from_the_sides_where_they_lie() {
+    let at =
+        |gravity: &str, margins: &str| written(&format!("text:Hxg:40:ffffff:{gravity}:{margins}"));
+    for (gravity, moved) in [
+        ("northwest", (15, 30)),
+        ("northeast", (-15, 30)),
+        ("southwest", (15, -30)),
+        ("southeast", (-15, -30)),
+        ("north", (0, 30)),
+        ("south", (0, -30)),
+        ("west", (15, 0)),
+        ("east", (-15, 0)),
+        ("centre", (0, 0)),
+    ] {
+        let (plain, away) = (at(gravity, "10x5"), at(gravity, "25x35"));
+        let shifted = |x: i64, y: i64| {
+            let inside = (0..200).contains(&x) && (0..120).contains(&y);
+            inside.then(|| plain[(y * 200 + x) as usize])
+        };
+        let mut lit = 0.0;
+        for (place, level) in (0..).zip(&away) {
+            let (x, y) = (place % 200, place / 200);
+            let want = shifted(x - moved.0, y - moved.1).unwrap_or(0);
+            assert!(
+                level.abs_diff(want) <= 2,
+                "{gravity} {x},{y}: {level} {want}"
+            );
+            lit += f64::from(*level) / 255.0;
+        }
+        assert!(lit > 600.0, "{gravity}: {lit}");
+    }
+}
+
+/// Less than none: letters hang over the side, and what is outside is not drawn.
+#[test]
+fn letters_that_hang_over_a_side_are_cut_off_there() {
+    let whole = written("text:Hxg:40:ffffff:northwest:0x10");
+    let cut = written("text:Hxg:40:ffffff:northwest:-20x10");
+    for y in 0..120 {
+        for x in 0..180 {
+            let (have, want) = (cut[y * 200 + x], whole[y * 200 + x + 20]);
+            assert!(have.abs_diff(want) <= 2, "{x},{y}: {have} {want}");
+        }
+    }
+    let (_, lit) = seen(&cut);
+    let (_, all) = seen(&whole);
+    assert!(lit > 0.0 && lit < all);
+}
+
 #[test]
 fn lines_signs_of_markup_and_opacity_are_kept() {
     let (one, _) = seen(&written("text:HH:20:ffffff:north"));

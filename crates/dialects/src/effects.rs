@@ -1,6 +1,6 @@
 //! Effects and their arguments, as dialects write them down.
 
-use andon_recipe::{Colour, Effect, Step};
+use andon_recipe::{Colour, Effect, Recipe, Step};
 
 /// A list of effects.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ pub(crate) struct Overlay {
     pub(crate) mode: &'static str,
     /// What becomes of its own shape in that size: `exact`, `inside` or `cover`.
     pub(crate) shape: &'static str,
+    /// What it goes through before all this.
+    pub(crate) recipe: Vec<Step>,
 }
 
 impl Overlay {
@@ -47,9 +49,13 @@ impl Overlay {
             self.size.1.to_string(),
             self.mode.to_owned(),
             self.shape.to_owned(),
+            match self.recipe.is_empty() {
+                true => String::new(),
+                false => Recipe::from(self.recipe).to_string(),
+            },
         ];
         // What is usual is not said.
-        let usual = ["100", "0", "0", "normal", "exact"];
+        let usual = ["100", "0", "0", "normal", "exact", ""];
         while args.len() > 3 && args.last().is_some_and(|arg| *arg == usual[args.len() - 4]) {
             args.pop();
         }

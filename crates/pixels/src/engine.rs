@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::{Duration, Instant};
 
-use andon_recipe::{Facts, Measured, Rules};
+use andon_recipe::{Colour, Effect, Facts, Measured, Rules};
 
 use crate::codec::{Codec, Decode, Info, Scales, Tags};
 use crate::color::{Convert, profile_of};
@@ -20,8 +21,8 @@ use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
 use crate::score::{self, Reference};
 use crate::sequence::{Head, Timed};
-use crate::space::Colour;
-use crate::stage::{Context, Materials, NoMaterials, Stage};
+use crate::space;
+use crate::stage::{Context, Materials, NoMaterials, Stage, wrong};
 
 /// Turns recipes into plans and plans into pictures. Cheap to clone, free of state: any number of
 /// threads may share one.
@@ -221,17 +222,45 @@ impl Engine {
         if plan.is_copy() {
             return Ok(plan);
         }
-        let mut most = 0;
-        for name in rules.materials() {
-            let file = materials.load(name)?;
-            if let Ok((codec, info)) = self.formats.header(&file) {
-                let length = file.len() as u64;
-                most = most.max(plan::held_in_full(codec, &info, length));
+        let (mut most, mut nanos) = (0, 0_u64);
+        for effect in plan.recipe().effects() {
+            let Some(file) = material(effect, materials).transpose()? else {
+                continue;
+            };
+            let Ok((codec, info)) = self.formats.header(&file) else {
+                continue;
+            };
+            let length = file.len() as u64;
+            most = most.max(plan::held_in_full(codec, &info, length));
+            if let Some(own) = self.plan_of_material(effect, &file, materials)? {
+                most = most.max(own.peak_bytes());
+                nanos = nanos.saturating_add(own.cost().nanos);
             }
         }
-        plan.hold_also(most);
+        plan.also(Cost {
+            nanos,
+            scratch: most,
+        });
         within("memory", plan.peak_bytes(), self.formats.limits.memory)?;
         Ok(plan)
+    }
+
+    /// What the recipe of an overlay comes to for its file; `None` where it has none.
+    fn plan_of_material(
+        &self,
+        effect: &Effect,
+        file: &[u8],
+        materials: &dyn Materials,
+    ) -> Result<Option<Plan>> {
+        let Some(recipe) = effect.recipe() else {
+            return Ok(None);
+        };
+        let mut recipe = recipe.map_err(|error| wrong(effect, &error))?;
+        recipe.output.format = self.formats.holding_anything();
+        recipe.output.frame = Some(1);
+        let nothing = Measured::default();
+        self.plan_with(&recipe, file, materials, Some(&nothing), None)
+            .map(Some)
     }
 
     /// Makes the index that [`Plan::indexing`] speaks of; `None`: it cannot be done with this file.
@@ -434,8 +463,8 @@ impl Engine {
                 ),
             });
         }
-        let nothing = |name: &str| Err(Error::Internal(format!("{name} is not laid over a score")));
-        let context = job.context(&nothing, &nothing);
+        let (no_effect, no_document) = (nothing_laid::<Effect>, nothing_laid::<str>);
+        let context = job.context(&no_effect, &no_document);
         Reference::new(&reference, context)?.score(&frame)
     }
 
@@ -486,7 +515,7 @@ impl Job<'_> {
         bytes: &[u8],
         timings: &mut Timings,
     ) -> Result<Image> {
-        let load = |name: &str| self.material(name);
+        let load = |effect: &Effect| self.material(effect);
         let draw = |document: &str| self.whole(document.as_bytes());
         let context = self.context(&load, &draw);
         context.check()?;
@@ -546,7 +575,7 @@ impl Job<'_> {
 
     fn context<'a>(
         &'a self,
-        materials: &'a dyn Fn(&str) -> Result<Image>,
+        materials: &'a dyn Fn(&Effect) -> Result<Image>,
         draw: &'a dyn Fn(&str) -> Result<Image>,
     ) -> Context<'a> {
         Context {
@@ -582,7 +611,7 @@ impl Job<'_> {
         profiles::settle(metadata, pipeline.kept, pipeline.reset_orientation);
         frame.colour = match pipeline.tag {
             Tag::Own if profiles::describes(&frame) => frame.colour,
-            Tag::Own | Tag::None => Colour::default(),
+            Tag::Own | Tag::None => space::Colour::default(),
             Tag::Space(space) => space.into(),
         };
         let by_profile = matches!(pipeline.target.tags(), Tags::Icc | Tags::IccAndCodePoints);
@@ -654,12 +683,13 @@ impl Job<'_> {
     ) -> Result<Vec<u8>> {
         // Laid over every frame, and decoded once.
         let known = RefCell::new(BTreeMap::new());
-        let load = |name: &str| {
-            if let Some(image) = known.borrow().get(name) {
+        let load = |effect: &Effect| {
+            let name = effect.to_string();
+            if let Some(image) = known.borrow().get(&name) {
                 return Ok(Image::clone(image));
             }
-            let image = self.material(name)?;
-            known.borrow_mut().insert(name.to_owned(), image.clone());
+            let image = self.material(effect)?;
+            known.borrow_mut().insert(name, image.clone());
             Ok(image)
         };
         let draw = |document: &str| self.whole(document.as_bytes());
@@ -675,7 +705,11 @@ impl Job<'_> {
         let read = reader.metadata();
         let mut writer = None;
         let mut left = pipeline.frames.count();
-        while let Some(Timed { frame, delay }) = reader.next()? {
+        // To its end where all of it is shown, for what is cut off there is broken.
+        let whole = left == info.frames;
+        while (whole || left > 0)
+            && let Some(Timed { frame, delay }) = reader.next()?
+        {
             left = left.checked_sub(1).ok_or_else(|| {
                 Error::Internal("there are more frames than were counted".to_owned())
             })?;
@@ -737,8 +771,8 @@ impl Job<'_> {
         encode: impl Fn(&Image, Option<u8>) -> Result<Vec<u8>>,
     ) -> Result<Vec<u8>> {
         let (frame, metadata) = first_frame(image.clone())?;
-        let nothing = |name: &str| Err(Error::Internal(format!("{name} is not laid over a score")));
-        let context = self.context(&nothing, &nothing);
+        let (no_effect, no_document) = (nothing_laid::<Effect>, nothing_laid::<str>);
+        let context = self.context(&no_effect, &no_document);
         let reference = Reference::new(&frame, context)?;
         scored.run(|quality| {
             let how = pipeline.encode_at(Some(quality));
@@ -759,18 +793,44 @@ impl Job<'_> {
         })
     }
 
-    /// A picture to compose with, under the same limits as any source.
-    fn material(&self, name: &str) -> Result<Image> {
-        let picture = self.materials.picture(name, &|bytes| self.whole(bytes));
+    /// What an effect composes with, under the same limits as any source.
+    fn material(&self, effect: &Effect) -> Result<Image> {
+        let picture = match (effect.recipe(), effect.material()) {
+            (None, Some(name)) => self.materials.picture(name, &|bytes| self.whole(bytes)),
+            (None, None) => match material(effect, self.materials) {
+                Some(file) => self.whole(&file?),
+                None => nothing_laid(effect),
+            },
+            (Some(_), _) => self.worked_on(effect),
+        };
         picture.map_err(|error| match error {
             Error::UnknownFormat | Error::Broken { .. } | Error::Unsupported { .. } => {
                 Error::Recipe {
-                    piece: name.to_owned(),
+                    piece: effect.args.first().cloned().unwrap_or_default(),
                     why: error.to_string(),
                 }
             }
             other => other,
         })
+    }
+
+    /// The same after the recipe of its own.
+    fn worked_on(&self, effect: &Effect) -> Result<Image> {
+        let Some(file) = material(effect, self.materials).transpose()? else {
+            return nothing_laid(effect);
+        };
+        let engine = self.engine;
+        let Some(plan) = engine.plan_of_material(effect, &file, self.materials)? else {
+            return self.whole(&file);
+        };
+        let run = Run {
+            bytes: &file,
+            materials: self.materials,
+            interrupt: self.interrupt,
+            cores: self.cores,
+            decoded: None,
+        };
+        engine.render_frame(&plan, run).map(Image::still)
     }
 
     /// Decodes in full.
@@ -780,6 +840,25 @@ impl Job<'_> {
         let how = self.engine.how_in_full(self.cores, self.interrupt);
         codec.decode(bytes, &info, &how)
     }
+}
+
+/// The file that an effect composes with; `None` for effects that compose with nothing.
+fn material(effect: &Effect, materials: &dyn Materials) -> Option<Result<Vec<u8>>> {
+    if let Some(name) = effect.material() {
+        return Some(materials.load(name));
+    }
+    // One px of a drawing, which any scale draws as sharply.
+    let Colour { r, g, b, a } = effect.material_colour()?;
+    let opacity = f64::from(a) / 255.0;
+    let drawing = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\">\
+         <rect width=\"1\" height=\"1\" fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity}\"/>"
+    );
+    Some(Ok((drawing + "</svg>").into_bytes()))
+}
+
+fn nothing_laid<T: fmt::Display + ?Sized>(what: &T) -> Result<Image> {
+    Err(Error::Internal(format!("{what} has nothing to lay")))
 }
 
 /// Hands each pipeline the image at its scales; those who want the same one share its samples. Profiles go

@@ -1,7 +1,10 @@
 //! The formats there are and the ceilings that hold for them: what plans are made with.
 
-use crate::codec::{Codec, Info};
+use andon_recipe::FormatName;
+
+use crate::codec::{Codec, Encode, Info};
 use crate::error::{Error, Result};
+use crate::frame::{Depth, Model, Traits};
 use crate::limits::Limits;
 
 /// Codecs, ceilings, and how much the resampler is left with.
@@ -24,6 +27,17 @@ impl Formats {
             .ok_or(Error::UnknownFormat)?;
         let info = codec.probe(bytes)?;
         Ok((codec, info))
+    }
+
+    /// A format that takes colour and opacity as they are: for what is never written.
+    pub(crate) fn holding_anything(&self) -> Option<FormatName> {
+        let traits = Traits {
+            alpha: true,
+            ..Traits::new(Model::Rgb, Depth::U8)
+        };
+        let takes = |codec: &&&dyn Codec| codec.accepts(traits, &Encode::default()) == Some(traits);
+        let codec = self.codecs.iter().find(takes)?;
+        FormatName::new(codec.name()).ok()
     }
 
     /// The codec of this name or alias.

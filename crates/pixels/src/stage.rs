@@ -59,8 +59,8 @@ pub enum OnGainMap {
 /// What stages may ask for while they run.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Pictures to compose with, decoded.
-    pub materials: &'a dyn Fn(&str) -> Result<Image>,
+    /// What an effect composes with, as its own recipe leaves it.
+    pub materials: &'a dyn Fn(&Effect) -> Result<Image>,
     /// Draws a document in SVG.
     pub draw: &'a dyn Fn(&str) -> Result<Image>,
     /// Is the result still wanted?

@@ -66,6 +66,34 @@ const RECIPES: &[(&str, &str)] = &[
         "overlay, blended",
         "exact:50x35,overlay:icon.png:-3:5:70:24:0:soft-light",
     ),
+    (
+        "overlay, added",
+        "exact:50x35,overlay:icon.png:-3:5:70:24:0:add",
+    ),
+    (
+        "overlay, a mask",
+        "exact:50x35,overlay:icon.png:10:5:70:24:0:mask",
+    ),
+    (
+        "overlay, a mask to leave out",
+        "exact:50x35,overlay:icon.png:10:5:70:24:0:mask-out",
+    ),
+    (
+        "overlay, with its recipe",
+        "exact:50x35,overlay:icon.png:2:3:100:0:0:normal:exact:turn%3A90%2Ccover%3A20x10%2Cgray",
+    ),
+    (
+        "backdrop",
+        "exact:30x35,canvas:50x35:00000000:10:0,backdrop:blur:10:0:30x35:20",
+    ),
+    (
+        "backdrop, mean",
+        "exact:30x35,canvas:50x35:00000000:11:0,backdrop:mean:11:0:30x35",
+    ),
+    (
+        "backdrop, median",
+        "exact:30x35,canvas:50x35:00000000:11:0,backdrop:median:11:0:30x35",
+    ),
     ("blur-area", "exact:50x35,blur-area:10:5:20x20:3"),
     ("sharpen-l", "exact:50x35,sharpen-l:1:0.5"),
     ("cover with its overhang cut", "cover:50x30"),

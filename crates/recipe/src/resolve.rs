@@ -36,7 +36,7 @@ impl Rules for Recipe {
         let recipe = picture.recipe(self, facts)?;
         // One word may come to two steps.
         match self.steps.last() {
-            Some(last) if recipe.steps.len() > Self::MOST_STEPS => {
+            Some(last) if recipe.steps_in_all() > Self::MOST_STEPS => {
                 let why = format!("with it, it comes to more than {} steps", Self::MOST_STEPS);
                 Err(ResolveError::new(last, why))
             }
@@ -75,8 +75,8 @@ impl Rules for Recipe {
         })
     }
 
-    fn materials(&self) -> Vec<&str> {
-        self.materials().collect()
+    fn materials(&self) -> Vec<String> {
+        self.materials()
     }
 }
 
@@ -182,6 +182,8 @@ impl Picture {
         output.frame = output
             .frame
             .filter(|frame| (*frame, facts.frames) != (1, 1));
+        let fewer = |most: &u32| *most < facts.frames && output.frame.is_none();
+        output.most_frames = output.most_frames.filter(fewer);
         output.format = output
             .format
             .filter(|format| format.as_str() != facts.format);

@@ -42,7 +42,7 @@ pub trait Rules: fmt::Debug + Send + Sync {
     fn with_output(&self, output: Output) -> Arc<dyn Rules>;
 
     /// The files that they compose with, by name.
-    fn materials(&self) -> Vec<&str> {
+    fn materials(&self) -> Vec<String> {
         Vec::new()
     }
 }

@@ -1,6 +1,8 @@
 //! The steps of a recipe. Geometry is typed because sizes are computed and reads are combined from it;
 //! effects are open words.
 
+mod material;
+
 use crate::text::ParseError;
 use crate::words;
 
@@ -329,13 +331,6 @@ impl Effect {
         "star",
         "heart",
     ];
-
-    /// The file that it composes with, by name.
-    #[must_use]
-    pub fn material(&self) -> Option<&str> {
-        let composes = [Self::OVER, Self::OVERLAY].contains(&self.name.as_str());
-        self.args.first().filter(|_| composes).map(String::as_str)
-    }
 
     /// An effect whose word is well formed and means nothing else.
     ///

@@ -43,9 +43,23 @@ impl Recipe {
         })
     }
 
-    /// The files that its effects compose with, by name.
-    pub fn materials(&self) -> impl Iterator<Item = &str> {
-        self.effects().filter_map(Effect::material)
+    /// The files that its effects, and their own recipes, compose with, by name.
+    #[must_use]
+    pub fn materials(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for effect in self.effects() {
+            effect.add_materials(&mut names);
+        }
+        names
+    }
+
+    /// Its steps, those of its overlays' recipes included.
+    pub(crate) fn steps_in_all(&self) -> usize {
+        let of = |step: &Step| match step {
+            Step::Effect(effect) => effect.steps(),
+            _ => 1,
+        };
+        self.steps.iter().map(of).sum()
     }
 }
 
@@ -222,6 +236,8 @@ pub struct Output {
     /// The number of the frame to show as a still picture, from 1. Absent: a picture that moves goes on moving where
     /// the format can say so, and is shown by its first frame elsewhere.
     pub frame: Option<u32>,
+    /// A picture that moves ends after so many frames, at least 1.
+    pub most_frames: Option<u32>,
 }
 
 impl Output {

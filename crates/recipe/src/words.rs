@@ -43,6 +43,7 @@ pub const WORDS: &[&Word] = &[
     &options::EFFORT,
     &WITH,
     &FRAME,
+    &FRAMES,
 ];
 
 /// Is this a word of the language, so that no effect may have it?
@@ -329,6 +330,13 @@ pub(crate) const FRAME: Word = word(
     &[Arg::whole("number", 1, 1_000_000).help("which one, counted from 1")],
     "one frame of an animation as a still image; absent: an animation stays one where the format holds it",
     "frame:3",
+);
+
+pub(crate) const FRAMES: Word = word(
+    "frames",
+    &[Arg::whole("most", 1, 1_000_000).help("an animation ends after so many")],
+    "the first frames of an animation alone; absent: all of them",
+    "frames:10",
 );
 
 const MOST_PX: i64 = Length::MAX_PX as i64;

@@ -7,23 +7,20 @@ use andon_batch::Overlays;
 use anyhow::{Context, bail};
 
 /// Reads those of these names, which lie in `folder`.
-pub(super) fn read<'a>(
-    folder: Option<&Path>,
-    names: impl Iterator<Item = &'a str>,
-) -> anyhow::Result<Overlays> {
+pub(super) fn read(folder: Option<&Path>, names: Vec<String>) -> anyhow::Result<Overlays> {
     let mut files = BTreeMap::new();
     for name in names {
         let folder = folder.with_context(|| {
             format!("`{name}` is laid over the pictures; name its folder with --materials")
         })?;
         let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
-        if !Path::new(name).components().all(inside) {
+        if !Path::new(&name).components().all(inside) {
             bail!("`{name}` is not below the folder {}", folder.display());
         }
-        let path = folder.join(name);
+        let path = folder.join(&name);
         let file = std::fs::read(&path);
         let file = file.with_context(|| format!("{} cannot be read", path.display()))?;
-        files.insert(name.to_owned(), file);
+        files.insert(name, file);
     }
     Ok(Overlays::new(files))
 }
@@ -35,7 +32,7 @@ mod tests {
     #[test]
     fn what_is_missing_or_outside_the_folder_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let read = |folder, name| read(folder, [name].into_iter()).map(drop);
+        let read = |folder, name: &str| read(folder, vec![name.to_owned()]).map(drop);
         let outside = read(Some(folder.path()), "../a.png").unwrap_err();
         assert!(outside.to_string().contains("`../a.png`"), "{outside}");
         let missing = read(Some(folder.path()), "a.png").unwrap_err();

@@ -210,6 +210,7 @@ fn laid(query: &Query, kind: Kind, (width, height): (u32, u32), ratio: f64) -> O
         size,
         mode: mode(query, kind)?,
         shape,
+        recipe: Vec::new(),
     }
     .step()
 }

@@ -488,8 +488,8 @@ impl Rules for ImgixRules {
         Recipe::from(steps).measures(stored)
     }
 
-    fn materials(&self) -> Vec<&str> {
-        self.files.iter().map(String::as_str).collect()
+    fn materials(&self) -> Vec<String> {
+        self.files.clone()
     }
 
     crate::rules::kept_output!();

@@ -151,8 +151,9 @@ impl Rules for SmallLightRules {
 
     crate::rules::kept_output!();
 
-    fn materials(&self) -> Vec<&str> {
-        self.effects.iter().filter_map(Effect::material).collect()
+    fn materials(&self) -> Vec<String> {
+        let names = self.effects.iter().filter_map(Effect::material);
+        names.map(str::to_owned).collect()
     }
 }
 

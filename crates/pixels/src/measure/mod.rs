@@ -166,7 +166,7 @@ impl Measurement {
     ) -> Result<Measured> {
         let mut analyses: Vec<_> = self.measures.iter().map(|&it| analysis(it)).collect();
         let context = Context {
-            materials: &|name| Err(Error::Internal(format!("{name} is not measured"))),
+            materials: &|effect| Err(Error::Internal(format!("{effect} is not measured"))),
             draw: &|_| Err(Error::Internal("texts are not measured".to_owned())),
             interrupt,
             cores,

@@ -3,6 +3,8 @@
 //! Effects are the words of [`ALL`]: a new one is a file here (or in [`tone`]) and a line there. Geometry ([`turn`],
 //! [`canvas`]) is not in the list because recipes hold it in a typed form that the planner reasons about.
 
+mod backdrop;
+mod blend;
 mod blur;
 mod blur_area;
 mod border;
@@ -35,6 +37,7 @@ pub const ALL: &[&dyn Op] = &[
     &sharpen_l::SharpenL,
     &blur::Blur,
     &blur_area::BlurArea,
+    &backdrop::Backdrop,
     &pixelate::Pixelate,
     &border::Border,
     &over::Over,

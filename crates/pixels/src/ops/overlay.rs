@@ -1,13 +1,12 @@
-//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT`: a picture from a file on top, scaled, thinned, repeated or blended.
-//!
-//! Blend modes are those of the W3C's "Compositing and Blending": what is laid over takes the colour that its mode
-//! makes of both, as far as there is something below, and is then composed as any other.
+//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE`: a picture from a file on top, scaled, thinned, repeated, blended, and
+//! worked on by a recipe of its own before that.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use andon_recipe::{Arg, Effect, ParseError, Word};
 
+use super::blend::{MODES, Mode};
 use super::lay::lay;
 use crate::color::remodelled;
 use crate::cost::Cost;
@@ -20,8 +19,9 @@ use crate::stage::{Context, Op, Stage, wrong};
 /// Lays a picture over another.
 pub(super) struct Overlay;
 
-pub(super) const NAME: Arg =
-    Arg::text("name", "icon.png").help("a file in the folder of materials");
+pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
+    "a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
+);
 
 /// A place on the picture.
 pub(super) const X: Arg = Arg::text("x", "100p-8").help(
@@ -50,30 +50,19 @@ const WIDTH: Arg = Arg::whole("width", 0, 32_768)
     .default("0")
     .help("it is scaled to this width; 0: its own, or as its height says");
 
-const MODE: Arg = Arg::choice(
-    "mode",
-    &[
-        "normal",
-        "tile",
-        "multiply",
-        "screen",
-        "overlay",
-        "darken",
-        "lighten",
-        "color-dodge",
-        "color-burn",
-        "hard-light",
-        "soft-light",
-        "difference",
-        "exclusion",
-    ],
-)
-.default("normal")
-.help("tile: repeated all over the image; the others: how its colours act on those below");
+const MODE: Arg = Arg::choice("mode", MODES).default("normal").help(
+    "tile: repeated all over the image; mask: of the image, what lies under this one stays, as opaque as this one is; \
+     mask-out: the rest stays; the others: how its colours act on those below",
+);
 
 const FIT: Arg = Arg::choice("fit", &["exact", "inside", "cover"])
     .default("exact")
     .help("inside: as large as its own shape allows within width and height; cover: so that it fills them, the middle of it");
+
+const RECIPE: Arg = Arg::text("recipe", "turn%3A90%2Cgray").default("").help(
+    "steps that it takes before all this, as they stand in a recipe, with %2C for a comma and %3A for a colon; not \
+     original, trim and focus:smart",
+);
 
 const WORD: Word = Word {
     name: Effect::OVERLAY,
@@ -90,6 +79,7 @@ const WORD: Word = Word {
         },
         MODE,
         FIT,
+        RECIPE,
     ],
     help: "lays another image over this one, scaled, repeated or blended",
     example: "overlay:icon.png:-10:20:60:64:0:multiply",
@@ -184,71 +174,22 @@ const SPREAD: u64 = 100;
 /// Across, and down.
 const SPREAD_EACH: u32 = 6;
 
-#[derive(Clone, Copy, Debug)]
-enum Mode {
-    Normal,
-    Tile,
-    /// The colour, in 0..=1, that a backdrop and a source make.
-    Blend(fn(f32, f32) -> f32),
-}
-
-impl Mode {
-    fn of(word: &str) -> Self {
-        Self::Blend(match word {
-            "tile" => return Self::Tile,
-            "multiply" => |below, above| below * above,
-            "screen" => screen,
-            "overlay" => |below, above| hard_light(above, below),
-            "darken" => f32::min,
-            "lighten" => f32::max,
-            "color-dodge" => |below, above| match below {
-                0.0 => 0.0,
-                _ if above >= 1.0 => 1.0,
-                _ => (below / (1.0 - above)).min(1.0),
-            },
-            "color-burn" => |below, above| match above {
-                _ if below >= 1.0 => 1.0,
-                0.0 => 0.0,
-                _ => 1.0 - ((1.0 - below) / above).min(1.0),
-            },
-            "hard-light" => hard_light,
-            "soft-light" => soft_light,
-            "difference" => |below, above| (below - above).abs(),
-            "exclusion" => |below, above| below + above - 2.0 * below * above,
-            _ => return Self::Normal,
-        })
-    }
-}
-
-fn screen(below: f32, above: f32) -> f32 {
-    below + above - below * above
-}
-
-fn hard_light(below: f32, above: f32) -> f32 {
-    if above <= 0.5 {
-        below * 2.0 * above
-    } else {
-        screen(below, 2.0 * above - 1.0)
-    }
-}
-
-fn soft_light(below: f32, above: f32) -> f32 {
-    if above <= 0.5 {
-        return below - (1.0 - 2.0 * above) * below * (1.0 - below);
-    }
-    let curve = if below <= 0.25 {
-        ((16.0 * below - 12.0) * below + 4.0) * below
-    } else {
-        below.sqrt()
-    };
-    below + (2.0 * above - 1.0) * (curve - below)
-}
-
 impl Laid {
     /// Reads an effect by its word: the one or the other, of which the shorter is the beginning of the longer.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
-            let [_, x, y, opacity, width, height, mode, fit] = word.read(&effect.args)?;
+            let [name, x, y, opacity, width, height, mode, fit, recipe] =
+                word.read(&effect.args)?;
+            let name = name.unwrap_or_default();
+            if name.starts_with(Effect::COLOUR) && effect.material_colour().is_none() {
+                return Err(NAME.wrong(name));
+            }
+            // In any other place but its own it is no recipe.
+            match (recipe, effect.args.len()) {
+                (Some(text), ..=7) => return Err(MODE.wrong(text)),
+                (Some(text), 8) => return Err(FIT.wrong(text)),
+                _ => effect.recipe().transpose()?,
+            };
             let side = |text: Option<&str>| {
                 let px = WIDTH.read_whole(text.unwrap_or("0"))?;
                 Ok::<_, ParseError>(u32::try_from(px).unwrap_or(0))
@@ -273,10 +214,9 @@ impl Laid {
 
     /// The material in the size that was asked for.
     fn material(&self, context: &Context<'_>) -> Result<Frame> {
-        let name = &self.effect.args[0];
-        let material = (context.materials)(name)?;
+        let material = (context.materials)(&self.effect)?;
         let Some(frame) = material.frames.into_iter().next() else {
-            return Err(Error::Internal(format!("material {name} has no frame")));
+            return Err(Error::Internal(format!("{} has no frame", self.effect)));
         };
         let own = (frame.width, frame.height);
         let follows = |side: u32, other: u32, own: u32| {
@@ -314,7 +254,7 @@ impl Laid {
     /// Where a mode mixes colours, that is of red, green and blue.
     fn model(&self, model: Model) -> Model {
         match self.mode {
-            Mode::Normal | Mode::Tile => model,
+            Mode::Normal | Mode::Tile | Mode::Mask { .. } => model,
             Mode::Blend(_) => Model::Rgb,
         }
     }
@@ -343,6 +283,13 @@ impl Laid {
         };
         let rows = self.y.edges(size.1, icon.height, most);
         let columns = self.x.edges(size.0, icon.width, most);
+        if let Mode::Mask { out } = self.mode {
+            let places = rows
+                .iter()
+                .flat_map(|&y| columns.iter().map(move |&x| (x, y)));
+            masked(picture, &icon, places, out);
+            return Ok(());
+        }
         if self.covers() {
             let start = |edges: &[i64]| edges.first().copied().unwrap_or_default();
             icon = tiled(&icon, size, (start(&columns), start(&rows)))?;
@@ -374,7 +321,7 @@ impl Laid {
         y: i64,
     ) {
         match self.mode {
-            Mode::Normal | Mode::Tile => lay(picture, &icon, x, y),
+            Mode::Normal | Mode::Tile | Mode::Mask { .. } => lay(picture, &icon, x, y),
             Mode::Blend(blend) => {
                 let mut icon = icon.into_owned();
                 blended(&mut icon, picture, (x, y), blend);
@@ -425,6 +372,52 @@ fn tiled<T: Sample>(
         colours: icon.colours.iter().map(tile).collect::<Result<_>>()?,
         alpha: icon.alpha.as_ref().map(tile).transpose()?,
     })
+}
+
+/// Takes the opacity of a material that lies at these places for the picture's, or what is left of it.
+fn masked<T: Sample>(
+    picture: &mut Planes<T>,
+    icon: &Planes<T>,
+    places: impl Iterator<Item = (i64, i64)>,
+    out: bool,
+) {
+    let (width, height) = (picture.width, picture.height);
+    let full = T::MAX.float();
+    let mut cover = Grid::filled(width, height, T::default());
+    for (x, y) in places {
+        for row in 0..height {
+            // Beyond its sides there is none of it.
+            let Ok(icon_row) = u32::try_from(i64::from(row) - y) else {
+                continue;
+            };
+            if icon_row >= icon.height {
+                break;
+            }
+            let start = x.clamp(0, width.into());
+            let end = x.saturating_add(icon.width.into()).clamp(0, width.into());
+            let skipped = (start - x) as usize;
+            let cover = &mut cover.row_mut(row)[start as usize..end as usize];
+            match &icon.alpha {
+                None => cover.fill(T::MAX),
+                Some(alpha) => {
+                    for (cover, alpha) in cover
+                        .iter_mut()
+                        .zip(alpha.row(icon_row).iter().skip(skipped))
+                    {
+                        let alpha = alpha.float();
+                        *cover = T::round(alpha + cover.float() * (1.0 - alpha / full));
+                    }
+                }
+            }
+        }
+    }
+    let opaque = || Grid::filled(width, height, T::MAX);
+    let alpha = picture.alpha.get_or_insert_with(opaque);
+    for (alpha, cover) in alpha.samples_mut().iter_mut().zip(cover.samples()) {
+        let cover = cover.float() / full;
+        let stays = if out { 1.0 - cover } else { cover };
+        *alpha = T::round(alpha.float() * stays);
+    }
 }
 
 /// Gives a material the colours that it and the picture below make. Neither has thinned planes.
@@ -479,6 +472,7 @@ impl Stage for Laid {
     fn after(&self, traits: Traits) -> Traits {
         Traits {
             model: self.model_after(traits.model),
+            alpha: traits.alpha || matches!(self.mode, Mode::Mask { .. }),
             ..traits
         }
     }
@@ -499,7 +493,12 @@ impl Stage for Laid {
             size => area(size),
         };
         let once = matches!((self.x, self.y), (Place::Once { .. }, Place::Once { .. }));
-        let laid = if once && !self.covers() { icon } else { all };
+        let masks = matches!(self.mode, Mode::Mask { .. });
+        let laid = if once && !masks && !self.covers() {
+            icon
+        } else {
+            all
+        };
         let converts = matches!(self.mode, Mode::Blend(_)) && traits.model != Model::Rgb;
         let converted = if converts { 3 * all } else { 0 };
         Cost {

@@ -187,10 +187,13 @@ impl Plan {
         cost::peak(&self.steps)
     }
 
-    /// Counts `bytes` more in every step behind the decoder.
-    pub(crate) fn hold_also(&mut self, bytes: u64) {
+    /// Counts what is laid over the image: its time once, its memory in every step behind the decoder.
+    pub(crate) fn also(&mut self, cost: Cost) {
         for step in self.steps.iter_mut().skip(1) {
-            step.holds = step.holds.saturating_add(bytes);
+            step.holds = step.holds.saturating_add(cost.scratch);
+        }
+        if let Some(step) = self.steps.get_mut(1) {
+            step.cost.nanos = step.cost.nanos.saturating_add(cost.nanos);
         }
     }
 

@@ -226,7 +226,8 @@ fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) 
         .animates()
         .is_some_and(|name| asked == Some(name) || target.name() == source.name());
     Ok(if moves && source.composed(info).is_some() {
-        Frames::All(info.frames)
+        let most = recipe.output.most_frames.unwrap_or(u32::MAX);
+        Frames::All(info.frames.min(most))
     } else {
         Frames::First
     })

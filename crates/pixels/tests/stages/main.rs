@@ -4,6 +4,7 @@ mod color;
 mod effects;
 mod lay;
 mod levels;
+mod over;
 mod resize;
 mod shapes;
 mod support;

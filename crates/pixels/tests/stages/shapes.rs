@@ -220,12 +220,13 @@ fn mode(name: &str, b: f64, s: f64) -> f64 {
         }
         "difference" => (b - s).abs(),
         "exclusion" => b + s - 2.0 * b * s,
+        "add" => (b + s).min(1.0),
         _ => s,
     }
 }
 
 #[test]
-fn every_blend_mode_is_the_w3cs() {
+fn every_blend_mode_is_as_the_w3c_defines_it() {
     let modes = [
         "normal",
         "tile",
@@ -240,6 +241,7 @@ fn every_blend_mode_is_the_w3cs() {
         "soft-light",
         "difference",
         "exclusion",
+        "add",
     ];
     for name in modes {
         for (opaque, opacity) in [(true, 100.0), (false, 60.0)] {

@@ -42,10 +42,10 @@ pub(crate) fn run_with(
     interrupt: &dyn Interrupt,
     material: Option<&Frame>,
 ) -> Result<Frame> {
-    let materials = |name: &str| match material {
+    let materials = |effect: &Effect| match material {
         Some(frame) => Ok(Image::still(frame.clone())),
         None => Err(Error::Recipe {
-            piece: name.to_owned(),
+            piece: effect.to_string(),
             why: "missing".to_owned(),
         }),
     };

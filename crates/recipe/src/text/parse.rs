@@ -176,6 +176,10 @@ impl Reader {
                 output.frame = u32::try_from(whole(&words::FRAME, parts)?).ok();
                 &words::FRAME
             }
+            "frames" => {
+                output.most_frames = u32::try_from(whole(&words::FRAMES, parts)?).ok();
+                &words::FRAMES
+            }
             _ => return Ok(false),
         };
         self.once(read.name, word)?;

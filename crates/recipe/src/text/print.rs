@@ -74,6 +74,9 @@ impl Pieces<'_, '_> {
         if let Some(frame) = output.frame {
             self.put(format_args!("frame:{frame}"))?;
         }
+        if let Some(most) = output.most_frames {
+            self.put(format_args!("frames:{most}"))?;
+        }
         Ok(())
     }
 }

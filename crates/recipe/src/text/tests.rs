@@ -196,7 +196,52 @@ fn every_word_reads_its_example_and_every_argument_its_default() {
 #[test]
 fn materials_are_the_first_arguments_of_over() {
     let recipe: Recipe = "over:a.png:1:2,blur:0x1,over:b.png,over".parse().unwrap();
-    assert_eq!(recipe.materials().collect::<Vec<_>>(), ["a.png", "b.png"]);
+    assert_eq!(recipe.materials(), ["a.png", "b.png"]);
+}
+
+/// An overlay with a recipe in which another has one, and so on.
+fn nested(levels: usize) -> Effect {
+    let mut args = vec!["a.png".to_owned(); 9];
+    args[8] = match levels {
+        0 => String::new(),
+        _ => format!("gray,{}", nested(levels - 1)),
+    };
+    Effect::new("overlay", args).expect("an effect")
+}
+
+#[test]
+fn the_recipe_of_an_overlay_reads_back_and_its_materials_are_known() {
+    let recipe = Recipe::from(vec![Step::Effect(nested(2))]);
+    let again: Recipe = recipe.to_string().parse().expect("a recipe");
+    assert_eq!(again, recipe);
+    assert_eq!(again.materials(), ["a.png"; 3]);
+    let colour = "overlay:colour%3Aff0000:0:0:100:0:0:normal:exact:overlay%3Ab.png%3A0%3A0";
+    let recipe: Recipe = colour.parse().expect("a recipe");
+    assert_eq!(recipe.materials(), ["b.png"]);
+}
+
+#[test]
+fn overlays_are_nested_no_deeper_than_said_and_take_steps_alone() {
+    let read = |effect: &Effect| effect.recipe().expect("it has one");
+    assert!(read(&nested(Effect::DEEPEST)).is_ok());
+    let error = read(&nested(Effect::DEEPEST + 1)).expect_err("too deep");
+    assert!(error.to_string().contains("3 levels"), "{error}");
+    for text in ["as:png", "trim", "focus:smart", "original", "no, recipe"] {
+        let mut effect = nested(0);
+        text.clone_into(&mut effect.args[8]);
+        assert!(read(&effect).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn steps_of_overlays_count_among_those_of_the_recipe() {
+    let mut effect = nested(0);
+    effect.args[8] = vec!["gray"; 40].join(",");
+    let once = Recipe::from(vec![Step::Effect(effect.clone())]);
+    let facts = crate::Facts::new("jpeg", 40, 30);
+    assert!(crate::Rules::resolve(&once, &facts).is_ok());
+    let twice = Recipe::from(vec![Step::Effect(effect.clone()), Step::Effect(effect)]);
+    assert!(crate::Rules::resolve(&twice, &facts).is_err());
 }
 
 #[test]
@@ -382,7 +427,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         of(chroma),
         of(0..=9u8),
         options,
-        of(1..=1_000_000u32),
+        (of(1..=1_000_000u32), of(1..=1_000_000u32)),
     )
         .prop_map(
             |(
@@ -393,7 +438,7 @@ fn any_output() -> impl Strategy<Value = Output> {
                 chroma,
                 effort,
                 options,
-                frame,
+                (frame, most_frames),
             )| {
                 Output {
                     background,
@@ -411,6 +456,7 @@ fn any_output() -> impl Strategy<Value = Output> {
                     effort,
                     options,
                     frame,
+                    most_frames,
                 }
             },
         )

@@ -63,9 +63,9 @@ impl MaterialFolder {
     ///
     /// # Errors
     /// `Pixels(Recipe)` naming the material that is missing.
-    pub fn open_for<'a>(
+    pub fn open_for(
         &self,
-        names: impl IntoIterator<Item = &'a str>,
+        names: impl IntoIterator<Item: AsRef<str>>,
         served: impl Fn(&str) -> Result<Entry, Error>,
     ) -> Result<OpenMaterials, Error> {
         let open = |name: &str| {
@@ -91,7 +91,7 @@ impl MaterialFolder {
         };
         names
             .into_iter()
-            .map(open)
+            .map(|name| open(name.as_ref()))
             .collect::<Result<_, _>>()
             .map(|files| OpenMaterials {
                 files,
@@ -209,7 +209,13 @@ mod tests {
     fn a_recipe_without_materials_needs_no_folder() {
         let folder = open(None);
         let none = |_: &str| Ok(Entry::Folder);
-        assert!(folder.open_for([], none).unwrap().identities().is_empty());
+        assert!(
+            folder
+                .open_for([""; 0], none)
+                .unwrap()
+                .identities()
+                .is_empty()
+        );
         assert!(folder.open_for(["star.png"], none).is_err());
     }
 }

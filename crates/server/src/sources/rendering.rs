@@ -259,8 +259,8 @@ impl Planned {
     fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
         // One frame is not the whole animation, and another depth not what the source has.
         let output = &self.plan.recipe().output;
-        let only_encoded =
-            self.plan.encodes_only() && output.frame.is_none() && output.depth.is_none();
+        let all_frames = output.frame.is_none() && output.most_frames.is_none();
+        let only_encoded = self.plan.encodes_only() && all_frames && output.depth.is_none();
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
         let any_format = any_format && !self.is_only_read(engine);
         let larger = body.len() > self.source.len();
