@@ -3,6 +3,7 @@
 
 use andon_recipe::{Colour, Effect};
 
+use super::colours::Ground;
 use super::overlay::Overlay;
 use super::path::Trim;
 use super::text::Text;
@@ -15,9 +16,9 @@ pub(super) enum Filter {
     Quality(u32),
     Format(String),
     /// On a ground of the size that was asked for.
-    Fill(Colour),
+    Fill(Ground),
     /// Under the opacity.
-    Ground(Colour),
+    Ground(Ground),
     /// Quarters counter-clockwise, in its place among the filters.
     Rotate(u8),
     /// The same, before everything else.
@@ -43,11 +44,15 @@ pub(super) enum Filter {
     Crop([f64; 4]),
     Trim(Trim),
     /// Left, top, right, bottom.
-    Padding(Colour, [u32; 4]),
+    Padding(Ground, [u32; 4]),
     Frame(u32),
+    /// An animation ends after as many.
+    MostFrames(u32),
     Lossless,
     /// Bits per sample of a PNG.
     Depth(u8),
+    /// The most colours of a PNG.
+    Colours(u16),
     /// zlib's level for a PNG.
     Level(u8),
     MaxAge(u64),
@@ -98,7 +103,7 @@ impl Seen {
 pub(super) fn read(flavour: Flavour, name: &str, args: &str) -> Option<Filter> {
     match flavour {
         Flavour::Thumbor => thumbor(name, &percent::decode(args).ok()?),
-        Flavour::Imagor => imagor(name, args),
+        Flavour::Imagor => imagor(name, args, Effect::DEEPEST),
     }
 }
 
@@ -108,14 +113,7 @@ pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
         return None;
     }
     match (name, args) {
-        ("format", "tiff" | "heif" | "jp2") => {
-            Some(format!("format: {args} is not written; it is ignored"))
-        }
-        ("fill" | "padding" | "background_color", _) => {
-            let colour = args.split(',').next().unwrap_or_default();
-            let made = ["auto", "blur"].contains(&colour);
-            made.then(|| format!("{name}: `{colour}` is white"))
-        }
+        ("format", "heif" | "jp2") => Some(format!("format: {args} is not written; it is ignored")),
         _ => Text::note(name, args),
     }
 }
@@ -250,14 +248,12 @@ fn thumbor(name: &str, args: &str) -> Option<Filter> {
         "format" => Some(Filter::Format(list.text(0)?.to_ascii_lowercase())),
         "fill" => {
             list.flag_or_none(1)?;
-            match list.word(0)? {
-                "transparent" => Some(Filter::Fill(Colour::CLEAR)),
-                // Sizes are theirs, the ground is not.
-                "auto" | "blur" => Some(Filter::Fill(Colour::WHITE)),
-                colour => colours::read(colour).map(Filter::Fill),
-            }
+            Ground::thumbor(list.word(0)?).map(Filter::Fill)
         }
-        "background_color" => colours::read(list.word(0)?).map(Filter::Ground),
+        "background_color" => {
+            let colour = colours::read(list.word(0)?)?;
+            Some(Filter::Ground(Ground::Colour(colour)))
+        }
         "rotate" => quarters(list.whole(0)?).map(Filter::Rotate),
         "blur" => {
             let radius = list.positive(0).filter(|radius| *radius > 0)?.min(150);
@@ -399,14 +395,19 @@ fn split(args: &str) -> Vec<&str> {
     list
 }
 
-fn imagor(name: &str, args: &str) -> Option<Filter> {
+/// Reads a filter, in whose arguments other pictures may have filters of their own so many levels deep.
+pub(super) fn imagor(name: &str, args: &str, deeper: usize) -> Option<Filter> {
     let list = Lenient::split(args);
     let turns = |degrees: i64| quarters(degrees).filter(|_| (0..360).contains(&degrees));
     match name {
         "quality" => Some(Filter::Quality(list.px(0))),
         "format" => list.text(0).map(Filter::Format),
-        "fill" => imagor_colour(&list.text(0)?).map(Filter::Fill),
-        "background_color" => imagor_colour(&list.text(0)?).map(Filter::Ground),
+        "fill" => Some(Filter::Fill(Ground::imagor(&list.text(0)?))),
+        "background_color" => Some(Filter::Ground(match Ground::imagor(&list.text(0)?) {
+            // No such colour.
+            Ground::Blurred => Ground::Colour(colours::imagor("")),
+            ground => ground,
+        })),
         "rotate" => turns(list.whole(0)).map(Filter::Rotate),
         "orient" => turns(list.whole(0)).map(Filter::Orient),
         "blur" => {
@@ -453,7 +454,7 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
         "watermark" => Overlay::imagor(&list).map(Filter::Overlay),
         "label" => Text::label(&list).map(Filter::Text),
         "text" => Text::typeset(&list).map(Filter::Text),
-        "image" => Overlay::image(&list).map(Filter::Overlay),
+        "image" => Overlay::image(&list, deeper).map(Filter::Overlay),
         "proportion" => Some(Filter::Proportion(list.decimal(0))),
         "no_upscale" => Some(Filter::NoUpscale),
         "upscale" => Some(Filter::Upscale),
@@ -487,21 +488,28 @@ fn imagor(name: &str, args: &str) -> Option<Filter> {
                 _ => (list.px(2), if list.count() > 4 { list.px(3) } else { left }),
             };
             let bottom = if list.count() > 4 { list.px(4) } else { top };
-            let colour = imagor_colour(&list.text(0)?)?;
-            Some(Filter::Padding(colour, [left, top, right, bottom]))
+            let ground = Ground::imagor(&list.text(0)?);
+            Some(Filter::Padding(ground, [left, top, right, bottom]))
         }
         "pixelate" => Some(Filter::Pixelate(match list.whole(0) {
             side @ 1..=1_000_000 => side as u32,
             _ => 10,
         })),
         "page" => Some(Filter::Frame(list.px(0).max(1))),
-        "max_frames" if list.whole(0) == 1 => Some(Filter::Frame(1)),
+        "max_frames" => match list.whole(0) {
+            1 => Some(Filter::Frame(1)),
+            most @ 2..=1_000_000 => Some(Filter::MostFrames(most as u32)),
+            _ => Some(Filter::Nothing),
+        },
         "lossless" => Some(Filter::Lossless),
         "bitdepth" => match list.whole(0) {
             16 => Some(Filter::Depth(16)),
             8 => Some(Filter::Depth(8)),
+            // Fewer bits are places in a list of colours.
+            bits @ (1 | 2 | 4) => Some(Filter::Colours(1 << bits)),
             _ => None,
         },
+        "palette" => Some(Filter::Colours(256)),
         "compression" => match list.whole(0) {
             level @ 1..=9 => Some(Filter::Level(level as u8)),
             _ => None,
@@ -522,16 +530,6 @@ fn modulate(brightness: f64, saturation: f64, hue: f64) -> Option<Filter> {
         "modulate",
         &[factor(brightness), factor(saturation), number(hue % 360.0)],
     )
-}
-
-/// imagor paints black for what is no colour.
-pub(super) fn imagor_colour(text: &str) -> Option<Colour> {
-    match text {
-        "none" | "transparent" => Some(Colour::CLEAR),
-        // Sizes are theirs, the ground is not.
-        "auto" | "blur" => Some(Colour::WHITE),
-        text => Some(colours::read(text).unwrap_or(rgb(0, 0, 0))),
-    }
 }
 
 /// `AxB:CxD` or a point; the separators are alike.

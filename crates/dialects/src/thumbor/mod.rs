@@ -9,6 +9,7 @@ mod colours;
 mod config;
 mod filters;
 mod meta;
+mod nested;
 mod overlay;
 mod params;
 mod path;
@@ -26,7 +27,7 @@ use crate::errors::{ErrorStyle, Fault};
 use crate::percent;
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use crate::signature::{Digest, Key, base64, same};
-use filters::{Filter, Seen, imagor_colour};
+use filters::{Filter, Seen};
 use rules::ThumborRules;
 
 /// Whose URLs they are.
@@ -244,7 +245,9 @@ impl Thumbor {
             }
             match filters::read(self.flavour, &name, &args) {
                 // The others' pictures are behind a network.
-                Some(Filter::Overlay(_)) if self.loader != Loader::Path => {
+                Some(Filter::Overlay(overlay))
+                    if self.loader != Loader::Path && !overlay.files().is_empty() =>
+                {
                     notes.push(format!(
                         "{name}: only files below the origins are laid over"
                     ));
@@ -329,10 +332,7 @@ impl Thumbor {
         if image.is_empty() {
             return Err(Refusal::new(raw, "no image follows"));
         }
-        let colour = image
-            .strip_prefix("color:")
-            .map(|name| name.trim_start_matches('/'));
-        if let (Flavour::Imagor, Some(colour)) = (self.flavour, colour.and_then(imagor_colour)) {
+        if let (Flavour::Imagor, Some(colour)) = (self.flavour, colours::of_image(&image)) {
             return Ok(Source::of_colour(colour));
         }
         for scheme in ["http:/", "https:/"] {

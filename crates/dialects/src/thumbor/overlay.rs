@@ -1,17 +1,18 @@
 //! Pictures that filters lay over others: `watermark`, and imagor's `image`.
 
-use andon_recipe::Step;
+use andon_recipe::{Effect, Step};
 
-use super::filters::{Lenient, Typed};
+use super::filters::{Lenient, Typed, unescaped};
+use super::nested::Nested;
 use super::path;
-use super::{Flavour, image_name};
+use super::{Flavour, colours, image_name};
 use crate::effects::{self, from_edge};
 use crate::request::relative;
 
 /// A picture over another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Overlay {
-    /// Below `/`, where the origins are.
+    /// Below `/`, where the origins are; or a colour.
     file: String,
     at: (Place, Place),
     /// Per cent.
@@ -20,6 +21,8 @@ pub(super) struct Overlay {
     mode: &'static str,
     /// Are shares of a side rounded? Otherwise they are cut.
     rounds: bool,
+    /// What its own path does with it.
+    nested: Option<Box<Nested>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +54,15 @@ enum Size {
 
 /// A side of a picture that is laid over another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Side {
+pub(super) enum Side {
     Px(u32),
     /// The side of the image below, plus pixels.
     Full(i64),
 }
 
 impl Side {
-    fn of(self, side: u32) -> u32 {
+    /// In px, over a picture with this side.
+    pub(super) fn of(self, side: u32) -> u32 {
         match self {
             Self::Px(px) => px,
             // Clamped to what a side may be.
@@ -66,7 +70,7 @@ impl Side {
         }
     }
 
-    /// `f`, `full-20`, digits or nothing; a minus in front, which would flip, is not read.
+    /// `f`, `full-20`, digits or nothing.
     fn read(text: &str) -> Option<Self> {
         let full = text.strip_prefix("full").or_else(|| text.strip_prefix('f'));
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -119,6 +123,7 @@ impl Overlay {
             },
             mode: "normal",
             rounds: true,
+            nested: None,
         })
     }
 
@@ -139,14 +144,18 @@ impl Overlay {
             },
             mode: "normal",
             rounds: false,
+            nested: None,
         })
     }
 
     /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may bring the picture to a size, that of the other one
-    /// (`f`) among them.
-    pub(super) fn image(list: &Lenient<'_>) -> Option<Self> {
-        let (rest, sides) = with_sides(list.raw(0)?.trim_start_matches('/'));
-        let (parts, image) = path::read(Flavour::Imagor, &rest);
+    /// (`f`) among them, and have filters so many levels deep.
+    pub(super) fn image(list: &Lenient<'_>, levels: usize) -> Option<Self> {
+        // As a value of a form, which is what imagor reads.
+        let path = unescaped(list.raw(0)?);
+        let (rest, sides) = with_sides(path.trim_start_matches('/'));
+        let (mut parts, image) = path::read(Flavour::Imagor, &rest);
+        let filters = std::mem::take(&mut parts.filters);
         let plain = path::Parts {
             size: parts.size,
             fit: parts.fit,
@@ -155,31 +164,46 @@ impl Overlay {
         };
         let mode = list.text(4).unwrap_or_default();
         // Other words are `normal` to it.
-        let mode = match MODES.iter().find(|known| **known == mode) {
-            Some(mode) => mode,
-            None if NOT_BLENT.contains(&mode.as_str()) => return None,
-            None => "normal",
-        };
+        let known = MODES.iter().find(|known| **known == mode);
         let is_plain = parts.fit.is_none_or(|fit| fit == path::FitIn::default());
-        (parts == plain && is_plain).then_some(())?;
+        let is_plain = is_plain && parts == plain && filters.is_empty();
         let shape = match (parts.fit, parts.stretch) {
             (Some(_), _) => "inside",
             (None, true) => "exact",
             (None, false) => "cover",
         };
-        let (w, h) = sides.unwrap_or((Side::Px(0), Side::Px(0)));
+        let sides = sides.unwrap_or((Side::Px(0), Side::Px(0)));
+        let name = image_name(Flavour::Imagor, image).ok()?;
+        let file = match colours::of_image(&name) {
+            Some(colour) => format!("{}{colour}", Effect::COLOUR),
+            None => local(&name)?,
+        };
+        let nested = match is_plain {
+            true => None,
+            false => Some(Box::new(Nested::new(parts, sides, filters, levels)?)),
+        };
         Some(Self {
-            file: local(&image_name(Flavour::Imagor, image).ok()?)?,
+            file,
             at: places(list),
             opacity: opacity(list.decimal(3)),
-            size: Size::Sides(w, h, shape),
-            mode,
+            size: match nested {
+                Some(_) => Size::Own,
+                None => Size::Sides(sides.0, sides.1, shape),
+            },
+            mode: known.copied().unwrap_or("normal"),
             rounds: false,
+            nested,
         })
     }
 
-    pub(super) fn file(&self) -> Option<&str> {
-        (self.opacity > 0.0).then_some(&self.file)
+    /// Its file, and those of its own path.
+    pub(super) fn files(&self) -> Vec<String> {
+        if self.opacity <= 0.0 {
+            return Vec::new();
+        }
+        let own = (!self.file.starts_with(Effect::COLOUR)).then(|| self.file.clone());
+        let nested = self.nested.iter().flat_map(|nested| nested.files());
+        own.into_iter().chain(nested).collect()
     }
 
     /// What it comes to on a picture of this size.
@@ -222,13 +246,17 @@ impl Overlay {
             } else {
                 "exact"
             },
+            recipe: match &self.nested {
+                Some(nested) => nested.steps((width, height)),
+                None => Vec::new(),
+            },
         }
         .step()
     }
 }
 
 /// The blend modes that the engine has, too.
-const MODES: [&str; 12] = [
+const MODES: [&str; 15] = [
     "normal",
     "multiply",
     "color-burn",
@@ -241,10 +269,10 @@ const MODES: [&str; 12] = [
     "hard-light",
     "difference",
     "exclusion",
+    "add",
+    "mask",
+    "mask-out",
 ];
-
-/// Those of imagor's that it has not.
-const NOT_BLENT: [&str; 3] = ["add", "mask", "mask-out"];
 
 /// A path whose first size may be that of another picture (`f-20x100`), with that size as a plain one. It stands before
 /// the filters.
@@ -254,12 +282,18 @@ fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
         if segment.starts_with("filters:") {
             break;
         }
+        // A minus in front flips.
+        let side = |text: &str| {
+            let bare = text.strip_prefix('-');
+            Side::read(bare.unwrap_or(text)).map(|side| (bare.map_or("", |_| "-"), side))
+        };
         let sides = segment
             .split_once('x')
-            .and_then(|(w, h)| Side::read(w).zip(Side::read(h)));
-        if let Some(sides) = sides {
+            .and_then(|(w, h)| side(w).zip(side(h)));
+        if let Some(((across, w), (down, h))) = sides {
             let (before, after) = (&path[..start], &path[start + segment.len()..]);
-            return (format!("{before}1x1{after}"), Some(sides));
+            let plain = format!("{before}{across}1x{down}1{after}");
+            return (plain, Some((w, h)));
         }
         start += segment.len() + 1;
     }

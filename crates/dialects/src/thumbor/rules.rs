@@ -11,6 +11,7 @@ use andon_recipe::{
     Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
 };
 
+use super::colours::{self, Ground};
 use super::filters::Filter;
 use super::path::{Parts, Trim};
 use super::{Flavour, Usual};
@@ -59,6 +60,7 @@ impl ThumborRules {
                 Filter::ToSrgb => output.profile = Profile::Srgb,
                 Filter::ToP3 => output.profile = Profile::P3,
                 Filter::Frame(number) => output.frame = Some(*number),
+                Filter::MostFrames(most) => output.most_frames = Some(*most),
                 Filter::Lossless => output.lossless = true,
                 _ => {}
             }
@@ -171,22 +173,39 @@ impl ThumborRules {
         output.goal = (lossy && !output.lossless)
             .then(|| said.unwrap_or(Goal::Quality(quality.unwrap_or(self.usual.quality))));
         if format == "png" {
-            for filter in self.filters.iter() {
-                match filter {
-                    Filter::Depth(bits) => output.depth = Some(*bits),
-                    Filter::Level(level) => {
-                        let level = level.to_string();
-                        output.options.insert("level".to_owned(), level);
-                    }
-                    _ => {}
-                }
-            }
+            self.say_png(&mut output);
         }
         output.progressive = self.usual.progressive && format == "jpeg";
         output.chroma = output
             .chroma
             .or((output.progressive).then_some(Chroma::C420));
         output
+    }
+}
+
+impl ThumborRules {
+    /// What filters say of a PNG.
+    fn say_png(&self, output: &mut Output) {
+        let mut colours: Option<u16> = None;
+        for filter in self.filters.iter() {
+            match filter {
+                Filter::Depth(bits) => output.depth = Some(*bits),
+                Filter::Colours(most) => {
+                    colours = Some(colours.map_or(*most, |before| before.min(*most)));
+                }
+                Filter::Level(level) => {
+                    let level = level.to_string();
+                    output.options.insert("level".to_owned(), level);
+                }
+                _ => {}
+            }
+        }
+        if let Some(most) = colours {
+            // A list of colours has places of eight bits at most.
+            output.depth = None;
+            let most = most.to_string();
+            output.options.insert("colours".to_owned(), most);
+        }
     }
 }
 
@@ -207,9 +226,11 @@ impl Rules for ThumborRules {
             height,
             asked: (0, 0),
             content: None,
+            alpha: facts.alpha,
+            moves: self.moves(facts),
             steps: self.upright(),
         };
-        let mut inner = match self.moves(facts) {
+        let mut inner = match picture.moves {
             true => None,
             false => self.inner(facts, turned)?,
         };
@@ -248,12 +269,12 @@ impl Rules for ThumborRules {
 
     crate::rules::kept_output!();
 
-    fn materials(&self) -> Vec<&str> {
+    fn materials(&self) -> Vec<String> {
         let laid = self.filters.iter().filter_map(|filter| match filter {
-            Filter::Overlay(overlay) => overlay.file(),
+            Filter::Overlay(overlay) => Some(overlay.files()),
             _ => None,
         });
-        laid.collect()
+        laid.flatten().collect()
     }
 }
 
@@ -271,7 +292,12 @@ impl ThumborRules {
                 picture.steps.extend(text.step(size));
             }
             Filter::Pixelate(side) => picture.pixelate(*side),
-            Filter::Ground(colour) => picture.steps.push(Step::Flatten(*colour)),
+            Filter::Ground(Ground::Colour(colour)) => picture.steps.push(Step::Flatten(*colour)),
+            Filter::Ground(ground) => {
+                let size = (picture.width, picture.height);
+                let effect = ground.effect((0, 0), size);
+                picture.steps.extend(effect.map(Step::Effect));
+            }
             Filter::Rotate(quarters) => {
                 if let Some(turn) = counter_clockwise(*quarters) {
                     picture.turn(turn);
@@ -280,19 +306,19 @@ impl ThumborRules {
                     }
                 }
             }
-            Filter::Fill(colour) => match self.flavour {
+            Filter::Fill(ground) => match self.flavour {
                 // Python's division goes down, Go's towards 0.
                 Flavour::Thumbor => {
-                    picture.fill(picture.asked, [0; 4], *colour, |room| room.div_euclid(2));
+                    picture.fill(picture.asked, [0; 4], *ground, |room| room.div_euclid(2));
                 }
                 Flavour::Imagor => {
                     let padding = self.parts.padding.unwrap_or_default();
-                    picture.fill(picture.asked, padding, *colour, |room| room / 2);
+                    picture.fill(picture.asked, padding, *ground, |room| room / 2);
                 }
             },
             Filter::Trim(_) => picture.trim(),
-            Filter::Padding(colour, padding) => {
-                picture.fill((0, 0), *padding, *colour, |room| room / 2)
+            Filter::Padding(ground, padding) => {
+                picture.fill((0, 0), *padding, *ground, |room| room / 2)
             }
             Filter::Proportion(factor) => match self.flavour {
                 Flavour::Thumbor => picture.proportion_thumbor(*factor),
@@ -316,6 +342,10 @@ struct Picture {
     asked: (u32, u32),
     /// Left, top, right and bottom of what is not border, where that is still to be cut off.
     content: Option<[f64; 4]>,
+    /// Was the source transparent?
+    alpha: bool,
+    /// Does imagor make an animation of it?
+    moves: bool,
     steps: Vec<Step>,
 }
 
@@ -425,9 +455,13 @@ impl Picture {
         &mut self,
         ground: (u32, u32),
         [left, top, right, bottom]: [u32; 4],
-        colour: Colour,
+        mut behind: Ground,
         half: fn(i64) -> i64,
     ) {
+        if self.moves && behind == Ground::Blurred {
+            // imagor knows no such colour.
+            behind = Ground::Colour(colours::imagor(""));
+        }
         let or = |side: u32, own: u32| if side == 0 { own } else { side };
         let (w, h) = (or(ground.0, self.width), or(ground.1, self.height));
         let middle = |ground: u32, side: u32| half(i64::from(ground) - i64::from(side));
@@ -440,18 +474,31 @@ impl Picture {
             w.saturating_add(left).saturating_add(right),
             h.saturating_add(top).saturating_add(bottom),
         );
+        let opaque = !self.alpha && self.steps.iter().all(keeps_opaque);
         self.steps.push(Step::Canvas(Canvas {
             w,
             h,
-            colour,
+            colour: behind.canvas(),
             at: Some(at),
         }));
+        if let Some(effect) = behind.effect(at, (self.width, self.height)) {
+            self.steps.push(Step::Effect(effect));
+            // A blurred ground of an opaque picture is opaque.
+            let shows = opaque && behind == Ground::Blurred;
+            self.steps
+                .extend(shows.then_some(Step::Flatten(Colour::WHITE)));
+        }
         (self.width, self.height) = (w, h);
         self.moved((1.0, 1.0), (at.0.into(), at.1.into()));
     }
 }
 
-fn counter_clockwise(quarters: u8) -> Option<Turn> {
+/// Is an opaque picture certainly opaque after it?
+fn keeps_opaque(step: &Step) -> bool {
+    !matches!(step, Step::Canvas(_) | Step::Effect(_))
+}
+
+pub(super) fn counter_clockwise(quarters: u8) -> Option<Turn> {
     match quarters {
         1 => Some(Turn::R270),
         2 => Some(Turn::R180),
@@ -469,6 +516,7 @@ fn format(flavour: Flavour, name: &str) -> Option<&'static str> {
         "webp" => Some("webp"),
         "avif" => Some("avif"),
         "jxl" if flavour == Flavour::Imagor => Some("jxl"),
+        "tiff" if flavour == Flavour::Imagor => Some("tiff"),
         _ => None,
     }
 }

@@ -2,7 +2,8 @@
 
 use andon_recipe::{Colour, Effect, Step};
 
-use super::filters::{Lenient, imagor_colour};
+use super::colours;
+use super::filters::Lenient;
 use super::overlay::{Place, places};
 use super::{Flavour, image_name};
 use crate::effects::number;
@@ -59,7 +60,7 @@ impl Text {
 
     fn new(list: &Lenient<'_>, text: String, size: f64) -> Option<Self> {
         let colour = list.text(4).filter(|name| !name.is_empty());
-        let colour = colour.map_or(Some(BLACK), |name| imagor_colour(&name))?;
+        let colour = colour.map_or(BLACK, |name| colours::imagor(&name));
         let shown = (100.0 - list.decimal(5)).clamp(0.0, 100.0) / 100.0;
         let shows = !text.trim().is_empty() && size >= 1.0;
         shows.then_some(Self {

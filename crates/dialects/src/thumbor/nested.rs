@@ -1,0 +1,294 @@
+//! Pictures of imagor's `image` that their own paths work on, before they are laid over another: as steps of a recipe.
+//!
+//! How large they are is not known where a URL is read, so sizes are the native language's, and what needs to know them
+//! (trimming, `smart`, grounds made of the picture) is left out.
+
+use andon_recipe::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step};
+
+use super::colours::Ground;
+use super::filters::{self, Filter};
+use super::overlay::Side;
+use super::path::{Align, Parts};
+use super::rules::counter_clockwise;
+
+/// What a path says beside its image.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Nested {
+    parts: Parts,
+    sides: (Side, Side),
+    filters: Vec<Filter>,
+}
+
+impl Nested {
+    /// `None` where it is nested too deep.
+    pub(super) fn new(
+        parts: Parts,
+        sides: (Side, Side),
+        filters: Vec<(String, String)>,
+        levels: usize,
+    ) -> Option<Self> {
+        let below = levels.checked_sub(1)?;
+        let read = |(name, args): (String, String)| filters::imagor(&name, &args, below);
+        Some(Self {
+            parts,
+            sides,
+            filters: filters.into_iter().filter_map(read).collect(),
+        })
+    }
+
+    /// What of its filters composes with files.
+    pub(super) fn files(&self) -> Vec<String> {
+        let files = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Overlay(overlay) => Some(overlay.files()),
+            _ => None,
+        });
+        files.flatten().collect()
+    }
+
+    /// The steps, of a picture that is laid over one of this size.
+    pub(super) fn steps(&self, below: (u32, u32)) -> Vec<Step> {
+        let asked = (self.sides.0.of(below.0), self.sides.1.of(below.1));
+        let mut steps = vec![Step::Orient];
+        let turned = self.filters.iter().find_map(|filter| match filter {
+            Filter::Orient(quarters) => counter_clockwise(*quarters),
+            _ => None,
+        });
+        steps.extend(turned.map(Step::Turn));
+        if let Some([left, top, right, bottom]) = self.parts.crop {
+            steps.extend(crop([left, top, right - left, bottom - top]));
+        }
+        steps.extend(self.sized(asked));
+        let flip = match self.parts.flip {
+            (false, false) => None,
+            (true, false) => Some(Flip::Horizontal),
+            (false, true) => Some(Flip::Vertical),
+            (true, true) => Some(Flip::Both),
+        };
+        steps.extend(flip.map(Step::Flip));
+        // What is not known is taken for the picture below.
+        let or = |side: u32, other: u32| if side > 0 { side } else { other };
+        let mut size = (or(asked.0, below.0), or(asked.1, below.1));
+        for filter in &self.filters {
+            self.filter(filter, asked, &mut size, &mut steps);
+        }
+        steps.truncate(MOST);
+        steps
+    }
+
+    fn sized(&self, (w, h): (u32, u32)) -> Option<Step> {
+        let px = |side: u32| Length::Px(side.into());
+        let has = |filter: &Filter| self.filters.contains(filter);
+        let full = self.parts.fit.is_some_and(|fit| fit.full);
+        let grows = has(&Filter::Upscale) || (self.parts.fit.is_none() && !has(&Filter::NoUpscale));
+        let inside = match (w, h) {
+            (0, 0) => return None,
+            (w, 0) => Bounds::Width(px(w)),
+            (0, h) => Bounds::Height(px(h)),
+            (w, h) => Bounds::Both(px(w), px(h)),
+        };
+        let one = w == 0 || h == 0;
+        let (w, h) = (px(w), px(h));
+        Some(
+            match (self.parts.fit, self.parts.stretch || has(&Filter::Stretch)) {
+                (Some(_), _) if !full => Step::Fit {
+                    inside,
+                    enlarge: grows,
+                },
+                _ if one => Step::Fit {
+                    inside,
+                    enlarge: grows || full,
+                },
+                (_, true) => Step::Exact { w, h },
+                _ => Step::Cover {
+                    w,
+                    h,
+                    gravity: self.gravity(),
+                    enlarge: grows || full,
+                },
+            },
+        )
+    }
+
+    fn gravity(&self) -> Gravity {
+        match (self.parts.across, self.parts.down) {
+            (Some(Align::Start), Some(Align::Start)) => Gravity::NorthWest,
+            (Some(Align::End), Some(Align::Start)) => Gravity::NorthEast,
+            (_, Some(Align::Start)) => Gravity::North,
+            (Some(Align::Start), Some(Align::End)) => Gravity::SouthWest,
+            (Some(Align::End), Some(Align::End)) => Gravity::SouthEast,
+            (_, Some(Align::End)) => Gravity::South,
+            (Some(Align::Start), _) => Gravity::West,
+            (Some(Align::End), _) => Gravity::East,
+            _ => Gravity::Centre,
+        }
+    }
+
+    /// What a filter does in its place; the picture is of this size, as far as that is known.
+    fn filter(
+        &self,
+        filter: &Filter,
+        asked: (u32, u32),
+        size: &mut (u32, u32),
+        steps: &mut Vec<Step>,
+    ) {
+        match filter {
+            Filter::Effect(effect) => steps.push(Step::Effect(effect.clone())),
+            Filter::Overlay(overlay) => steps.extend(overlay.step(*size)),
+            Filter::Text(text) => steps.extend(text.step(*size)),
+            Filter::Pixelate(side) => {
+                let squares = Effect::new("pixelate", vec![side.to_string()]);
+                steps.extend(squares.ok().map(Step::Effect));
+            }
+            Filter::Ground(ground) => steps.push(Step::Flatten(colour(*ground))),
+            Filter::Rotate(quarters) => {
+                let turn = counter_clockwise(*quarters);
+                steps.extend(turn.map(Step::Turn));
+                if quarters % 2 == 1 {
+                    *size = (size.1, size.0);
+                }
+            }
+            Filter::Fill(ground) => {
+                let colour = colour(*ground);
+                if asked.0 > 0 && asked.1 > 0 {
+                    steps.push(Step::Canvas(Canvas {
+                        w: asked.0,
+                        h: asked.1,
+                        colour,
+                        at: None,
+                    }));
+                }
+                steps.extend(self.parts.padding.map(|sides| pad(sides, colour, size)));
+            }
+            Filter::Padding(ground, sides) => steps.push(pad(*sides, colour(*ground), size)),
+            Filter::Proportion(factor) if *factor > 0.0 => {
+                let percent = if *factor > 1.0 {
+                    factor.min(100.0)
+                } else {
+                    factor * 100.0
+                };
+                let side = Length::Percent(percent).rounded();
+                steps.push(Step::Exact { w: side, h: side });
+                let of = |side: u32| ((f64::from(side) * percent / 100.0) as u32).max(1);
+                *size = (of(size.0), of(size.1));
+            }
+            Filter::Crop(area) => steps.extend(crop(*area)),
+            _ => {}
+        }
+    }
+}
+
+/// The most steps of one overlay: the recipe that it is part of may have more.
+const MOST: usize = 32;
+
+/// Grounds that are made of the picture are white here.
+fn colour(ground: Ground) -> Colour {
+    match ground {
+        Ground::Colour(colour) => colour,
+        Ground::Mean | Ground::Median | Ground::Blurred => Colour::WHITE,
+    }
+}
+
+fn pad([left, top, right, bottom]: [u32; 4], colour: Colour, size: &mut (u32, u32)) -> Step {
+    let most = |side: u32| side.min(MOST_PX);
+    let [left, top, right, bottom] = [left, top, right, bottom].map(most);
+    size.0 = size.0.saturating_add(left + right);
+    size.1 = size.1.saturating_add(top + bottom);
+    Step::Pad(Pad {
+        top,
+        right,
+        bottom,
+        left,
+        colour,
+    })
+}
+
+/// As wide as any margin.
+const MOST_PX: u32 = 1_000_000;
+
+/// Left, top, width and height, in px or in shares of the sides.
+fn crop([left, top, width, height]: [f64; 4]) -> Option<Step> {
+    let shares = left < 1.0 && top < 1.0 && left + width <= 1.0 && top + height <= 1.0;
+    let length = |value: f64| match shares {
+        true => Length::percent(value * 100.0).map(Length::rounded),
+        false => Length::px(value),
+    };
+    (width > 0.0 && height > 0.0).then_some(())?;
+    Some(Step::Crop(Crop::At {
+        x: length(left.max(0.0))?,
+        y: length(top.max(0.0))?,
+        w: length(width)?,
+        h: length(height)?,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use andon_recipe::{Facts, Recipe};
+
+    use super::super::overlay::Overlay;
+    use super::super::{Flavour, filters};
+    use super::*;
+
+    /// The recipe of a picture that `image` lays over another of 400×300.
+    fn recipe(path: &str) -> Option<String> {
+        let filter = filters::read(Flavour::Imagor, "image", &format!("{path},0,0"))?;
+        let Filter::Overlay(overlay) = filter else {
+            return None;
+        };
+        let Some(Step::Effect(effect)) = Overlay::step(&overlay, (400, 300)) else {
+            return None;
+        };
+        let recipe = effect.recipe()?.expect("a recipe");
+        // It is one that any picture can go through.
+        let facts = Facts::new("jpeg", 200, 100);
+        andon_recipe::Rules::resolve(&recipe, &facts).expect("it resolves");
+        Some(recipe.to_string())
+    }
+
+    #[test]
+    fn a_path_becomes_steps() {
+        for (path, steps) in [
+            ("filters:grayscale()/a.png", "orient,gray"),
+            (
+                "-120x80/left/a.png",
+                "orient,cover:120x80:west:enlarge,flip:h",
+            ),
+            ("-fx-f-250/a.png", "orient,cover:400x50:enlarge,flip:hv"),
+            (
+                "fit-in/100x100/filters:fill(red)/a.png",
+                "orient,fit:100x100,canvas:100x100:ff0000",
+            ),
+            (
+                "f-100x0/filters:rotate(90)/a.png",
+                "orient,fit:300x:enlarge,turn:270",
+            ),
+            ("0.1x0.2:0.6x0.7/a.png", "orient,crop:10%:20%:50%x50%"),
+            (
+                "stretch/60x40/filters:padding(00f,5):proportion(0.5)/a.png",
+                "orient,exact:60x40,pad:5:5:5:5:0000ff,exact:50%x50%",
+            ),
+        ] {
+            assert_eq!(recipe(path).as_deref(), Some(steps), "{path}");
+        }
+        // What only brings it to a size needs none.
+        assert_eq!(recipe("fit-in/100x100/a.png"), None);
+    }
+
+    #[test]
+    fn a_picture_in_a_picture_may_lie_on_another_to_a_bounded_depth() {
+        let nested = |levels: usize| {
+            (0..levels).fold("a.png".to_owned(), |path, _| {
+                format!("9x9/filters:image({path},0,0):grayscale()/b.png")
+            })
+        };
+        let files = |levels: usize| {
+            let recipe: Recipe = recipe(&nested(levels)).expect("a recipe").parse().unwrap();
+            recipe.materials().len()
+        };
+        for levels in 1..=3 {
+            assert_eq!(files(levels), levels);
+        }
+        // What lies deeper is left out.
+        assert_eq!(files(200), 2);
+    }
+}
