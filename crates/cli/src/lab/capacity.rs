@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// The share of requests that has to meet it
     #[arg(short, long, value_name = "SHARE", value_parser = Share::parse, default_value = "99%")]
     quantile: Share,
-    /// Length of a trial; at low rates longer, until 200 requests have arrived
+    /// Length of a trial; at low rates up to six times as long, until 200 requests have arrived
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse, default_value = "5s")]
     time: Seconds,
     /// Warm-up of each trial, not counted

@@ -88,7 +88,8 @@ impl CapacityTest<'_> {
             exhausted: false,
         };
         let mut used = 0;
-        while found.trials.len() < self.trials as usize && search.level() > LOWEST {
+        let lowest = FEWEST_REQUESTS / (LONGEST * self.time.0);
+        while found.trials.len() < self.trials as usize && search.level() > lowest {
             let Some(trial) = self.trial(search.level(), self.time.0, &mut used)? else {
                 found.exhausted = !self.cancelled();
                 break;
@@ -117,7 +118,7 @@ impl CapacityTest<'_> {
         seconds: f64,
         used: &mut usize,
     ) -> Result<Option<Trial>, load::Error> {
-        let seconds = seconds.max(LEAST_REQUESTS / rate);
+        let seconds = seconds.max((REQUESTS / rate).min(LONGEST * self.time.0));
         let load = Load {
             mode: Mode::Open,
             rate,
@@ -176,11 +177,14 @@ impl CapacityTest<'_> {
 /// Ratio of neighbouring rates.
 const STEP: f64 = 1.05;
 
-/// Requests per second under which nothing is tried.
-const LOWEST: f64 = 0.1;
+/// Fewer requests have no 99th percentile: trials at low rates are longer.
+const REQUESTS: f64 = 200.0;
 
-/// Fewer requests have no 99th percentile.
-const LEAST_REQUESTS: f64 = 200.0;
+/// They are so many times as long at most.
+const LONGEST: f64 = 6.0;
+
+/// Lower rates than would give so many requests then are not tried.
+const FEWEST_REQUESTS: f64 = 10.0;
 
 /// The last trial is so many times as long as the others.
 const CHECK: f64 = 3.0;
