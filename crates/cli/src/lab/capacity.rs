@@ -13,8 +13,8 @@ use crate::print::print;
 /// Find the highest rate of requests at which a running server meets a latency target
 ///
 /// Requests arrive at random times, whatever the server does (open loop), and latency counts from the arrival. Trials at
-/// higher and lower rates find the rate at which half of them meet the target without a failure, with an interval of 95 %
-/// confidence; a last, longer trial checks the interval's lower end.
+/// higher and lower rates find the rate at which half of them meet the target without a failure, with an interval that holds it
+/// in nine of ten searches; a last, longer trial checks the interval's lower end.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(super) struct Args {

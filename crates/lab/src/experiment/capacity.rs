@@ -175,7 +175,7 @@ impl CapacityTest<'_> {
 }
 
 /// Ratio of neighbouring rates.
-const STEP: f64 = 1.05;
+const STEP: f64 = 1.04;
 
 /// Fewer requests have no 99th percentile: trials at low rates are longer.
 const REQUESTS: f64 = 200.0;
