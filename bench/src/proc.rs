@@ -50,6 +50,11 @@ pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
     cpu(&pid.to_string(), USER_AND_SYSTEM)
 }
 
+/// Processor seconds of several processes so far, together.
+pub(crate) fn cpu_seconds_of(pids: &[u32]) -> Result<f64> {
+    pids.iter().map(|pid| cpu_seconds(*pid)).sum()
+}
+
 /// Processor seconds of those children of this process that have ended.
 pub(crate) fn cpu_seconds_of_children() -> Result<f64> {
     cpu("self", CHILDREN)

@@ -53,8 +53,8 @@ pub(crate) struct Load {
     pub(crate) tls: String,
 }
 
-/// Asks for one URL for so many seconds; every reply must be whole and good. `h2load` starts it, and `pids` are the
-/// server's.
+/// Asks for one URL for `seconds`; every response must be whole and successful. `h2load` is the command that starts the
+/// client; `pids` are the server's processes.
 pub(crate) fn load(
     mut h2load: Command,
     address: SocketAddr,
@@ -62,13 +62,11 @@ pub(crate) fn load(
     seconds: u64,
     pids: &[u32],
 ) -> Result<Load> {
-    let of_server = || {
-        pids.iter()
-            .map(|pid| proc::cpu_seconds(*pid))
-            .sum::<Result<f64>>()
-    };
     let (protocol, connections) = (asked.protocol, asked.connections);
-    let before = (of_server()?, proc::cpu_seconds_of_children()?);
+    let before = (
+        proc::cpu_seconds_of(pids)?,
+        proc::cpu_seconds_of_children()?,
+    );
     let output = h2load
         .args([
             format!("--npn-list={}", protocol.name()),
@@ -81,7 +79,10 @@ pub(crate) fn load(
         ])
         .output()
         .context("h2load")?;
-    let after = (of_server()?, proc::cpu_seconds_of_children()?);
+    let after = (
+        proc::cpu_seconds_of(pids)?,
+        proc::cpu_seconds_of_children()?,
+    );
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "h2load: {text}");
     let said = read(&text).with_context(|| format!("h2load: {text}"))?;

@@ -27,12 +27,10 @@ pub(crate) fn load(
     seconds: u64,
     pids: &[u32],
 ) -> Result<Load> {
-    let of_server = || {
-        pids.iter()
-            .map(|pid| proc::cpu_seconds(*pid))
-            .sum::<Result<f64>>()
-    };
-    let before = (of_server()?, proc::cpu_seconds_of_children()?);
+    let before = (
+        proc::cpu_seconds_of(pids)?,
+        proc::cpu_seconds_of_children()?,
+    );
     let output = Command::new("wrk")
         .args([
             format!("-t{THREADS}"),
@@ -42,7 +40,10 @@ pub(crate) fn load(
         .args(["--latency", &format!("http://{address}{url}")])
         .output()
         .context("wrk")?;
-    let after = (of_server()?, proc::cpu_seconds_of_children()?);
+    let after = (
+        proc::cpu_seconds_of(pids)?,
+        proc::cpu_seconds_of_children()?,
+    );
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "wrk: {text}");
     let said = read(&text).with_context(|| format!("wrk: {text}"))?;

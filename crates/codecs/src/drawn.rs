@@ -1,6 +1,6 @@
-//! What is drawn, rather than stored as pixels, has no size of its own: it is drawn as large as it is shown.
+//! Formats that are drawn (SVG, PDF): at the size that is asked for, since they store no pixels.
 
-use andon_pixels::Scale;
+use andon_pixels::{Cost, Info, Scale};
 
 /// By eighths up to twice the size, by quarters up to four times, by whole sizes up to sixteen times.
 pub(crate) const SCALES: &[Scale] = &{
@@ -17,3 +17,27 @@ pub(crate) const SCALES: &[Scale] = &{
     }
     scales
 };
+
+/// What drawing costs, by the length of the file and the area of the result.
+pub(crate) struct Drawing {
+    pub(crate) nanos_per_byte: u64,
+    pub(crate) nanos_per_pixel: u64,
+    /// Pictures of four bytes per pixel that are held at once.
+    pub(crate) layers: u64,
+    /// Bytes held for each byte of the file.
+    pub(crate) memory_per_byte: u64,
+}
+
+/// The estimated cost of drawing a file of `bytes` at `scale`.
+pub(crate) fn cost(bytes: u64, info: &Info, scale: Scale, drawing: &Drawing) -> Cost {
+    let (width, height) = info.scaled(scale);
+    let canvas = u64::from(width).saturating_mul(u64::from(height));
+    Cost {
+        nanos: bytes
+            .saturating_mul(drawing.nanos_per_byte)
+            .saturating_add(canvas.saturating_mul(drawing.nanos_per_pixel)),
+        scratch: canvas
+            .saturating_mul(4 * drawing.layers)
+            .saturating_add(bytes.saturating_mul(drawing.memory_per_byte)),
+    }
+}

@@ -48,7 +48,7 @@ pub struct StoreConfig {
     pub secret: String,
     /// Of results: those of another are never used.
     pub revision: String,
-    /// How long whoever wants a result waits for a look-up before it is made meanwhile.
+    /// How long a request waits for a look-up before the render starts beside it.
     pub wait: Duration,
     /// How long a look-up may take at all.
     pub timeout: Duration,

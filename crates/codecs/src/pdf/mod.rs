@@ -3,7 +3,7 @@
 
 use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Result, Scale, Scales};
 
-use crate::drawn;
+use crate::drawn::{self, Drawing};
 
 #[cfg(feature = "pdf")]
 mod draw;
@@ -49,16 +49,7 @@ impl Codec for Pdf {
 
     /// Guessed: what the page draws is not known before it is interpreted.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
-        let (width, height) = info.scaled(scales.luma);
-        let canvas = u64::from(width).saturating_mul(u64::from(height));
-        Cost {
-            nanos: bytes
-                .saturating_mul(NANOS_PER_BYTE)
-                .saturating_add(canvas.saturating_mul(NANOS_PER_PIXEL)),
-            scratch: canvas
-                .saturating_mul(4 * LAYERS)
-                .saturating_add(bytes.saturating_mul(BYTES_PER_BYTE)),
-        }
+        drawn::cost(bytes, info, scales.luma, &DRAWING)
     }
 
     fn instead(&self, _info: &Info) -> Option<&'static str> {
@@ -66,9 +57,11 @@ impl Codec for Pdf {
     }
 }
 
-const NANOS_PER_BYTE: u64 = 200;
-const NANOS_PER_PIXEL: u64 = 60;
-/// The page as it is drawn, transparency groups and masks.
-const LAYERS: u64 = 4;
-/// Streams are compressed; fonts and pictures are held unpacked.
-const BYTES_PER_BYTE: u64 = 20;
+const DRAWING: Drawing = Drawing {
+    nanos_per_byte: 200,
+    nanos_per_pixel: 60,
+    // The page, transparency groups and masks.
+    layers: 4,
+    // Streams are compressed; fonts and pictures are held unpacked.
+    memory_per_byte: 20,
+};

@@ -1,10 +1,11 @@
 //! From a drawing to planes.
 
-use andon_pixels::{Cost, Decode, Error, Frame, Grid, Info, Model, Plane, Result, Scale};
+use andon_pixels::{Decode, Error, Frame, Grid, Info, Model, Plane, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
 
 use super::weigh::{TooMuch, weigh};
 use super::{document, images};
+use crate::drawn::Drawing;
 use crate::guard;
 
 /// Pixels that a drawing may touch: some seconds of work.
@@ -51,22 +52,11 @@ fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
 }
 
 /// Guessed from the length of the text: what is drawn is not known before it is read.
-pub(super) fn cost(bytes: u64, info: &Info, scale: Scale) -> Cost {
-    let (width, height) = info.scaled(scale);
-    let canvas = u64::from(width).saturating_mul(u64::from(height));
-    Cost {
-        nanos: bytes
-            .saturating_mul(NANOS_PER_BYTE)
-            .saturating_add(canvas.saturating_mul(NANOS_PER_PIXEL)),
-        // The picture as it is drawn, and layers of groups.
-        scratch: canvas
-            .saturating_mul(4 * LAYERS)
-            .saturating_add(bytes.saturating_mul(BYTES_PER_BYTE)),
-    }
-}
-
-const NANOS_PER_BYTE: u64 = 500;
-const NANOS_PER_PIXEL: u64 = 40;
-const LAYERS: u64 = 4;
-/// Elements in memory for each byte of text.
-const BYTES_PER_BYTE: u64 = 30;
+pub(super) const DRAWING: Drawing = Drawing {
+    nanos_per_byte: 500,
+    nanos_per_pixel: 40,
+    // The picture, and layers of groups.
+    layers: 4,
+    // Elements in memory for each byte of text.
+    memory_per_byte: 30,
+};

@@ -58,7 +58,7 @@ impl Codec for Svg {
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
-        draw::cost(bytes, info, scales.luma)
+        drawn::cost(bytes, info, scales.luma, &draw::DRAWING)
     }
 
     fn instead(&self, _info: &Info) -> Option<&'static str> {

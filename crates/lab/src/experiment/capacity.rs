@@ -180,13 +180,13 @@ const STEP: f64 = 1.04;
 /// Fewer requests have no 99th percentile: trials at low rates are longer.
 const REQUESTS: f64 = 200.0;
 
-/// They are so many times as long at most.
+/// Longest trial at a low rate, as a multiple of the usual length.
 const LONGEST: f64 = 6.0;
 
-/// Lower rates than would give so many requests then are not tried.
+/// The search does not go below the rate that gives this many requests in the longest trial.
 const FEWEST_REQUESTS: f64 = 10.0;
 
-/// The last trial is so many times as long as the others.
+/// Length of the last trial, as a multiple of the usual length.
 const CHECK: f64 = 3.0;
 
 /// Seconds of arrivals between the end of a window and its notice.
