@@ -97,8 +97,8 @@ impl Batch<'_> {
 }
 
 /// Drawn on a terminal only.
-fn progress_bar(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {per_sec}  {eta} left");
+pub(crate) fn progress_bar(length: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {per_sec}  {eta} left  {msg}");
     ProgressBar::new(length as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

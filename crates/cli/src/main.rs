@@ -7,6 +7,7 @@ mod config_check;
 mod convert;
 mod explain;
 mod import;
+mod journal;
 mod lab;
 mod lb_config;
 mod man;
@@ -19,8 +20,10 @@ mod render;
 mod serve;
 mod shadow;
 mod sign;
+mod template;
 mod translate;
 mod tune;
+mod warm;
 
 use std::process::ExitCode;
 
@@ -41,6 +44,7 @@ enum Command {
     Explain(explain::Args),
     Convert(Box<convert::Args>),
     Purge(purge::Args),
+    Warm(warm::Args),
     Translate(translate::Args),
     Sign(sign::Args),
     Import(import::Args),
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Purge(args) => purge::run(&args),
+        Command::Warm(args) => return warm::run(&args).unwrap_or_else(failed),
         Command::Translate(args) => translate::run(&args),
         Command::Sign(args) => sign::run(&args),
         Command::Import(args) => import::run(&args),

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// A flag that Ctrl-C and SIGTERM set.
 pub(crate) fn flag() -> io::Result<Arc<AtomicBool>> {
@@ -35,4 +36,18 @@ pub(crate) fn flag() -> io::Result<Arc<AtomicBool>> {
             });
         })?;
     Ok(flag)
+}
+
+/// Whether it came to that: not if the flag was set meanwhile.
+pub(crate) fn wait_until(due: Instant, cancel: &AtomicBool) -> bool {
+    loop {
+        if cancel.load(Ordering::Relaxed) {
+            return false;
+        }
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(100)));
+    }
 }

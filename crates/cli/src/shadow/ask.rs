@@ -8,6 +8,7 @@ use andon_lab::load::{Endpoint, Fetched, Fetcher};
 use anyhow::Context;
 
 use super::{Report, Row, compare, page};
+use crate::lab::interrupt::wait_until;
 use crate::lab::running;
 
 /// One of the two.
@@ -119,19 +120,5 @@ impl Row {
             .then(ssim(self).total_cmp(&ssim(other)))
             .then(other.count.cmp(&self.count))
             .then_with(|| self.target.cmp(&other.target))
-    }
-}
-
-/// Whether it came to that: not if it was cancelled meanwhile.
-fn wait_until(due: Instant, cancel: &AtomicBool) -> bool {
-    loop {
-        if cancel.load(Ordering::Relaxed) {
-            return false;
-        }
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        std::thread::sleep(left.min(Duration::from_millis(100)));
     }
 }

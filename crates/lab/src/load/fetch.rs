@@ -55,15 +55,8 @@ impl Fetcher {
     ) -> Result<Self, Error> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            let wrong = |why: &dyn std::fmt::Display| Error::InvalidRequest {
-                what: format!("{name}: {value}"),
-                why: why.to_string(),
-            };
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|why| wrong(&why))?;
-            map.append(
-                name,
-                HeaderValue::from_str(value).map_err(|why| wrong(&why))?,
-            );
+            let (name, value) = header(name, value)?;
+            map.append(name, value);
         }
         if !map.contains_key(HOST) {
             let value = HeaderValue::from_str(host).map_err(|why| Error::InvalidRequest {
@@ -98,9 +91,21 @@ impl Fetcher {
     /// # Errors
     /// No whole reply came within a minute, or one that is longer than 256 MiB.
     pub fn get(&mut self, target: &str) -> io::Result<Fetched> {
+        self.get_with(target, &[])
+    }
+
+    /// The same with these headers instead of those of the same names.
+    ///
+    /// # Errors
+    /// As `get`; a header that cannot be sent.
+    pub fn get_with(&mut self, target: &str, headers: &[(&str, &str)]) -> io::Result<Fetched> {
         let request = Request::get(target).body(Full::default());
         let mut request = request.map_err(io::Error::other)?;
         request.headers_mut().clone_from(&self.headers);
+        for (name, value) in headers {
+            let (name, value) = header(name, value).map_err(io::Error::other)?;
+            request.headers_mut().insert(name, value);
+        }
         let (endpoint, kept) = (&self.endpoint, self.connection.take());
         let exchange = async {
             // The server may have closed it meanwhile.
@@ -120,6 +125,17 @@ impl Fetcher {
         self.connection = Some(connection);
         Ok(fetched)
     }
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Error> {
+    let wrong = |why: &dyn std::fmt::Display| Error::InvalidRequest {
+        what: format!("{name}: {value}"),
+        why: why.to_string(),
+    };
+    Ok((
+        HeaderName::from_bytes(name.as_bytes()).map_err(|why| wrong(&why))?,
+        HeaderValue::from_str(value).map_err(|why| wrong(&why))?,
+    ))
 }
 
 async fn open(endpoint: &Endpoint) -> io::Result<Connection> {

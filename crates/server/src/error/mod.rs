@@ -82,6 +82,16 @@ pub enum Error {
     NoPurges,
     #[error("{0}")]
     PurgeRequest(String),
+    #[error("`Andon-Priority: {0}` is not known; the one priority is `idle`")]
+    Priority(String),
+    #[error(
+        "priorities are for the administrator; set `[admin] token_env` (or `token`) in the server's configuration"
+    )]
+    NoPriority,
+    #[error(
+        "the server is busy with requests that go before those of `Andon-Priority: idle`; retry in {0} s"
+    )]
+    NotIdle(u32),
     #[error("an HTTP/1.1 request names one Host, no more and no less")]
     Host,
     #[error("the request target has {length} bytes, more than the {limit} that are read")]
@@ -215,6 +225,10 @@ impl Error {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
             Self::NoPurges => (StatusCode::FORBIDDEN, Fault::Client, "purge_forbidden"),
             Self::PurgeRequest(_) => (StatusCode::BAD_REQUEST, Fault::Client, "purge_request"),
+            Self::Priority(_) => (StatusCode::BAD_REQUEST, Fault::Client, "priority"),
+            Self::NoPriority => (StatusCode::FORBIDDEN, Fault::Client, "priority_forbidden"),
+            // No 503, which load balancers answer by asking another node: the result would be where nobody looks for it.
+            Self::NotIdle(_) => (StatusCode::TOO_MANY_REQUESTS, Fault::Client, "not_idle"),
             Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
             Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
             Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
@@ -317,6 +331,7 @@ impl Error {
     pub fn retry_after(&self) -> Option<u32> {
         match self.root() {
             Self::Refused(rejection) => Some(rejection.retry_after),
+            Self::NotIdle(seconds) => Some(*seconds),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }
     }

@@ -166,6 +166,7 @@ impl App {
             timeout,
             patience: config.negotiation.patience.0,
             behind: Behind::default(),
+            idle: former.map_or_else(Arc::default, |maker| maker.idle.clone()),
             plan_header: config.debug.plan_header,
         };
         Ok(Self {

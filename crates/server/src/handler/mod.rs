@@ -28,6 +28,7 @@ use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
 use crate::request::negotiation::{self, SettledRequest};
+use crate::request::priority;
 use crate::request::purge::{self, Purge};
 use crate::request::route::{Open, Purpose, Route};
 use crate::response::ranges;
@@ -233,7 +234,20 @@ impl App {
         deadline: Instant,
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
-        let obtained = match self.maker.obtain(known, headers, deadline).await? {
+        let maker = &self.maker;
+        // Hits cost nothing that somebody else could need.
+        let turn = match priority::gives_way(headers, self.token.as_ref()) {
+            Ok(false) => None,
+            _ if maker.has_fresh(known).await => None,
+            gives_way => {
+                gives_way?;
+                Some(maker.idle_turn(deadline).await?)
+            }
+        };
+        let obtained = match maker
+            .obtain(known, headers, turn.as_ref(), deadline)
+            .await?
+        {
             Answer::Result(obtained) => obtained,
             Answer::Unchanged(validators) => {
                 let mut reply = response::not_modified(&validators);

@@ -4,6 +4,7 @@
 //! leave without hurting those who joined.
 
 mod file;
+mod idle;
 mod measured;
 mod obtained;
 mod picture;
@@ -23,6 +24,7 @@ use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
+pub(crate) use self::idle::{Idle, IdleTurn};
 pub(crate) use self::obtained::Answer;
 use self::obtained::ObtainedResult;
 pub(crate) use self::picture::{RenderTask, Task};
@@ -64,6 +66,8 @@ pub(crate) struct Maker {
     pub(crate) patience: Duration,
     /// What takes longer.
     pub(crate) behind: Behind,
+    /// Requests that give way to all others.
+    pub(crate) idle: Arc<Idle>,
     /// Tell plans?
     pub(crate) plan_header: bool,
 }
@@ -87,16 +91,18 @@ pub(crate) enum Fetch {
 }
 
 impl Maker {
-    /// Obtains the result of a request; `headers` tell what the client has already.
+    /// Obtains the result of a request; `headers` tell what the client has already. Who has waited for a turn has time
+    /// for every format.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
         headers: &HeaderMap,
+        turn: Option<&IdleTurn>,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        let patience = self.patience(known);
+        let patience = self.patience(known).filter(|_| turn.is_none());
         let obtained = self.obtain_within(patience, known, headers, deadline).await;
-        match (patience, obtained) {
+        match (known.chosen(), obtained) {
             (Some(_), Err(error)) => Err(self.put_off(known, error).await),
             (_, obtained) => obtained,
         }

@@ -1,0 +1,151 @@
+//! `andon warm`: ask a server for results before somebody else does.
+
+mod ask;
+mod list;
+mod manifest;
+mod outcome;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use andon_lab::scenario::Seconds;
+use anyhow::{Context, bail};
+
+use crate::journal::Journal;
+use crate::lab::interrupt;
+use crate::lab::running::Asking;
+use crate::print::print;
+use ask::Job;
+use list::Wanted;
+use outcome::Report;
+
+/// Fill the cache of a running server, without delaying its clients
+///
+/// Requests of a list, the most frequent ones of an access log, or every variant of a manifest's sources are sent to a
+/// server or load balancer. They have the priority `idle`: the server makes their results while no other request waits
+/// for a worker thread, and puts them off (429) while there is none to spare. Retry-After is obeyed by all connections.
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    from: From,
+    /// Of a log: the N most frequent URLs only
+    #[arg(long, value_name = "N", requires = "from_log")]
+    top: Option<usize>,
+    /// The server or load balancer: http://HOST:PORT[/PREFIX], HOST:PORT or unix:/path
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    server: String,
+    /// Accept header to send, such as image/avif,image/webp; several times: each URL once for each
+    /// of them; "" is none
+    #[arg(long, value_name = "VALUE")]
+    accept: Vec<String>,
+    /// Header for all requests, `name: value`; may be given more than once
+    #[arg(short = 'H', long, value_name = "HEADER")]
+    header: Vec<String>,
+    /// Requests under way at a time
+    #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    connections: u32,
+    /// A file that notes what is done; a job that was interrupted goes on behind that
+    #[arg(long, value_name = "FILE")]
+    done: Option<PathBuf>,
+    /// Give up when the server has put off or failed all requests for so long
+    #[arg(long, value_name = "TIME", value_parser = Seconds::parse, default_value = "10m")]
+    patience: Seconds,
+    /// idle needs the administrator's token; normal requests are like those of clients, and may delay them
+    #[arg(long, value_name = "PRIORITY", default_value = "idle", value_parser = ["idle", "normal"])]
+    priority: String,
+    /// The environment variable that holds the administrator's token
+    #[arg(long, value_name = "NAME", default_value = "ANDON_TOKEN")]
+    token_env: String,
+}
+
+/// What is asked for.
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+struct From {
+    /// URLs or paths, one a line; - reads standard input
+    #[arg(value_name = "LIST")]
+    list: Option<PathBuf>,
+    /// An access log: Andon's (text or JSON), or Apache's and nginx's common or combined format
+    #[arg(long, value_name = "FILE")]
+    from_log: Option<PathBuf>,
+    /// A TOML file with sources, and the URLs of each
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+}
+
+const AFTER: &str = r#"Examples:
+  export ANDON_TOKEN=…
+  andon warm urls.txt
+  andon warm --from-log /var/log/nginx/access.log --top 10000 --done warm.done --server 10.0.0.1:8080
+  andon warm --manifest sizes.toml --accept image/avif,image/webp --accept image/webp
+  find photos -name '*.jpg' | sed 's|^photos|/r/fit:250x250,as:webp|' | andon warm - --priority normal
+
+A manifest:
+  sources = ["/trip/a.jpg", "/trip/b.jpg"]       # or sources_from = "sources.txt", one a line
+  urls    = ["/r/fit:250x250,as:auto{source}", "/small_light(dw=800,dh=800){source}"]
+  accept  = ["image/avif,image/webp", "image/webp", ""]   # optional; each URL once for each
+
+The server needs the same token: [admin] token_env = "ANDON_TOKEN". Of a log, GETs and HEADs that were answered with \
+200, 206 or 304 are used. Prints how many results were in the cache, came from the shared store, and were made; and \
+each URL that failed. Failed URLs are not noted in --done, so the next run tries them again. \
+Exit codes: 0 all are done, 1 some failed or were not asked for, and the message says why."#;
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let (wanted, left_out) = wanted(args)?;
+    let (journal, done) = match &args.done {
+        Some(path) => {
+            let (journal, lines) = Journal::open(path)?;
+            (Some(journal), HashSet::from_iter(lines))
+        }
+        None => (None, HashSet::<String>::new()),
+    };
+    let all = wanted.len();
+    let wanted: Vec<Wanted> = wanted
+        .into_iter()
+        .filter(|it| !done.contains(&it.line()))
+        .collect();
+    let mut report = Report::new(left_out, all - wanted.len());
+    if !wanted.is_empty() {
+        let cancel = interrupt::flag().context("cannot listen for signals")?;
+        let job = Job::new(args, headers(args)?, journal.as_ref(), &cancel)?;
+        job.run(&wanted, &mut report)?;
+    }
+    print(report.text().as_bytes())?;
+    Ok(match report.is_complete() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Each request once, and what was left out of the list, with its reason.
+fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
+    let mut left_out = BTreeMap::new();
+    let listed = match (&args.from.list, &args.from.from_log, &args.from.manifest) {
+        (Some(list), ..) => list::of_file(list)?,
+        (_, Some(log), _) => list::of_log(log, args.top, &mut left_out)?,
+        (.., Some(file)) => manifest::read(file)?,
+        _ => bail!("name a list of URLs, --from-log or --manifest"),
+    };
+    let mut wanted = list::accepting(listed, &args.accept);
+    let mut seen = HashSet::new();
+    wanted.retain(|it| seen.insert(it.line()));
+    Ok((wanted, left_out))
+}
+
+/// Of all requests.
+fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
+    let mut headers = Asking::pairs(&args.header)?;
+    if args.priority == "idle" {
+        let name = &args.token_env;
+        let token = std::env::var(name).with_context(|| {
+            format!(
+                "the administrator's token is expected in the environment variable {name}; without one there is --priority normal"
+            )
+        })?;
+        headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+        headers.push(("Andon-Priority".to_owned(), "idle".to_owned()));
+    }
+    Ok(headers)
+}

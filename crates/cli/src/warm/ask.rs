@@ -1,0 +1,227 @@
+//! A client that gives way: it sends few requests at a time, and waits when the server says so.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use andon_lab::load::{Endpoint, Fetched, Fetcher};
+use anyhow::Context;
+use indicatif::ProgressBar;
+
+use super::Args;
+use super::list::Wanted;
+use super::outcome::{Outcome, Report, outcome};
+use crate::convert::progress_bar;
+use crate::journal::Journal;
+use crate::lab::interrupt::wait_until;
+use crate::lab::running;
+
+/// What all connections share.
+pub(super) struct Job<'a> {
+    endpoint: Endpoint,
+    /// As the address names it.
+    host: String,
+    /// Stands before every target.
+    prefix: String,
+    headers: Vec<(String, String)>,
+    connections: u32,
+    patience: Duration,
+    journal: Option<&'a Journal>,
+    cancel: &'a AtomicBool,
+    pace: Mutex<Pace>,
+}
+
+struct Pace {
+    /// Nobody asks before.
+    resume: Instant,
+    /// When a request was last answered.
+    answered: Instant,
+    /// Why nobody asks any more.
+    stopped: Option<String>,
+}
+
+/// What is to be done about a request.
+enum Next {
+    Done(Outcome),
+    Failed(String),
+    /// Again, so much later; it was put off.
+    Later(Duration, String),
+    /// Again, so much later, but not for ever.
+    Retry(Duration, String),
+    /// It ended meanwhile.
+    Stopped,
+}
+
+impl<'a> Job<'a> {
+    /// The server must answer.
+    pub(super) fn new(
+        args: &Args,
+        headers: Vec<(String, String)>,
+        journal: Option<&'a Journal>,
+        cancel: &'a AtomicBool,
+    ) -> anyhow::Result<Self> {
+        let server = match args.server.contains("://") || args.server.starts_with("unix:") {
+            true => args.server.clone(),
+            false => format!("http://{}", args.server),
+        };
+        let (endpoint, path) = running::endpoint(&server).context("--server")?;
+        let host = match endpoint {
+            Endpoint::Tcp(_) => server.split('/').nth(2).unwrap_or_default(),
+            Endpoint::Unix(_) => "localhost",
+        };
+        let now = Instant::now();
+        let job = Self {
+            endpoint,
+            host: host.to_owned(),
+            prefix: path.trim_end_matches('/').to_owned(),
+            headers,
+            connections: args.connections,
+            patience: args.patience.duration(),
+            journal,
+            cancel,
+            pace: Mutex::new(Pace {
+                resume: now,
+                answered: now,
+                stopped: None,
+            }),
+        };
+        let connected = job.fetcher().and_then(|mut fetcher| Ok(fetcher.connect()?));
+        connected.with_context(|| format!("--server {}", args.server))?;
+        Ok(job)
+    }
+
+    fn fetcher(&self) -> anyhow::Result<Fetcher> {
+        Ok(Fetcher::new(
+            self.endpoint.clone(),
+            &self.host,
+            &self.headers,
+        )?)
+    }
+
+    /// Asks for all of them, and tells what came of it.
+    pub(super) fn run(&self, wanted: &[Wanted], report: &mut Report) -> anyhow::Result<()> {
+        let progress = progress_bar(wanted.len());
+        let next = AtomicUsize::new(0);
+        let told = Mutex::new(report);
+        let work = || -> anyhow::Result<()> {
+            let mut fetcher = self.fetcher()?;
+            while let Some(wanted) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let ended = self.obtain(&mut fetcher, wanted, &progress);
+                let mut report = told.lock().unwrap_or_else(PoisonError::into_inner);
+                match ended {
+                    Next::Done(outcome) => {
+                        report.add(outcome);
+                        if let Some(journal) = self.journal {
+                            journal.add(&wanted.line())?;
+                        }
+                    }
+                    Next::Failed(why) => report.fail(wanted.line(), why),
+                    Next::Later(..) | Next::Retry(..) | Next::Stopped => break,
+                }
+                progress.set_message("");
+                progress.inc(1);
+            }
+            Ok(())
+        };
+        let threads = self
+            .connections
+            .min(u32::try_from(wanted.len()).unwrap_or(u32::MAX));
+        std::thread::scope(|scope| {
+            let asking: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let ended = asking.into_iter().map(|thread| {
+                let ended = thread.join();
+                ended.unwrap_or_else(|_| anyhow::bail!("a thread of the client panicked"))
+            });
+            ended.collect::<anyhow::Result<()>>()
+        })?;
+        progress.finish_and_clear();
+        let report = told.into_inner().unwrap_or_else(PoisonError::into_inner);
+        report.stopped = match self.cancel.load(Ordering::Relaxed) {
+            true => Some("it was interrupted".to_owned()),
+            false => self.pace().stopped.take(),
+        };
+        report.ends(wanted.len());
+        Ok(())
+    }
+
+    /// One result, as often as it takes.
+    fn obtain(&self, fetcher: &mut Fetcher, wanted: &Wanted, progress: &ProgressBar) -> Next {
+        let target = format!("{}{}", self.prefix, wanted.target);
+        let headers: Vec<(&str, &str)> = [("host", &wanted.host), ("accept", &wanted.accept)]
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+            .collect();
+        let mut retries = 0;
+        loop {
+            let resume = self.pace().resume;
+            if !wait_until(resume, self.cancel) || self.pace().stopped.is_some() {
+                return Next::Stopped;
+            }
+            if self.pace().resume > resume {
+                continue;
+            }
+            let (pause, why) = match judged(fetcher.get_with(&target, &headers)) {
+                Next::Retry(_, why) if retries == MOST_RETRIES => return Next::Failed(why),
+                Next::Retry(pause, why) => {
+                    retries += 1;
+                    (pause, why)
+                }
+                Next::Later(pause, why) => (pause, why),
+                ended => {
+                    self.pace().answered = Instant::now();
+                    return ended;
+                }
+            };
+            let mut pace = self.pace();
+            let now = Instant::now();
+            if now.duration_since(pace.answered) + pause > self.patience {
+                let patience = self.patience;
+                pace.stopped = Some(format!(
+                    "nothing was answered for {patience:?} (--patience); the last reply: {why}"
+                ));
+                return Next::Stopped;
+            }
+            progress.set_message(format!("waiting {} s", pause.as_secs()));
+            pace.resume = pace.resume.max(now + pause);
+        }
+    }
+
+    fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a reply means for its request.
+fn judged(reply: std::io::Result<Fetched>) -> Next {
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(error) => return Next::Retry(PAUSE, error.to_string()),
+    };
+    let text = String::from_utf8_lossy(&reply.body);
+    let sentence: String = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(300)
+        .collect();
+    let why = format!("{}: {sentence}", reply.status);
+    let pause = reply
+        .header("retry-after")
+        .and_then(|text| text.parse().ok());
+    let pause = pause.map_or(PAUSE, Duration::from_secs).min(LONGEST_PAUSE);
+    match reply.status {
+        200 => Next::Done(outcome(&reply)),
+        429 => Next::Later(pause, why),
+        502..=504 => Next::Retry(pause, why),
+        _ => Next::Failed(why),
+    }
+}
+
+/// How often a request is sent again that failed through no fault of its own.
+const MOST_RETRIES: u32 = 5;
+
+/// Where the server does not say how long.
+const PAUSE: Duration = Duration::from_secs(1);
+
+const LONGEST_PAUSE: Duration = Duration::from_secs(120);

@@ -1,0 +1,177 @@
+//! What came of the requests.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use andon_lab::load::Fetched;
+
+/// How a result came about, as `Cache-Status` (RFC 9211) says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It was in memory or on disk.
+    Hit,
+    /// Another node had made it.
+    Store,
+    /// It was made, and is kept.
+    Made,
+    /// It was made, and is not kept.
+    NotKept,
+    /// The reply does not say.
+    Unknown,
+}
+
+/// What the server or the cache in front that answered says.
+pub(super) fn outcome(reply: &Fetched) -> Outcome {
+    let status = reply.header("cache-status").unwrap_or_default();
+    // The one who is nearest to the origin stands first.
+    let own = status.split(',').map(str::trim);
+    let own = own.into_iter().find(|it| it.starts_with("andon;"));
+    let says = |word: &str| own.is_some_and(|it| it.split(';').any(|part| part.trim() == word));
+    match own {
+        None => Outcome::Unknown,
+        Some(_) if says("detail=STORE") => Outcome::Store,
+        Some(_) if says("hit") => Outcome::Hit,
+        Some(_) if says("stored") || says("collapsed") || says("fwd-status=304") => Outcome::Made,
+        Some(_) => Outcome::NotKept,
+    }
+}
+
+/// All of a job.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// Requests of a log that were not used, by reason.
+    left_out: BTreeMap<String, u64>,
+    /// Done by an earlier run.
+    before: usize,
+    hits: usize,
+    from_store: usize,
+    made: usize,
+    not_kept: usize,
+    unknown: usize,
+    /// Request and reason.
+    failed: Vec<(String, String)>,
+    not_asked: usize,
+    /// Why it ended before its end.
+    pub(super) stopped: Option<String>,
+}
+
+impl Report {
+    pub(super) fn new(left_out: BTreeMap<String, u64>, before: usize) -> Self {
+        Self {
+            left_out,
+            before,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Hit => &mut self.hits,
+            Outcome::Store => &mut self.from_store,
+            Outcome::Made => &mut self.made,
+            Outcome::NotKept => &mut self.not_kept,
+            Outcome::Unknown => &mut self.unknown,
+        } += 1;
+    }
+
+    pub(super) fn fail(&mut self, request: String, why: String) {
+        self.failed.push((request, why));
+    }
+
+    /// Of so many requests; the others were not asked.
+    pub(super) fn ends(&mut self, of: usize) {
+        let asked = [
+            self.hits,
+            self.from_store,
+            self.made,
+            self.not_kept,
+            self.unknown,
+        ];
+        let asked = asked.iter().sum::<usize>() + self.failed.len();
+        self.not_asked = of.saturating_sub(asked);
+        self.failed.sort();
+    }
+
+    /// Is everything in the cache now, as far as it may be?
+    pub(super) fn is_complete(&self) -> bool {
+        self.failed.is_empty() && self.not_asked == 0
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let counts = [
+            ("hit", self.hits),
+            ("from the shared store", self.from_store),
+            ("made", self.made),
+            (
+                "made but not kept (private, no-store, or no cache)",
+                self.not_kept,
+            ),
+            ("answered without Cache-Status", self.unknown),
+            ("failed", self.failed.len()),
+            ("not asked for", self.not_asked),
+            ("done by an earlier run", self.before),
+        ];
+        let always = ["hit", "made", "failed"];
+        let told: Vec<String> = counts
+            .iter()
+            .filter(|(what, count)| *count > 0 || always.contains(what))
+            .map(|(what, count)| format!("{count} {what}"))
+            .collect();
+        let _ = writeln!(text, "{}", told.join(", "));
+        for (why, count) in &self.left_out {
+            let _ = writeln!(text, "{count} requests of the log left out: {why}");
+        }
+        for (request, why) in &self.failed {
+            let _ = writeln!(text, "failed: {request}: {why}");
+        }
+        if let Some(why) = &self.stopped {
+            let _ = writeln!(text, "stopped: {why}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cache_status_tells_what_came_of_a_request() {
+        for (status, expected) in [
+            (Some("andon; hit; ttl=9"), Outcome::Hit),
+            (Some("andon; hit; ttl=0; detail=STALE"), Outcome::Hit),
+            (
+                Some("andon; hit; ttl=9; detail=STORE, cdn; fwd=miss"),
+                Outcome::Store,
+            ),
+            (Some("andon; fwd=uri-miss; stored"), Outcome::Made),
+            (Some("andon; fwd=uri-miss; collapsed"), Outcome::Made),
+            (Some("andon; fwd=uri-miss"), Outcome::NotKept),
+            (Some("cdn; hit"), Outcome::Unknown),
+            (None, Outcome::Unknown),
+        ] {
+            let headers = status.map(|it| ("cache-status".to_owned(), it.to_owned()));
+            let reply = Fetched {
+                headers: headers.into_iter().collect(),
+                ..Fetched::default()
+            };
+            assert_eq!(outcome(&reply), expected, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn the_report_has_the_counts_and_every_failure() {
+        let mut report = Report::new(BTreeMap::from([("answered with 404".to_owned(), 2)]), 1);
+        report.add(Outcome::Hit);
+        report.fail("/b.jpg".to_owned(), "404: there is no file".to_owned());
+        report.ends(3);
+        assert!(!report.is_complete());
+        assert_eq!(
+            report.text(),
+            "1 hit, 0 made, 1 failed, 1 not asked for, 1 done by an earlier run\n\
+             2 requests of the log left out: answered with 404\n\
+             failed: /b.jpg: 404: there is no file\n"
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Requests that give way to all others: what they need is made while nobody else waits for a worker thread, or not at
+//! all.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use andon_cache::Freshness;
+
+use super::Maker;
+use crate::admission::Gauges;
+use crate::error::Error;
+use crate::results::variant::RequestVariant;
+
+/// How many of them there are.
+#[derive(Debug, Default)]
+pub(crate) struct Idle(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    waiting: usize,
+    at_work: usize,
+}
+
+/// The right to make something, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct IdleTurn(Arc<Idle>);
+
+/// A place among those that wait for one.
+struct Place<'a>(&'a Idle);
+
+impl Maker {
+    /// Waits until nobody else needs what making a result takes. From then on the request is like any other: whoever
+    /// joins it is not held up by its priority.
+    ///
+    /// # Errors
+    /// `NotIdle`, if that does not come soon.
+    pub(crate) async fn idle_turn(&self, deadline: Instant) -> Result<IdleTurn, Error> {
+        let now = Instant::now();
+        // The rest is for the work.
+        let until = now + (deadline.saturating_duration_since(now) / 2).min(MOST_WAIT);
+        let _place = self.idle.place().ok_or_else(|| self.not_idle())?;
+        loop {
+            if let Some(turn) = self.idle.begin(&self.admission.gauges()) {
+                return Ok(turn);
+            }
+            if Instant::now() >= until {
+                return Err(self.not_idle());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Is there a result in memory or on disk that is as good as a new one?
+    pub(crate) async fn has_fresh(&self, known: &RequestVariant) -> bool {
+        let Some(resolved) = self.resolve_known(known).await else {
+            return false;
+        };
+        let Some(hit) = self.results.cache.get(&resolved.key).await else {
+            return false;
+        };
+        if known.is_remote {
+            return hit.freshness == Freshness::Fresh;
+        }
+        let found = self.open(&known.asked.request).await;
+        found.is_ok_and(|found| found.validators(&resolved.text).etag == hit.entry.etag)
+    }
+
+    fn not_idle(&self) -> Error {
+        let wait = self.admission.gauges().predicted_wait.as_secs_f64().ceil();
+        Error::NotIdle((wait as u32).clamp(1, LONGEST_RETRY))
+    }
+}
+
+impl Idle {
+    fn place(self: &Arc<Self>) -> Option<Place<'_>> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (counts.waiting < MOST_WAITING).then(|| {
+            counts.waiting += 1;
+            Place(self)
+        })
+    }
+
+    /// One worker thread stays free for others, where there are two or more.
+    fn begin(self: &Arc<Self>, gauges: &Gauges) -> Option<IdleTurn> {
+        let most = gauges.threads.saturating_sub(1).max(1);
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = gauges.waiting == 0 && gauges.running.max(counts.at_work) < most;
+        is_free.then(|| {
+            counts.at_work += 1;
+            IdleTurn(self.clone())
+        })
+    }
+}
+
+impl Drop for IdleTurn {
+    fn drop(&mut self) {
+        let mut counts = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.at_work -= 1;
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.waiting -= 1;
+    }
+}
+
+/// Between two looks at whether somebody else works.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Less than what proxies in front wait for.
+const MOST_WAIT: Duration = Duration::from_secs(5);
+
+/// Of more the client asks again.
+const MOST_WAITING: usize = 64;
+
+/// Seconds.
+const LONGEST_RETRY: u32 = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_work_leaves_a_thread_free_and_begins_while_nobody_waits() {
+        let idle = Arc::new(Idle::default());
+        let gauges = |threads, running, waiting| Gauges {
+            threads,
+            running,
+            waiting,
+            ..Gauges::default()
+        };
+        assert!(idle.begin(&gauges(4, 0, 1)).is_none());
+        assert!(idle.begin(&gauges(4, 3, 0)).is_none());
+        let turns: Vec<_> = (0..5)
+            .filter_map(|_| idle.begin(&gauges(4, 0, 0)))
+            .collect();
+        assert_eq!(turns.len(), 3);
+        drop(turns);
+        // There is no other thread.
+        assert!(idle.begin(&gauges(1, 1, 0)).is_none());
+        assert!(idle.begin(&gauges(1, 0, 0)).is_some());
+    }
+
+    #[test]
+    fn only_so_many_wait() {
+        let idle = Arc::new(Idle::default());
+        let places: Vec<_> = (0..MOST_WAITING).map(|_| idle.place()).collect();
+        assert!(places.iter().all(Option::is_some));
+        assert!(idle.place().is_none());
+        drop(places);
+        assert!(idle.place().is_some());
+    }
+}
