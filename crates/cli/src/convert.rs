@@ -1,62 +1,206 @@
-//! `andon convert`: one recipe, many files, all cores.
+//! `andon convert`: one recipe, many files or objects, all cores.
 
+mod buckets;
+mod gate;
+mod inputs;
+mod into_store;
+mod manifest;
 mod outputs;
 mod overlays;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use andon_batch::Renderer;
 use andon_pixels::{Limits, Never};
 use andon_recipe::Recipe;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::buckets::Buckets;
+use self::gate::Gate;
+use self::inputs::Input;
+use self::manifest::Manifest;
 use self::outputs::Outputs;
+use crate::print::print;
 
 /// Convert many images with one recipe
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// What to make of each, as `andon explain` prints it, such as fit:1200x1200,as:webp,q:80
-    recipe: Recipe,
-    /// The pictures; they are never overwritten
-    #[arg(required = true, value_name = "IN")]
-    inputs: Vec<PathBuf>,
-    /// The folder for the results; made if it is missing. Older results in it are replaced
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
-    /// The folder of pictures to compose with
+    /// What to make of each, as `andon explain` prints it, such as fit:1200x1200,as:webp,q:80. With --into-store also a
+    /// URL path with {source} in it
+    #[arg(value_parser = Wish::parse)]
+    recipe: Wish,
+    /// The images, which are never overwritten: files, s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ for all below it
+    #[arg(required_unless_present = "from", value_name = "IN")]
+    inputs: Vec<String>,
+    /// A file with more of them, one a line; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Where results go: a folder, or s3://BUCKET/FOLDER; made if it is missing. Older results in it are replaced
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        required_unless_present = "into_store"
+    )]
+    output: Option<String>,
+    /// The folder of images to compose with
     #[arg(long, value_name = "DIR")]
     materials: Option<PathBuf>,
+    /// A file that notes what is done, a line of JSON for each result; a job that was interrupted goes on behind that
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Write results into the store that the nodes of a server share, under the server's own keys
+    #[arg(long, requires = "config", conflicts_with_all = ["output", "materials"])]
+    into_store: bool,
+    /// The server's configuration, for --into-store
+    #[arg(long, value_name = "FILE", requires = "into_store")]
+    config: Option<PathBuf>,
+    /// Accept header of the clients that results are for, with --into-store; several times: each image once
+    /// for each; "" is none
+    #[arg(long, value_name = "VALUE", requires = "into_store")]
+    accept: Vec<String>,
+}
+
+/// What is to be made of each image.
+#[derive(Clone, Debug)]
+enum Wish {
+    Recipe(Recipe),
+    /// A URL path with a place for the source.
+    Url(String),
+}
+
+impl Wish {
+    fn parse(text: &str) -> Result<Self, String> {
+        use crate::template::SOURCE;
+        match text.starts_with('/') || text.contains(SOURCE) {
+            true if !text.contains(SOURCE) => Err(format!("it has no {SOURCE} in it")),
+            true => Ok(Self::Url(text.to_owned())),
+            false => text
+                .parse()
+                .map(Self::Recipe)
+                .map_err(|error: <Recipe as std::str::FromStr>::Err| error.to_string()),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Recipe(recipe) => recipe.to_string(),
+            Self::Url(url) => url.clone(),
+        }
+    }
 }
 
 const AFTER: &str = "\
 Examples:
   andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
   andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
+  andon convert fit:800x800,as:avif s3://photos/2026/ -o s3://results/800 --manifest 800.jsonl
+  andon convert fit:250x250,as:webp --into-store --config andon.toml /trip/a.jpg /trip/b.jpg
+  andon convert '/small_light(dw=250,dh=250){source}' --into-store --config andon.toml --from sources.txt
 
-A result is named after its picture, with the extension of its format. as:auto keeps the source format (there is no \
-Accept header). An image that fails is reported and \
-the others go on; the exit code is then 1.";
+A result is named after its image, with the extension of its format; below an s3:// folder it keeps the folders that \
+its image is in. as:auto keeps the source format (there is no Accept header). An image that fails is reported and the \
+others go on; the exit code is then 1, and with --manifest the next run tries those that failed again. An image \
+whose file or object has changed since is made again.
+
+Buckets take the variables of Amazon's tools: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, \
+AWS_REGION, AWS_ENDPOINT_URL.
+
+With --into-store images are named as in URLs, by files below a folder that the configuration serves, or by objects of \
+a bucket that it serves. Results that the store has are left alone; which ones are worth a place there is the \
+configuration's to say (store.min_cost, store.min_life).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    std::fs::create_dir_all(&args.output)
-        .with_context(|| format!("cannot make the folder {}", args.output.display()))?;
-    let overlays = overlays::read(args.materials.as_deref(), args.recipe.materials())?;
-    let batch = Batch {
-        recipe: &args.recipe,
-        renderer: Renderer::new(andon_codecs::ALL, Limits::default(), overlays),
-        outputs: Outputs::new(&args.output, &args.inputs),
+    let mut names = args.inputs.clone();
+    if let Some(from) = &args.from {
+        names.extend(inputs::listed(from)?);
+    }
+    let buckets = Buckets::default();
+    let images = inputs::all(&names, &buckets, args.into_store)?;
+    let into = match (&args.output, &args.config) {
+        (Some(output), _) => output.clone(),
+        (None, Some(config)) => format!("the store of {}", config.display()),
+        (None, None) => bail!("name a folder with --output"),
     };
-    let failed = batch.run(&args.inputs);
-    match failed {
-        0 => Ok(()),
-        // It is reported already, and "1 of 1" would tell nothing.
-        1 if args.inputs.len() == 1 => bail!("the picture failed"),
-        _ => bail!("{failed} of {} pictures failed", args.inputs.len()),
+    let manifest = args.manifest.as_deref();
+    let manifest = manifest.map(|path| Manifest::open(path, &args.recipe.text(), &into));
+    let manifest = manifest.transpose()?;
+    let is_done = |input: &Input| manifest.as_ref().is_some_and(|it| it.has(input));
+    let (done, left): (Vec<Input>, Vec<Input>) = images.into_iter().partition(is_done);
+    let job = Job {
+        inputs: left,
+        done: done.len(),
+        manifest,
+    };
+    match (&args.recipe, &args.output) {
+        (wish, None) => into_store::run(args, wish, &job),
+        (Wish::Url(_), Some(_)) => {
+            bail!("URLs with {} go with --into-store", crate::template::SOURCE)
+        }
+        (Wish::Recipe(recipe), Some(output)) => {
+            let overlays = overlays::read(args.materials.as_deref(), recipe.materials())?;
+            let batch = Batch {
+                recipe,
+                renderer: Renderer::new(andon_codecs::ALL, Limits::default(), overlays),
+                outputs: Outputs::new(output, &buckets, &job)?,
+                gate: Gate::new(cores()),
+            };
+            job.run(threads(&job, output), |input| batch.convert(input, &job))
+        }
+    }
+}
+
+/// The images that are left to do.
+struct Job {
+    inputs: Vec<Input>,
+    /// By earlier runs.
+    done: usize,
+    manifest: Option<Manifest>,
+}
+
+impl Job {
+    /// Does `work` for each; an error if one failed.
+    fn run(
+        &self,
+        threads: usize,
+        work: impl Fn(&Input) -> anyhow::Result<()> + Sync,
+    ) -> anyhow::Result<()> {
+        let progress = progress_bar(self.inputs.len());
+        let failed = AtomicUsize::new(0);
+        andon_batch::each(threads, self.inputs.len(), |index| {
+            let input = &self.inputs[index];
+            if let Err(error) = work(input) {
+                progress.suspend(|| eprintln!("{}: {error:#}", input.name));
+                failed.fetch_add(1, Ordering::Relaxed);
+            }
+            progress.inc(1);
+        });
+        progress.finish_and_clear();
+        let (failed, all) = (failed.into_inner(), self.inputs.len());
+        if self.manifest.is_some() {
+            let (now, before) = (all - failed, self.done);
+            let line = format!("{now} done, {failed} failed, {before} done by an earlier run\n");
+            print(line.as_bytes())?;
+        }
+        match failed {
+            0 => Ok(()),
+            // It is reported already, and "1 of 1" would tell nothing.
+            1 if all == 1 => bail!("the picture failed"),
+            _ => bail!("{failed} of {all} pictures failed"),
+        }
+    }
+
+    /// Notes a result, where notes are taken.
+    fn note(&self, input: &Input, result: &[(&str, serde_json::Value)]) -> anyhow::Result<()> {
+        match &self.manifest {
+            Some(manifest) => manifest.note(input, result),
+            None => Ok(()),
+        }
     }
 }
 
@@ -64,35 +208,38 @@ struct Batch<'a> {
     recipe: &'a Recipe,
     renderer: Renderer,
     outputs: Outputs,
+    gate: Gate,
 }
 
 impl Batch<'_> {
-    /// Converts every input and says how many failed.
-    fn run(&self, inputs: &[PathBuf]) -> usize {
-        let progress = progress_bar(inputs.len());
-        let failed = AtomicUsize::new(0);
-        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        andon_batch::each(threads, inputs.len(), |index| {
-            let input = &inputs[index];
-            if let Err(error) = self.convert(input) {
-                progress.suspend(|| eprintln!("{}: {error:#}", input.display()));
-                failed.fetch_add(1, Ordering::Relaxed);
-            }
-            progress.inc(1);
-        });
-        progress.finish_and_clear();
-        failed.into_inner()
-    }
-
-    fn convert(&self, input: &Path) -> anyhow::Result<()> {
-        let source = std::fs::read(input).context("cannot be read")?;
+    fn convert(&self, input: &Input, job: &Job) -> anyhow::Result<()> {
+        let source = input.read()?;
         let plan = self.renderer.plan(self.recipe, &source)?;
         let output = self.outputs.claim(input, plan.format())?;
-        let made = self.renderer.run(&plan, &source, &Never)?;
+        let made = self
+            .gate
+            .pass(|| self.renderer.run(&plan, &source, &Never))?;
         for note in &made.notes {
-            eprintln!("{}: note: {note}", input.display());
+            eprintln!("{}: note: {note}", input.name);
         }
-        output.write(made.bytes(&source))
+        let bytes = made.bytes(&source);
+        output.write(bytes)?;
+        let (name, length) = (output.name(), bytes.len());
+        job.note(input, &[("output", name.into()), ("bytes", length.into())])
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// One for each core; more where threads wait for a network, of which no more than that work on pixels.
+fn threads(job: &Job, output: &str) -> usize {
+    let is_remote = |name: &str| name.starts_with(buckets::SCHEME);
+    let waits = is_remote(output) || job.inputs.iter().any(|input| is_remote(&input.name));
+    match waits {
+        true => (cores() * THREADS_PER_CORE).min(MOST_THREADS),
+        false => cores(),
     }
 }
 
@@ -102,3 +249,8 @@ pub(crate) fn progress_bar(length: usize) -> ProgressBar {
     ProgressBar::new(length as u64)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
+
+const THREADS_PER_CORE: usize = 4;
+
+/// Each may hold an image.
+const MOST_THREADS: usize = 64;

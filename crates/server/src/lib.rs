@@ -30,7 +30,7 @@ mod trace;
 pub use admission::{Counters, Gauges};
 pub use config::{Config, ConfigError, Listen};
 pub use error::{Cause, ConnectionLimit, Error, Rejection};
-pub use handler::check;
+pub use handler::{Filled, Filler, check};
 pub use http::{Address, Inherited};
 pub use net::{Cidr, Guard};
 pub use operations::logging::install as install_log;

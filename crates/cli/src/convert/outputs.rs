@@ -1,75 +1,151 @@
 //! Names of results, and the promise that no input is overwritten and no two results meet.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use andon_server::origins::Objects;
 use anyhow::{Context, bail};
 
-/// The folder of results, and what may not be written there.
+use super::Job;
+use super::buckets::{Buckets, SCHEME};
+use super::inputs::Input;
+
+/// Where results go, and what may not be written there.
 pub(super) struct Outputs {
-    folder: PathBuf,
-    /// Every input, links resolved.
+    place: Place,
+    /// Every input: files with links resolved, objects by their names.
     inputs: HashSet<PathBuf>,
-    taken: Mutex<HashSet<PathBuf>>,
+    /// Names of results, and the inputs that they are of.
+    taken: Mutex<HashMap<String, String>>,
+}
+
+enum Place {
+    Folder(PathBuf),
+    /// A bucket, its URL, and the folder in it with its slash.
+    Bucket(Arc<Objects>, String, String),
 }
 
 /// The right to write one result.
-#[derive(Debug)]
-pub(super) struct Output(PathBuf);
+pub(super) struct Output<'a> {
+    place: &'a Place,
+    /// Below the place.
+    below: String,
+    /// The whole of it.
+    name: String,
+    media_type: &'static str,
+}
 
 impl Outputs {
-    pub(super) fn new(folder: &Path, inputs: &[PathBuf]) -> Self {
-        Self {
-            folder: folder.to_owned(),
+    /// A folder, which is made, or a bucket.
+    pub(super) fn new(output: &str, buckets: &Buckets, job: &Job) -> anyhow::Result<Self> {
+        let place = match output.starts_with(SCHEME) {
+            false => {
+                std::fs::create_dir_all(output)
+                    .with_context(|| format!("cannot make the folder {output}"))?;
+                Place::Folder(PathBuf::from(output))
+            }
+            true => {
+                let (objects, folder) = buckets.open(output)?;
+                let bucket = output[..output.len() - folder.len()].trim_end_matches('/');
+                let folder = match folder.trim_end_matches('/') {
+                    "" => String::new(),
+                    folder => format!("{folder}/"),
+                };
+                Place::Bucket(objects, bucket.to_owned(), folder)
+            }
+        };
+        let earlier = job.manifest.iter().flat_map(|manifest| manifest.outputs());
+        let earlier = earlier.map(|(output, input)| (output.to_owned(), input.to_owned()));
+        Ok(Self {
+            place,
             // What cannot be resolved cannot be read either, and fails there.
-            inputs: inputs
+            inputs: job
+                .inputs
                 .iter()
-                .filter_map(|input| input.canonicalize().ok())
+                .filter_map(|input| match input.file() {
+                    Some(path) => path.canonicalize().ok(),
+                    None => Some(PathBuf::from(&input.name)),
+                })
                 .collect(),
-            taken: Mutex::default(),
-        }
+            taken: Mutex::new(earlier.collect()),
+        })
     }
 
     /// The place of `input`'s result in `format`.
-    pub(super) fn claim(&self, input: &Path, format: &str) -> anyhow::Result<Output> {
-        let stem = input
+    pub(super) fn claim(&self, input: &Input, format: &str) -> anyhow::Result<Output<'_>> {
+        let below = Path::new(&input.below);
+        below
             .file_stem()
             .context("has no name to call its result by")?;
-        let mut name = stem.to_owned();
-        name.push(".");
-        name.push(extension(format));
-        let path = self.folder.join(name);
-        let overwrites = path
-            .canonicalize()
-            .is_ok_and(|path| self.inputs.contains(&path));
-        if overwrites {
-            bail!(
-                "its result would overwrite the input {}; choose another folder",
-                path.display()
-            );
+        let codec = andon_codecs::ALL.iter().find(|it| it.name() == format);
+        let mut below = below.with_extension("").into_os_string();
+        below.push(".");
+        below.push(extension(format));
+        let below = below.to_string_lossy().into_owned();
+        let (name, written) = match &self.place {
+            Place::Folder(folder) => {
+                let path = folder.join(&below);
+                let written = path.canonicalize().ok();
+                (path.to_string_lossy().into_owned(), written)
+            }
+            Place::Bucket(_, bucket, folder) => {
+                let name = format!("{bucket}/{folder}{below}");
+                (name.clone(), Some(PathBuf::from(name)))
+            }
+        };
+        if written.is_some_and(|path| self.inputs.contains(&path)) {
+            bail!("its result would overwrite the input {name}; choose another folder");
         }
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if !taken.insert(path.clone()) {
-            bail!("another input has its result in {} already", path.display());
+        let before = taken.insert(name.clone(), input.name.clone());
+        // A new version of an image takes the place of the old one.
+        if before.is_some_and(|other| other != input.name) {
+            bail!("another input has its result in {name} already");
         }
-        Ok(Output(path))
+        Ok(Output {
+            place: &self.place,
+            below,
+            name,
+            media_type: codec.map_or(UNKNOWN, |codec| codec.format().media_type),
+        })
     }
 }
 
-impl Output {
+impl Output<'_> {
+    /// Its path or URL.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Writes the whole result or leaves nothing behind.
     pub(super) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        let mut unfinished = self.0.clone().into_os_string();
+        match self.place {
+            Place::Folder(folder) => write_file(&folder.join(&self.below), bytes),
+            Place::Bucket(objects, _, folder) => {
+                let key = format!("{folder}{}", self.below);
+                Ok(objects.put(&key, bytes.to_vec(), self.media_type)?)
+            }
+        }
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let write = || {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut unfinished = path.as_os_str().to_owned();
         unfinished.push(".part");
         let written =
-            std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, &self.0));
+            std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path));
         if written.is_err() {
             // It may not even exist; the error that counts is the first.
             let _ = std::fs::remove_file(&unfinished);
         }
-        written.with_context(|| format!("cannot write {}", self.0.display()))
-    }
+        written
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The extension that most files of a format have.
@@ -80,26 +156,45 @@ fn extension(format: &str) -> &str {
     }
 }
 
+const UNKNOWN: &str = "application/octet-stream";
+
 #[cfg(test)]
 mod tests {
+    use super::super::inputs;
     use super::*;
+
+    /// Of these files, for results in a folder.
+    fn job(names: &[&str]) -> Job {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Job {
+            inputs: inputs::all(&names, &Buckets::default(), false).unwrap(),
+            done: 0,
+            manifest: None,
+        }
+    }
+
+    fn outputs(folder: &Path, job: &Job) -> Outputs {
+        Outputs::new(folder.to_str().unwrap(), &Buckets::default(), job).unwrap()
+    }
 
     #[test]
     fn a_result_keeps_its_stem_and_takes_the_formats_extension() {
-        let outputs = Outputs::new(Path::new("/no/such/out"), &[]);
-        let claim = |input: &str, format| outputs.claim(Path::new(input), format).unwrap().0;
-        assert_eq!(
-            claim("in/a.b.png", "jpeg"),
-            Path::new("/no/such/out/a.b.jpg")
-        );
-        assert_eq!(claim("in/c", "webp"), Path::new("/no/such/out/c.webp"));
+        let folder = tempfile::tempdir().unwrap();
+        let job = job(&["in/a.b.png", "in/c"]);
+        let outputs = outputs(folder.path(), &job);
+        let claim = |at: usize, format| outputs.claim(&job.inputs[at], format).unwrap();
+        assert_eq!(claim(0, "jpeg").below, "a.b.jpg");
+        assert_eq!(claim(0, "jpeg").media_type, "image/jpeg");
+        assert_eq!(claim(1, "webp").below, "c.webp");
     }
 
     #[test]
     fn two_inputs_never_share_a_result() {
-        let outputs = Outputs::new(Path::new("/no/such/out"), &[]);
-        outputs.claim(Path::new("x/a.jpg"), "webp").unwrap();
-        let error = outputs.claim(Path::new("y/a.png"), "webp").unwrap_err();
+        let folder = tempfile::tempdir().unwrap();
+        let job = job(&["x/a.jpg", "y/a.png"]);
+        let outputs = outputs(folder.path(), &job);
+        outputs.claim(&job.inputs[0], "webp").unwrap();
+        let error = outputs.claim(&job.inputs[1], "webp").map(drop).unwrap_err();
         assert!(error.to_string().contains("another input"), "{error}");
     }
 
@@ -110,7 +205,7 @@ mod tests {
         std::fs::write(&input, "a").unwrap();
         let link = folder.path().join("linked");
         std::os::unix::fs::symlink(folder.path(), &link).unwrap();
-        let outputs = Outputs::new(&link, std::slice::from_ref(&input));
-        assert!(outputs.claim(&input, "jpeg").is_err());
+        let job = job(&[input.to_str().unwrap()]);
+        assert!(outputs(&link, &job).claim(&job.inputs[0], "jpeg").is_err());
     }
 }

@@ -40,16 +40,4 @@ mod tests {
         let nowhere = read(None, "a.png").unwrap_err();
         assert!(nowhere.to_string().contains("--materials"), "{nowhere}");
     }
-
-    #[test]
-    fn a_batch_needs_neither_the_server_nor_tokio() {
-        let files = [
-            include_str!("../convert.rs"),
-            include_str!("outputs.rs"),
-            include_str!("overlays.rs"),
-        ];
-        let used =
-            |line: &str| line.starts_with("use andon_server") || line.starts_with("use tokio");
-        assert!(!files.iter().flat_map(|file| file.lines()).any(used));
-    }
 }

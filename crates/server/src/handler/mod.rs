@@ -4,6 +4,7 @@ mod app;
 mod board;
 mod fallback;
 mod fast_path;
+mod fill;
 mod monitoring;
 mod page;
 mod play;
@@ -24,6 +25,7 @@ use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
 pub(crate) use self::app::App;
 pub use self::app::check;
+pub use self::fill::{Filled, Filler};
 use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;

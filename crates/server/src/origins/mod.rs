@@ -6,6 +6,7 @@ mod budget;
 mod freshness;
 mod http;
 mod metrics;
+mod objects;
 mod shared;
 mod source;
 
@@ -18,6 +19,7 @@ pub use beneath::{Entry, Identity, OpenFile, Root};
 pub use budget::{Budget, Reservation, SourceMemory};
 pub use freshness::Freshness;
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
+pub use objects::{ObjectInfo, Objects};
 pub(crate) use shared::open as open_store;
 pub use source::{Fetched, Source, SourceValidators};
 

@@ -75,11 +75,40 @@ fn bucket_of(
     config: &BucketConfig,
     allow: &[Cidr],
 ) -> Result<Arc<dyn Bucket>, String> {
+    let reach = Reach {
+        allow: allow.to_vec(),
+        most_bytes: MOST_BYTES,
+        retry: RETRY,
+    };
+    let folder = config.folder.trim_matches('/').to_owned();
+    Path::parse(&folder).map_err(|error| format!("`{store}.folder` names no folder: {error}"))?;
+    Ok(Arc::new(ObjectBucket {
+        store: object_store(store, config, reach)?,
+        folder,
+    }))
+}
+
+/// How a bucket is asked.
+pub(super) struct Reach {
+    /// Addresses that it may be at beside those of the public internet.
+    pub(super) allow: Vec<Cidr>,
+    /// Longer replies are errors.
+    pub(super) most_bytes: usize,
+    /// How long a request is tried again.
+    pub(super) retry: Duration,
+}
+
+/// A bucket as `object_store` knows it, over our own way to the network. Connects to nothing yet.
+pub(super) fn object_store(
+    store: Store,
+    config: &BucketConfig,
+    reach: Reach,
+) -> Result<Arc<dyn ObjectStore>, String> {
     let said = |error: Error| error.to_string();
     let endpoint = config.endpoint.as_ref();
     let port = endpoint.and_then(|endpoint| endpoint.0.port_or_known_default());
     let connector = Connector {
-        guard: Arc::new(Guard::allowing(allow.to_vec(), vec![port.unwrap_or(443)])),
+        guard: Arc::new(Guard::allowing(reach.allow, vec![port.unwrap_or(443)])),
         names: Arc::new(SystemNames),
         tls: tls::connector(config.ca.as_deref())?,
         timeout: CONNECT,
@@ -89,51 +118,43 @@ fn bucket_of(
         .pool_idle_timeout(IDLE_CONNECTION)
         .pool_max_idle_per_host(IDLE_CONNECTIONS)
         .build(connector);
-    let connection = Connection(http);
-    let retry = || RetryConfig {
+    let connection = Connection {
+        http,
+        most_bytes: reach.most_bytes,
+    };
+    let retry = RetryConfig {
         max_retries: config.retries as usize,
-        retry_timeout: RETRY,
+        retry_timeout: reach.retry,
         ..RetryConfig::default()
     };
     let keys = keys(store, config)?;
-    let folder = config.folder.trim_matches('/').to_owned();
-    Path::parse(&folder).map_err(|error| format!("`{store}.folder` names no folder: {error}"))?;
     Ok(match store {
         Store::S3 => {
-            let builder = s3(config, keys).with_retry(retry());
+            let builder = s3(config, keys).with_retry(retry);
             let store = builder.with_http_connector(connection).build();
-            Arc::new(ObjectBucket {
-                store: store.map_err(said)?,
-                folder,
-            })
+            Arc::new(store.map_err(said)?)
         }
         Store::Gcs => {
-            let builder = gcs(config, keys).with_retry(retry());
+            let builder = gcs(config, keys).with_retry(retry);
             let store = builder.with_http_connector(connection).build();
-            Arc::new(ObjectBucket {
-                store: store.map_err(said)?,
-                folder,
-            })
+            Arc::new(store.map_err(said)?)
         }
         Store::Azure => {
-            let builder = azure(config, keys).with_retry(retry());
+            let builder = azure(config, keys).with_retry(retry);
             let store = builder.with_http_connector(connection).build();
-            Arc::new(ObjectBucket {
-                store: store.map_err(said)?,
-                folder,
-            })
+            Arc::new(store.map_err(said)?)
         }
     })
 }
 
 /// A bucket, as `object_store` speaks to it.
 #[derive(Debug)]
-struct ObjectBucket<S> {
-    store: S,
+struct ObjectBucket {
+    store: Arc<dyn ObjectStore>,
     folder: String,
 }
 
-impl<S> ObjectBucket<S> {
+impl ObjectBucket {
     fn path(&self, name: &str) -> Result<Path, BucketError> {
         let path = match self.folder.is_empty() {
             true => Path::parse(name),
@@ -143,7 +164,7 @@ impl<S> ObjectBucket<S> {
     }
 }
 
-impl<S: ObjectStore> Bucket for ObjectBucket<S> {
+impl Bucket for ObjectBucket {
     fn get<'a>(&'a self, name: &'a str, known: Option<&'a Version>) -> Answer<'a, Object> {
         Box::pin(async move {
             let options = GetOptions {
@@ -195,6 +216,11 @@ impl<S: ObjectStore> Bucket for ObjectBucket<S> {
 
 /// With what it comes from: a refused connection is behind two others.
 fn failed(error: &Error) -> BucketError {
+    BucketError::Failed(sentence(error))
+}
+
+/// An error of a store in one line.
+pub(super) fn sentence(error: &Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(error) = next {
@@ -206,12 +232,16 @@ fn failed(error: &Error) -> BucketError {
     }
     // A store's error page is no log line.
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    BucketError::Failed(line.chars().take(MOST_MESSAGE).collect())
+    line.chars().take(MOST_MESSAGE).collect()
 }
 
 /// Our own way to the network, with the guard before every connection.
 #[derive(Clone, Debug)]
-struct Connection(legacy::Client<Connector, HttpRequestBody>);
+struct Connection {
+    http: legacy::Client<Connector, HttpRequestBody>,
+    /// Of a reply.
+    most_bytes: usize,
+}
 
 impl HttpConnector for Connection {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -228,7 +258,7 @@ impl HttpService for Connection {
         'a: 'b,
         Self: 'b,
     {
-        let reply = self.0.request(request);
+        let (reply, most) = (self.http.request(request), self.most_bytes);
         Box::pin(async move {
             let reply = reply.await.map_err(|error| {
                 let kind = match error.is_connect() {
@@ -238,7 +268,7 @@ impl HttpService for Connection {
                 HttpError::new(kind, error)
             })?;
             Ok(reply.map(|body| {
-                let body = Limited::new(body, MOST_BYTES);
+                let body = Limited::new(body, most);
                 HttpResponseBody::new(body.map_err(|error| {
                     HttpError::new(HttpErrorKind::Interrupted, std::io::Error::other(error))
                 }))

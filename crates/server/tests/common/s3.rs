@@ -97,6 +97,11 @@ impl S3 {
         }
     }
 
+    /// Where it listens.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     pub fn becomes(&self, state: State) {
         self.state.send_replace(state);
     }

@@ -7,6 +7,7 @@ mod memo;
 mod name;
 mod notes;
 mod source_memo;
+mod worth;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
 pub(crate) use self::source_memo::{SourceMemo, fallen};
+pub(crate) use self::worth::Worth;
 use crate::admission::Admitted;
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
@@ -116,10 +118,7 @@ where
             failed_origins: Memo::default(),
             postponed: Memo::default(),
             renewing: Memo::default(),
-            worth: config.store.as_ref().map(|store| Worth {
-                cost: store.min_cost.0,
-                life: store.min_life.0,
-            }),
+            worth: config.store.as_ref().map(Worth::of),
             names,
         }
     }
@@ -180,9 +179,29 @@ where
 
     /// Is a result that takes so much processor time, and is good on these terms, worth a place in the store?
     pub(crate) fn is_worth_sharing(&self, cost: Duration, terms: &Terms) -> bool {
-        let life = terms.life.fresh_for + terms.life.stale_while_revalidate;
-        let worth = self.worth.as_ref().filter(|_| terms.shared);
-        worth.is_some_and(|least| cost >= least.cost && life >= least.life)
+        let worth = self.worth.as_ref();
+        worth.is_some_and(|least| least.check(cost, terms).is_ok())
+    }
+
+    /// Why a result that was made did not get into the store.
+    pub(crate) fn why_not_shared(&self, entry: &Entry) -> String {
+        let Some(worth) = self.worth else {
+            return "there is no [store]".to_owned();
+        };
+        let cost = Duration::from_micros(Notes::of(entry).cost);
+        let terms = Terms {
+            life: entry.life,
+            client: ClientSide::default(),
+            shared: true,
+        };
+        let store = self.cache.stats().store.unwrap_or_default();
+        match (worth.check(cost, &terms), store.error) {
+            (Err(why), _) => why,
+            (Ok(()), Some(error)) => format!("the store cannot be used: {error}"),
+            (Ok(()), None) => {
+                "its origin says private or no-store, or it could not be written".to_owned()
+            }
+        }
     }
 
     /// Forgets what `selector` names.
@@ -194,15 +213,6 @@ where
         self.postponed.clear();
         self.cache.purge(selector).await
     }
-}
-
-/// The least that is stored for all nodes.
-#[derive(Clone, Copy, Debug)]
-struct Worth {
-    /// Processor time that a plan predicts.
-    cost: Duration,
-    /// How long a result may be used.
-    life: Duration,
 }
 
 /// Some eighty of the largest.

@@ -4,6 +4,7 @@
 //! leave without hurting those who joined.
 
 mod file;
+mod fill;
 mod idle;
 mod measured;
 mod obtained;
@@ -24,6 +25,7 @@ use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
+pub use self::fill::Filled;
 pub(crate) use self::idle::{Idle, IdleTurn};
 pub(crate) use self::obtained::Answer;
 use self::obtained::ObtainedResult;

@@ -1,0 +1,60 @@
+//! A bound on how many threads work at the same time, where there are more that wait for a network.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// So many may pass at a time.
+pub(super) struct Gate {
+    free: Mutex<usize>,
+    left: Condvar,
+}
+
+impl Gate {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            free: Mutex::new(most),
+            left: Condvar::new(),
+        }
+    }
+
+    /// Does `work` when there is room for it.
+    pub(super) fn pass<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Also after a panic.
+        struct Leave<'a>(&'a Gate);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                self.0.left.notify_one();
+            }
+        }
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.left.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        drop(free);
+        let _leave = Leave(self);
+        work()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn no_more_than_that_are_inside_and_all_get_in() {
+        let gate = Gate::new(2);
+        let (inside, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        andon_batch::each(8, 200, |_| {
+            gate.pass(|| {
+                assert!(inside.fetch_add(1, Ordering::SeqCst) < 2);
+                std::thread::yield_now();
+                inside.fetch_sub(1, Ordering::SeqCst);
+            });
+            passed.fetch_add(1, Ordering::SeqCst);
+        });
+        assert_eq!(passed.into_inner(), 200);
+    }
+}

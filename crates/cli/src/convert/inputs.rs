@@ -1,0 +1,145 @@
+//! The images of a job: files, objects of buckets, or sources as a server's URLs name them.
+
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use andon_server::origins::Objects;
+use anyhow::{Context, bail};
+
+use super::buckets::{Buckets, SCHEME};
+
+/// One image.
+pub(super) struct Input {
+    /// As it was given, or as a bucket lists it.
+    pub(super) name: String,
+    /// What tells it from another image of that name, where that is known.
+    pub(super) version: String,
+    /// Its path below the folder that was given, or its file's name.
+    pub(super) below: String,
+    place: Place,
+}
+
+enum Place {
+    File(PathBuf),
+    Object(Arc<Objects>, String),
+    /// The server's.
+    Source,
+}
+
+impl Input {
+    /// The whole of it.
+    pub(super) fn read(&self) -> anyhow::Result<Vec<u8>> {
+        match &self.place {
+            Place::File(path) => std::fs::read(path).context("cannot be read"),
+            Place::Object(objects, key) => Ok(objects.get(key)?),
+            Place::Source => bail!("it is a source of a server"),
+        }
+    }
+
+    /// Its file, if it is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            Place::Object(..) | Place::Source => None,
+        }
+    }
+
+    fn of_file(name: &str) -> Self {
+        let path = PathBuf::from(name);
+        // One that is not there fails when it is read.
+        let version = path.metadata().map(|it| version(&it)).unwrap_or_default();
+        let below = path.file_name().unwrap_or_default().to_string_lossy();
+        Self {
+            name: name.to_owned(),
+            version,
+            below: below.into_owned(),
+            place: Place::File(path),
+        }
+    }
+
+    fn of_source(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            version: String::new(),
+            below: String::new(),
+            place: Place::Source,
+        }
+    }
+}
+
+/// Length and date.
+fn version(metadata: &Metadata) -> String {
+    let modified = metadata.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    format!(
+        "{}-{}",
+        metadata.len(),
+        since.unwrap_or_default().as_nanos()
+    )
+}
+
+/// All images that these names mean; `sources`: what is no file is named as in URLs.
+pub(super) fn all(
+    names: &[String],
+    buckets: &Buckets,
+    sources: bool,
+) -> anyhow::Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for name in names {
+        if name.starts_with(SCHEME) {
+            objects(name, buckets, &mut inputs)?;
+        } else if sources && !Path::new(name).exists() {
+            inputs.push(Input::of_source(name));
+        } else {
+            inputs.push(Input::of_file(name));
+        }
+    }
+    if inputs.is_empty() {
+        bail!("there is nothing to convert");
+    }
+    Ok(inputs)
+}
+
+/// An object, or all below a folder.
+fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Result<()> {
+    let (objects, key) = buckets.open(url)?;
+    let is_folder = key.is_empty() || key.ends_with('/');
+    let found = match is_folder {
+        true => objects.list(key)?,
+        false => vec![objects.info(key)?],
+    };
+    let bucket = &url[..url.len() - key.len()];
+    let bucket = bucket.trim_end_matches('/');
+    let before = inputs.len();
+    inputs.extend(found.into_iter().filter(|it| it.bytes > 0).map(|it| {
+        let below = match is_folder {
+            true => it.key.strip_prefix(key).unwrap_or(&it.key),
+            false => it.key.rsplit('/').next().unwrap_or(&it.key),
+        };
+        Input {
+            name: format!("{bucket}/{}", it.key),
+            version: it.version,
+            below: below.to_owned(),
+            place: Place::Object(objects.clone(), it.key),
+        }
+    }));
+    match inputs.len() == before {
+        true => bail!("there is no object below {url}"),
+        false => Ok(()),
+    }
+}
+
+/// The names in a file, one a line.
+pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<String>> {
+    let mut text = String::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().read_to_string(&mut text),
+        false => File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
+    };
+    read.with_context(|| path.display().to_string())?;
+    let lines = text.lines().filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}

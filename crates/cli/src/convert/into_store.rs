@@ -1,0 +1,124 @@
+//! Results for the store that the nodes of a server share.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use andon_server::config::{OriginKind, Store};
+use andon_server::{Config, Filled, Filler};
+use anyhow::{Context, bail};
+
+use super::buckets::parts;
+use super::inputs::Input;
+use super::{Args, Job, Wish, cores};
+use crate::print::print;
+use crate::template::{decoded, filled};
+
+pub(super) fn run(args: &Args, wish: &Wish, job: &Job) -> anyhow::Result<()> {
+    let file = args
+        .config
+        .as_deref()
+        .context("name the server's --config")?;
+    let config = Config::read(file)?;
+    let filler =
+        Filler::open(&config, andon_codecs::ALL).with_context(|| file.display().to_string())?;
+    let accepts: Vec<Option<&str>> = match args.accept.is_empty() {
+        true => vec![None],
+        false => {
+            let given = args.accept.iter().map(String::as_str);
+            given
+                .map(|it| Some(it).filter(|it| !it.is_empty()))
+                .collect()
+        }
+    };
+    let counts = Counts::default();
+    let done = job.run(2 * cores(), |input| {
+        let source = source(&config, input)?;
+        let target = match wish {
+            Wish::Url(template) => filled(template, &source),
+            Wish::Recipe(recipe) => filler.target(recipe, &source).with_context(|| {
+                "no URL of the configuration says this recipe: switch [native] on, or write a URL with {source} in place of the recipe"
+            })?,
+        };
+        let mut left = None;
+        for accept in &accepts {
+            match filler.fill(&target, *accept)? {
+                Filled::Present => counts.present.fetch_add(1, Ordering::Relaxed),
+                Filled::Stored => counts.stored.fetch_add(1, Ordering::Relaxed),
+                Filled::Left(why) => {
+                    left = Some(why);
+                    counts.left.fetch_add(1, Ordering::Relaxed)
+                }
+            };
+        }
+        match left {
+            Some(why) => eprintln!("{}: not stored: {why}", input.name),
+            None => job.note(input, &[("target", target.into())])?,
+        }
+        Ok(())
+    });
+    print(counts.text().as_bytes())?;
+    done
+}
+
+/// Results.
+#[derive(Default)]
+struct Counts {
+    stored: AtomicUsize,
+    present: AtomicUsize,
+    left: AtomicUsize,
+}
+
+impl Counts {
+    fn text(&self) -> String {
+        let [stored, present, left] =
+            [&self.stored, &self.present, &self.left].map(|it| it.load(Ordering::Relaxed));
+        format!("{stored} made and stored, {present} already there, {left} not stored\n")
+    }
+}
+
+/// The path of an image in the server's URLs, decoded.
+fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
+    let below = |prefix: &str, rest: &str| {
+        let parts = [prefix, rest].map(|part| part.trim_matches('/'));
+        let parts = parts.iter().filter(|part| !part.is_empty());
+        parts.map(|part| format!("/{part}")).collect::<String>()
+    };
+    if let Some((bucket, key)) = parts(&input.name) {
+        let found = config
+            .origin
+            .iter()
+            .find_map(|origin| match &origin.keeper {
+                OriginKind::Bucket(Store::S3, own, _) if own.bucket == bucket => {
+                    let folder = own.folder.trim_matches('/');
+                    let rest = key.strip_prefix(folder)?;
+                    let is_whole = folder.is_empty() || rest.starts_with('/');
+                    is_whole.then(|| below(&origin.prefix, rest))
+                }
+                _ => None,
+            });
+        return found.with_context(|| "no origin of the configuration is this bucket");
+    }
+    let file = input.file().and_then(|path| path.canonicalize().ok());
+    if let Some(file) = file {
+        let found = config
+            .origin
+            .iter()
+            .find_map(|origin| match &origin.keeper {
+                OriginKind::Fs(folder) => {
+                    let rest = file.strip_prefix(folder.root.canonicalize().ok()?).ok()?;
+                    Some(below(&origin.prefix, rest.to_str()?))
+                }
+                _ => None,
+            });
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
+    let name = &input.name;
+    if !Path::new(name).is_absolute() {
+        bail!(
+            "it is in no folder that the configuration serves; name it as in URLs, such as /trip/a.jpg"
+        );
+    }
+    Ok(decoded(name)?)
+}

@@ -1,0 +1,132 @@
+//! A store that nodes share, filled without a server: by a server's configuration, its keys and seals.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_dialects::{Ask, ImageRequest, Source};
+use andon_pixels::Codec;
+use andon_recipe::Recipe;
+use hyper::HeaderMap;
+use hyper::header::{ACCEPT, HeaderValue};
+use tokio::runtime::{Builder, Runtime};
+
+use super::App;
+use crate::config::{Bytes, Config, ConfigError, Span};
+use crate::error::Error;
+pub use crate::results::making::Filled;
+
+/// Makes results as a server with a configuration would, and writes them into its store. Any number of threads may share
+/// one; each call makes one result and waits until it is written.
+pub struct Filler {
+    // Before the runtime that its parts run on.
+    app: App,
+    runtime: Runtime,
+}
+
+impl Filler {
+    /// Opens what the configuration names, and waits until the store can be used. Nothing listens, and no cache on disk
+    /// is touched.
+    ///
+    /// # Errors
+    /// Naming what is wrong; there is no `[store]`, or it does not answer.
+    pub fn open(
+        config: &Config,
+        codecs: &'static [&'static dyn Codec],
+    ) -> Result<Self, ConfigError> {
+        let mut config = config.clone();
+        let Some(store) = &mut config.store else {
+            return Err(ConfigError::new(
+                "store",
+                "the configuration has no [store]: name the one that results are to be written into",
+            ));
+        };
+        // A look-up goes first, however long it takes, and all that is made is written.
+        (store.wait, store.timeout) = (PATIENCE, PATIENCE);
+        store.queue = Bytes(QUEUE);
+        config.cache.memory = Bytes(0);
+        config.cache.disk = None;
+        config.timeouts.request = LONG;
+        config.negotiation.patience = LONG;
+        (config.target_wait, config.max_wait) = (LONG, LONG);
+        config.limits.fetches = config.limits.fetches.max(FETCHES);
+        // No stranger asks.
+        config.dialects.signing.required = false;
+        config.listen = Config::default().listen;
+        config.tls = Config::default().tls;
+        config.metrics.listen = None;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| ConfigError::new("workers", error.to_string()))?;
+        let app = runtime.block_on(async {
+            let app = App::new(&config, codecs, Arc::default(), None)?;
+            app.wait_for_store().await?;
+            Ok::<_, ConfigError>(app)
+        })?;
+        Ok(Self { app, runtime })
+    }
+
+    /// The URL path of a recipe and a source, if the configuration's native URLs are switched on and can say it.
+    #[must_use]
+    pub fn target(&self, recipe: &Recipe, source: &str) -> Option<String> {
+        let request = ImageRequest::picture(Source::from_path(source), recipe.clone());
+        let mut written = self.app.maker.resolver.written(&request);
+        let native = written.find(|(dialect, _)| *dialect == "native")?;
+        Some(native.1)
+    }
+
+    /// Has the result of a URL path in the store, for clients with this `Accept` header.
+    ///
+    /// # Errors
+    /// Those that a client would get.
+    pub fn fill(&self, target: &str, accept: Option<&str>) -> Result<Filled, Error> {
+        let app = &self.app;
+        let mut headers = HeaderMap::new();
+        // What is no value names no format either.
+        if let Some(value) = accept.and_then(|accept| HeaderValue::from_str(accept).ok()) {
+            headers.insert(ACCEPT, value);
+        }
+        let (maker, negotiation) = (&app.maker, &app.negotiation);
+        let known = app
+            .targets
+            .understand(target, &headers, &[], maker, negotiation)?;
+        let request = &known.asked.request;
+        if request.is_file() || request.ask != Ask::Picture {
+            let why = "it is a file as it is, or no image: only images that were made are stored";
+            return Ok(Filled::Left(why.to_owned()));
+        }
+        let deadline = Instant::now() + LONG.0;
+        self.runtime
+            .handle()
+            .block_on(app.maker.fill(&known, deadline))
+    }
+}
+
+impl App {
+    async fn wait_for_store(&self) -> Result<(), ConfigError> {
+        let until = Instant::now() + 2 * PATIENCE.0;
+        loop {
+            let store = self.maker.results.cache.stats().store.unwrap_or_default();
+            if store.ready {
+                return Ok(());
+            }
+            if store.error.is_some() || Instant::now() > until {
+                let why = store.error.unwrap_or_else(|| "no answer".to_owned());
+                return Err(ConfigError::new("store", format!("cannot be used: {why}")));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// The most that a configuration may say.
+const PATIENCE: Span = Span(Duration::from_secs(10));
+/// Nobody waits for these results.
+const LONG: Span = Span(Duration::from_secs(3600));
+/// Between two looks at whether the store can be used.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Bytes of results that wait to be written: those that are under way, however large.
+const QUEUE: u64 = 1 << 30;
+/// Files read at a time.
+const FETCHES: usize = 8;

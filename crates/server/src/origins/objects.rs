@@ -1,0 +1,175 @@
+//! The objects of a bucket of S3, listed, read and written by a command: many at a time, each by a call that waits.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use object_store::path::Path;
+use object_store::{
+    Attribute, Attributes, Error, GetOptions, ObjectMeta, ObjectStore, PutOptions, PutPayload,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use super::shared::{Reach, object_store, sentence};
+use crate::config::{BaseUrl, BucketConfig, Store};
+
+/// A bucket. Any number of threads may share one.
+#[derive(Debug)]
+pub struct Objects {
+    store: Arc<dyn ObjectStore>,
+    bucket: String,
+    runtime: Runtime,
+}
+
+/// What is known of an object without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectInfo {
+    /// Its name in the bucket.
+    pub key: String,
+    /// How long it is.
+    pub bytes: u64,
+    /// Its entity tag, or its date: another object of this name has another one.
+    pub version: String,
+}
+
+impl Objects {
+    /// The bucket of this name, with the address, region and keys that the variables of Amazon's tools name:
+    /// `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys it is asked as anybody may. Objects of more than
+    /// `most_bytes` are not read. Connects to nothing yet.
+    ///
+    /// # Errors
+    /// A sentence about the variable that cannot work.
+    pub fn of_s3(bucket: &str, most_bytes: usize) -> Result<Self, String> {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let named = |name: &str| set(name).map(|_| name.to_owned());
+        let endpoint = set("AWS_ENDPOINT_URL_S3").or_else(|| set("AWS_ENDPOINT_URL"));
+        let config = BucketConfig {
+            bucket: bucket.to_owned(),
+            folder: String::new(),
+            region: set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")),
+            account: None,
+            endpoint: endpoint.map(BaseUrl::try_from).transpose()?,
+            access_key_env: named("AWS_ACCESS_KEY_ID"),
+            secret_key_env: named("AWS_SECRET_ACCESS_KEY"),
+            session_token_env: named("AWS_SESSION_TOKEN"),
+            credentials_env: None,
+            sas_env: None,
+            ca: None,
+            retries: RETRIES,
+        };
+        let reach = Reach {
+            // Whoever runs a command says where it is.
+            allow: ["0.0.0.0/0", "::/0"]
+                .iter()
+                .filter_map(|net| net.parse().ok())
+                .collect(),
+            most_bytes,
+            retry: RETRY,
+        };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build();
+        Ok(Self {
+            store: object_store(Store::S3, &config, reach)?,
+            bucket: bucket.to_owned(),
+            runtime: runtime.map_err(|error| error.to_string())?,
+        })
+    }
+
+    /// All objects below a folder, in the order of their names; "" is the whole bucket.
+    ///
+    /// # Errors
+    /// What the bucket said.
+    pub fn list(&self, folder: &str) -> io::Result<Vec<ObjectInfo>> {
+        let path = self.path(folder.trim_end_matches('/'))?;
+        let prefix = (!path.as_ref().is_empty()).then_some(&path);
+        let listing = self.store.list(prefix).map_ok(ObjectInfo::of);
+        let listed: Result<Vec<ObjectInfo>, Error> =
+            self.runtime.handle().block_on(listing.try_collect());
+        let mut listed = listed.map_err(|error| self.failed(folder, &error))?;
+        listed.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(listed)
+    }
+
+    /// What is known of an object.
+    ///
+    /// # Errors
+    /// What the bucket said, such as that there is none.
+    pub fn info(&self, key: &str) -> io::Result<ObjectInfo> {
+        let options = GetOptions {
+            head: true,
+            ..GetOptions::default()
+        };
+        let path = self.path(key)?;
+        let asked = self.store.get_opts(&path, options);
+        let got = self.runtime.handle().block_on(asked);
+        let got = got.map_err(|error| self.failed(key, &error))?;
+        Ok(ObjectInfo::of(got.meta))
+    }
+
+    /// The whole of an object.
+    ///
+    /// # Errors
+    /// What the bucket said; an object that is too long.
+    pub fn get(&self, key: &str) -> io::Result<Vec<u8>> {
+        let path = self.path(key)?;
+        let read = async {
+            let got = self.store.get_opts(&path, GetOptions::default()).await?;
+            got.bytes().await
+        };
+        let bytes = self.runtime.handle().block_on(read);
+        Ok(bytes.map_err(|error| self.failed(key, &error))?.into())
+    }
+
+    /// Writes an object of this media type whole, in place of what has its name.
+    ///
+    /// # Errors
+    /// What the bucket said.
+    pub fn put(&self, key: &str, bytes: Vec<u8>, media_type: &'static str) -> io::Result<()> {
+        let path = self.path(key)?;
+        let payload = PutPayload::from(bytes);
+        let options = PutOptions {
+            attributes: Attributes::from_iter([(Attribute::ContentType, media_type)]),
+            ..PutOptions::default()
+        };
+        let put = self.store.put_opts(&path, payload, options);
+        let put = self.runtime.handle().block_on(put);
+        put.map(drop).map_err(|error| self.failed(key, &error))
+    }
+
+    fn path(&self, key: &str) -> io::Result<Path> {
+        Path::parse(key).map_err(|error| {
+            let bucket = &self.bucket;
+            io::Error::other(format!("s3://{bucket}/{key} cannot be named: {error}"))
+        })
+    }
+
+    fn failed(&self, key: &str, error: &Error) -> io::Error {
+        let name = format!("s3://{}/{key}", self.bucket);
+        match error {
+            Error::NotFound { .. } => {
+                io::Error::new(io::ErrorKind::NotFound, format!("there is no {name}"))
+            }
+            error => io::Error::other(format!("{name}: {}", sentence(error))),
+        }
+    }
+}
+
+impl ObjectInfo {
+    fn of(meta: ObjectMeta) -> Self {
+        Self {
+            key: meta.location.to_string(),
+            bytes: meta.size,
+            version: meta
+                .e_tag
+                .unwrap_or_else(|| meta.last_modified.to_rfc3339()),
+        }
+    }
+}
+
+/// More than a server has time for.
+const RETRIES: u32 = 5;
+const RETRY: Duration = Duration::from_secs(60);

@@ -1,0 +1,49 @@
+//! Which results are worth a place in the store that nodes share.
+
+use std::time::Duration;
+
+use super::Terms;
+use crate::config::StoreConfig;
+
+/// The least that is stored for all nodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Worth {
+    /// Processor time that a plan predicts.
+    cost: Duration,
+    /// How long a result may be used.
+    life: Duration,
+}
+
+impl Worth {
+    pub(crate) fn of(store: &StoreConfig) -> Self {
+        Self {
+            cost: store.min_cost.0,
+            life: store.min_life.0,
+        }
+    }
+
+    /// Whether a result is that takes so much processor time, and is good on these terms.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub(crate) fn check(&self, cost: Duration, terms: &Terms) -> Result<(), String> {
+        let life = terms.life.fresh_for + terms.life.stale_while_revalidate;
+        let millis = |time: Duration| time.as_secs_f64() * 1e3;
+        if !terms.shared {
+            Err("its origin says private or no-store".to_owned())
+        } else if cost < self.cost {
+            Err(format!(
+                "{:.1} ms of processor time is less than `store.min_cost` ({:.1} ms)",
+                millis(cost),
+                millis(self.cost)
+            ))
+        } else if life < self.life {
+            Err(format!(
+                "it is good for {life:?}, less than `store.min_life` ({:?})",
+                self.life
+            ))
+        } else {
+            Ok(())
+        }
+    }
+}
