@@ -23,7 +23,11 @@ pub(crate) struct Args {
 const AFTER: &str = "\
 Examples:
   andon explain '/small_light(dw=250,dh=250,da=l,q=95,jpeghint=y)/trip/a.jpg' --root ~/photos
-  andon explain '/resize/w/150/h/150/a.jpg' --config andon.toml";
+  andon explain '/resize/w/150/h/150/a.jpg' --config andon.toml
+
+key is what the result is kept under; memory, disk and store are the tiers of the cache in which a server looks for it, \
+in that order. Of a [store] that nodes share it is said whether the result is worth a place there (store.min_cost, \
+store.min_life).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut told = String::new();
@@ -34,7 +38,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
-    let (resolver, engine, background) = args.place.open()?;
+    let config = args.place.config()?;
+    let (resolver, engine, background) = Place::of(&config)?;
     let target = place::target(&args.target);
     let mut request = resolver.parse(&target)?;
     negotiation::settle_without_accept(&mut request, &background);
@@ -65,11 +70,16 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         let validators = resolver
             .validators(&request, &facts, &found)
             .map_err(andon_pixels::Error::of_rules)?;
-        Ok((validators, plan, geometry::explain(rules, &facts)))
+        let tiers =
+            andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &found, &plan);
+        Ok((validators, plan, geometry::explain(rules, &facts), tiers))
     });
     match planned {
-        Ok((validators, plan, sizes)) => {
+        Ok((validators, plan, sizes, tiers)) => {
             writeln!(told, "etag    {}", validators.etag)?;
+            for (tier, words) in tiers {
+                writeln!(told, "{tier:<7} {words}")?;
+            }
             let resolved = ImageRequest {
                 rules: Arc::new(plan.recipe().clone()),
                 ..request.clone()

@@ -21,16 +21,25 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// What a server here would be configured with.
+    pub(crate) fn config(&self) -> Result<Config, ConfigError> {
+        match (&self.root, &self.config) {
+            (_, Some(file)) => Config::read(file),
+            (Some(root), None) => Ok(Config::for_folder(root)),
+            (None, None) => Ok(Config::default()),
+        }
+    }
+
     /// What a server here would resolve targets and make pictures with.
     pub(crate) fn open(&self) -> Result<(Resolver, Engine, Background), ConfigError> {
-        let config = match (&self.root, &self.config) {
-            (_, Some(file)) => Config::read(file)?,
-            (Some(root), None) => Config::for_folder(root),
-            (None, None) => Config::default(),
-        };
+        Self::of(&self.config()?)
+    }
+
+    /// The same for a configuration.
+    pub(crate) fn of(config: &Config) -> Result<(Resolver, Engine, Background), ConfigError> {
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
         let background = Background::new(config.background.0, andon_codecs::ALL);
-        let resolver = Resolver::new(&config, andon_codecs::ALL)?;
+        let resolver = Resolver::new(config, andon_codecs::ALL)?;
         Ok((resolver, engine, background))
     }
 }

@@ -24,3 +24,50 @@ fn explain_names_the_entity_tag_that_the_server_sends() {
         assert!(told.contains(&line), "{target}: {line}{told}");
     }
 }
+
+#[test]
+fn explain_names_the_key_and_every_tier_that_is_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(sample("photos/otter.jpg"), folder.path().join("a.jpg")).expect("copies");
+    let explain = |keys: &str, target: &str| {
+        let config = format!("[[origin]]\nfs.root = \".\"\n{keys}");
+        let file = folder.path().join("andon.toml");
+        std::fs::write(&file, config).expect("writes");
+        let file = file.to_str().expect("a path");
+        printed(andon(&["explain", target, "--config", file], &[]))
+    };
+    let target = "/r/fit:160x90,as:webp,q:80/a.jpg";
+    let told = explain("", target);
+    assert!(
+        told.contains("\nmemory  256.0 MiB\ndisk    off\nstore   off\n"),
+        "{told}"
+    );
+    let key = |told: &str| {
+        let line = told.lines().find_map(|line| line.strip_prefix("key     "));
+        line.expect("a key").to_owned()
+    };
+    assert_eq!(key(&told).len(), 64);
+    assert_eq!(
+        key(&told),
+        key(&explain(
+            "",
+            "/small_light(dw=160,dh=90,of=webp,q=80)/a.jpg"
+        ))
+    );
+
+    let tiers = "[cache]\nmemory = \"0\"\ndisk = { path = \"kept\", size = \"1GiB\" }\n[store]\nfs.root = \"shared\"\n";
+    let told = explain(&format!("{tiers}min_cost = \"0s\"\n"), target);
+    let (kept, shared) = (folder.path().join("kept"), folder.path().join("shared"));
+    let lines = format!(
+        "\nmemory  off\ndisk    {}, 1.0 GiB\nstore   {}, also for other nodes: ",
+        kept.display(),
+        shared.display()
+    );
+    assert!(told.contains(&lines), "{lines}{told}");
+    let told = explain(&format!("{tiers}min_cost = \"1h\"\n"), target);
+    assert!(told.contains("looked up, but not stored: "), "{told}");
+    assert!(
+        told.contains("less than `store.min_cost` (3600000.0 ms)"),
+        "{told}"
+    );
+}

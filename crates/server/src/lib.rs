@@ -35,6 +35,7 @@ pub use http::{Address, Inherited};
 pub use net::{Cidr, Guard};
 pub use operations::logging::install as install_log;
 pub use request::{conditional, negotiation};
+pub use results::caching::tiers;
 pub use sandbox::Sandbox;
 pub use server::reload::Reloader;
 pub use server::{Pulse, Server, runtime};

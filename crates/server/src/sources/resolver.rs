@@ -22,8 +22,8 @@ use crate::config::{Config, ConfigError, Files};
 use crate::error::OriginError;
 use crate::error::{Error, Withheld};
 use crate::origins::{
-    Budget, Entry, Fetched, Identity, OpenFile, OriginMetrics, Origins, Reservation, Source,
-    SourceMemory, SourceValidators,
+    Budget, Entry, Fetched, Freshness, Identity, OpenFile, OriginMetrics, Origins, Reservation,
+    Source, SourceMemory, SourceValidators,
 };
 use crate::request::conditional::Validators;
 use crate::sources::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
@@ -418,6 +418,14 @@ impl OpenSource {
             Content::Fetched(source) => {
                 Validators::of_fetched(result, &source.validators, &materials)
             }
+        }
+    }
+
+    /// How long its origin wants it used, if it was fetched.
+    pub(crate) fn freshness(&self) -> Option<Freshness> {
+        match &self.content {
+            Content::File(..) | Content::CachedSource(..) => None,
+            Content::Fetched(source) => Some(source.freshness),
         }
     }
 

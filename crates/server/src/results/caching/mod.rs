@@ -7,6 +7,7 @@ mod memo;
 mod name;
 mod notes;
 mod source_memo;
+mod tiers;
 mod worth;
 
 use std::sync::{Arc, Mutex};
@@ -23,6 +24,7 @@ pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
 pub(crate) use self::source_memo::{SourceMemo, fallen};
+pub use self::tiers::tiers;
 pub(crate) use self::worth::Worth;
 use crate::admission::Admitted;
 use crate::config::{self, CacheConfig, Config};

@@ -1,0 +1,71 @@
+//! Where a server would look a result up, and keep it, in words: for `andon explain`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use andon_dialects::ImageRequest;
+use andon_pixels::{Codec, Plan};
+use andon_recipe::Facts;
+
+use super::name::Names;
+use super::{Terms, Worth};
+use crate::config::{Config, StoreConfig, StorePlace};
+use crate::request::negotiation::SettledRequest;
+use crate::sources::resolver::OpenSource;
+
+/// The key of a planned result, and its tiers in the order in which they are asked, each with what is to be said of it.
+#[must_use]
+pub fn tiers(
+    config: &Config,
+    codecs: &[&dyn Codec],
+    request: &ImageRequest,
+    facts: &Facts,
+    found: &OpenSource,
+    plan: &Plan,
+) -> Vec<(&'static str, String)> {
+    let asked = SettledRequest {
+        request: Arc::new(request.clone()),
+        negotiated: false,
+    };
+    let source = request.source.as_str();
+    let terms = match found.freshness() {
+        None => Terms::of_file(&config.cache, source),
+        Some(said) => Terms::of_origin(&config.cache, source, said),
+    };
+    let cost = Duration::from_nanos(plan.cost().nanos);
+    let resolved = Names::new(config, codecs).resolve(&asked, facts);
+    let key = resolved.map(|resolved| ("key", resolved.key.to_string()));
+    let kept = match terms.shared {
+        true => "",
+        false => "; not kept: its origin says private or no-store",
+    };
+    let memory = match config.cache.memory.0 {
+        0 => "off".to_owned(),
+        _ => format!("{}{kept}", config.cache.memory),
+    };
+    let disk = match config.cache.disk.as_ref().filter(|disk| disk.size.0 > 0) {
+        None => "off".to_owned(),
+        Some(disk) => format!("{}, {}{kept}", disk.path.display(), disk.size),
+    };
+    let store = config.store.as_ref();
+    let store = store.map_or_else(|| "off".to_owned(), |store| stored(store, cost, &terms));
+    let tiers = [("memory", memory), ("disk", disk), ("store", store)];
+    key.into_iter().chain(tiers).collect()
+}
+
+fn stored(store: &StoreConfig, cost: Duration, terms: &Terms) -> String {
+    let place = match &store.place {
+        StorePlace::Folder(root) => root.display().to_string(),
+        StorePlace::Bucket(kind, bucket) => {
+            format!("{kind}://{}/{}", bucket.bucket, bucket.folder)
+        }
+    };
+    match Worth::of(store).check(cost, terms) {
+        Ok(()) => format!(
+            "{place}, also for other nodes: {:.1} ms of processor time is `store.min_cost` ({:.1} ms) or more",
+            cost.as_secs_f64() * 1e3,
+            store.min_cost.0.as_secs_f64() * 1e3
+        ),
+        Err(why) => format!("{place}; looked up, but not stored: {why}"),
+    }
+}
