@@ -1,4 +1,5 @@
-// Signs URLs for Andon: the standard library only. `go run sign.go vectors.json` signs those of the file.
+// Signs URLs for Andon, and fetches them: the standard library only. `go run sign.go vectors.json` signs the URLs of the file,
+// `go run sign.go KEY http://HOST TARGET` writes the image.
 package main
 
 import (
@@ -7,6 +8,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -64,7 +67,29 @@ func normal(text, more string) string {
 	return out.String()
 }
 
+// Fetch returns the image at a URL.
+func Fetch(url string) ([]byte, error) {
+	reply, err := http.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err == nil && reply.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", reply.Status, body)
+	}
+	return body, err
+}
+
 func main() {
+	if len(os.Args) == 4 {
+		image, err := Fetch(os.Args[2] + Signature{}.Sign([]byte(os.Args[1]), os.Args[3]))
+		if err != nil {
+			panic(err)
+		}
+		os.Stdout.Write(image)
+		return
+	}
 	text, err := os.ReadFile(os.Args[1])
 	if err != nil {
 		panic(err)

@@ -1,7 +1,7 @@
-// Signs URLs for Andon. Node 18 or newer, no packages.
+// Signs URLs for Andon, and fetches them. Node 18 or newer, no packages.
 //   import { sign } from "./sign.mjs"
 //   const url = sign(process.env.ANDON_KEY, "/r/fit:250x250,q:80/trip/a.jpg", { name: "shop" })
-//   const image = await fetch("https://images.example" + url)
+//   const image = await fetched("https://images.example" + url)
 
 import { createHmac } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -29,9 +29,19 @@ function normal(text, more) {
   return Array.from(bytes, (char) => (plain(char) ? char : escaped(char))).join("")
 }
 
-// node sign.mjs vectors.json
+/** The image at a URL. */
+export async function fetched(url) {
+  const reply = await fetch(url)
+  if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`)
+  return Buffer.from(await reply.arrayBuffer())
+}
+
+// node sign.mjs vectors.json signs the URLs of the file; node sign.mjs KEY http://HOST TARGET writes the image.
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  for (const { key, target, ...more } of JSON.parse(readFileSync(process.argv[2]))) {
-    console.log(sign(key, target, more))
+  const [first, host, target] = process.argv.slice(2)
+  if (target) {
+    process.stdout.write(await fetched(host + sign(first, target)))
+  } else {
+    for (const { key, target, ...more } of JSON.parse(readFileSync(first))) console.log(sign(key, target, more))
   }
 }

@@ -1,7 +1,10 @@
-# Signs URLs for Andon: the standard library only. `ruby sign.rb vectors.json` signs those of the file.
+# Signs URLs for Andon, and fetches them: the standard library only. `ruby sign.rb vectors.json` signs the URLs of the file,
+# `ruby sign.rb KEY http://HOST TARGET` writes the image.
 #   url = Andon.sign(ENV["ANDON_KEY"], "/r/fit:250x250,q:80/trip/a.jpg", name: "shop")
+#   image = Andon.fetch("https://images.example" + url)
 
 require "json"
+require "net/http"
 require "openssl"
 
 module Andon
@@ -20,6 +23,13 @@ module Andon
     "/~#{[signature, *said].join(".")}/#{rest}"
   end
 
+  # The image at a URL.
+  def self.fetch(url)
+    reply = Net::HTTP.get_response(URI(url))
+    raise "#{reply.code}: #{reply.body}" unless reply.is_a?(Net::HTTPOK)
+    reply.body
+  end
+
   # Decoded once and written back, so that whoever escapes more or less on the way breaks no link.
   def self.normal(text, more = "")
     bytes = text.b.gsub(/%([0-9a-fA-F]{2})/) { $1.hex.chr }
@@ -29,7 +39,12 @@ module Andon
 end
 
 if $PROGRAM_NAME == __FILE__
-  JSON.parse(File.read(ARGV[0]), symbolize_names: true).each do |vector|
-    puts Andon.sign(vector[:key], vector[:target], **vector.slice(:expires, :name, :scope))
+  if ARGV.size == 3
+    key, host, target = ARGV
+    $stdout.binmode.write(Andon.fetch(host + Andon.sign(key, target)))
+  else
+    JSON.parse(File.read(ARGV[0]), symbolize_names: true).each do |vector|
+      puts Andon.sign(vector[:key], vector[:target], **vector.slice(:expires, :name, :scope))
+    end
   end
 end

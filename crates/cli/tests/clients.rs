@@ -103,7 +103,7 @@ fn serves(program: &mut Command) {
 }
 
 #[test]
-fn urls_of_node_clients_and_of_a_next_loader_are_served() {
+fn urls_of_node_clients_of_a_next_loader_and_of_a_nuxt_provider_are_served() {
     let Some(folder) = npm() else {
         return;
     };
@@ -112,7 +112,8 @@ fn urls_of_node_clients_and_of_a_next_loader_are_served() {
         Command::new("node")
             .arg(here.join("tests/clients/urls.mjs"))
             .args([&folder, HEX_KEY, HEX_SALT, KEY, SOURCE])
-            .arg(here.join("../../examples/next/loader.mjs")),
+            .arg(here.join("../../examples/next/loader.mjs"))
+            .arg(here.join("../../examples/nuxt/andon.mjs")),
     );
 }
 

@@ -1,9 +1,13 @@
-//! The programs in examples/sign, run by their own interpreters: they sign as the server does.
+//! The programs in examples/sign, run by their own interpreters and compilers: they sign as the server does, and fetch
+//! what it serves.
+
+mod common;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use andon_dialects::signing::Signature;
+use common::{Served, sample};
 use serde_json::Value;
 
 fn example(name: &str) -> PathBuf {
@@ -32,36 +36,123 @@ fn signed() -> Vec<String> {
     vectors.iter().map(sign).collect()
 }
 
-/// What a program prints; nothing, and a message, where its interpreter is missing (`./dev setup` installs it).
-fn printed(program: &str, words: &[&str], file: &str) -> Option<Vec<String>> {
-    let home = tempfile::tempdir().expect("a folder for its caches");
-    let output = Command::new(program)
-        .args(words)
-        .args([example(file), example("vectors.json")])
-        .env("GOCACHE", home.path())
-        .env("GO111MODULE", "off")
-        .output();
-    let Ok(output) = output else {
+/// Is a program installed? A message where it is missing (`./dev setup` installs all but .NET's SDK, which Debian has not).
+fn is_installed(program: &str) -> bool {
+    let asked = Command::new(program).stdin(Stdio::null()).output();
+    if asked.is_err() {
         eprintln!("skipped: {program} is not installed");
-        return None;
-    };
+    }
+    asked.is_ok()
+}
+
+fn run(command: &mut Command) -> Vec<u8> {
+    let output = command.output().expect("an installed program");
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program}: {error}");
-    let text = String::from_utf8(output.stdout).expect("text");
-    Some(text.lines().map(str::to_owned).collect())
+    assert!(output.status.success(), "{command:?}: {error}");
+    output.stdout
+}
+
+/// A program of the folder, ready to be given its arguments.
+struct Client {
+    name: &'static str,
+    words: Vec<PathBuf>,
+}
+
+impl Client {
+    fn run(&self, arguments: &[&str]) -> Vec<u8> {
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
+        run(Command::new(&self.words[0])
+            .args(&self.words[1..])
+            .args(arguments)
+            .env("GOCACHE", cache)
+            .env("GO111MODULE", "off"))
+    }
+}
+
+/// Those whose programs are installed; what has to be compiled first goes into `folder`.
+fn clients(folder: &Path) -> Vec<Client> {
+    let mut clients = Vec::new();
+    for (name, needed, words) in [
+        ("node", "node", vec!["node".into(), example("sign.mjs")]),
+        (
+            "go",
+            "go",
+            vec!["go".into(), "run".into(), example("sign.go")],
+        ),
+        ("ruby", "ruby", vec!["ruby".into(), example("sign.rb")]),
+        ("java", "javac", vec!["java".into(), example("Sign.java")]),
+    ] {
+        if is_installed(needed) {
+            clients.push(Client { name, words });
+        }
+    }
+    if is_installed("mcs") && is_installed("mono") {
+        let program = folder.join("sign.exe");
+        let mut output = "-out:".to_owned();
+        output.push_str(program.to_str().expect("a path"));
+        run(Command::new("mcs")
+            .args(["-nologo", "-r:System.Net.Http.dll", &output])
+            .arg(example("Sign.cs")));
+        clients.push(Client {
+            name: "mono",
+            words: vec!["mono".into(), program],
+        });
+    }
+    if is_installed("dotnet") {
+        let version = run(Command::new("dotnet").arg("--version"));
+        let version = String::from_utf8(version).expect("text");
+        let major = version.split('.').next().expect("a number");
+        let project = format!(
+            "<Project Sdk=\"Microsoft.NET.Sdk\"><PropertyGroup><OutputType>Exe</OutputType>\
+             <TargetFramework>net{major}.0</TargetFramework></PropertyGroup></Project>"
+        );
+        let sources = folder.join("dotnet");
+        std::fs::create_dir(&sources).expect("a folder");
+        std::fs::write(sources.join("sign.csproj"), project).expect("a project");
+        std::fs::copy(example("Sign.cs"), sources.join("Sign.cs")).expect("a source");
+        let built = folder.join("built");
+        run(Command::new("dotnet")
+            .args(["build", "-o"])
+            .args([&built, &sources]));
+        clients.push(Client {
+            name: "dotnet",
+            words: vec!["dotnet".into(), built.join("sign.dll")],
+        });
+    }
+    clients
 }
 
 #[test]
-fn node_go_and_ruby_sign_as_the_server_does() {
+fn clients_sign_as_the_server_does_and_fetch_what_it_serves() {
     let expected = signed();
     assert_eq!(expected.len(), 5);
-    for (program, words, file) in [
-        ("node", &[][..], "sign.mjs"),
-        ("go", &["run"], "sign.go"),
-        ("ruby", &[], "sign.rb"),
-    ] {
-        if let Some(signed) = printed(program, words, file) {
-            assert_eq!(signed, expected, "{program}");
-        }
+    let folder = tempfile::tempdir().expect("a folder");
+    let clients = clients(folder.path());
+
+    let key = "0123456789abcdef0123456789abcdef";
+    let config = format!(
+        "[[origin]]\nfs.root = \".\"\n[signing]\nkeys = [\"{key}\"]\nrequired = true\n[log]\nformat = \"off\"\n"
+    );
+    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a b.jpg")).expect("a sample");
+    let served = Served::start(folder.path(), &config);
+    let host = format!("http://{}", served.address);
+    let target = "/r/fit:20x20,as:webp/a%20b.jpg";
+    assert_eq!(served.get(target).status, 403);
+    let signature = Signature {
+        expires: 0,
+        key: String::new(),
+        scope: 0,
+    };
+    let image = served.get(&signature.of(key.as_bytes(), target).expect("a target"));
+    assert_eq!(image.status, 200);
+
+    let vectors = example("vectors.json");
+    let vectors = vectors.to_str().expect("a path");
+    for client in clients {
+        let printed = String::from_utf8(client.run(&[vectors])).expect("text");
+        let signed: Vec<&str> = printed.lines().collect();
+        assert_eq!(signed, expected, "{}", client.name);
+        let fetched = client.run(&[key, &host, target]);
+        assert!(fetched == image.body, "{}", client.name);
     }
 }

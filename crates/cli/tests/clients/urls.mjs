@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const [clients, key, salt, token, source, loader] = process.argv.slice(2);
+const [clients, key, salt, token, source, loader, provider] = process.argv.slice(2);
 const require = createRequire(`${clients}/here.js`);
 const path = (url) => url.replace(/^https?:\/\/[^/]*/, "");
 const print = (size, url) => console.log(size, path(url));
@@ -30,3 +30,13 @@ print("100x75", buildURL("https://andon.test/open/trip/a.jpg", { w: 100 }));
 const { default: next } = await import(pathToFileURL(loader));
 print("200x150", next({ src: "/trip/a.jpg", width: 200 }));
 print("64x48", next({ src: "/trip/a.jpg", width: 64, quality: 90 }));
+
+// As Nuxt Image 2 and 1 call it.
+const { default: setup, getImage } = await import(pathToFileURL(provider));
+const nuxt = (modifiers) => setup().getImage("/trip/a.jpg", { modifiers, baseURL: "https://andon.test/" }).url;
+print("200x150", nuxt({ width: 200 }));
+print("80x80", nuxt({ width: 80, height: 80, fit: "cover", format: "webp", quality: 70 }));
+print("80x60", nuxt({ width: 80, height: 80, fit: "inside" }));
+print("90x30", nuxt({ width: 90, height: 30, fit: "fill", format: "jpg" }));
+print("400x300", nuxt({}));
+print("40x30", getImage("/trip/a.jpg", { modifiers: { height: 30 } }).url);
