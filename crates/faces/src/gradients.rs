@@ -1,0 +1,115 @@
+//! Gradients of a window of 40 × 40 px, summed over the cells of patches: what the networks look at.
+
+use crate::proposals::SIDE;
+
+/// Sums of a cell: of horizontal and vertical differences and of their amounts, each for both signs of the other.
+const SUMS: usize = 8;
+
+/// Numbers that describe a patch: the sums of its 2 × 2 cells.
+pub(crate) const NUMBERS: usize = 4 * SUMS;
+
+/// Px along a side of the smallest patch, and between patches.
+const SMALLEST: usize = 16;
+const STEP: usize = 16;
+
+/// Shapes of patches: width to height.
+const SHAPES: [(usize, usize); 5] = [(1, 1), (1, 2), (2, 1), (2, 3), (3, 2)];
+
+/// A part of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Patch {
+    x: usize,
+    y: usize,
+    w: usize,
+    h: usize,
+}
+
+impl Patch {
+    /// All patches, in the order in which the model counts them.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for (across, down) in SHAPES {
+            for h in (SMALLEST..=SIDE).filter(|h| h.is_multiple_of(2) && h.is_multiple_of(down)) {
+                let w = h / down * across;
+                if !w.is_multiple_of(2) || !(SMALLEST..=SIDE).contains(&w) {
+                    continue;
+                }
+                for y in (0..=SIDE - h).step_by(STEP) {
+                    let row = (0..=SIDE - w).step_by(STEP);
+                    all.extend(row.map(|x| Self { x, y, w, h }));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Sums over all that lies left of and above each px.
+pub(crate) struct Gradients(Vec<[i32; SUMS]>);
+
+/// Sums along a side: one more than px.
+const STRIDE: usize = SIDE + 1;
+
+impl Gradients {
+    /// Of a window of [`SIDE`] × [`SIDE`] samples.
+    pub(crate) fn of(window: &[u8]) -> Self {
+        let at = |x: usize, y: usize| i32::from(window[y * SIDE + x]);
+        let last = SIDE - 1;
+        let mut sums = Vec::with_capacity(STRIDE * STRIDE);
+        sums.resize(STRIDE, [0; SUMS]);
+        for y in 0..SIDE {
+            let mut row = [0; SUMS];
+            sums.push(row);
+            for x in 0..SIDE {
+                // At an edge the difference to the only neighbour counts twice.
+                let dx = match x {
+                    0 => 2 * (at(1, y) - at(0, y)),
+                    _ if x == last => 2 * (at(x, y) - at(x - 1, y)),
+                    _ => at(x + 1, y) - at(x - 1, y),
+                };
+                let dy = match y {
+                    0 => 2 * (at(x, 1) - at(x, 0)),
+                    _ if y == last => 2 * (at(x, y) - at(x, y - 1)),
+                    _ => at(x, y + 1) - at(x, y - 1),
+                };
+                let across = if dy < 0 { 2 } else { 0 };
+                row[across] += dx;
+                row[across + 1] += dx.abs();
+                let down = if dx < 0 { 6 } else { 4 };
+                row[down] += dy;
+                row[down + 1] += dy.abs();
+                let mut own = sums[y * STRIDE + x + 1];
+                for (own, row) in own.iter_mut().zip(row) {
+                    *own += row;
+                }
+                sums.push(own);
+            }
+        }
+        Self(sums)
+    }
+
+    /// A patch's numbers, of length 1 together.
+    pub(crate) fn describe(&self, patch: &Patch) -> [f32; NUMBERS] {
+        let (w, h) = (patch.w / 2, patch.h / 2);
+        let mut sums = [0; NUMBERS];
+        for (cell, sums) in sums.chunks_exact_mut(SUMS).enumerate() {
+            let (x, y) = (patch.x + cell % 2 * w, patch.y + cell / 2 * h);
+            let corner = |x: usize, y: usize| self.0[y * STRIDE + x];
+            let corners = [
+                corner(x, y),
+                corner(x + w, y),
+                corner(x, y + h),
+                corner(x + w, y + h),
+            ];
+            for (index, sum) in sums.iter_mut().enumerate() {
+                let [above_left, above, left, own] = corners.map(|corner| corner[index]);
+                *sum = own - above - left + above_left;
+            }
+        }
+        let squares = sums.iter().map(|sum| f64::from(*sum) * f64::from(*sum));
+        let length = squares.sum::<f64>().sqrt() as f32;
+        // Nothing but one colour: nothing to divide.
+        let length = if length > 0.0 { length } else { 1.0 };
+        sums.map(|sum| sum as f32 / length)
+    }
+}

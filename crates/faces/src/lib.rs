@@ -1,0 +1,84 @@
+//! Finds frontal faces in gray images: where they are, not whose.
+//!
+//! The method is the funnel-structured cascade of Wu, Kan, He, Shan and Chen (*Funnel-structured cascade for multi-view
+//! face detection with alignment awareness*, 2016), on the model that its authors published as SeetaFace. `model/` holds
+//! that model as the crate `rustface` 0.1.7 carries it, with its licence (BSD-2-Clause).
+//!
+//! The evaluation is written here, without `unsafe`, and finds the same faces: that crate, last published in 2021, copies
+//! windows through unchecked pointers to places that the pixels decide, and cannot be interrupted. Here the windows of
+//! each stage are bounded, and so is the time.
+//!
+//! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns ([`proposals`]); what is left
+//! passes three small networks over gradients ([`network`]), each of which moves the window. Windows that overlap support
+//! each other ([`windows`]).
+
+#![forbid(unsafe_code)]
+
+mod gradients;
+mod model;
+mod network;
+mod pattern;
+mod picture;
+mod proposals;
+mod windows;
+
+use model::Model;
+pub use picture::Gray;
+use windows::{Window, strongest};
+
+/// The shortest side of a face that is found, in px.
+pub const LEAST: u32 = 40;
+
+/// Counts the changes of what is found.
+pub const REVISION: u32 = 1;
+
+/// A face, as a square that reaches from the forehead to the chin, in px of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Face {
+    /// Left edge; may lie outside the picture.
+    pub x: i32,
+    /// Top edge; may lie outside the picture.
+    pub y: i32,
+    /// Width and height.
+    pub side: u32,
+    /// How many windows agree, more or less.
+    pub score: f32,
+}
+
+/// Below this score, found objects are seldom faces.
+const CERTAIN: f32 = 2.0;
+
+/// From which overlap on, as a share of both together, two windows show the same: between stages, and at the end.
+const SAME_WINDOW: f64 = 0.8;
+const SAME_FACE: f64 = 0.3;
+
+/// The faces in a picture, the surest first. `wanted` is asked all along; `None`: not any more.
+#[must_use]
+pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
+    let Some(model) = Model::bundled() else {
+        return Some(Vec::new());
+    };
+    let mut windows: Vec<Window> = Vec::new();
+    for proposed in proposals::of(picture, &model.cascades, wanted)? {
+        windows.extend(strongest(proposed, SAME_WINDOW));
+    }
+    let last = model.stages.len().saturating_sub(1);
+    for (at, stage) in model.stages.iter().enumerate() {
+        for (index, network) in stage.iter().enumerate() {
+            if index > 0 {
+                windows = strongest(windows, SAME_WINDOW);
+            }
+            windows = network.refined(picture, &windows, wanted)?;
+        }
+        if at == last {
+            windows = strongest(windows, SAME_FACE);
+        }
+    }
+    let mut faces: Vec<Face> = windows.iter().filter_map(Window::face).collect();
+    faces.retain(|face| face.score >= CERTAIN);
+    faces.sort_by(|one, other| other.score.total_cmp(&one.score));
+    Some(faces)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The later stages: small networks, which say whether a window shows a face, and where in it.
+
+use crate::gradients::{Gradients, NUMBERS, Patch};
+use crate::picture::Gray;
+use crate::proposals::SIDE;
+use crate::windows::Window;
+
+/// A network over the gradients of a few patches.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) patches: Vec<Patch>,
+    pub(crate) layers: Vec<Layer>,
+    /// What a face scores at least.
+    pub(crate) least: f32,
+}
+
+/// A layer in which each output sees each input.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    pub(crate) inputs: usize,
+    /// Output by output.
+    pub(crate) weights: Vec<f32>,
+    pub(crate) biases: Vec<f32>,
+}
+
+/// What a network says of a window: its score, and how far the face lies to the right, lies down and is larger. All from
+/// 0 to 1; 0.5 is where the window is.
+pub(crate) const OUTPUTS: usize = 4;
+
+impl Network {
+    /// Do the sizes of its layers fit together?
+    pub(crate) fn is_whole(&self) -> bool {
+        let mut numbers = self.patches.len() * NUMBERS;
+        for layer in &self.layers {
+            let outputs = layer.biases.len();
+            if layer.inputs != numbers || layer.weights.len() != numbers * outputs {
+                return false;
+            }
+            numbers = outputs;
+        }
+        numbers == OUTPUTS && !self.layers.is_empty()
+    }
+
+    /// The windows that show a face, moved to where it is; `None` when nobody wants them any more.
+    pub(crate) fn refined(
+        &self,
+        picture: Gray<'_>,
+        windows: &[Window],
+        wanted: &dyn Fn() -> bool,
+    ) -> Option<Vec<Window>> {
+        let size = (picture.width(), picture.height());
+        let mut refined = Vec::new();
+        for window in windows.iter().filter(|window| window.shows(size)) {
+            if !wanted() {
+                return None;
+            }
+            let outputs = self.outputs(&picture.window(window, SIDE));
+            refined.extend(self.moved(window, &outputs));
+        }
+        Some(refined)
+    }
+
+    fn outputs(&self, window: &[u8]) -> Vec<f32> {
+        let gradients = Gradients::of(window);
+        let patches = self.patches.iter();
+        let mut numbers: Vec<f32> = patches
+            .flat_map(|patch| gradients.describe(patch))
+            .collect();
+        for (index, layer) in self.layers.iter().enumerate() {
+            let is_last = index + 1 == self.layers.len();
+            let outputs = layer.outputs(&numbers);
+            numbers = outputs
+                .map(|sum| if is_last { sigmoid(sum) } else { sum.max(0.0) })
+                .collect();
+        }
+        numbers
+    }
+
+    /// Where the network sees the face, if it sees one.
+    fn moved(&self, window: &Window, outputs: &[f32]) -> Option<Window> {
+        let &[score, right, down, larger] = outputs else {
+            return None;
+        };
+        if score <= self.least {
+            return None;
+        }
+        let own = window.side as f64;
+        let share = |output: f32| (f64::from(output) * 2.0 - 1.0) * own;
+        let side = (share(larger) + own + 0.5).floor();
+        let start = |start: i64, output: f32| {
+            (share(output) + start as f64 + (own - side) * 0.5 + 0.5).floor() as i64
+        };
+        Some(Window {
+            x: start(window.x, right),
+            y: start(window.y, down),
+            side: side as i64,
+            score,
+        })
+    }
+}
+
+impl Layer {
+    fn outputs(&self, inputs: &[f32]) -> impl Iterator<Item = f32> {
+        let rows = self.weights.chunks_exact(self.inputs);
+        rows.zip(&self.biases)
+            .map(|(weights, bias)| product(inputs, weights) + bias)
+    }
+}
+
+/// The sum of products, in an order that lets the compiler use vectors of any length: every machine adds alike.
+fn product(one: &[f32], other: &[f32]) -> f32 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (whole, rest) = (one.chunks_exact(LANES), one.len() / LANES * LANES);
+    for (one, other) in whole.zip(other.chunks_exact(LANES)) {
+        for ((sum, one), other) in sums.iter_mut().zip(one).zip(other) {
+            *sum += one * other;
+        }
+    }
+    let rest = one[rest..].iter().zip(&other[rest..]);
+    let rest = rest.fold(0.0, |sum, (one, other)| sum + one * other);
+    sums.into_iter().fold(rest, |sum, lane| sum + lane)
+}
+
+fn sigmoid(x: f32) -> f32 {
+    (1.0 / (1.0 + exp(-f64::from(x)))) as f32
+}
+
+/// The exponential from sums and products alone: those of C libraries differ in the last bit.
+fn exp(x: f64) -> f64 {
+    let x = x.clamp(-100.0, 100.0);
+    let doublings = (x / std::f64::consts::LN_2).round();
+    let rest = x - doublings * std::f64::consts::LN_2;
+    // To 1e-16 for up to half of ln 2.
+    let series = (1..=14)
+        .rev()
+        .fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
+    // 2 to that power, by its exponent's bits; it lies within ±145.
+    let power = f64::from_bits(((1023 + doublings as i64) as u64) << 52);
+    series * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exponential_is_that_of_the_library() {
+        for tenth in -600..600 {
+            let x = f64::from(tenth) / 10.0;
+            assert!((exp(x) / x.exp() - 1.0).abs() < 1e-14, "{x}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Locally assembled binary patterns: which of the eight blocks around one are no brighter than it. Blocks are
+//! 3 × 3 px, so a pattern covers 9 × 9.
+
+/// Px along a side of a block, and of a pattern.
+const BLOCK: usize = 3;
+pub(crate) const SIDE: usize = 3 * BLOCK;
+
+/// Where the blocks around the middle one begin, from the highest bit to the lowest.
+const AROUND: [(usize, usize); 8] = [
+    (0, 0),
+    (3, 0),
+    (6, 0),
+    (0, 3),
+    (6, 3),
+    (0, 6),
+    (3, 6),
+    (6, 6),
+];
+
+/// The patterns that begin at each px of a picture; 0 where there is no room for one.
+pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
+    let mut patterns = vec![0; samples.len()];
+    if width < SIDE || height < SIDE {
+        return patterns;
+    }
+    let sums = blocks(samples, width, height);
+    for y in 0..=height - SIDE {
+        let rows = [0, BLOCK, 2 * BLOCK].map(|down| &sums[(y + down) * width..][..width]);
+        let out = &mut patterns[y * width..][..=width - SIDE];
+        for (x, out) in out.iter_mut().enumerate() {
+            let middle = rows[1][x + BLOCK];
+            for (right, down) in AROUND {
+                let darker = middle >= rows[down / BLOCK][x + right];
+                *out = *out << 1 | u8::from(darker);
+            }
+        }
+    }
+    patterns
+}
+
+/// The sums of the blocks that begin at each px.
+fn blocks(samples: &[u8], width: usize, height: usize) -> Vec<u16> {
+    let mut sums = vec![0_u16; samples.len()];
+    for y in 0..=height - BLOCK {
+        let rows = [0, 1, 2].map(|down| &samples[(y + down) * width..][..width]);
+        let out = &mut sums[y * width..][..=width - BLOCK];
+        for (x, out) in out.iter_mut().enumerate() {
+            for row in rows {
+                *out += row[x..x + BLOCK]
+                    .iter()
+                    .copied()
+                    .map(u16::from)
+                    .sum::<u16>();
+            }
+        }
+    }
+    sums
+}

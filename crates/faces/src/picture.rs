@@ -1,0 +1,93 @@
+//! Gray pictures, and windows of them at other sizes.
+
+use crate::windows::Window;
+
+/// A gray picture, row by row.
+#[derive(Clone, Copy, Debug)]
+pub struct Gray<'a> {
+    samples: &'a [u8],
+    width: usize,
+    height: usize,
+}
+
+impl<'a> Gray<'a> {
+    /// `None` unless there are as many samples as pixels, and no side is longer than [`Gray::LONGEST`].
+    #[must_use]
+    pub fn new(samples: &'a [u8], width: u32, height: u32) -> Option<Self> {
+        let (width, height) = (usize::try_from(width).ok()?, usize::try_from(height).ok()?);
+        let whole = width.checked_mul(height) == Some(samples.len());
+        let bounded = width.max(height) <= Self::LONGEST;
+        (whole && bounded).then_some(Self {
+            samples,
+            width,
+            height,
+        })
+    }
+
+    /// The longest side, in px: it bounds the time.
+    pub const LONGEST: usize = 1024;
+
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Black outside.
+    fn at(&self, x: i64, y: i64) -> f64 {
+        let place = |at: i64, side: usize| usize::try_from(at).ok().filter(|at| *at < side);
+        match (place(x, self.width), place(y, self.height)) {
+            (Some(x), Some(y)) => f64::from(self.samples[y * self.width + x]),
+            _ => 0.0,
+        }
+    }
+
+    /// The whole at a smaller size.
+    pub(crate) fn scaled(&self, width: usize, height: usize) -> Vec<u8> {
+        let columns = points(self.width, width);
+        let mut scaled = Vec::with_capacity(width * height);
+        for (y, down) in points(self.height, height) {
+            let row = |y: usize| &self.samples[y * self.width..][..self.width];
+            let (upper, lower) = (row(y), row((y + 1).min(self.height - 1)));
+            scaled.extend(columns.iter().map(|&(x, across)| {
+                let next = (x + 1).min(self.width - 1);
+                let at = |row: &[u8]| mixed(f64::from(row[x]), f64::from(row[next]), across);
+                mixed(at(upper), at(lower), down) as u8
+            }));
+        }
+        scaled
+    }
+
+    /// A window, brought to `side` × `side` px.
+    pub(crate) fn window(&self, window: &Window, side: usize) -> Vec<u8> {
+        let own = usize::try_from(window.side).unwrap_or(1).max(1);
+        let points = points(own, side);
+        let mut seen = Vec::with_capacity(side * side);
+        for &(y, down) in &points {
+            let y = window.y + y as i64;
+            seen.extend(points.iter().map(|&(x, across)| {
+                let x = window.x + x as i64;
+                let row = |y| mixed(self.at(x, y), self.at(x + 1, y), across);
+                mixed(row(y), row(y + 1), down) as u8
+            }));
+        }
+        seen
+    }
+}
+
+/// For each of `to` px along a side of `from`: the px that it begins in, and how far it lies towards the next.
+fn points(from: usize, to: usize) -> Vec<(usize, f64)> {
+    let ratio = from as f64 / to as f64;
+    let point = |at: usize| {
+        let place = at as f64 * ratio;
+        let first = (place as usize).min(from.saturating_sub(2));
+        (first, place - first as f64)
+    };
+    (0..to).map(point).collect()
+}
+
+fn mixed(one: f64, other: f64, share: f64) -> f64 {
+    (1.0 - share) * one + share * other
+}

@@ -1,0 +1,114 @@
+//! The first stage: windows at every scale through boosted cascades, which reject most of them after a few patterns.
+
+use crate::pattern::patterns;
+use crate::picture::Gray;
+use crate::windows::Window;
+
+/// Px along a side of a window that a cascade looks at.
+pub(crate) const SIDE: usize = 40;
+
+/// Px between windows.
+const STEP: usize = 4;
+
+/// Between one scale and the next.
+const SCALE: f64 = 0.8;
+
+/// Patterns that are looked at before a window may be rejected.
+pub(crate) const GROUP: usize = 10;
+
+/// Weights of a pattern.
+pub(crate) const VALUES: usize = 256;
+
+/// A window whose samples deviate less from their mean is flat, and no face.
+const FLAT: f64 = 10.0;
+
+/// Weak classifiers, each of which adds what a pattern at its place counts for.
+#[derive(Debug)]
+pub(crate) struct Cascade {
+    /// Column and row of each pattern in a window.
+    pub(crate) places: Vec<(usize, usize)>,
+    /// What each value of each pattern counts for.
+    pub(crate) weights: Vec<f32>,
+    /// The least sum after each group.
+    pub(crate) least: Vec<f32>,
+}
+
+impl Cascade {
+    /// The places as distances from the first sample of a window.
+    fn offsets(&self, width: usize) -> Vec<usize> {
+        self.places.iter().map(|(x, y)| y * width + x).collect()
+    }
+
+    /// The sum for the window that begins here, unless it is rejected.
+    fn score(&self, patterns: &[u8], offsets: &[usize], start: usize) -> Option<f32> {
+        let groups = offsets
+            .chunks(GROUP)
+            .zip(self.weights.chunks(GROUP * VALUES));
+        let mut score = 0.0;
+        for ((offsets, weights), least) in groups.zip(&self.least) {
+            for (offset, weights) in offsets.iter().zip(weights.chunks_exact(VALUES)) {
+                score += weights[usize::from(patterns[start + offset])];
+            }
+            if score < *least {
+                return None;
+            }
+        }
+        Some(score)
+    }
+}
+
+/// What each cascade lets pass; `None` when nobody wants it any more.
+pub(crate) fn of(
+    picture: Gray<'_>,
+    cascades: &[Cascade],
+    wanted: &dyn Fn() -> bool,
+) -> Option<Vec<Vec<Window>>> {
+    let mut proposed = vec![Vec::new(); cascades.len()];
+    let mut scale = 1.0;
+    loop {
+        let side = |side: usize| (side as f64 * scale) as usize;
+        let (width, height) = (side(picture.width()), side(picture.height()));
+        if width.min(height) < SIDE {
+            return Some(proposed);
+        }
+        let samples = picture.scaled(width, height);
+        let patterns = patterns(&samples, width, height);
+        let offsets: Vec<_> = cascades.iter().map(|it| it.offsets(width)).collect();
+        let whole = |px: usize| (px as f64 / scale + 0.5) as i64;
+        for y in (0..=height - SIDE).step_by(STEP) {
+            if !wanted() {
+                return None;
+            }
+            for x in (0..=width - SIDE).step_by(STEP) {
+                let start = y * width + x;
+                let all = cascades.iter().zip(&offsets).zip(&mut proposed);
+                for ((cascade, offsets), proposed) in all {
+                    let score = cascade.score(&patterns, offsets, start);
+                    if let Some(score) = score.filter(|_| !is_flat(&samples, width, start)) {
+                        proposed.push(Window {
+                            x: whole(x),
+                            y: whole(y),
+                            side: whole(SIDE),
+                            score,
+                        });
+                    }
+                }
+            }
+        }
+        scale *= SCALE;
+    }
+}
+
+fn is_flat(samples: &[u8], width: usize, start: usize) -> bool {
+    let (mut sum, mut squares) = (0_u32, 0_u32);
+    for row in samples[start..].chunks(width).take(SIDE) {
+        for sample in &row[..SIDE] {
+            let level = u32::from(*sample);
+            sum += level;
+            squares += level * level;
+        }
+    }
+    let area = (SIDE * SIDE) as f64;
+    let mean = f64::from(sum) / area;
+    f64::from(squares) / area - mean * mean <= FLAT * FLAT
+}

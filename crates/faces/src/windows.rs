@@ -1,0 +1,61 @@
+//! Squares that may show a face.
+
+use crate::Face;
+
+/// A square of the picture, which may lie partly outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Window {
+    pub(crate) x: i64,
+    pub(crate) y: i64,
+    pub(crate) side: i64,
+    pub(crate) score: f32,
+}
+
+/// No more windows than this go on from any list, the best: photographs of crowds have some hundred. It bounds the time that
+/// a picture can be made to take.
+pub(crate) const MOST: usize = 1024;
+
+impl Window {
+    /// Is any of it inside a picture of this size? Windows of one px show nothing.
+    pub(crate) fn shows(&self, (width, height): (usize, usize)) -> bool {
+        let overlaps = |start: i64, whole: usize| start + self.side > 0 && start < whole as i64;
+        self.side > 1 && overlaps(self.x, width) && overlaps(self.y, height)
+    }
+
+    /// What two windows share, as a part of what they cover together.
+    fn overlap(&self, other: &Self) -> f64 {
+        let along = |one: i64, other: i64, (a, b): (i64, i64)| {
+            ((one + a).min(other + b) - one.max(other)).max(0)
+        };
+        let sides = (self.side, other.side);
+        let shared = along(self.x, other.x, sides) * along(self.y, other.y, sides);
+        let both = self.side * self.side + other.side * other.side - shared;
+        shared as f64 / both.max(1) as f64
+    }
+
+    pub(crate) fn face(&self) -> Option<Face> {
+        Some(Face {
+            x: i32::try_from(self.x).ok()?,
+            y: i32::try_from(self.y).ok()?,
+            side: u32::try_from(self.side).ok()?,
+            score: self.score,
+        })
+    }
+}
+
+/// The best of those that overlap by more than `same`, each with the scores of all that it stands for.
+pub(crate) fn strongest(mut windows: Vec<Window>, same: f64) -> Vec<Window> {
+    windows.sort_by(|one, other| other.score.total_cmp(&one.score));
+    windows.truncate(MOST);
+    let mut left = Vec::new();
+    while let Some((&best, rest)) = windows.split_first() {
+        let (merged, others): (Vec<Window>, Vec<Window>) =
+            rest.iter().partition(|window| best.overlap(window) > same);
+        let score = merged
+            .iter()
+            .fold(best.score, |sum, window| sum + window.score);
+        left.push(Window { score, ..best });
+        windows = others;
+    }
+    left
+}
