@@ -66,6 +66,13 @@ impl Exposition {
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
+    /// The only sample of the family that was named last, without labels; none where there is nothing to say.
+    pub(crate) fn value(&mut self, value: impl Into<Option<f64>>) {
+        if let Some(value) = value.into() {
+            self.sample("", &[], value);
+        }
+    }
+
     /// One sample of the family that was named last; `suffix` is `_bucket` and the like.
     pub(crate) fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
         self.sample_with(suffix, labels, value, None);
@@ -119,7 +126,7 @@ mod tests {
         let mut out = Exposition::default();
         out.gauge("andon_x_bytes", "What x holds.");
         out.sample("", &[("of", "a\"b\\c\nd"), ("at", "e")], 1.5);
-        out.sample("", &[], 1e9);
+        out.value(1e9);
         assert_eq!(
             out.finish(),
             "# HELP andon_x_bytes What x holds.\n# TYPE andon_x_bytes gauge\n\
@@ -131,7 +138,7 @@ mod tests {
     fn a_counter_of_openmetrics_has_a_suffix_that_its_family_has_not() {
         let mut out = Exposition::new(Format::OpenMetrics);
         out.counter("andon_x_total", "How often x was.");
-        out.sample("", &[], 2.0);
+        out.value(2.0);
         assert_eq!(
             out.finish(),
             "# HELP andon_x How often x was.\n# TYPE andon_x counter\nandon_x_total 2\n# EOF\n"

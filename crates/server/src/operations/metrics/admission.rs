@@ -43,7 +43,7 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
         ),
     ] {
         out.gauge(name, help);
-        out.sample("", &[], value);
+        out.value(value);
     }
     let counted = &now.counters;
     out.counter(
@@ -85,6 +85,6 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
         ),
     ] {
         out.counter(name, help);
-        out.sample("", &[], count as f64);
+        out.value(count as f64);
     }
 }

@@ -70,12 +70,12 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats) {
         }
     }
     out.counter("andon_cache_purges_total", "Purges that were ordered here.");
-    out.sample("", &[], stats.purges as f64);
+    out.value(stats.purges as f64);
     out.gauge(
         "andon_cache_purge_rules_active",
         "Purge rules that look-ups are compared with.",
     );
-    out.sample("", &[], stats.purge_rules_active as f64);
+    out.value(stats.purge_rules_active as f64);
 
     for (name, help, count) in [
         (
@@ -95,24 +95,18 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats) {
         ),
     ] {
         out.counter(name, help);
-        if let Some(count) = count {
-            out.sample("", &[], count as f64);
-        }
+        out.value(count.map(|count| count as f64));
     }
     out.gauge(
         "andon_cache_disk_queued_bytes",
         "Bytes waiting to be written to the disk tier.",
     );
-    if let Some(disk) = disk {
-        out.sample("", &[], disk.queued_bytes as f64);
-    }
+    out.value(disk.map(|disk| disk.queued_bytes as f64));
     out.gauge(
         "andon_cache_disk_ready",
         "1 once the entries of earlier processes are counted, which writing waits for.",
     );
-    if let Some(disk) = disk {
-        out.sample("", &[], f64::from(u8::from(disk.ready)));
-    }
+    out.value(disk.map(|disk| f64::from(u8::from(disk.ready))));
     out.gauge(
         "andon_cache_disk_error",
         "1 for the error that the disk tier is in; all 0 while it works.",

@@ -161,7 +161,7 @@ impl Metrics {
             out.sample("", &[("status", class)], of(count));
         }
         out.counter("andon_response_bytes_total", "Bytes of response bodies.");
-        out.sample("", &[], of(&self.bytes));
+        out.value(of(&self.bytes));
         out.counter(
             "andon_errors_total",
             "Error responses, by cause and by whose fault it was.",
@@ -182,7 +182,7 @@ impl Metrics {
             histogram.write(out, &[("stage", stage)]);
         }
         out.gauge("andon_connections", "Open connections.");
-        out.sample("", &[], self.connections.load(Ordering::Relaxed) as f64);
+        out.value(self.connections.load(Ordering::Relaxed) as f64);
         out.counter(
             "andon_connections_rejected_total",
             "Connections closed at the connection limits: idle ones, and new ones.",
@@ -197,7 +197,7 @@ impl Metrics {
             "1 unless the last reload was refused.",
         );
         let failed = self.last_reload_failed.load(Ordering::Relaxed);
-        out.sample("", &[], f64::from(u8::from(!failed)));
+        out.value(f64::from(u8::from(!failed)));
         process::write(out, self.began);
     }
 

@@ -15,34 +15,34 @@ pub(crate) fn write(out: &mut Exposition, began: SystemTime) {
             "process_resident_memory_bytes",
             "Memory of the process that is in RAM.",
         );
-        out.sample("", &[], kibibytes * 1024.0);
+        out.value(kibibytes * 1024.0);
     }
     if let Some(threads) = field(&status, "Threads:") {
         out.gauge("process_threads", "Threads of the process.");
-        out.sample("", &[], threads);
+        out.value(threads);
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
         out.gauge("process_open_fds", "Open files and sockets.");
         // One of them is the listing's own.
-        out.sample("", &[], open.count().saturating_sub(1) as f64);
+        out.value(open.count().saturating_sub(1) as f64);
     }
     if let Some(most) = getrlimit(Resource::Nofile).current {
         out.gauge("process_max_fds", "Files and sockets that may be open.");
-        out.sample("", &[], most as f64);
+        out.value(most as f64);
     }
     if let Ok(since) = began.duration_since(UNIX_EPOCH) {
         out.gauge(
             "process_start_time_seconds",
             "When the server started, in seconds since 1970.",
         );
-        out.sample("", &[], since.as_secs_f64());
+        out.value(since.as_secs_f64());
     }
     if let Some(seconds) = processor_seconds() {
         out.counter(
             "process_cpu_seconds_total",
             "Processor time, user and system.",
         );
-        out.sample("", &[], seconds);
+        out.value(seconds);
     }
 }
 

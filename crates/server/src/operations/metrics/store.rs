@@ -48,9 +48,7 @@ pub(crate) fn write(out: &mut Exposition, stats: Option<&StoreStats>) {
         ),
     ] {
         out.counter(name, help);
-        if let Some(count) = count {
-            out.sample("", &[], count as f64);
-        }
+        out.value(count.map(|count| count as f64));
     }
     for (name, help, value) in [
         (
@@ -70,8 +68,6 @@ pub(crate) fn write(out: &mut Exposition, stats: Option<&StoreStats>) {
         ),
     ] {
         out.gauge(name, help);
-        if let Some(value) = value {
-            out.sample("", &[], value);
-        }
+        out.value(value);
     }
 }
