@@ -57,7 +57,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     long(&mut file, frame.height);
     file.extend(1_u16.to_le_bytes());
     file.extend(if alpha { 32_u16 } else { 24 }.to_le_bytes());
-    // By masks, or as it is; how long the pixels are may be left out; 72 dots per inch.
+    // Compression: BI_BITFIELDS with masks, or none. The length of the pixels may be 0. 72 dots per inch.
     long(&mut file, if alpha { 3 } else { 0 });
     for value in [0, 2835, 2835, 0, 0] {
         long(&mut file, value);

@@ -395,7 +395,7 @@ fn split(args: &str) -> Vec<&str> {
     list
 }
 
-/// Reads a filter, in whose arguments other pictures may have filters of their own so many levels deep.
+/// Reads a filter. Pictures in its arguments may have filters of their own, at most `deeper` levels deep.
 pub(super) fn imagor(name: &str, args: &str, deeper: usize) -> Option<Filter> {
     let list = Lenient::split(args);
     let turns = |degrees: i64| quarters(degrees).filter(|_| (0..360).contains(&degrees));

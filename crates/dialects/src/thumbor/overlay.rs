@@ -148,8 +148,8 @@ impl Overlay {
         })
     }
 
-    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may bring the picture to a size, that of the other one
-    /// (`f`) among them, and have filters so many levels deep.
+    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may scale the picture, also to the size of the one it is laid
+    /// on (`f`), and may have filters, with pictures in pictures at most `levels` deep.
     pub(super) fn image(list: &Lenient<'_>, levels: usize) -> Option<Self> {
         // As a value of a form, which is what imagor reads.
         let path = unescaped(list.raw(0)?);
