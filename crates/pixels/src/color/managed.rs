@@ -36,19 +36,39 @@ pub(super) fn to_rgb<T: Managed>(
     let mut mixed = vec![T::default(); width as usize * planes.len()];
     let mut light = vec![T::default(); width as usize * 3];
     for row in 0..height {
-        for (index, plane) in planes.iter().enumerate() {
-            for (mixed, &sample) in mixed.chunks_exact_mut(planes.len()).zip(plane.row(row)) {
-                mixed[index] = sample;
-            }
+        match planes {
+            [gray] => mixed.copy_from_slice(gray.row(row)),
+            [r, g, b] => interleave([r, g, b].map(|plane| plane.row(row)), &mut mixed),
+            [c, m, y, k] => interleave([c, m, y, k].map(|plane| plane.row(row)), &mut mixed),
+            _ => return None,
         }
         transform.transform(&mixed, &mut light).ok()?;
-        for (index, grid) in rgb.iter_mut().enumerate() {
-            for (sample, light) in grid.row_mut(row).iter_mut().zip(light.chunks_exact(3)) {
-                *sample = light[index];
-            }
-        }
+        let [r, g, b] = rgb.as_mut_slice() else {
+            return None;
+        };
+        separate(&light, [r, g, b].map(|plane| plane.row_mut(row)));
     }
     Some(rgb)
+}
+
+/// Rows of planes, pixel by pixel. All planes at once, since a pass for each of them takes as long as the conversion.
+fn interleave<T: Copy, const N: usize>(rows: [&[T]; N], mixed: &mut [T]) {
+    let (pixels, _) = mixed.as_chunks_mut::<N>();
+    // Of the length that the loop has: no sample's place is checked in it.
+    let rows = rows.map(|row| &row[..pixels.len()]);
+    for (x, pixel) in pixels.iter_mut().enumerate() {
+        *pixel = rows.map(|row| row[x]);
+    }
+}
+
+/// The other way round.
+fn separate<T: Copy>(mixed: &[T], [r, g, b]: [&mut [T]; 3]) {
+    let (pixels, _) = mixed.as_chunks::<3>();
+    let width = pixels.len();
+    let (r, g, b) = (&mut r[..width], &mut g[..width], &mut b[..width]);
+    for (x, pixel) in pixels.iter().enumerate() {
+        [r[x], g[x], b[x]] = *pixel;
+    }
 }
 
 /// An ICC profile that says what code points say, for formats that know no code points. `None` for sRGB, which
