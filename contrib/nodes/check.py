@@ -1,17 +1,20 @@
 """check.py ANDON S3: three real nodes that share results in a real S3 server (gofakes3), behind nginx and HAProxy as
 `andon lb-config` configures them. Every URL of one photograph reaches one node; nodes and store are stopped, paused and killed
-under load, and no byte is wrong; a cold node makes next to nothing; a purge reaches all."""
+under load, and no byte is wrong; a cold node makes next to nothing; a purge reaches all; twice the load that they can handle
+leaves the number of results as it is."""
 
 import collections
 import concurrent.futures
 import http.client
 import http.server
+import itertools
 import json
 import os
 import pathlib
 import random
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -42,6 +45,15 @@ def main(andon, s3):
                 no_byte_is_wrong_whatever_breaks(site, balancer, expected)
             a_slow_store_delays_nobody(site)
             a_purge_reaches_all(site)
+        finally:
+            site.stop()
+    with tempfile.TemporaryDirectory() as folder:
+        site = Site(pathlib.Path(folder), andon, s3, waits="")
+        try:
+            site.start()
+            for balancer in [Nginx(site), Haproxy(site)]:
+                with balancer:
+                    goodput_lasts_at_twice_the_capacity(site, balancer)
         finally:
             site.stop()
 
@@ -115,7 +127,12 @@ def no_byte_is_wrong_whatever_breaks(site, balancer, expected):
     stop, lock = threading.Event(), threading.Lock()
     seen = collections.Counter()
     targets = list(expected)
+    # Of hits, in ms.
     times = []
+
+    def p50(since):
+        with lock:
+            return statistics.median(times[since:])
 
     def client(seed):
         chance = random.Random(seed)
@@ -138,7 +155,11 @@ def no_byte_is_wrong_whatever_breaks(site, balancer, expected):
     with concurrent.futures.ThreadPoolExecutor(6) as clients:
         asking = [clients.submit(client, seed) for seed in range(6)]
         try:
-            time.sleep(3)
+            # Every node has what it is asked for.
+            time.sleep(10)
+            start = len(times)
+            time.sleep(5)
+            print(f"no fault: hits p50 {p50(start):.1f} ms")
             for name, fault in [
                 ("the store hangs", lambda: site.store.pause(3)),
                 ("the store is down", lambda: (site.store.stop(signal.SIGKILL), time.sleep(3), site.store.start())),
@@ -146,12 +167,12 @@ def no_byte_is_wrong_whatever_breaks(site, balancer, expected):
                 ("a node is killed", lambda: (site.nodes[2].stop(signal.SIGKILL), time.sleep(2), site.nodes[2].start())),
                 ("the store is forged", site.store.forge),
             ]:
-                before = dict(seen)
+                before, start = dict(seen), len(times)
                 fault()
                 time.sleep(2)
                 with lock:
                     during = {key: count - before.get(key, 0) for key, count in seen.items()}
-                print(f"{name}: {during}")
+                print(f"{name}: {during}, hits p50 {p50(start):.1f} ms")
         finally:
             stop.set()
         for one in asking:
@@ -185,6 +206,44 @@ def a_slow_store_delays_nobody(site):
     print(f"a store that takes 2 s: {len(waits)} misses, over the time of their making: p50 {half:.1f} ms, p99 {most:.1f} ms")
 
 
+def goodput_lasts_at_twice_the_capacity(site, balancer):
+    """Every URL is asked for once, so that nothing but making them counts."""
+    unasked = distinct_targets(balancer)
+    goodputs = collections.defaultdict(list)
+    capacity = 0
+    # The first round only finds out how long a job takes, for the nodes and for us.
+    for load in ["capacity"] + ["capacity", "twice"] * 3:
+        options = ["-c", "24"] if load == "capacity" else ["-c", "1000", "-R", str(2 * capacity)]
+        urls = site.folder / "urls.txt"
+        urls.write_text("".join(f"{next(unasked)}\n" for _ in range(20_000)))
+        asked = subprocess.run(
+            [site.andon, "lab", "bench", f"http://127.0.0.1:{balancer.port}/", "-L", str(urls), "-z", "10s", "--as", "json", *options],
+            capture_output=True, text=True)
+        run = json.loads(asked.stdout)["analysis"]["summaries"][0]
+        goodput = run["completed"] / run["seconds"]
+        goodputs[load].append(goodput)
+        if load == "capacity":
+            capacity = goodput
+            assert not any(run["failures"].values()), run["failures"]
+        else:
+            failures = {name: count for name, count in run["failures"].items() if count}
+            print(f"{balancer}, {2 * capacity:.0f} requests/s for a capacity of {capacity:.0f}: {goodput:.0f} results/s, {failures}")
+            assert failures.keys() <= {"status"}, failures
+    at_capacity, at_twice = (statistics.median(goodputs[load][-3:]) for load in ["capacity", "twice"])
+    share = at_twice / at_capacity
+    print(f"{balancer}, twice the capacity: {share:.2f} of the results (medians of three rounds)")
+    assert share >= 0.95, share
+
+
+def distinct_targets(balancer):
+    """URLs of results of nearly the same cost, none of them twice."""
+    quality = 60 if isinstance(balancer, Nginx) else 80
+    for height in itertools.count(300):
+        for width in range(300, 340):
+            for photo in PHOTOS:
+                yield f"/r/cover:{width}x{height},q:{quality}/{photo}"
+
+
 def a_purge_reaches_all(site):
     target = f"/r/fit:77x/{PHOTOS[0]}"
     for node in site.nodes:
@@ -204,8 +263,9 @@ def a_purge_reaches_all(site):
 
 
 class Site:
-    def __init__(self, folder, andon, s3):
-        self.folder, self.andon = folder, andon
+    def __init__(self, folder, andon, s3, waits='max_wait = "60s"\ntarget_wait = "60s"\n'):
+        """`waits`: nothing is rejected where only bytes count; "": the defaults."""
+        self.folder, self.andon, self.waits = folder, andon, waits
         self.store = Store(folder, s3)
         self.nodes = [Node(self, f"node{index}") for index in range(3)]
 
@@ -283,8 +343,7 @@ class Node(Process):
         config = self.site.folder / f"{self.name}.toml"
         config.write_text(f'''
 listen = ["127.0.0.1:{self.port}"]
-max_wait = "60s"
-target_wait = "60s"
+{self.site.waits}
 [[origin]]
 fs.root = "{SAMPLES}"
 [admin]
