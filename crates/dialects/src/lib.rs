@@ -45,7 +45,7 @@ pub use config::Settings;
 pub use dialect::{Dialect, Headers, Refusal, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
-pub use iiif::{IiifConfig, Slashes};
+pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;

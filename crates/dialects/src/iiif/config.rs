@@ -18,6 +18,8 @@ pub struct IiifConfig {
     pub prefix2: String,
     /// Where identifiers may have slashes.
     pub slashes: Slashes,
+    /// What `!w,h` of 3.0 with a box larger than the region answers.
+    pub larger_box: LargerBox,
     /// Scheme and authority of URIs in answers; empty: `http` and the request's `Host`.
     pub site: String,
     /// Believe `X-Forwarded-Proto` and `X-Forwarded-Host` instead.
@@ -47,12 +49,24 @@ pub enum Slashes {
     Encoded,
 }
 
+/// What `!w,h` of 3.0 with a box larger than the region answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LargerBox {
+    /// The region at its own size, as section 4.2 of the specification says.
+    #[default]
+    Image,
+    /// 400, as the public validator's release 1.0.5 demands.
+    Error,
+}
+
 impl Default for IiifConfig {
     fn default() -> Self {
         Self {
             prefix: String::new(),
             prefix2: String::new(),
             slashes: Slashes::default(),
+            larger_box: LargerBox::default(),
             site: String::new(),
             forwarded: false,
             max_width: 16_384,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use andon_recipe::{FormatName, Output, Recipe, Step};
 
-pub use config::{IiifConfig, Slashes};
+pub use config::{IiifConfig, LargerBox, Slashes};
 
 use self::info::Information;
 use self::parse::FORMATS;
@@ -176,6 +176,7 @@ impl Iiif {
                 ..Output::default()
             },
             limits: self.limits,
+            larger_box: self.config.larger_box,
             base: base.into(),
         };
         let mut request = ImageRequest::picture(source, rules);

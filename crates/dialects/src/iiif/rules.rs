@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use andon_recipe::{Colour, Effect, Facts, Flip, Output, Recipe, ResolveError, Rules, Step, Turn};
 
-use super::Version;
 use super::parse::{FORMATS, Quality, Region, Rotation, Shape, Size};
+use super::{LargerBox, Version};
 
 /// What a target asks for.
 #[derive(Clone, Debug)]
@@ -18,6 +18,7 @@ pub(super) struct IiifRules {
     pub(super) quality: Quality,
     pub(super) output: Output,
     pub(super) limits: Limits,
+    pub(super) larger_box: LargerBox,
     /// What stands before the parameters in its canonical URI: site, prefix and identifier, as received.
     pub(super) base: Arc<str>,
 }
@@ -125,7 +126,11 @@ impl IiifRules {
             Shape::Height(down) => (whole(width * f64::from(down) / height), down),
             Shape::Exact(across, down) => (across, down),
             Shape::Percent(n) => (whole(width * n / 100.0), whole(height * n / 100.0)),
-            Shape::Inside(across, down) if !grows && across >= w && down >= h => (w, h),
+            Shape::Inside(across, down)
+                if !grows && across >= w && down >= h && self.larger_box == LargerBox::Image =>
+            {
+                (w, h)
+            }
             Shape::Inside(across, down) => {
                 let (across_px, down_px) = (f64::from(across), f64::from(down));
                 if across_px * height <= down_px * width {
@@ -170,7 +175,12 @@ impl Rules for IiifRules {
         let output = Recipe::from(self.output.clone());
         let (region, size, rotation) = (self.region, self.size, self.rotation);
         let (size, quality) = (size.in_version(self.version), self.quality);
-        format!("iiif{version}({region}/{size}/{rotation}/{quality};{output})")
+        // Which targets are errors is kept with the answers.
+        let strict = match self.larger_box {
+            LargerBox::Image => "",
+            LargerBox::Error => ";larger_box=error",
+        };
+        format!("iiif{version}({region}/{size}/{rotation}/{quality};{output}{strict})")
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {

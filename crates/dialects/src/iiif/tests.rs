@@ -3,7 +3,7 @@
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
 
-use super::{IiifConfig, Slashes};
+use super::{IiifConfig, LargerBox, Slashes};
 use crate::document::{About, ResultAbout, SourceAbout};
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
@@ -254,6 +254,29 @@ fn limits_shrink_the_largest_size_and_refuse_others() {
         size(&small(9000, 9000, 96_000_000), "^max"),
         Ok((9000, 6000))
     );
+}
+
+#[test]
+fn a_box_larger_than_the_region_is_its_own_size_or_an_error() {
+    let size = |larger_box, size: &str| {
+        let dialects = dialects(IiifConfig {
+            larger_box,
+            ..config()
+        });
+        let target = format!("/iiif/3/a.jpg/full/{size}/0/default.jpg");
+        let request = dialects.parse(&target).expect(size);
+        let facts = Facts::new("jpeg", 300, 200);
+        let recipe = request.rules.resolve(&facts);
+        recipe.map(|recipe| vectors::size(&recipe, &facts)).ok()
+    };
+    assert_eq!(size(LargerBox::Image, "!301,201"), Some((300, 200)));
+    assert_eq!(size(LargerBox::Error, "!301,201"), None);
+    // A box as large as the region is none that is larger, nor is one that is larger along one side.
+    for larger_box in [LargerBox::Image, LargerBox::Error] {
+        assert_eq!(size(larger_box, "!300,200"), Some((300, 200)));
+        assert_eq!(size(larger_box, "!300,900"), Some((300, 200)));
+        assert_eq!(size(larger_box, "^!360,360"), Some((360, 240)));
+    }
 }
 
 #[test]
