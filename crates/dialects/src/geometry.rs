@@ -13,12 +13,23 @@ pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), Re
     Ok(size.unwrap_or((facts.width, facts.height)))
 }
 
+/// Can faces be looked for? Other builds keep what draws the eye instead.
+pub(crate) const FACES: bool = cfg!(feature = "faces");
+
+/// What is kept where faces are to be.
+pub(crate) const FACES_IF_POSSIBLE: Step = if FACES { Step::Faces } else { Step::Salient };
+
 /// Keeps a part of this size, in px, around what draws the eye.
-pub(crate) fn keep_salient((w, h): (u32, u32)) -> [Step; 2] {
+pub(crate) fn keep_salient(size: (u32, u32)) -> [Step; 2] {
+    keep_around(Step::Salient, size)
+}
+
+/// Keeps a part of this size, in px, around what a step looks for.
+pub(crate) fn keep_around(sought: Step, (w, h): (u32, u32)) -> [Step; 2] {
     let crop = Crop::Towards {
         w: Length::Px(w.into()),
         h: Length::Px(h.into()),
         gravity: Gravity::Centre,
     };
-    [Step::Salient, Step::Crop(crop)]
+    [sought, Step::Crop(crop)]
 }

@@ -10,10 +10,13 @@ use crate::codec::Codec;
 pub const REVISION: u32 = 6;
 
 /// What results depend on besides the recipe and the files: the revisions of the pipeline and of every codec,
-/// `pixels.1 jpeg.1 png.3`. Every machine that runs the same version has the same text.
+/// `pixels.1 jpeg.1 png.3`, in builds that look for faces `pixels.1 faces.1 …`. Every machine that runs the same version has the same text.
 #[must_use]
 pub fn revision(codecs: &[&dyn Codec]) -> String {
     let mut text = format!("pixels.{REVISION}");
+    // What is found decides crops, and a build that looks for faces finds others.
+    #[cfg(feature = "faces")]
+    text.push_str(&format!(" faces.{}", andon_faces::REVISION));
     for codec in codecs {
         text.push_str(&format!(" {}.{}", codec.name(), codec.format().revision));
     }

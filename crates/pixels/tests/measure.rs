@@ -165,6 +165,63 @@ proptest! {
     }
 }
 
+#[cfg(not(feature = "faces"))]
+#[test]
+fn builds_that_cannot_look_for_faces_say_so() {
+    let file = fake::file(
+        "png",
+        &framed(
+            (9, 9),
+            Area {
+                x: 1,
+                y: 1,
+                w: 3,
+                h: 3,
+            },
+        ),
+        "",
+    );
+    for text in ["focus:faces,crop:3x3", "blur-faces"] {
+        let error = engine().measurement(&recipe(text), &file);
+        let error = error.expect_err(text);
+        assert_eq!(error.status(), 400, "{text}");
+        assert!(
+            error.to_string().contains("cargo feature `faces`"),
+            "{error}"
+        );
+    }
+}
+
+#[cfg(feature = "faces")]
+#[test]
+fn looking_for_faces_costs_what_the_reduced_picture_has_pixels() {
+    let cost = |text, side: u32| {
+        let file = fake::file(
+            "png",
+            &framed(
+                (side, side),
+                Area {
+                    x: 1,
+                    y: 1,
+                    w: 3,
+                    h: 3,
+                },
+            ),
+            "",
+        );
+        let measurement = engine()
+            .measurement(&recipe(text), &file)
+            .expect("a header");
+        measurement.expect("a question").cost()
+    };
+    let faces = |side| {
+        let (one, other) = (cost("blur-faces", side), cost("focus:smart,crop:3x3", side));
+        (one.nanos - other.nanos, one.scratch - other.scratch)
+    };
+    assert!(faces(200).0 > 5_000_000 && faces(200).1 > 1 << 20);
+    assert_eq!(faces(960), faces(1900));
+}
+
 /// White, with a black part.
 fn framed(size: (u32, u32), part: Area) -> Frame {
     picture(Depth::U8, false, size, |x, y| {

@@ -29,13 +29,15 @@ pub enum Measure {
     },
     /// What draws the eye?
     Salient,
+    /// Which parts are faces?
+    Faces,
 }
 
 impl Measure {
     /// Does the size of the result depend on the answer?
     #[must_use]
     pub fn decides_size(self) -> bool {
-        !matches!(self, Self::Salient)
+        !matches!(self, Self::Salient | Self::Faces)
     }
 }
 
@@ -54,20 +56,34 @@ pub struct Area {
 
 /// The answers for one source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Measured(Vec<(Measure, Area)>);
+pub struct Measured(Vec<(Measure, Vec<Area>)>);
 
 impl Measured {
-    /// The answer to a question, if it was asked.
+    /// The answer to a question with one answer, if it was asked.
     #[must_use]
     pub fn area(&self, asked: Measure) -> Option<Area> {
+        self.areas(asked)?.first().copied()
+    }
+
+    /// All that was found, which may be nothing, if it was asked.
+    #[must_use]
+    pub fn areas(&self, asked: Measure) -> Option<&[Area]> {
         let answer = self.0.iter().find(|(measure, _)| *measure == asked);
-        answer.map(|(_, area)| *area)
+        answer.map(|(_, areas)| &**areas)
     }
 }
 
+impl FromIterator<(Measure, Vec<Area>)> for Measured {
+    fn from_iter<I: IntoIterator<Item = (Measure, Vec<Area>)>>(answers: I) -> Self {
+        Self(answers.into_iter().collect())
+    }
+}
+
+/// Of questions with one answer each.
 impl FromIterator<(Measure, Area)> for Measured {
     fn from_iter<I: IntoIterator<Item = (Measure, Area)>>(answers: I) -> Self {
-        Self(answers.into_iter().collect())
+        let one = |(measure, area)| (measure, vec![area]);
+        answers.into_iter().map(one).collect()
     }
 }
 
@@ -75,6 +91,7 @@ impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, tolerance, (right, bottom)) = match *self {
             Self::Salient => return f.write_str("salient"),
+            Self::Faces => return f.write_str("faces"),
             Self::TrimColour {
                 tolerance,
                 colour: [r, g, b],

@@ -2,9 +2,13 @@
 //!
 //! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter
 //! than one pixel. What is left are `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`,
-//! `rotate` and effects, and crops around what draws the eye where that was not measured. Steps that change nothing are dropped, neighbours that are one are joined.
+//! `rotate` and effects, and what waits for faces or for what draws the eye where that was not measured. Steps that change nothing are dropped, neighbours that are one are joined.
+
+mod faces;
 
 use std::sync::Arc;
+
+use faces::Faces;
 
 use crate::rules::{Facts, ResolveError, Rules};
 use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Turn};
@@ -50,8 +54,12 @@ impl Rules for Recipe {
             ..Facts::new("", 1, 1)
         };
         let mut picture = Picture::new(&facts);
-        let salient = self.steps.contains(&Step::Salient);
-        let mut measures = Vec::from_iter(salient.then_some(Measure::Salient));
+        let asks = |of: fn(&Step) -> bool| self.steps.iter().any(of);
+        let faces = asks(|step| matches!(step, Step::Faces | Step::BlurFaces(_)));
+        // Where no face is found, what draws the eye counts.
+        let salient = asks(|step| matches!(step, Step::Salient | Step::Faces));
+        let mut measures = Vec::from_iter(faces.then_some(Measure::Faces));
+        measures.extend(salient.then_some(Measure::Salient));
         for step in &self.steps {
             if let Step::Trim(tolerance) = *step {
                 measures.push(picture.border(tolerance));
@@ -86,6 +94,8 @@ enum Focus {
     Point((f64, f64)),
     /// Where the eye is drawn.
     Salient,
+    /// Faces, or where the eye is drawn.
+    Faces,
 }
 
 /// The picture as the steps so far left it.
@@ -103,6 +113,8 @@ struct Picture {
     focus: Option<Focus>,
     /// Where the eye is drawn, wherever that is by now; absent: it was not measured.
     salient: Option<(f64, f64)>,
+    /// The same of faces.
+    faces: Option<Faces>,
     steps: Vec<Step>,
     /// Turns and mirrorings that no step followed yet.
     turned: Orientation,
@@ -120,6 +132,7 @@ impl Picture {
             dpr: 1.0,
             focus: None,
             salient: salient(facts),
+            faces: Faces::of(facts),
             steps: Vec::new(),
             turned: Orientation::default(),
         }
@@ -159,6 +172,15 @@ impl Picture {
                 self.focus = Some(Focus::Point(point));
             }
             Step::Salient => self.focus = Some(Focus::Salient),
+            Step::Faces => self.focus = Some(Focus::Faces),
+            Step::BlurFaces(sigma) => match &self.faces {
+                Some(faces) => {
+                    for blur in faces.blurred((self.width, self.height), *sigma) {
+                        self.push(blur);
+                    }
+                }
+                None => self.push(step.clone()),
+            },
             Step::Dpr(ratio) => self.dpr = *ratio,
             Step::Effect(_) => self.push(step.clone()),
         }
@@ -316,6 +338,10 @@ impl Picture {
         let point = match (gravity, &self.focus) {
             (Gravity::Centre, Some(Focus::Point(point))) => *point,
             (Gravity::Centre, Some(Focus::Salient)) => self.salient?,
+            (Gravity::Centre, Some(Focus::Faces)) => {
+                let faces = self.faces.as_ref()?;
+                faces.middle((w, h)).or(self.salient)?
+            }
             _ => {
                 let (across, down) = gravity.halves();
                 let part =
@@ -331,15 +357,20 @@ impl Picture {
         ))
     }
 
-    /// Keeps a part that lies at this corner, or else around what draws the eye.
+    /// Keeps a part that lies at this corner, or else around what is still to be measured.
     fn keep(&mut self, at: Option<(u32, u32)>, (w, h): (u32, u32)) {
         if let Some((x, y)) = at {
             self.cut(x, y, w, h);
         } else if (w, h) != (self.width, self.height) {
             self.settle();
+            let sought = match self.focus {
+                Some(Focus::Faces) => Step::Faces,
+                _ => Step::Salient,
+            };
             // No other point is set by a resolved recipe.
-            if !self.steps.contains(&Step::Salient) {
-                self.steps.push(Step::Salient);
+            let set = |step: &&Step| matches!(step, Step::Salient | Step::Faces);
+            if self.steps.iter().rev().find(set) != Some(&sought) {
+                self.steps.push(sought);
             }
             self.steps.push(Step::Crop(Crop::Towards {
                 w: Length::Px(w.into()),
@@ -510,7 +541,10 @@ impl Picture {
         if let Some(Focus::Point(point)) = &mut self.focus {
             *point = to(*point);
         }
-        self.salient = self.salient.map(to);
+        self.salient = self.salient.map(&to);
+        if let Some(faces) = &mut self.faces {
+            faces.carry(to);
+        }
     }
 
     fn push(&mut self, step: Step) {
@@ -562,10 +596,10 @@ fn is_beyond_words(step: &Step) -> bool {
 
 /// Borders are measured on the picture as it is stored: it may have been turned, and no more.
 fn comes_before_trim(step: &Step) -> bool {
-    use Step::{Dpr, Flip, Focus, Orient, Salient, Turn};
+    use Step::{Dpr, Faces, Flip, Focus, Orient, Salient, Turn};
     matches!(
         step,
-        Orient | Turn(_) | Flip(_) | Dpr(_) | Focus { .. } | Salient
+        Orient | Turn(_) | Flip(_) | Dpr(_) | Focus { .. } | Salient | Faces
     )
 }
 
@@ -632,6 +666,8 @@ pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
             | Step::Flip(_)
             | Step::Flatten(_)
             | Step::Salient
+            | Step::Faces
+            | Step::BlurFaces(_)
             | Step::Effect(_) => (width, height),
             _ => return None,
         })

@@ -16,7 +16,7 @@ pub trait Rules: fmt::Debug + Send + Sync {
 
     /// What they come to for a source: steps in whole pixels, and only those that change something.
     /// Resolving the result again changes nothing. Sizes are settled even where it was not measured what draws the eye:
-    /// crops around that stay `focus:smart,crop:WxH`.
+    /// crops around that stay `focus:smart,crop:WxH`, and so do `focus:faces` and `blur-faces`.
     ///
     /// # Errors
     /// [`ResolveError`] for rules that make no picture of this source.

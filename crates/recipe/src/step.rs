@@ -72,10 +72,24 @@ pub enum Step {
     },
     /// The same, where the eye is drawn. After [`Rules::measures`](crate::Rules::measures).
     Salient,
+    /// Later crops keep faces in view, or where the eye is drawn if there are none. After
+    /// [`Rules::measures`](crate::Rules::measures).
+    Faces,
+    /// Blur faces, by this many px or by a share of the size of each. After
+    /// [`Rules::measures`](crate::Rules::measures).
+    BlurFaces(Option<f64>),
     /// Pixels of later boxes, margins and canvases are multiplied by this: device pixels per CSS pixel.
     Dpr(f64),
     /// An effect.
     Effect(Effect),
+}
+
+impl Step {
+    /// Does it wait for an answer to a question that does not decide sizes?
+    #[must_use]
+    pub fn is_to_be_measured(&self) -> bool {
+        matches!(self, Self::Salient | Self::Faces | Self::BlurFaces(_))
+    }
 }
 
 /// A clockwise turn.
@@ -317,6 +331,9 @@ impl Effect {
 
     /// The same, with a size, opacity and mode.
     pub const OVERLAY: &str = "overlay";
+
+    /// The effect that blurs a rectangle.
+    pub const BLUR_AREA: &str = "blur-area";
 
     /// The shapes of the effect that cuts one out of a picture.
     pub const MASKS: &[&str] = &[

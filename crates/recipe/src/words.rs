@@ -20,6 +20,7 @@ pub const WORDS: &[&Word] = &[
     &EXACT,
     &FOCUS,
     &FOCUS_SMART,
+    &BLUR_FACES,
     &TRIM,
     &PAD,
     &CANVAS,
@@ -178,9 +179,22 @@ pub(crate) const FOCUS: Word = word(
 );
 pub(crate) const FOCUS_SMART: Word = word(
     "focus",
-    &[Arg::choice("point", &[SMART]).help("where edges, colour and skin draw the eye")],
+    &[Arg::choice("point", &[SMART, FACES]).help(
+        "smart: where edges, colour and skin draw the eye; faces: frontal faces, or as smart where none is found, in \
+         builds with the cargo feature of that name",
+    )],
     "the same, looked for in the source; docs/smart.md says how, and how often it is right",
     "focus:smart",
+);
+pub(crate) const BLUR_FACES: Word = word(
+    "blur-faces",
+    &[Arg::number("sigma", 0.05, 1000.0)
+        .unit("px")
+        .default("a fifth of each face's side")
+        .help("standard deviation")],
+    "blurs the frontal faces that are found in the source, in builds with the cargo feature `faces`; docs/smart.md says \
+     which are not found",
+    "blur-faces",
 );
 pub(crate) const TRIM: Word = word(
     "trim",
@@ -350,6 +364,7 @@ const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .help("the image may grow");
 
 pub(crate) const SMART: &str = "smart";
+pub(crate) const FACES: &str = "faces";
 pub(crate) const DROP: &str = "drop";
 pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
@@ -416,7 +431,8 @@ impl Step {
             Self::Pad(_) => PAD.name,
             Self::Canvas(_) => CANVAS.name,
             Self::Flatten(_) => FLATTEN.name,
-            Self::Focus { .. } | Self::Salient => FOCUS.name,
+            Self::Focus { .. } | Self::Salient | Self::Faces => FOCUS.name,
+            Self::BlurFaces(_) => BLUR_FACES.name,
             Self::Dpr(_) => DPR.name,
             Self::Effect(effect) => &effect.name,
         }

@@ -17,6 +17,7 @@ use self::rules::CloudflareRules;
 use crate::dialect::{Dialect, Refusal, Target};
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::geometry::FACES;
 use crate::percent;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 
@@ -138,7 +139,7 @@ fn left_out(options: &Options) -> Vec<String> {
             notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
         }
     }
-    if options.text("gravity") == Some("face") {
+    if options.text("gravity") == Some("face") && !FACES {
         notes.push("gravity: faces are not looked for; what draws the eye is kept".to_owned());
     }
     notes

@@ -8,7 +8,7 @@ use andon_recipe::{
 
 use super::options::Options;
 use crate::effects::{Effects, is_lossy, number};
-use crate::geometry::size_after;
+use crate::geometry::{FACES_IF_POSSIBLE, size_after};
 
 /// What options ask for.
 #[derive(Clone, Debug)]
@@ -156,9 +156,10 @@ impl CloudflareRules {
     }
 
     fn focus(&self) -> Option<Step> {
-        // Faces are not looked for; they draw the eye.
-        if matches!(self.options.text("gravity"), Some("auto" | "face")) {
-            return Some(Step::Salient);
+        match self.options.text("gravity") {
+            Some("auto") => return Some(Step::Salient),
+            Some("face") => return Some(FACES_IF_POSSIBLE),
+            _ => {}
         }
         let (x, y) = self.options.point()?;
         Some(Step::Focus {

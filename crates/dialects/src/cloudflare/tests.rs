@@ -4,6 +4,7 @@ use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
 
 use super::CloudflareConfig;
+use crate::geometry::FACES;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fallback, Headers, ImageRequest, Refusal, Source};
 
@@ -176,12 +177,24 @@ fn a_query_belongs_to_the_source_and_a_loop_is_refused() {
             .unwrap()
             .notes
             .len(),
-        3
+        if FACES { 2 } else { 3 }
     );
     let target = "/cdn-cgi/image/w=9,onerror=redirect/https://o.test/a%20b.jpg";
     assert_eq!(
         dialects().parse(target).unwrap().style.fallback,
         Some(Fallback::Redirect("https://o.test/a%20b.jpg".to_owned()))
+    );
+}
+
+#[test]
+fn faces_are_kept_where_a_build_looks_for_them() {
+    let kept = if FACES { "faces" } else { "smart" };
+    assert_eq!(
+        made(
+            "fit=cover,w=50,h=50,gravity=face",
+            &Facts::new("png", 200, 100)
+        ),
+        format!("exact:100x50,focus:{kept},crop:50x50")
     );
 }
 

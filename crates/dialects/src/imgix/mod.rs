@@ -21,6 +21,7 @@ use self::rules::ImgixRules;
 use crate::dialect::{Dialect, Refusal, Target};
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::geometry::FACES;
 use crate::percent;
 use crate::request::{Ask, ImageRequest, Source};
 use crate::signature::{Key, md5, same};
@@ -181,7 +182,7 @@ fn left_out(query: &Query) -> Vec<String> {
     if mask.is_some_and(|mask| !["ellipse", "corners"].contains(&mask)) {
         notes.push("mask: pictures are not masks; it is ignored".to_owned());
     }
-    if query.lists("crop", "faces") {
+    if query.lists("crop", "faces") && !FACES {
         notes.push("crop: faces are not looked for; what draws the eye is kept".to_owned());
     }
     notes

@@ -8,7 +8,7 @@ use andon_recipe::{
 use super::overlays;
 use super::query::{self, Query};
 use crate::effects::{Effects, is_lossy, number, rgb};
-use crate::geometry::size_after;
+use crate::geometry::{FACES_IF_POSSIBLE, size_after};
 
 /// What a query asks for.
 #[derive(Clone, Debug)]
@@ -263,7 +263,7 @@ impl ImgixRules {
         steps
     }
 
-    /// Directions come before what draws the eye, which is kept for `faces`, too: those are not looked for.
+    /// Directions come before faces and what draws the eye.
     fn gravity(&self) -> Gravity {
         let says = |word| self.query.lists("crop", word);
         match (says("top"), says("bottom"), says("left"), says("right")) {
@@ -294,8 +294,10 @@ impl ImgixRules {
                 y: Length::Percent(share("fp-y")),
             });
         }
-        let smart = self.query.text("fit") == Some("facearea")
-            || ["entropy", "edges", "faces"].iter().any(says);
+        if self.query.text("fit") == Some("facearea") || says(&"faces") {
+            return Some(FACES_IF_POSSIBLE);
+        }
+        let smart = ["entropy", "edges"].iter().any(says);
         smart.then_some(Step::Salient)
     }
 

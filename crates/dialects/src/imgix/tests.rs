@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::ImgixConfig;
 use crate::document::Part;
+use crate::geometry::FACES;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
 
@@ -87,6 +88,11 @@ fn parts_and_effects_stand_in_their_order() {
         orientation: Orientation::from_exif(6),
         ..Facts::new("jpeg", 200, 300)
     };
+    let faces = if FACES { "faces" } else { "smart" };
+    assert_eq!(
+        made("w=100&h=100&fit=crop&crop=faces&q=90", &facts),
+        format!("orient,exact:150x100,focus:{faces},crop:100x100,q:90")
+    );
     for (query, recipe) in [
         (
             "w=100&h=100&fit=crop&crop=faces,top,left&q=90",

@@ -3,10 +3,11 @@
 //! The two sides are apart, so that turns and mirrorings need no table: a mirroring exchanges start and end, a
 //! quarter turn the sides.
 
-use andon_recipe::Orientation;
+use andon_recipe::{Orientation, Step};
 
 use super::args::{self, Wrong};
 use super::round;
+use crate::geometry::FACES;
 
 /// The arguments of a gravity: a word and two offsets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub(super) enum Kind {
     Focus,
     /// What catches the eye.
     Smart,
+    /// Faces.
+    Faces,
 }
 
 /// Which end of an axis.
@@ -50,6 +53,9 @@ const EDGES: [(&str, Edge, Edge); 9] = [
     ("sowe", Edge::Start, Edge::End),
 ];
 
+/// The object that can be looked for.
+pub(super) const FACE: &str = "face";
+
 impl Default for Gravity {
     fn default() -> Self {
         Self {
@@ -71,12 +77,13 @@ impl Gravity {
         let kind = match (*word, edges) {
             (_, Some((_, x, y))) => Kind::Edges(*x, *y),
             ("fp", _) => Kind::Focus,
+            ("obj" | "objw", _) if smart && FACES && offsets.contains(&FACE) => Kind::Faces,
             ("sm" | "obj" | "objw", _) if smart => Kind::Smart,
             _ => return Err(format!("`{word}` is no gravity here")),
         };
         let most = match *word {
             "sm" => 0,
-            // Names, and weights; none is looked for.
+            // Names, and weights, which mean nothing where at most one of them is looked for.
             "obj" | "objw" => usize::MAX,
             _ => 2,
         };
@@ -84,7 +91,7 @@ impl Gravity {
             return Err(format!("`{word}` does not take {} offsets", offsets.len()));
         }
         self.kind = kind;
-        if kind == Kind::Smart {
+        if matches!(kind, Kind::Smart | Kind::Faces) {
             (self.x, self.y) = (0.0, 0.0);
             return Ok(());
         }
@@ -100,9 +107,13 @@ impl Gravity {
         Ok(())
     }
 
-    /// Is what draws the eye kept?
-    pub(super) fn is_smart(self) -> bool {
-        self.kind == Kind::Smart
+    /// The step that looks for what is kept, if something is looked for.
+    pub(super) fn sought(self) -> Option<Step> {
+        match self.kind {
+            Kind::Smart => Some(Step::Salient),
+            Kind::Faces => Some(Step::Faces),
+            Kind::Edges(..) | Kind::Focus => None,
+        }
     }
 
     /// Its arguments.
@@ -114,6 +125,7 @@ impl Gravity {
             }
             Kind::Focus => "fp",
             Kind::Smart => return "sm".to_owned(),
+            Kind::Faces => return format!("obj:{FACE}"),
         };
         format!("{word}:{}:{}", self.x, self.y)
     }
@@ -135,7 +147,7 @@ impl Gravity {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
             Kind::Focus => (Anchor::Point(self.x), Anchor::Point(self.y)),
-            Kind::Smart => (
+            Kind::Smart | Kind::Faces => (
                 Anchor::Edge(Edge::Centre, 0.0),
                 Anchor::Edge(Edge::Centre, 0.0),
             ),

@@ -27,9 +27,11 @@ pub use config::{ImgproxyConfig, WatermarkConfig};
 use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Refusal, Target};
 use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::geometry::FACES;
 use crate::percent;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 use crate::signature::Key;
+use gravity::FACE;
 use info::Info;
 use options::Options;
 use path::{LOCAL, PIPELINE, Reading};
@@ -406,10 +408,17 @@ impl<'a> Reader<'a> {
             About::Ignored(why) => self.notes.push(format!("{name}: {why}; it is ignored")),
             _ => {}
         }
-        let sought = |arg: &&str| matches!(*arg, "obj" | "objw");
-        if matches!(row.names.last(), Some(&("g" | "c"))) && args.iter().any(sought) {
-            let note = "objects are not looked for; what draws the eye is kept";
-            self.notes.push(format!("{name}: {note}"));
+        let objects = args.iter().position(|arg| matches!(*arg, "obj" | "objw"));
+        if matches!(row.names.last(), Some(&("g" | "c")))
+            && let Some(objects) = objects.map(|at| &args[at + 1..])
+        {
+            let note = match FACES && objects.contains(&FACE) {
+                true if objects == [FACE] => None,
+                true => Some("of objects only faces are looked for"),
+                false => Some("objects are not looked for; what draws the eye is kept"),
+            };
+            self.notes
+                .extend(note.map(|note| format!("{name}: {note}")));
         }
         if let Some(text) = table::doubtful(row, args) {
             self.notes.push(format!(

@@ -12,7 +12,7 @@ use super::layout::{Layout, Size};
 use super::options::{Effects, Extend, Options, Trim};
 use super::table::{self, About};
 use crate::effects::{is_lossy, rgb};
-use crate::geometry::keep_salient;
+use crate::geometry::keep_around;
 
 /// Options, and what the configuration says about all of them.
 #[derive(Clone, Debug)]
@@ -93,14 +93,13 @@ impl Rules for ImgproxyRules {
         Recipe { steps, output }.resolve(facts)
     }
 
-    fn measures(&self, _: Orientation) -> Vec<Measure> {
-        let is_smart =
-            |options: &Options| options.gravity.is_smart() || options.crop_gravity().is_smart();
-        let smart = self.options.pipelines().any(is_smart);
-        let border = self.trim().map(border);
+    fn measures(&self, stored: Orientation) -> Vec<Measure> {
+        let gravities = |options: &Options| [options.gravity, options.crop_gravity()];
+        let gravities = self.options.pipelines().flat_map(gravities);
+        let sought: Vec<Step> = gravities.filter_map(Gravity::sought).collect();
+        let border = self.trim().map(border).into_iter();
         border
-            .into_iter()
-            .chain(smart.then_some(Measure::Salient))
+            .chain(Recipe::from(sought).measures(stored))
             .collect()
     }
 
@@ -326,9 +325,9 @@ impl ImgproxyRules {
     /// The geometry up to the effects.
     fn geometry(&self, layout: &Layout) -> Vec<Step> {
         let options = &self.options;
-        let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.is_smart() {
-            true => keep_salient((px(w), px(h))).to_vec(),
-            false => vec![Step::crop(px(x), px(y), px(w), px(h))],
+        let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.sought() {
+            Some(sought) => keep_around(sought, (px(w), px(h))).to_vec(),
+            None => vec![Step::crop(px(x), px(y), px(w), px(h))],
         };
         let mut steps = keep(options.crop_gravity(), layout.crop);
         steps.push(Step::exact(px(layout.scaled.0), px(layout.scaled.1)));

@@ -3,6 +3,8 @@
 //! Pictures of more than a few megapixels are looked at on a reduced decode, where the format has one. Of those that
 //! move every frame is, for their border.
 
+#[cfg_attr(not(feature = "faces"), path = "no_faces.rs")]
+mod faces;
 mod salient;
 mod trim;
 
@@ -43,11 +45,11 @@ trait Analysis {
     /// Looks at a frame in RGB.
     fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()>;
 
-    /// The part that was found; `None` if there is nothing to tell it by.
-    fn area(&self) -> Option<Area>;
+    /// The parts that were found; `None`, the whole, if there is nothing to tell them by.
+    fn areas(&self) -> Option<Vec<Area>>;
 }
 
-fn analysis(measure: Measure) -> Box<dyn Analysis> {
+fn analysis(measure: Measure, stored: Orientation) -> Box<dyn Analysis> {
     match measure {
         Measure::Trim { tolerance, corner } => Box::new(trim::Trim::new(
             trim::Metric::Greatest,
@@ -59,6 +61,7 @@ fn analysis(measure: Measure) -> Box<dyn Analysis> {
         }
         Measure::TrimColour { tolerance, colour } => Box::new(trim::Trim::keyed(tolerance, colour)),
         Measure::Salient => Box::new(salient::Salient::default()),
+        Measure::Faces => Box::new(faces::Faces::upright(stored)),
     }
 }
 
@@ -69,14 +72,18 @@ impl Measurement {
         if asked.is_empty() {
             return Ok(None);
         }
-        // A few large cells, and of the first frame, are all that is looked at otherwise.
-        let looks_close = asked.iter().any(|it| *it != Measure::Salient);
+        let for_faces = asked.contains(&Measure::Faces);
+        if for_faces {
+            faces::can_be_found()?;
+        }
+        // A small picture, and of the first frame, is all that is looked at otherwise.
+        let looks_close = asked.iter().any(|it| it.decides_size());
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
         if !looks_close {
             let facts = plan::planner::facts(source, &info, &Measured::default());
             let recipe = rules.resolve(&facts).map_err(Error::of_rules)?;
-            if !recipe.steps.contains(&Step::Salient) {
+            if !recipe.steps.iter().any(Step::is_to_be_measured) {
                 return Ok(None);
             }
         }
@@ -88,11 +95,12 @@ impl Measurement {
         let scale = if moves {
             Scale::FULL
         } else {
-            scale(
-                source,
-                &info,
-                if looks_close { MOST_PIXELS } else { FEW_PIXELS },
-            )
+            let most = match (looks_close, for_faces) {
+                (true, _) => MOST_PIXELS,
+                (false, true) => MANY_PIXELS,
+                (false, false) => FEW_PIXELS,
+            };
+            scale(source, &info, most)
         };
         let scales = Scales::both(scale);
         let traits = composed.unwrap_or_else(|| source.decoded(&info, scales));
@@ -116,8 +124,13 @@ impl Measurement {
         let decoding = source.decode_cost(file / times, &info, scales);
         let converting = to_rgb.cost(width, height, traits);
         let pixels = u64::from(width) * u64::from(height);
-        let nanos = decoding.nanos + converting.nanos + pixels * NANOS_PER_PIXEL;
-        let looking = seen.saturating_add(converting.scratch);
+        let mut nanos = decoding.nanos + converting.nanos + pixels * NANOS_PER_PIXEL;
+        let mut looking = seen.saturating_add(converting.scratch);
+        if for_faces {
+            let finding = faces::cost(width, height);
+            nanos += finding.nanos;
+            looking = looking.saturating_add(finding.scratch);
+        }
         // The canvas of a picture that moves, and what it was before.
         let canvas = if moves { 2 * frame } else { 0 };
         let measurement = Self {
@@ -164,7 +177,9 @@ impl Measurement {
         cores: &dyn Cores,
         interrupt: &dyn Interrupt,
     ) -> Result<Measured> {
-        let mut analyses: Vec<_> = self.measures.iter().map(|&it| analysis(it)).collect();
+        let stored = self.info.orientation;
+        let analyses = self.measures.iter().map(|&it| analysis(it, stored));
+        let mut analyses: Vec<_> = analyses.collect();
         let context = Context {
             materials: &|effect| Err(Error::Internal(format!("{effect} is not measured"))),
             draw: &|_| Err(Error::Internal("texts are not measured".to_owned())),
@@ -197,14 +212,21 @@ impl Measurement {
             let image = self.source.decode(bytes, &self.info, &how)?;
             image.frames.into_iter().take(1).try_for_each(look)?;
         }
-        let areas = analyses.iter().map(|analysis| analysis.area());
-        let areas = areas.map(|area| self.stored(area));
+        let whole = Area {
+            x: 0,
+            y: 0,
+            w: self.info.width,
+            h: self.info.height,
+        };
+        let areas = analyses.iter().map(|analysis| match analysis.areas() {
+            Some(areas) => areas.into_iter().map(|area| self.stored(area)).collect(),
+            None => vec![whole],
+        });
         Ok(self.measures.iter().copied().zip(areas).collect())
     }
 
-    /// What a part of the decoded picture is of the stored one: all px that it was made of. Without a part it is
-    /// the whole.
-    fn stored(&self, area: Option<Area>) -> Area {
+    /// What a part of the decoded picture is of the stored one: all px that it was made of.
+    fn stored(&self, area: Area) -> Area {
         let eighths = u64::from(self.scale.0);
         let along = |start: u32, length: u32, side: u32| {
             let first = u64::from(start) * 8 / eighths;
@@ -213,20 +235,9 @@ impl Measurement {
             let (first, end) = (first as u32, end.min(side.into()) as u32);
             (first, end - first)
         };
-        let (width, height) = (self.info.width, self.info.height);
-        match area {
-            Some(area) => {
-                let ((x, w), (y, h)) =
-                    (along(area.x, area.w, width), along(area.y, area.h, height));
-                Area { x, y, w, h }
-            }
-            None => Area {
-                x: 0,
-                y: 0,
-                w: width,
-                h: height,
-            },
-        }
+        let (x, w) = along(area.x, area.w, self.info.width);
+        let (y, h) = along(area.y, area.h, self.info.height);
+        Area { x, y, w, h }
     }
 }
 
@@ -244,7 +255,10 @@ fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
 /// That are looked at where the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
 
-/// The same where only large cells are looked at.
+/// The same where faces are looked for, on a picture that is reduced further.
+const MANY_PIXELS: u64 = 1 << 20;
+
+/// The same where only a few large cells are looked at.
 const FEW_PIXELS: u64 = 1 << 18;
 
 /// Measured on one core.

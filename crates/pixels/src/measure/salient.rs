@@ -3,7 +3,7 @@
 //! It is looked at as 48 cells along its longer side, over mid-gray where it is transparent. What counts of a cell
 //! is how much its luma differs from its neighbours' (edges), how far its colour is from the picture's mean, and
 //! whether it is of the colour of skin. The sum is smoothed three times by a mean of 11 × 11 cells, and what lies off
-//! the middle counts for a little less; the highest cell is the answer. Faces are not looked for.
+//! the middle counts for a little less; the highest cell is the answer.
 //!
 //! Only sums, products and roots are computed, so that every machine finds the same.
 
@@ -48,8 +48,8 @@ impl Analysis for Salient {
         Ok(())
     }
 
-    fn area(&self) -> Option<Area> {
-        self.found.flatten()
+    fn areas(&self) -> Option<Vec<Area>> {
+        self.found.flatten().map(|area| vec![area])
     }
 }
 

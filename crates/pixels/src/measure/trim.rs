@@ -115,13 +115,14 @@ impl Analysis for Trim {
         by_depth!(frame.clone(), planes => self.see(&planes, interrupt))
     }
 
-    fn area(&self) -> Option<Area> {
-        self.found.map(|[left, top, right, bottom]| Area {
+    fn areas(&self) -> Option<Vec<Area>> {
+        let [left, top, right, bottom] = self.found?;
+        Some(vec![Area {
             x: left,
             y: top,
             w: right - left + 1,
             h: bottom - top + 1,
-        })
+        }])
     }
 }
 

@@ -22,7 +22,7 @@ const PLACE: Arg = Arg::whole("x", i32::MIN as i64, i32::MAX as i64)
     .help("left edge of the area");
 
 const WORD: Word = Word {
-    name: "blur-area",
+    name: Effect::BLUR_AREA,
     args: &[
         PLACE,
         Arg {

@@ -365,6 +365,106 @@ fn crops_around_what_draws_the_eye_have_their_size_before_it_is_measured() {
     }
 }
 
+/// Facts of a source of 400 × 300 px with these faces, and what draws the eye at the left edge.
+fn with_faces(faces: &[Area]) -> Facts {
+    let area = |x, y, w, h| Area { x, y, w, h };
+    Facts {
+        measured: [
+            (Measure::Faces, faces.to_vec()),
+            (Measure::Salient, vec![area(0, 140, 20, 20)]),
+        ]
+        .into_iter()
+        .collect(),
+        ..Facts::new("jpeg", 400, 300)
+    }
+}
+
+const LARGE: Area = Area {
+    x: 300,
+    y: 40,
+    w: 60,
+    h: 60,
+};
+
+const SMALL: Area = Area {
+    x: 180,
+    y: 80,
+    w: 40,
+    h: 40,
+};
+
+#[test]
+fn crops_keep_the_faces_that_fit_together_from_the_largest_on() {
+    let recipe = |text| try_on(text, &with_faces(&[SMALL, LARGE])).expect(text);
+    // Both span 180 to 360 px across.
+    assert_eq!(recipe("focus:faces,crop:200x100"), "crop:170:30:200x100");
+    assert_eq!(recipe("focus:faces,crop:150x100"), "crop:250:20:150x100");
+    assert_eq!(recipe("focus:faces,crop:20x20"), "crop:320:60:20x20");
+    // They go with the turns and scalings before the crop.
+    assert_eq!(
+        recipe("focus:faces,turn:180,exact:200x150,crop:75x50"),
+        "turn:180,exact:200x150,crop:0:90:75x50"
+    );
+    assert_eq!(
+        recipe("focus:faces,crop:150x100:west"),
+        "crop:0:100:150x100",
+        "a gravity that is named wins"
+    );
+}
+
+#[test]
+fn without_a_face_crops_keep_what_draws_the_eye() {
+    let crop = try_on("focus:faces,crop:200x100", &with_faces(&[]));
+    assert_eq!(crop.as_deref(), Ok("crop:0:100:200x100"));
+    let recipe: Recipe = "focus:faces,crop:200x100".parse().expect("a recipe");
+    let asked = recipe.measures(Orientation::default());
+    assert_eq!(asked, [Measure::Faces, Measure::Salient]);
+}
+
+#[test]
+fn faces_are_blurred_where_the_steps_brought_them() {
+    let recipe = |text| try_on(text, &with_faces(&[SMALL, LARGE])).expect(text);
+    assert_eq!(
+        recipe("blur-faces"),
+        "blur-area:170:70:60x60:8,blur-area:285:25:90x90:12"
+    );
+    assert_eq!(
+        recipe("crop:0:0:200x300,blur-faces:5"),
+        "crop:0:0:200x300,blur-area:170:70:30x60:5",
+        "what is not seen is not blurred"
+    );
+    assert_eq!(
+        recipe("exact:200x150,flip:h,blur-faces"),
+        "exact:200x150,flip:h,blur-area:85:35:30x30:4,blur-area:12:12:46x46:6"
+    );
+    let none = try_on("blur-faces", &with_faces(&[]));
+    assert_eq!(none.as_deref(), Ok("same"));
+    let recipe: Recipe = "blur-faces".parse().expect("a recipe");
+    let asked = recipe.measures(Orientation::default());
+    assert_eq!(asked, [Measure::Faces]);
+}
+
+#[test]
+fn what_waits_for_faces_has_its_size_before_they_are_looked_for() {
+    let facts = Facts::new("jpeg", 400, 300);
+    for (recipe, before) in [
+        (
+            "focus:faces,cover:60x100,blur-faces",
+            "exact:133x100,focus:faces,crop:60x100,blur-faces",
+        ),
+        (
+            "focus:smart,crop:90x90,focus:faces,crop:50x50,blur-faces:2.5",
+            "focus:smart,crop:90x90,focus:faces,crop:50x50,blur-faces:2.5",
+        ),
+    ] {
+        let resolved = try_on(recipe, &facts).expect(recipe);
+        assert_eq!(resolved, before);
+        assert_eq!(try_on(&resolved, &facts).as_deref(), Ok(before));
+        let measured = with_faces(&[LARGE]);
+        assert_eq!(try_on(&resolved, &measured), try_on(recipe, &measured));
+    }
+}
+
 #[test]
 fn a_still_picture_has_no_frames_to_choose_from() {
     let still = Facts::new("gif", 400, 300);

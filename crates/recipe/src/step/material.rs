@@ -73,7 +73,7 @@ fn read(text: &str, levels: usize) -> Result<Recipe, ParseError> {
     }
     for step in &recipe.steps {
         match step {
-            Step::Original | Step::Trim(_) | Step::Salient => {
+            Step::Original | Step::Trim(_) | Step::Salient | Step::Faces | Step::BlurFaces(_) => {
                 return wrong(step, "a step that needs no look at the overlay's pixels");
             }
             Step::Effect(effect) if effect.composes() => {

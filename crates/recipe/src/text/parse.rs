@@ -310,12 +310,18 @@ fn step(piece: &str, word: &str, parts: &[String]) -> Result<Step, ParseError> {
             }
         }
         "focus" if parts == [words::SMART] => Step::Salient,
+        "focus" if parts == [words::FACES] => Step::Faces,
         "focus" => {
             let [x, y] = words::FOCUS.read(parts)?;
             Step::Focus {
                 x: length(x)?,
                 y: length(y)?,
             }
+        }
+        "blur-faces" => {
+            let [sigma] = words::BLUR_FACES.read(parts)?;
+            let sigma = sigma.map(|sigma| words::BLUR_FACES.args[0].read_number(sigma));
+            Step::BlurFaces(sigma.transpose()?)
         }
         "pad" => {
             let [top, right, bottom, left, colour] = words::PAD.read(parts)?;

@@ -141,6 +141,8 @@ impl fmt::Display for Step {
             Self::Flatten(colour) => write!(f, ":{colour}"),
             Self::Focus { x, y } => write!(f, ":{x}:{y}"),
             Self::Salient => write!(f, ":{}", words::SMART),
+            Self::Faces => write!(f, ":{}", words::FACES),
+            Self::BlurFaces(sigma) => sigma.map_or(Ok(()), |sigma| write!(f, ":{sigma}")),
             Self::Dpr(ratio) => write!(f, ":{ratio}"),
         }
     }

@@ -226,7 +226,15 @@ fn overlays_are_nested_no_deeper_than_said_and_take_steps_alone() {
     assert!(read(&nested(Effect::DEEPEST)).is_ok());
     let error = read(&nested(Effect::DEEPEST + 1)).expect_err("too deep");
     assert!(error.to_string().contains("3 levels"), "{error}");
-    for text in ["as:png", "trim", "focus:smart", "original", "no, recipe"] {
+    for text in [
+        "as:png",
+        "trim",
+        "focus:smart",
+        "focus:faces",
+        "blur-faces",
+        "original",
+        "no, recipe",
+    ] {
         let mut effect = nested(0);
         text.clone_into(&mut effect.args[8]);
         assert!(read(&effect).is_err(), "{text}");
@@ -384,6 +392,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         any_colour().prop_map(|colour| Step::Flatten(Colour { a: 255, ..colour })),
         (length(), length()).prop_map(|(x, y)| Step::Focus { x, y }),
         Just(Step::Salient),
+        Just(Step::Faces),
+        of(0.05..=1000.0).prop_map(Step::BlurFaces),
         (0.1..=10.0).prop_map(Step::Dpr),
         any_effect().prop_map(Step::Effect),
     ]

@@ -6,6 +6,7 @@ use super::super::options::Options;
 use super::super::table::{ALL, About};
 use super::{ImgproxyConfig, ask, dialects, house, status};
 use crate::Fault;
+use crate::geometry::FACES;
 
 #[test]
 fn every_option_has_names_of_its_own() {
@@ -168,7 +169,10 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
     let noted = ask(&house(), "rs:fit:1:1:maybe").unwrap().notes;
     assert!(noted[0].contains("maybe"), "{noted:?}");
     assert!(ask(&house(), "rs:fit:1:1:T:0/ush:1").unwrap().notes[0].contains("sharpens"));
-    assert!(ask(&house(), "g:obj:face:cat").unwrap().notes[0].contains("eye"));
+    assert!(ask(&house(), "g:obj:cat").unwrap().notes[0].contains("eye"));
+    let notes = |options| ask(&house(), options).unwrap().notes;
+    assert_eq!(notes("g:obj:face").is_empty(), FACES);
+    assert_eq!(notes("g:obj:face:cat").len(), 1);
 }
 
 #[test]
@@ -178,7 +182,8 @@ fn the_last_writer_of_a_value_wins() {
         ("w:5/w:6", "w:6"),
         ("g:so:1:2/g:no", "g:no:1:2"),
         ("g:so:1:2/g:sm", "g:sm"),
-        ("g:obj:face", "g:sm"),
+        ("g:obj:cat", "g:sm"),
+        ("g:objw:face:2", "g:obj:face"),
         ("gr:0.5:fff:up", "gradient:0.5:ffffff:180"),
         ("gr:0.5:fff:right", "gr:0.5:fff:-90"),
         ("gr:0.5:fff:down", "gr:0.5:fff"),

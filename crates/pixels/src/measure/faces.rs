@@ -1,0 +1,186 @@
+//! Where faces are.
+//!
+//! The picture is looked at in gray, upright, over mid-gray where it is transparent, and with at most 480 px along its longer
+//! side: faces have to fill a square of 40 px there, a twelfth of that side. The detector only ever sees these samples,
+//! never the file, and its time is bounded (`andon-faces`).
+
+use andon_faces::{Face, Gray};
+use andon_recipe::{Area, Orientation};
+
+use super::Analysis;
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::limits::Interrupt;
+use crate::samples::{Planes, Sample, by_depth};
+
+pub(super) struct Faces {
+    /// How the stored picture becomes upright: the detector knows no other faces.
+    upright: Orientation,
+    /// Of the first frame; of several, the others are not looked at.
+    found: Option<Vec<Area>>,
+}
+
+/// Px along the longer side.
+const LONGEST: u32 = 480;
+
+/// Of so many faces each may become a step of the recipe, which has at most 64. The surest are taken.
+const MOST: usize = 32;
+
+/// Per px of the reduced picture, on one core.
+const NANOS_PER_PIXEL: u64 = 200;
+
+/// Samples, patterns and sums of the reduced picture and of the scale that is looked at.
+const BYTES_PER_PIXEL: u64 = 8;
+
+/// The model in memory.
+const MODEL_BYTES: u64 = 1 << 21;
+
+/// Builds without the cargo feature say no.
+pub(super) fn can_be_found() -> Result<()> {
+    Ok(())
+}
+
+/// What it takes to look for faces in a frame of this size.
+pub(super) fn cost(width: u32, height: u32) -> Cost {
+    let (w, h) = reduced((width, height));
+    let pixels = u64::from(w) * u64::from(h);
+    Cost {
+        nanos: pixels * NANOS_PER_PIXEL,
+        scratch: pixels * BYTES_PER_PIXEL + MODEL_BYTES,
+    }
+}
+
+impl Faces {
+    /// In a picture that is stored in this orientation.
+    pub(super) fn upright(stored: Orientation) -> Self {
+        Self {
+            upright: stored,
+            found: None,
+        }
+    }
+
+    fn look_through<T: Sample>(
+        &self,
+        rgb: &Planes<T>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<Area>> {
+        let stored = (rgb.width, rgb.height);
+        let size = reduced(stored);
+        let gray = turned(&gray(rgb, size), size, self.upright);
+        let (width, height) = self.upright.size(size.0, size.1);
+        let picture = Gray::new(&gray, width, height)
+            .ok_or_else(|| Error::Internal("a gray picture of another size".to_owned()))?;
+        let faces = andon_faces::find(picture, &|| !interrupt.interrupted());
+        let faces = faces.ok_or(Error::Interrupted)?;
+        let back = inverse(self.upright);
+        let area = |face: &Face| {
+            let (x, y, side) = (f64::from(face.x), f64::from(face.y), f64::from(face.side));
+            let seen = [x, y, x + side, y + side];
+            let edges = back.part(seen, (width.into(), height.into()));
+            enlarged(edges, size, stored)
+        };
+        Ok(faces.iter().filter_map(area).take(MOST).collect())
+    }
+}
+
+impl Analysis for Faces {
+    fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()> {
+        if self.found.is_none() {
+            let found = by_depth!(frame.clone(), planes => self.look_through(&planes, interrupt));
+            self.found = Some(found?);
+        }
+        Ok(())
+    }
+
+    fn areas(&self) -> Option<Vec<Area>> {
+        // A picture without frames has no faces.
+        Some(self.found.clone().unwrap_or_default())
+    }
+}
+
+/// The size at which a picture is looked at.
+fn reduced((width, height): (u32, u32)) -> (u32, u32) {
+    let longer = width.max(height);
+    if longer <= LONGEST {
+        return (width, height);
+    }
+    let side = |side: u32| {
+        let side = u64::from(side) * u64::from(LONGEST) / u64::from(longer);
+        (side as u32).max(1)
+    };
+    (side(width), side(height))
+}
+
+/// Its luma at that size: the mean of the px that each covers.
+fn gray<T: Sample>(rgb: &Planes<T>, (width, height): (u32, u32)) -> Vec<u8> {
+    let full = T::MAX.float();
+    let mut gray = Vec::with_capacity(width as usize * height as usize);
+    for y in 0..height {
+        let mut sums = vec![0.0_f32; width as usize];
+        let rows = span(y, height, rgb.height);
+        for y in rows.clone() {
+            let [red, green, blue] = [0, 1, 2].map(|index| rgb.colours[index].row(y));
+            let alpha = rgb.alpha.as_ref().map(|alpha| alpha.row(y));
+            for (x, sum) in (0..).zip(&mut sums) {
+                for at in span(x, width, rgb.width) {
+                    let at = at as usize;
+                    let luma = 0.299 * red[at].float()
+                        + 0.587 * green[at].float()
+                        + 0.114 * blue[at].float();
+                    let opacity = alpha.map_or(1.0, |alpha| alpha[at].float() / full);
+                    *sum += 127.5 + (luma * 255.0 / full - 127.5) * opacity;
+                }
+            }
+        }
+        gray.extend((0..).zip(&sums).map(|(x, sum)| {
+            let count = rows.len() * span(x, width, rgb.width).len();
+            // `as` saturates.
+            (sum / count as f32 + 0.5) as u8
+        }));
+    }
+    gray
+}
+
+/// The px that one of `cells` along a side of `side` px covers.
+fn span(cell: u32, cells: u32, side: u32) -> std::ops::Range<u32> {
+    let edge = |cell: u32| (u64::from(cell) * u64::from(side) / u64::from(cells)) as u32;
+    edge(cell)..edge(cell + 1)
+}
+
+/// Samples of a picture of this size, turned.
+fn turned(samples: &[u8], (width, height): (u32, u32), by: Orientation) -> Vec<u8> {
+    if by.is_upright() {
+        return samples.to_vec();
+    }
+    let after = by.size(width, height);
+    let back = inverse(by);
+    let middle = |at: u32| f64::from(at) + 0.5;
+    let places = (0..after.1).flat_map(|y| (0..after.0).map(move |x| (x, y)));
+    let sample = |(x, y)| {
+        let (x, y) = back.point((middle(x), middle(y)), (after.0.into(), after.1.into()));
+        samples[y as usize * width as usize + x as usize]
+    };
+    places.map(sample).collect()
+}
+
+/// What undoes a turn.
+fn inverse(of: Orientation) -> Orientation {
+    let undoes = |back: &Orientation| of.followed_by(*back).is_upright();
+    let all = (1..=8).map(Orientation::from_exif);
+    all.into_iter().find(undoes).unwrap_or_default()
+}
+
+/// What lies inside the picture of a part of the reduced one, on the picture that was reduced.
+fn enlarged(edges: [f64; 4], reduced: (u32, u32), size: (u32, u32)) -> Option<Area> {
+    let along = |start: f64, end: f64, reduced: u32, side: u32| {
+        let ratio = f64::from(side) / f64::from(reduced);
+        // `as` saturates below 0.
+        let start = (start * ratio).round() as u32;
+        let end = ((end * ratio).round() as u32).min(side);
+        (start < end).then(|| (start, end - start))
+    };
+    let (x, w) = along(edges[0], edges[2], reduced.0, size.0)?;
+    let (y, h) = along(edges[1], edges[3], reduced.1, size.1)?;
+    Some(Area { x, y, w, h })
+}
