@@ -101,7 +101,7 @@ Examples:
   andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
   andon convert fit:800x800,as:avif s3://photos/2026/ -o s3://results/800 --manifest 800.jsonl
   andon convert fit:250x250,as:webp --into-store --config andon.toml /trip/a.jpg /trip/b.jpg
-  andon convert '/small_light(dw=250,dh=250){source}' --into-store --config andon.toml --from sources.txt
+  andon convert '/small_light(dw=250){source}' --into-store --config andon.toml --from list.txt
 
 A result is named after its image, with the extension of its format; below an s3:// folder it keeps the folders that \
 its image is in. as:auto keeps the source format (there is no Accept header). An image that fails is reported and the \

@@ -75,22 +75,23 @@ struct From {
     manifest: Option<PathBuf>,
 }
 
-const AFTER: &str = r#"Examples:
+const AFTER: &str = "\
+Examples:
   export ANDON_TOKEN=…
   andon warm urls.txt
-  andon warm --from-log /var/log/nginx/access.log --top 10000 --done warm.done --server 10.0.0.1:8080
+  andon warm --from-log access.log --top 10000 --done warm.done --server 10.0.0.1:8080
   andon warm --manifest sizes.toml --accept image/avif,image/webp --accept image/webp
-  find photos -name '*.jpg' | sed 's|^photos|/r/fit:250x250,as:webp|' | andon warm - --priority normal
+  sed 's|^|/r/fit:250x250,as:webp/|' names.txt | andon warm - --priority normal
 
 A manifest:
-  sources = ["/trip/a.jpg", "/trip/b.jpg"]       # or sources_from = "sources.txt", one a line
-  urls    = ["/r/fit:250x250,as:auto{source}", "/small_light(dw=800,dh=800){source}"]
-  accept  = ["image/avif,image/webp", "image/webp", ""]   # optional; each URL once for each
+  sources = [\"/trip/a.jpg\", \"/trip/b.jpg\"]   # or sources_from = \"sources.txt\", one a line
+  urls    = [\"/r/fit:250x250,as:auto{source}\", \"/small_light(dw=800,dh=800){source}\"]
+  accept  = [\"image/avif,image/webp\", \"image/webp\", \"\"]   # optional; each URL once for each
 
-The server needs the same token: [admin] token_env = "ANDON_TOKEN". Of a log, GETs and HEADs that were answered with \
+The server needs the same token: [admin] token_env = \"ANDON_TOKEN\". Of a log, GETs and HEADs that were answered with \
 200, 206 or 304 are used. Prints how many results were in the cache, came from the shared store, and were made; and \
 each URL that failed. Failed URLs are not noted in --done, so the next run tries them again. \
-Exit codes: 0 all are done, 1 some failed or were not asked for, and the message says why."#;
+Exit codes: 0 all are done, 1 some failed or were not asked for, and the message says why.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (wanted, left_out) = wanted(args)?;
