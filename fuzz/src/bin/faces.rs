@@ -1,0 +1,20 @@
+#![no_main]
+//! Any gray picture, for faces: 2 bytes are its size, the rest its samples. The networks move windows to places that the
+//! samples decide.
+
+use andon_faces::{Gray, find};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let [width, height, samples @ ..] = bytes else {
+        return;
+    };
+    let (width, height) = (u32::from(*width), u32::from(*height));
+    let Some(samples) = samples.get(..(width * height) as usize) else {
+        return;
+    };
+    let Some(picture) = Gray::new(samples, width, height) else {
+        panic!("{width} x {height} px is no size");
+    };
+    let faces = find(picture, &|| true);
+    assert!(faces.is_some(), "nobody interrupted it");
+});
