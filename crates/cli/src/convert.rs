@@ -1,12 +1,12 @@
 //! `andon convert`: one recipe, many files or objects, all cores.
 
 mod buckets;
-mod gate;
 mod inputs;
 mod into_store;
 mod manifest;
 mod outputs;
 mod overlays;
+mod semaphore;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::buckets::Buckets;
-use self::gate::Gate;
 use self::inputs::Input;
 use self::manifest::Manifest;
 use self::outputs::Outputs;
+use self::semaphore::Semaphore;
 use crate::print::print;
 
 /// Convert many images with one recipe
@@ -32,11 +32,11 @@ use crate::print::print;
 pub(crate) struct Args {
     /// What to make of each, as `andon explain` prints it, such as fit:1200x1200,as:webp,q:80. With --into-store also a
     /// URL path with {source} in it
-    #[arg(value_parser = Wish::parse)]
-    recipe: Wish,
+    #[arg(value_parser = Spec::parse)]
+    recipe: Spec,
     /// The images, which are never overwritten: files, s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ for all below it
     #[arg(required_unless_present = "from", value_name = "IN")]
-    inputs: Vec<String>,
+    inputs: Vec<PathBuf>,
     /// A file with more of them, one a line; - reads standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
@@ -68,13 +68,13 @@ pub(crate) struct Args {
 
 /// What is to be made of each image.
 #[derive(Clone, Debug)]
-enum Wish {
+enum Spec {
     Recipe(Recipe),
     /// A URL path with a place for the source.
     Url(String),
 }
 
-impl Wish {
+impl Spec {
     fn parse(text: &str) -> Result<Self, String> {
         use crate::template::SOURCE;
         match text.starts_with('/') || text.contains(SOURCE) {
@@ -138,17 +138,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         manifest,
     };
     match (&args.recipe, &args.output) {
-        (wish, None) => into_store::run(args, wish, &job),
-        (Wish::Url(_), Some(_)) => {
+        (spec, None) => into_store::run(args, spec, &job),
+        (Spec::Url(_), Some(_)) => {
             bail!("URLs with {} go with --into-store", crate::template::SOURCE)
         }
-        (Wish::Recipe(recipe), Some(output)) => {
+        (Spec::Recipe(recipe), Some(output)) => {
             let overlays = overlays::read(args.materials.as_deref(), recipe.materials())?;
             let batch = Batch {
                 recipe,
                 renderer: Renderer::new(andon_codecs::ALL, Limits::default(), overlays),
                 outputs: Outputs::new(output, &buckets, &job)?,
-                gate: Gate::new(cores()),
+                working: Semaphore::new(cores()),
             };
             job.run(threads(&job, output), |input| batch.convert(input, &job))
         }
@@ -208,7 +208,8 @@ struct Batch<'a> {
     recipe: &'a Recipe,
     renderer: Renderer,
     outputs: Outputs,
-    gate: Gate,
+    /// Threads that work on pixels.
+    working: Semaphore,
 }
 
 impl Batch<'_> {
@@ -217,8 +218,8 @@ impl Batch<'_> {
         let plan = self.renderer.plan(self.recipe, &source)?;
         let output = self.outputs.claim(input, plan.format())?;
         let made = self
-            .gate
-            .pass(|| self.renderer.run(&plan, &source, &Never))?;
+            .working
+            .run(|| self.renderer.run(&plan, &source, &Never))?;
         for note in &made.notes {
             eprintln!("{}: note: {note}", input.name);
         }

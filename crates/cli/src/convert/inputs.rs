@@ -18,7 +18,7 @@ pub(super) struct Input {
     /// What tells it from another image of that name, where that is known.
     pub(super) version: String,
     /// Its path below the folder that was given, or its file's name.
-    pub(super) below: String,
+    pub(super) below: PathBuf,
     place: Place,
 }
 
@@ -47,16 +47,13 @@ impl Input {
         }
     }
 
-    fn of_file(name: &str) -> Self {
-        let path = PathBuf::from(name);
-        // One that is not there fails when it is read.
-        let version = path.metadata().map(|it| version(&it)).unwrap_or_default();
-        let below = path.file_name().unwrap_or_default().to_string_lossy();
+    fn of_file(path: &Path) -> Self {
         Self {
-            name: name.to_owned(),
-            version,
-            below: below.into_owned(),
-            place: Place::File(path),
+            name: path.to_string_lossy().into_owned(),
+            // One that is not there fails when it is read.
+            version: path.metadata().map(|it| version(&it)).unwrap_or_default(),
+            below: path.file_name().unwrap_or_default().into(),
+            place: Place::File(path.to_owned()),
         }
     }
 
@@ -64,7 +61,7 @@ impl Input {
         Self {
             name: name.to_owned(),
             version: String::new(),
-            below: String::new(),
+            below: PathBuf::new(),
             place: Place::Source,
         }
     }
@@ -83,18 +80,16 @@ fn version(metadata: &Metadata) -> String {
 
 /// All images that these names mean; `sources`: what is no file is named as in URLs.
 pub(super) fn all(
-    names: &[String],
+    names: &[PathBuf],
     buckets: &Buckets,
     sources: bool,
 ) -> anyhow::Result<Vec<Input>> {
     let mut inputs = Vec::new();
-    for name in names {
-        if name.starts_with(SCHEME) {
-            objects(name, buckets, &mut inputs)?;
-        } else if sources && !Path::new(name).exists() {
-            inputs.push(Input::of_source(name));
-        } else {
-            inputs.push(Input::of_file(name));
+    for path in names {
+        match path.to_str() {
+            Some(name) if name.starts_with(SCHEME) => objects(name, buckets, &mut inputs)?,
+            Some(name) if sources && !path.exists() => inputs.push(Input::of_source(name)),
+            _ => inputs.push(Input::of_file(path)),
         }
     }
     if inputs.is_empty() {
@@ -122,7 +117,7 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
         Input {
             name: format!("{bucket}/{}", it.key),
             version: it.version,
-            below: below.to_owned(),
+            below: below.into(),
             place: Place::Object(objects.clone(), it.key),
         }
     }));
@@ -133,7 +128,7 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
 }
 
 /// The names in a file, one a line.
-pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<String>> {
+pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut text = String::new();
     let read = match path == Path::new("-") {
         true => std::io::stdin().read_to_string(&mut text),
@@ -141,5 +136,5 @@ pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<String>> {
     };
     read.with_context(|| path.display().to_string())?;
     let lines = text.lines().filter(|line| !line.is_empty());
-    Ok(lines.map(str::to_owned).collect())
+    Ok(lines.map(PathBuf::from).collect())
 }

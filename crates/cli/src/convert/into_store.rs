@@ -9,11 +9,11 @@ use anyhow::{Context, bail};
 
 use super::buckets::parts;
 use super::inputs::Input;
-use super::{Args, Job, Wish, cores};
+use super::{Args, Job, Spec, cores};
 use crate::print::print;
 use crate::template::{decoded, filled};
 
-pub(super) fn run(args: &Args, wish: &Wish, job: &Job) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, spec: &Spec, job: &Job) -> anyhow::Result<()> {
     let file = args
         .config
         .as_deref()
@@ -33,9 +33,9 @@ pub(super) fn run(args: &Args, wish: &Wish, job: &Job) -> anyhow::Result<()> {
     let counts = Counts::default();
     let done = job.run(2 * cores(), |input| {
         let source = source(&config, input)?;
-        let target = match wish {
-            Wish::Url(template) => filled(template, &source),
-            Wish::Recipe(recipe) => filler.target(recipe, &source).with_context(|| {
+        let target = match spec {
+            Spec::Url(template) => filled(template, &source),
+            Spec::Recipe(recipe) => filler.target(recipe, &source).with_context(|| {
                 "no URL of the configuration says this recipe: switch [native] on, or write a URL with {source} in place of the recipe"
             })?,
         };

@@ -1,6 +1,7 @@
 //! Names of results, and the promise that no input is overwritten and no two results meet.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,7 +31,7 @@ enum Place {
 pub(super) struct Output<'a> {
     place: &'a Place,
     /// Below the place.
-    below: String,
+    below: OsString,
     /// The whole of it.
     name: String,
     media_type: &'static str,
@@ -74,15 +75,11 @@ impl Outputs {
 
     /// The place of `input`'s result in `format`.
     pub(super) fn claim(&self, input: &Input, format: &str) -> anyhow::Result<Output<'_>> {
-        let below = Path::new(&input.below);
-        below
-            .file_stem()
-            .context("has no name to call its result by")?;
         let codec = andon_codecs::ALL.iter().find(|it| it.name() == format);
-        let mut below = below.with_extension("").into_os_string();
+        (input.below.file_stem()).context("has no name to call its result by")?;
+        let mut below = input.below.with_extension("").into_os_string();
         below.push(".");
         below.push(extension(format));
-        let below = below.to_string_lossy().into_owned();
         let (name, written) = match &self.place {
             Place::Folder(folder) => {
                 let path = folder.join(&below);
@@ -90,7 +87,7 @@ impl Outputs {
                 (path.to_string_lossy().into_owned(), written)
             }
             Place::Bucket(_, bucket, folder) => {
-                let name = format!("{bucket}/{folder}{below}");
+                let name = format!("{bucket}/{folder}{}", below.to_string_lossy());
                 (name.clone(), Some(PathBuf::from(name)))
             }
         };
@@ -123,7 +120,7 @@ impl Output<'_> {
         match self.place {
             Place::Folder(folder) => write_file(&folder.join(&self.below), bytes),
             Place::Bucket(objects, _, folder) => {
-                let key = format!("{folder}{}", self.below);
+                let key = format!("{folder}{}", self.below.to_string_lossy());
                 Ok(objects.put(&key, bytes.to_vec(), self.media_type)?)
             }
         }
@@ -160,12 +157,15 @@ const UNKNOWN: &str = "application/octet-stream";
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::super::inputs;
     use super::*;
 
     /// Of these files, for results in a folder.
     fn job(names: &[&str]) -> Job {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let names: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
         Job {
             inputs: inputs::all(&names, &Buckets::default(), false).unwrap(),
             done: 0,
@@ -186,6 +186,19 @@ mod tests {
         assert_eq!(claim(0, "jpeg").below, "a.b.jpg");
         assert_eq!(claim(0, "jpeg").media_type, "image/jpeg");
         assert_eq!(claim(1, "webp").below, "c.webp");
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = PathBuf::from(OsStr::from_bytes(b"in/\xff.png"));
+        let job = Job {
+            inputs: inputs::all(&[name], &Buckets::default(), false).unwrap(),
+            ..job(&["unused"])
+        };
+        let outputs = outputs(folder.path(), &job);
+        let claimed = outputs.claim(&job.inputs[0], "webp").unwrap();
+        assert_eq!(claimed.below.as_bytes(), b"\xff.webp");
     }
 
     #[test]

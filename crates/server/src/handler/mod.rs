@@ -238,11 +238,11 @@ impl App {
     ) -> Result<Reply, Error> {
         let maker = &self.maker;
         // Hits cost nothing that somebody else could need.
-        let turn = match priority::gives_way(headers, self.token.as_ref()) {
+        let turn = match priority::is_idle(headers, self.token.as_ref()) {
             Ok(false) => None,
             _ if maker.has_fresh(known).await => None,
-            gives_way => {
-                gives_way?;
+            is_idle => {
+                is_idle?;
                 Some(maker.idle_turn(deadline).await?)
             }
         };

@@ -8,12 +8,12 @@ use crate::error::Error;
 /// The header, in lower case.
 const NAME: &str = "andon-priority";
 
-/// Does the request give way to all others? It may wait here for longer than others do, so only the administrator may
+/// Does the request have the priority that gives way to all others? It may wait here for longer than others do, so only the administrator may
 /// say so.
 ///
 /// # Errors
 /// An unknown priority; no token, or another.
-pub(crate) fn gives_way(headers: &HeaderMap, token: Option<&Token>) -> Result<bool, Error> {
+pub(crate) fn is_idle(headers: &HeaderMap, token: Option<&Token>) -> Result<bool, Error> {
     let Some(value) = headers.get(NAME) else {
         return Ok(false);
     };
@@ -43,7 +43,7 @@ mod tests {
                 headers.insert(NAME, HeaderValue::from_static(priority));
             }
             headers.insert(AUTHORIZATION, HeaderValue::from_static(given));
-            gives_way(&headers, token).map_err(|error| error.label())
+            is_idle(&headers, token).map_err(|error| error.label())
         };
         let (right, wrong) = ("Bearer a token of some length", "Bearer another one");
         assert_eq!(said(None, wrong, None), Ok(false));

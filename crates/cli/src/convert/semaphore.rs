@@ -2,13 +2,13 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many may pass at a time.
-pub(super) struct Gate {
+/// So many may work at a time.
+pub(super) struct Semaphore {
     free: Mutex<usize>,
     left: Condvar,
 }
 
-impl Gate {
+impl Semaphore {
     pub(super) fn new(most: usize) -> Self {
         Self {
             free: Mutex::new(most),
@@ -17,9 +17,9 @@ impl Gate {
     }
 
     /// Does `work` when there is room for it.
-    pub(super) fn pass<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         /// Also after a panic.
-        struct Leave<'a>(&'a Gate);
+        struct Leave<'a>(&'a Semaphore);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
@@ -45,10 +45,10 @@ mod tests {
 
     #[test]
     fn no_more_than_that_are_inside_and_all_get_in() {
-        let gate = Gate::new(2);
+        let semaphore = Semaphore::new(2);
         let (inside, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         andon_batch::each(8, 200, |_| {
-            gate.pass(|| {
+            semaphore.run(|| {
                 assert!(inside.fetch_add(1, Ordering::SeqCst) < 2);
                 std::thread::yield_now();
                 inside.fetch_sub(1, Ordering::SeqCst);
