@@ -242,6 +242,17 @@ fn idle_requests_need_the_token_and_normal_ones_do_not() {
     );
     assert_eq!(code, Some(1));
     assert!(said.contains("/trip/a.jpg: 401: "), "{said}");
+    let many: String = (1..=100)
+        .map(|width| format!("/r/fit:{width}x/trip/a.jpg\n"))
+        .collect();
+    let many = house.put("many.txt", &many);
+    let (code, said) = warm(&house.served.address, &[&many, "-c", "1"], "another token");
+    assert_eq!(code, Some(1));
+    assert!(said.contains("20 failed, 80 not asked for\n"), "{said}");
+    assert!(
+        said.contains("stopped: the first 20 requests were all refused; the last reply: 401: "),
+        "{said}"
+    );
     let args = [list.as_str(), "--token-env", "ANDON_NO_SUCH_TOKEN"];
     let (code, said) = house.warm(&args);
     assert_eq!(code, Some(1));

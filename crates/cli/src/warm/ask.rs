@@ -115,7 +115,15 @@ impl<'a> Job<'a> {
                             journal.add(&wanted.line())?;
                         }
                     }
-                    Next::Failed(why) => report.fail(wanted.line(), why),
+                    Next::Failed(why) => {
+                        report.fail(wanted.line(), why.clone());
+                        if report.refusals_only() >= MOST_REFUSALS_AT_FIRST {
+                            let all = format!(
+                                "the first {MOST_REFUSALS_AT_FIRST} requests were all refused; the last reply: {why}"
+                            );
+                            self.pace().stopped.get_or_insert(all);
+                        }
+                    }
                     Next::Later(..) | Next::Retry(..) | Next::Stopped => break,
                 }
                 progress.set_message("");
@@ -220,6 +228,9 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
 
 /// How often a request is sent again that failed through no fault of its own.
 const MOST_RETRIES: u32 = 5;
+
+/// A token that is wrong for so many is wrong for all.
+const MOST_REFUSALS_AT_FIRST: usize = 20;
 
 /// Where the server does not say how long.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -78,16 +78,23 @@ impl Report {
         self.failed.push((request, why));
     }
 
+    /// Requests that were refused (401 or 403), while nothing else came of any.
+    pub(super) fn refusals_only(&self) -> usize {
+        let is_refused =
+            |(_, why): &(String, String)| why.starts_with("401") || why.starts_with("403");
+        match self.succeeded() == 0 && self.failed.iter().all(is_refused) {
+            true => self.failed.len(),
+            false => 0,
+        }
+    }
+
+    fn succeeded(&self) -> usize {
+        self.hits + self.from_store + self.made + self.not_kept + self.unknown
+    }
+
     /// Of so many requests; the others were not asked.
     pub(super) fn ends(&mut self, of: usize) {
-        let asked = [
-            self.hits,
-            self.from_store,
-            self.made,
-            self.not_kept,
-            self.unknown,
-        ];
-        let asked = asked.iter().sum::<usize>() + self.failed.len();
+        let asked = self.succeeded() + self.failed.len();
         self.not_asked = of.saturating_sub(asked);
         self.failed.sort();
     }
