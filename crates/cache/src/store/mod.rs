@@ -17,12 +17,12 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use self::bucket::{Bucket, BucketError, Object, Version};
 use self::health::StoreHealth;

@@ -7,11 +7,11 @@ use super::Work;
 use super::queue::Price;
 
 /// A source's and a result's format.
-pub(crate) type Kind = (&'static str, &'static str);
+pub type Kind = (&'static str, &'static str);
 
 /// What was learned so far.
 #[derive(Debug, Default)]
-pub(super) struct Calibration {
+pub struct Calibration {
     /// Measured over planned.
     kinds: HashMap<Kind, Running>,
     all: Running,
@@ -21,7 +21,7 @@ pub(super) struct Calibration {
 
 impl Calibration {
     /// How long work that is planned to take `nanos` will take here.
-    pub(super) fn time(&self, kind: Kind, nanos: u64) -> Duration {
+    pub fn time(&self, kind: Kind, nanos: u64) -> Duration {
         // A kind that was never seen is taken to be as far off as all others.
         let ratio = self.kinds.get(&kind).unwrap_or(&self.all).factor();
         nanoseconds(nanos.max(LEAST_NANOS) as f64 * ratio)
@@ -40,12 +40,12 @@ impl Calibration {
     }
 
     /// How long work on a file of so many bytes will take, before anything else is known of it.
-    pub(super) fn guess(&self, bytes: u64) -> Duration {
+    pub fn guess(&self, bytes: u64) -> Duration {
         nanoseconds(bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE * self.per_byte.factor())
     }
 
     /// Work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
-    pub(super) fn learn(&mut self, kind: Kind, nanos: u64, bytes: u64, measured: Duration) {
+    pub fn learn(&mut self, kind: Kind, nanos: u64, bytes: u64, measured: Duration) {
         let measured = measured.as_nanos().max(1) as f64;
         let ratio = measured / nanos.max(LEAST_NANOS) as f64;
         self.kinds.entry(kind).or_default().see(ratio);

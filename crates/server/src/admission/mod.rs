@@ -13,7 +13,7 @@
 #[cfg(test)]
 mod batches;
 mod budget;
-mod calibration;
+pub mod calibration;
 mod cancel;
 mod cgroup;
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod closed_loop;
 mod counters;
 mod frames;
 pub(crate) mod priority;
-mod queue;
+pub mod queue;
 pub(crate) mod resources;
 mod seats;
 mod shared_decode;

@@ -5,23 +5,23 @@
 //! estimate of its work. [`Queue::join`] puts its job into the queue once the plan is known, [`Queue::next`]
 //! takes it out for a worker thread.
 //!
-//! **Order.** A job's turn is its arrival plus [`AGEING`] times its predicted time, at most
-//! [`MOST_AGEING`]: light work overtakes heavy, but nothing that arrives later than that much after a job
+//! **Order.** A job's turn is its arrival plus `AGEING` times its predicted time, at most
+//! `MOST_AGEING`: light work overtakes heavy, but nothing that arrives later than that much after a job
 //! can overtake it.
 //!
 //! **Admission.** A request is rejected for its predicted queueing delay at its own turn, never for how
 //! many others there are or what they are like. Up to `max_wait` everything is admitted while there are
-//! few ([`Rules::always_admitted`]), so that a wrong prediction cannot reject what clients that wait for
-//! their replies ask for, and for the first [`BURST`] of a longer queue. After that it is overload, and
+//! few (`Rules::always_admitted`), so that a wrong prediction cannot reject what clients that wait for
+//! their replies ask for, and for the first `BURST` of a longer queue. After that it is overload, and
 //! the limit is `target_wait`: more would only make everybody late.
 //!
 //! **Shared decodes.** Jobs that can use one decode form a batch, whose decode counts once. A request
 //! that may join a batch is always admitted: it costs little, and its turn has been paid for. Members are
 //! taken out of the queue together, out of their turn. What they hold is given back when the last of them
-//! is done. See [`Queue::along`].
+//! is done. See `Queue::along`.
 //!
 //! **Memory.** A job starts when its planned peak fits into what is left of the budget. Jobs that fit may
-//! pass one that does not, for [`PASSING`]; then nothing starts until it fits.
+//! pass one that does not, for `PASSING`; then nothing starts until it fits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,11 +32,11 @@ use super::budget::Budget;
 use crate::error::Cause;
 
 /// Time since the server started.
-pub(super) type Now = Duration;
+pub type Now = Duration;
 
 /// The queue, the requests that are on their way to it, and the jobs that have left it for a thread.
 #[derive(Debug)]
-pub(super) struct Queue<J> {
+pub struct Queue<J> {
     rules: Rules,
     budget: Budget,
     expected: BTreeMap<Turn, Expected>,
@@ -52,26 +52,26 @@ pub(super) struct Queue<J> {
 
 /// What the configuration says. A reload may change all of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub struct Rules {
     /// Worker threads.
-    pub(super) threads: usize,
+    pub threads: usize,
     /// Most requests that are admitted beside those that run: a backstop.
-    pub(super) most_waiting: usize,
+    pub most_waiting: usize,
     /// The longest predicted wait under lasting overload.
-    pub(super) target_wait: Duration,
+    pub target_wait: Duration,
     /// The longest predicted wait at all.
-    pub(super) max_wait: Duration,
+    pub max_wait: Duration,
 }
 
 /// What is known of a job before it runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Price {
+pub struct Price {
     /// Its predicted time on one thread, alone.
-    pub(super) time: Duration,
+    pub time: Duration,
     /// The part of it that a batch needs once.
-    pub(super) decode: Duration,
+    pub decode: Duration,
     /// The most bytes it plans to hold.
-    pub(super) bytes: u64,
+    pub bytes: u64,
 }
 
 impl Price {
@@ -87,16 +87,17 @@ impl Price {
 
 /// A request that is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub(super) cause: Cause,
+pub struct Refusal {
+    /// Which of the rules it failed.
+    pub cause: Cause,
     /// How long it would have waited: at its own turn, or behind all others for [`Cause::Count`].
-    pub(super) wait: Duration,
+    pub wait: Duration,
     /// What it would have had to be below; for [`Cause::Count`], nothing.
-    pub(super) limit: Duration,
+    pub limit: Duration,
 }
 
 /// When it is whose turn; ids tell equals apart, the earlier one first.
-pub(super) type Turn = (Now, u64);
+pub type Turn = (Now, u64);
 
 /// A request that was admitted and whose job is not in the queue yet.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +138,8 @@ impl Rules {
 }
 
 impl<J> Queue<J> {
-    pub(super) fn new(rules: Rules, bytes: u64) -> Self {
+    /// An empty queue before work that may plan with so many bytes.
+    pub fn new(rules: Rules, bytes: u64) -> Self {
         Self {
             rules,
             budget: Budget::new(bytes),
@@ -159,7 +161,10 @@ impl<J> Queue<J> {
     /// Admits a request whose work is estimated as `guess`, or tells why not. `source` names the very bytes
     /// that it begins with, if others may begin with them, too. What is admitted either joins or is
     /// [forgotten](Self::forget).
-    pub(super) fn expect(
+    ///
+    /// # Errors
+    /// Why it is not admitted.
+    pub fn expect(
         &mut self,
         now: Now,
         guess: Duration,
@@ -184,7 +189,7 @@ impl<J> Queue<J> {
     }
 
     /// A request that was admitted for this turn will not join.
-    pub(super) fn forget(&mut self, turn: Turn) {
+    pub fn forget(&mut self, turn: Turn) {
         self.expected.remove(&turn);
     }
 
@@ -193,7 +198,10 @@ impl<J> Queue<J> {
     /// jobs can use one decode.
     ///
     /// A job that plans with more bytes than the whole budget never gets here.
-    pub(super) fn join(
+    ///
+    /// # Errors
+    /// Why it is not admitted after all.
+    pub fn join(
         &mut self,
         now: Now,
         expected: Turn,
@@ -230,7 +238,7 @@ impl<J> Queue<J> {
     }
 
     /// The job whose turn it is, if it fits into memory: its id and itself. It runs from now on.
-    pub(super) fn next(&mut self, now: Now) -> Option<(u64, J)> {
+    pub fn next(&mut self, now: Now) -> Option<(u64, J)> {
         let first = *self.waiting.first_key_value()?.0;
         let turn = if self.fits(first) {
             first
@@ -296,7 +304,7 @@ impl<J> Queue<J> {
     }
 
     /// A job that ran is over.
-    pub(super) fn done(&mut self, id: u64) {
+    pub fn done(&mut self, id: u64) {
         if let Some(index) = self.running.iter().position(|job| job.id == id) {
             let job = self.running.swap_remove(index);
             let mut others = self.running.iter_mut();
@@ -308,7 +316,7 @@ impl<J> Queue<J> {
     }
 
     /// Takes a job out that no thread has begun.
-    pub(super) fn withdraw(&mut self, id: u64) -> Option<J> {
+    pub fn withdraw(&mut self, id: u64) -> Option<J> {
         let turn = *self.waiting.keys().find(|turn| turn.1 == id)?;
         let Waiting { batch, job, .. } = self.waiting.remove(&turn)?;
         self.settle(batch);

@@ -1,11 +1,10 @@
 //! Results that another node has made: they are looked up in the store that nodes share, within the flight that would
 //! make them. The look-up goes first, but not for long; after that both run, and the first whole result is taken.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Hit, Ticket};
+use andon_cache::{Hit, Ticket, found_or_made};
 use andon_dialects::Ask;
 
 use super::result::ResultJob;
@@ -16,11 +15,7 @@ use crate::results::caching::{Notes, Resolved, Terms};
 use crate::sources::resolver::OpenSource;
 
 /// What was found there.
-enum Found {
-    Fresh(Made),
-    /// Its origin may say that it is still good.
-    Stale(Arc<Resolved>, Hit),
-}
+type Found = andon_cache::Found<Made, (Arc<Resolved>, Hit)>;
 
 impl Maker {
     /// The result of a file, which another node made of the same file, or one that is made now.
@@ -86,30 +81,8 @@ impl Maker {
         M: Future<Output = Result<Made, Error>>,
     {
         let patience = self.results.cache.patience_for_store().unwrap_or_default();
-        let mut look_up = pin!(look_up);
-        match tokio::time::timeout(patience.min(most), &mut look_up).await {
-            Ok(Some(Found::Fresh(made))) => return Ok(made),
-            Ok(Some(Found::Stale(resolved, hit))) => return make(Some((resolved, hit))).await,
-            Ok(None) => return make(None).await,
-            Err(_) => {}
-        }
-        let mut make = pin!(make(None));
-        tokio::select! {
-            biased;
-            made = &mut make => match made {
-                // Where nothing can be made now, what the store has is as good as ever.
-                Err(error) if error.status().is_server_error() => match look_up.await {
-                    Some(Found::Fresh(made)) => Ok(made),
-                    _ => Err(error),
-                },
-                made => made,
-            },
-            found = &mut look_up => match found {
-                // What was being made is withdrawn.
-                Some(Found::Fresh(made)) => Ok(made),
-                _ => make.await,
-            },
-        }
+        let can_wait = |error: &Error| error.status().is_server_error();
+        found_or_made(patience.min(most), look_up, make, can_wait).await
     }
 
     /// Looks up by what is known of the source here or, on a node that never saw it, by what others have noted.
@@ -127,7 +100,7 @@ impl Maker {
         let hit = self.fitting(job, &resolved, job.ticket).await?;
         Some(match fresh_for(&hit) {
             Some(left) => Found::Fresh(Made::by_another(&hit, left, began)),
-            None => Found::Stale(resolved, hit),
+            None => Found::Stale((resolved, hit)),
         })
     }
 

@@ -1,0 +1,112 @@
+//! A look-up in the store that nodes share, and the making of the result beside it: the look-up goes first, but not
+//! for long. After that both run, and the first whole result is taken.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+/// What a look-up found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found<T, S> {
+    /// A result that is good as it is.
+    Fresh(T),
+    /// One whose origin may say that it is still good.
+    Stale(S),
+}
+
+/// What `look_up` finds, or what `make` makes. The look-up is alone for `wait` at the longest; `make` is handed what is
+/// stale. A result that cannot be made now (`can_wait` says of which errors that is true) is waited for in the store.
+///
+/// # Errors
+/// That of `make`.
+pub async fn found_or_made<T, S, E, M>(
+    wait: Duration,
+    look_up: impl Future<Output = Option<Found<T, S>>>,
+    make: impl FnOnce(Option<S>) -> M,
+    can_wait: impl Fn(&E) -> bool,
+) -> Result<T, E>
+where
+    M: Future<Output = Result<T, E>>,
+{
+    let mut look_up = pin!(look_up);
+    match timeout(wait, &mut look_up).await {
+        Ok(Some(Found::Fresh(found))) => return Ok(found),
+        Ok(Some(Found::Stale(stale))) => return make(Some(stale)).await,
+        Ok(None) => return make(None).await,
+        Err(_) => {}
+    }
+    let mut make = pin!(make(None));
+    tokio::select! {
+        biased;
+        made = &mut make => match made {
+            // Where nothing can be made now, what the store has is as good as ever.
+            Err(error) if can_wait(&error) => match look_up.await {
+                Some(Found::Fresh(found)) => Ok(found),
+                _ => Err(error),
+            },
+            made => made,
+        },
+        found = &mut look_up => match found {
+            // What was being made is withdrawn.
+            Some(Found::Fresh(found)) => Ok(found),
+            _ => make.await,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Ready, pending, ready};
+
+    use super::*;
+
+    type Looked = Option<Found<&'static str, &'static str>>;
+
+    async fn race(
+        look_up: impl Future<Output = Looked>,
+        make: impl Future<Output = Result<&'static str, &'static str>>,
+    ) -> Result<&'static str, &'static str> {
+        found_or_made(Duration::ZERO, look_up, |_| make, |_| true).await
+    }
+
+    #[tokio::test]
+    async fn what_the_store_has_at_once_is_not_made() {
+        let look_up = ready(Some(Found::<_, ()>::Fresh("found")));
+        let make = |_| -> Ready<Result<_, ()>> { unreachable!("it is there") };
+        let result = found_or_made(Duration::from_secs(3600), look_up, make, |()| true).await;
+        assert_eq!(result, Ok("found"));
+    }
+
+    #[tokio::test]
+    async fn what_is_stale_is_handed_to_the_making() {
+        let look_up = ready(Some(Found::<&str, _>::Stale("old")));
+        let make = |stale: Option<&'static str>| ready(stale.ok_or(()));
+        let result = found_or_made(Duration::from_secs(3600), look_up, make, |()| true).await;
+        assert_eq!(result, Ok("old"));
+    }
+
+    #[tokio::test]
+    async fn beside_a_store_that_hangs_the_result_is_made_and_its_error_waits_for_the_store() {
+        assert_eq!(race(pending(), ready(Ok("made"))).await, Ok("made"));
+        let late = async {
+            tokio::task::yield_now().await;
+            Some(Found::Fresh("found"))
+        };
+        assert_eq!(race(late, ready(Err("too busy"))).await, Ok("found"));
+        let nothing = async {
+            tokio::task::yield_now().await;
+            None
+        };
+        assert_eq!(race(nothing, ready(Err("too busy"))).await, Err("too busy"));
+    }
+
+    #[tokio::test]
+    async fn what_is_being_made_is_withdrawn_when_the_store_is_faster() {
+        let late = async {
+            tokio::task::yield_now().await;
+            Some(Found::Fresh("found"))
+        };
+        assert_eq!(race(late, pending()).await, Ok("found"));
+    }
+}
