@@ -1,0 +1,149 @@
+//! The load balancer: it asks the node that an image belongs to, or the next one that is up and not over its bound.
+
+use crate::images;
+use crate::ring::Ring;
+
+/// Nodes as a load balancer sees them.
+#[derive(Debug)]
+pub struct Balancer {
+    ring: Ring,
+    nodes: Vec<State>,
+    /// Bounded loads: the most requests under way at a node, over their mean at those that are up.
+    factor: Option<f64>,
+    under_way: u64,
+    up: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    is_up: bool,
+    under_way: u64,
+    requests: u64,
+    /// In a row.
+    failures: u32,
+}
+
+impl Balancer {
+    /// So many nodes, all up.
+    pub fn new(nodes: usize, factor: Option<f64>) -> Self {
+        let mut balancer = Self {
+            ring: Ring::new(0, 0),
+            nodes: Vec::new(),
+            factor,
+            under_way: 0,
+            up: 0,
+        };
+        balancer.grow(nodes);
+        balancer
+    }
+
+    /// Has so many nodes from now on; those that are new are up.
+    pub fn grow(&mut self, nodes: usize) {
+        let new = State {
+            is_up: true,
+            under_way: 0,
+            requests: 0,
+            failures: 0,
+        };
+        self.up += nodes - self.nodes.len();
+        self.nodes.resize(nodes, new);
+        self.ring = Ring::new(nodes, POINTS);
+    }
+
+    /// The node that a request for this image is sent to, other than `not`. [`Balancer::leave`] follows.
+    pub fn enter(&mut self, image: u32, not: Option<u32>) -> Option<u32> {
+        let most = self.factor.map_or(u64::MAX, |factor| {
+            let mean = (self.under_way + 1) as f64 / self.up.max(1) as f64;
+            (factor * mean).ceil() as u64
+        });
+        let takes = |node: &u32| {
+            let state = &self.nodes[*node as usize];
+            state.is_up && state.under_way < most && Some(*node) != not
+        };
+        let node = self.ring.from(images::hash(image)).find(takes)?;
+        let state = &mut self.nodes[node as usize];
+        state.under_way += 1;
+        state.requests += 1;
+        self.under_way += 1;
+        Some(node)
+    }
+
+    /// The request is over; whether the node was there to answer. One that was not twice in a row is down.
+    pub fn leave(&mut self, node: u32, was_there: bool) {
+        self.under_way -= 1;
+        let state = &mut self.nodes[node as usize];
+        state.under_way -= 1;
+        state.failures = match was_there {
+            true => 0,
+            false => state.failures + 1,
+        };
+        if state.failures >= MOST_FAILURES {
+            self.set(node, false);
+        }
+    }
+
+    /// A node is up, or down.
+    pub fn set(&mut self, node: u32, is_up: bool) {
+        let state = &mut self.nodes[node as usize];
+        if state.is_up != is_up {
+            state.is_up = is_up;
+            state.failures = 0;
+            match is_up {
+                true => self.up += 1,
+                false => self.up -= 1,
+            }
+        }
+    }
+
+    /// The most requests of a node, over their mean; what follows is counted from 0.
+    pub fn take_most_requests(&mut self) -> f64 {
+        let all: u64 = self.nodes.iter().map(|node| node.requests).sum();
+        let most = self.nodes.iter().map(|node| node.requests).max();
+        let mean = all as f64 / self.nodes.len() as f64;
+        self.nodes.iter_mut().for_each(|node| node.requests = 0);
+        most.unwrap_or(0) as f64 / mean
+    }
+}
+
+/// Of a node on the ring: nginx's number, and HAProxy's for a weight of 10.
+pub const POINTS: usize = 160;
+
+/// nginx's `max_fails` as `andon lb-config` writes it.
+const MOST_FAILURES: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_goes_to_its_owner_until_that_is_down_and_comes_back() {
+        let mut balancer = Balancer::new(10, None);
+        let owner = balancer.enter(1, None).expect("a node");
+        assert_eq!(balancer.enter(1, None), Some(owner));
+        assert_ne!(balancer.enter(1, Some(owner)), Some(owner));
+        balancer.leave(owner, false);
+        balancer.leave(owner, false);
+        let other = balancer.enter(1, None).expect("a node");
+        assert_ne!(other, owner);
+        balancer.set(owner, true);
+        assert_eq!(balancer.enter(1, None), Some(owner));
+    }
+
+    #[test]
+    fn no_node_has_more_than_its_bound() {
+        let mut balancer = Balancer::new(10, Some(1.5));
+        for _ in 0..1000 {
+            balancer.enter(1, None).expect("a node");
+        }
+        let most = balancer.nodes.iter().map(|node| node.under_way).max();
+        assert_eq!(most, Some(150));
+    }
+
+    #[test]
+    fn nobody_is_asked_when_all_are_down() {
+        let mut balancer = Balancer::new(2, None);
+        balancer.set(0, false);
+        balancer.set(1, false);
+        assert_eq!(balancer.enter(1, None), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! Many requests for one image at the same moment, at a fleet that has nothing in memory.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::bucket::Weather;
+use crate::fleet::{Fleet, Setup};
+use crate::node::Sources;
+use crate::random::Random;
+use crate::tally::Tally;
+use crate::zipf::{Zipf, shares};
+
+/// How many, and among what.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Burst {
+    /// Nodes.
+    pub nodes: usize,
+    /// Requests for the one image.
+    pub requests: u32,
+    /// Bounded loads of the load balancer, if any.
+    pub factor: Option<f64>,
+    /// Are there at the same moment requests for other images: as many as there are for each request of the hottest of
+    /// five million by Zipf's law with this α?
+    pub among: Option<f64>,
+    /// Is the store down?
+    pub store_is_down: bool,
+}
+
+/// What it came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// What was tried.
+    pub burst: Burst,
+    /// All requests.
+    pub tally: Tally,
+    /// How often threads began to make the one image.
+    pub begun: u32,
+    /// Nodes that the one image is in the memory of, afterwards.
+    pub holders: u32,
+}
+
+/// Tries it.
+pub async fn run(burst: Burst, seed: u64) -> Outcome {
+    let fleet = Fleet::start(Setup {
+        nodes: burst.nodes,
+        room: 1000,
+        sources: Sources::Network,
+        shares: true,
+        factor: burst.factor,
+        tries: 2,
+        images: 0,
+    })
+    .await;
+    if burst.store_is_down {
+        fleet.store().set(Weather::Down);
+    }
+    match burst.among {
+        None => (0..burst.requests).for_each(|_| fleet.request(HOTTEST)),
+        Some(alpha) => {
+            let shares = shares(IMAGES, alpha);
+            let (zipf, mut random) = (Zipf::of(&shares), Random::new(seed));
+            let mut left = burst.requests;
+            while left > 0 {
+                let image = zipf.draw(&mut random);
+                left -= u32::from(image == HOTTEST);
+                fleet.request(image);
+            }
+        }
+    }
+    fleet.settle().await;
+    // Uploads end, and nothing else is under way.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let key = crate::images::key(HOTTEST);
+    let holds = |number: &u32| fleet.node(*number).at_hand(&key).is_some();
+    let holders = fleet.numbers().filter(holds).count() as u32;
+    Outcome {
+        burst,
+        tally: fleet.take_tally(),
+        begun: fleet.made().begun(HOTTEST),
+        holders,
+    }
+}
+
+const HOTTEST: u32 = 0;
+const IMAGES: usize = 5_000_000;

@@ -1,0 +1,48 @@
+//! What happens to a fleet, scenario by scenario.
+
+pub mod burst;
+pub mod overload;
+pub mod planted;
+pub mod purge;
+pub mod timeline;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::time::{Instant, sleep_until};
+
+use crate::fleet::Fleet;
+use crate::random::Random;
+
+/// Makes runtimes of one thread each whose clock is paused: it jumps to the next timer when there is nothing to do.
+pub type Runtimes = fn() -> Runtime;
+
+/// Requests that arrive independently of each other (Poisson), for a time.
+struct Arrivals {
+    /// Of all requests, per second.
+    rate: f64,
+    time: Duration,
+}
+
+impl Arrivals {
+    /// Has them arrive, each for an image that `next` names; `every_tick` is called once per millisecond.
+    async fn at(
+        &self,
+        fleet: &Arc<Fleet>,
+        random: &mut Random,
+        mut next: impl FnMut(&mut Random) -> u32,
+        mut every_tick: impl FnMut(u64),
+    ) {
+        let start = Instant::now();
+        let ticks = self.time.as_millis() as u64;
+        for tick in 0..ticks {
+            every_tick(tick);
+            for _ in 0..random.events(self.rate / 1000.0) {
+                let image = next(random);
+                fleet.request(image);
+            }
+            sleep_until(start + Duration::from_millis(tick + 1)).await;
+        }
+    }
+}

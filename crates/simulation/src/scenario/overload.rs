@@ -1,0 +1,82 @@
+//! More than a fleet can make: every request is for another image, and the load balancer asks a second node where the
+//! first one rejects.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Arrivals;
+use crate::fleet::{Fleet, Setup, THREADS};
+use crate::images::MILLIS;
+use crate::node::Sources;
+use crate::random::Random;
+use crate::tally::Tally;
+
+/// How much.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Overload {
+    /// Nodes.
+    pub nodes: usize,
+    /// Requests, over what all worker threads can make.
+    pub times: f64,
+    /// Nodes that are asked for a request.
+    pub tries: u32,
+    /// Seconds that count, after two that do not.
+    pub seconds: u64,
+}
+
+/// What it came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// What was tried.
+    pub overload: Overload,
+    /// To requests.
+    pub tally: Tally,
+    /// Work that was done, in per cent of what all threads can do.
+    pub goodput: f64,
+}
+
+/// Tries it.
+pub async fn run(overload: Overload, seed: u64) -> Outcome {
+    let fleet = Fleet::start(Setup {
+        nodes: overload.nodes,
+        room: 1,
+        sources: Sources::Network,
+        shares: false,
+        factor: None,
+        tries: overload.tries,
+        images: 0,
+    })
+    .await;
+    let mut random = Random::new(seed);
+    let threads = (overload.nodes * THREADS) as f64;
+    let mean = MILLIS.iter().sum::<u64>() as f64 / MILLIS.len() as f64 / 1000.0;
+    let rate = overload.times * threads / mean;
+    let mut image = 0;
+    let mut next = |_: &mut Random| {
+        image += 1;
+        image
+    };
+    let arrivals = |seconds| Arrivals {
+        rate,
+        time: Duration::from_secs(seconds),
+    };
+    arrivals(LEAD_IN)
+        .at(&fleet, &mut random, &mut next, |_| {})
+        .await;
+    fleet.take_tally();
+    let before = fleet.made().work();
+    let counted = arrivals(overload.seconds);
+    counted.at(&fleet, &mut random, &mut next, |_| {}).await;
+    let work = fleet.made().work() - before;
+    let tally = fleet.take_tally();
+    fleet.settle().await;
+    Outcome {
+        overload,
+        tally,
+        goodput: 100.0 * work.as_secs_f64() / (threads * overload.seconds as f64),
+    }
+}
+
+/// Seconds until queues and predictions are what they will be.
+const LEAD_IN: u64 = 2;

@@ -1,0 +1,140 @@
+//! What became of requests.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// Counts of a phase.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Tally {
+    /// Requests.
+    pub requests: u64,
+    /// Answered from the memory tier.
+    pub memory: u64,
+    /// Answered by a result that was already being looked up or made for another request.
+    pub joined: u64,
+    /// Answered from the store.
+    pub store: u64,
+    /// Answered by a result that was made for them.
+    pub made: u64,
+    /// Sent to a second node.
+    pub retried: u64,
+    /// Rejected (503).
+    pub rejected: u64,
+    /// Not answered at all.
+    pub lost: u64,
+    /// Answered with another image's result.
+    pub wrong: u64,
+    /// What requests took that the memory tier did not answer, and that were answered.
+    pub misses: Latencies,
+    /// What the making of results took, queueing included.
+    pub making: Latencies,
+}
+
+impl Tally {
+    /// A part of all requests, in per cent.
+    #[must_use]
+    pub fn per_cent(&self, part: u64) -> f64 {
+        100.0 * part as f64 / self.requests as f64
+    }
+
+    /// What a share of all requests that were answered took at most, in milliseconds; those from memory take nothing.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> f64 {
+        let answered = self.memory + self.misses.count();
+        let slower = ((1.0 - share) * answered as f64).floor() as u64;
+        self.misses.with_slower(slower)
+    }
+}
+
+/// A histogram of times, in whole milliseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Latencies(Vec<u64>);
+
+impl Latencies {
+    /// One more.
+    pub fn record(&mut self, time: Duration) {
+        let millis = time.as_millis() as usize;
+        if self.0.len() <= millis {
+            self.0.resize(millis + 1, 0);
+        }
+        self.0[millis] += 1;
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// What this share of them took at most, in milliseconds; NaN if there are none.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> f64 {
+        match self.count() {
+            0 => f64::NAN,
+            count => self.with_slower(((1.0 - share) * count as f64).floor() as u64),
+        }
+    }
+
+    /// The time that so many are slower than; 0 if there are not as many.
+    fn with_slower(&self, slower: u64) -> f64 {
+        let mut seen = 0;
+        for (millis, count) in self.0.iter().enumerate().rev() {
+            seen += count;
+            if seen > slower {
+                return millis as f64;
+            }
+        }
+        0.0
+    }
+}
+
+/// The count and three quantiles.
+impl Serialize for Latencies {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Summary {
+            count: u64,
+            p50_ms: f64,
+            p99_ms: f64,
+            most_ms: f64,
+        }
+        let summary = Summary {
+            count: self.count(),
+            p50_ms: self.quantile(0.5),
+            p99_ms: self.quantile(0.99),
+            most_ms: self.quantile(1.0),
+        };
+        summary.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_a_sorted_list() {
+        let mut latencies = Latencies::default();
+        for millis in (1..=100).rev() {
+            latencies.record(Duration::from_millis(millis));
+        }
+        assert_eq!(latencies.quantile(0.5), 50.0);
+        assert_eq!(latencies.quantile(0.99), 99.0);
+        assert_eq!(latencies.quantile(1.0), 100.0);
+        assert!(Latencies::default().quantile(0.5).is_nan());
+    }
+
+    #[test]
+    fn requests_from_memory_take_nothing() {
+        let mut tally = Tally {
+            memory: 900,
+            ..Tally::default()
+        };
+        for millis in 1..=100 {
+            tally.misses.record(Duration::from_millis(millis));
+        }
+        assert_eq!(tally.quantile(0.5), 0.0);
+        assert_eq!(tally.quantile(0.99), 90.0);
+    }
+}
