@@ -1,0 +1,119 @@
+//! The commands of `andon`: their arguments, and what they do.
+
+#![forbid(unsafe_code)]
+
+mod completions;
+mod config_check;
+mod convert;
+mod explain;
+mod import;
+mod journal;
+mod lab;
+mod lb_config;
+mod man;
+mod place;
+mod play;
+mod print;
+mod purge;
+mod reference;
+mod render;
+mod serve;
+mod shadow;
+mod sign;
+mod template;
+mod translate;
+mod tune;
+mod warm;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "andon", version, about, after_help = AFTER, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Play(play::Args),
+    Render(render::Args),
+    Explain(explain::Args),
+    Convert(Box<convert::Args>),
+    Purge(purge::Args),
+    Warm(warm::Args),
+    Translate(translate::Args),
+    Sign(sign::Args),
+    Import(import::Args),
+    Shadow(shadow::Args),
+    Lab(Box<lab::Args>),
+    Tune(tune::Args),
+    Config(config_check::Args),
+    LbConfig(lb_config::Args),
+    Reference(reference::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Runs the command that the program's arguments name, and says how it ended.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Before there is a second thread, and anything to free.
+    andon_codecs::allocator::return_free_memory();
+    let result = match parse().command {
+        Command::Serve(args) => serve::run(&args),
+        Command::Play(args) => play::run(&args),
+        Command::Render(args) => render::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Purge(args) => purge::run(&args),
+        Command::Warm(args) => return warm::run(&args).unwrap_or_else(failed),
+        Command::Translate(args) => translate::run(&args),
+        Command::Sign(args) => sign::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
+        Command::Lab(args) => return lab::run(&args),
+        Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
+        Command::Config(args) => config_check::run(&args),
+        Command::LbConfig(args) => lb_config::run(&args),
+        Command::Reference(args) => reference::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(error),
+    }
+}
+
+/// The laboratory's exit codes are its own: 2 says something about a run there.
+fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let lab = std::env::args_os().nth(1).is_some_and(|word| word == "lab");
+        let _ = error.print();
+        std::process::exit(match error.exit_code() {
+            2 if lab => lab::USAGE.into(),
+            code => code,
+        })
+    })
+}
+
+fn failed(error: anyhow::Error) -> ExitCode {
+    eprintln!("andon: {error:#}");
+    ExitCode::FAILURE
+}
+
+const AFTER: &str = "\
+Examples:
+  andon serve ~/photos
+  andon play ~/photos
+  curl 'http://127.0.0.1:8080/small_light(dw=250,dh=250,q=90)/trip/a.jpg' -o small.jpg
+  andon render '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos -o small.jpg
+  andon explain '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos
+  andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
+  andon tune ~/photos
+
+Exit codes: 0 done, 1 it failed and the message says why, 2 the command line was not understood.";
