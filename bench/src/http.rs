@@ -3,13 +3,14 @@
 //! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
 //! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
 //! The second compares cached hits with nginx's, the third does so over TLS, the fourth asks how much sooner a
-//! lone picture is ready with all cores.
+//! lone picture is ready with all cores, the fifth compares with sharp's server.
 
 pub(crate) mod client;
 mod h2load;
 mod hits;
 mod lone;
 mod nginx;
+mod peers;
 pub(crate) mod server;
 mod strace;
 mod tls;
@@ -29,6 +30,7 @@ use crate::proc::Threads;
 use crate::raw;
 use hits::Hits;
 use lone::Lone;
+use peers::Peers;
 use server::{ResultCaching, Server};
 use tls::TlsHits;
 
@@ -47,6 +49,9 @@ pub(crate) struct HttpArgs {
     /// Leave out the run under strace.
     #[arg(long)]
     no_strace: bool,
+    /// One short round beside sharp: a first look, not a result to publish.
+    #[arg(long)]
+    quick: bool,
 }
 
 impl HttpArgs {
@@ -58,6 +63,7 @@ impl HttpArgs {
             Some(Part::Hits) => "bench-http-hits",
             Some(Part::Tls) => "bench-http-tls",
             Some(Part::Lone) => "bench-http-lone",
+            Some(Part::Peers) => "bench-http-peers",
         }
     }
 }
@@ -73,6 +79,8 @@ enum Part {
     Tls,
     /// A large photograph that is alone, and what lending cores to it costs under load.
     Lone,
+    /// sharp's server on the same photographs, each file asked for once.
+    Peers,
 }
 
 /// The results of a run, saved under `runs/`.
@@ -84,6 +92,7 @@ pub(crate) struct Run {
     cached_hits: Option<Hits>,
     cached_hits_over_tls: Option<TlsHits>,
     lone_request: Option<Lone>,
+    peers: Option<Peers>,
 }
 
 /// Pictures made.
@@ -124,12 +133,14 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let hits = wanted(Part::Hits).then(|| hits::run(args.connections, photos));
     let tls = wanted(Part::Tls).then(|| tls::run(args.connections, photos));
     let lone = wanted(Part::Lone).then(|| lone::run(args.connections, photos));
+    let peers = wanted(Part::Peers).then(|| peers::run(args.connections, photos, args.quick));
     Ok(Run {
         machine,
         pixels: pixels.transpose()?,
         cached_hits: hits.transpose()?,
         cached_hits_over_tls: tls.transpose()?,
         lone_request: lone.transpose()?,
+        peers: peers.transpose()?,
     })
 }
 

@@ -1,0 +1,185 @@
+//! One load on one server.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::photographs::{self, Set};
+use super::sharp::Sharp;
+use crate::http::client::{Connection, together};
+use crate::http::server::{ResultCaching, Server};
+use crate::proc;
+
+/// Who answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    Andon,
+    Sharp,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Work {
+    /// Every file once, within a square of so many px.
+    Side { side: u32 },
+    /// Every file in the seven widths of a page's `srcset`, which nobody has asked for before.
+    Srcset,
+    /// Sizes of 400 px and a little less, of files of which another size was asked for before.
+    Second,
+}
+
+/// What one load came to.
+#[derive(Serialize)]
+pub(super) struct Load {
+    pub(super) images: usize,
+    pub(super) seconds: f64,
+    /// Of the server's.
+    pub(super) cpu_seconds: f64,
+    peak_bytes: u64,
+}
+
+const SRCSET: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
+
+/// How many files are known before the load of `Second`, and the size in which.
+const KNOWN: usize = 32;
+const KNOWN_SIDE: u32 = 800;
+/// How many sizes of each are asked for.
+const SECOND_SIZES: usize = 8;
+
+/// Asks a server that was just started, whose caches are empty.
+pub(super) fn measure(
+    peer: Peer,
+    set: &Set,
+    work: Work,
+    connections: usize,
+    seconds: f64,
+) -> Result<Load> {
+    let folder = photographs::folder()?;
+    match peer {
+        Peer::Andon => {
+            let server = Server::start(&folder, ResultCaching::WithoutLog)?;
+            let load = ask(
+                peer,
+                server.address(),
+                server.pid(),
+                set,
+                work,
+                connections,
+                seconds,
+            )?;
+            server.stop()?;
+            Ok(load)
+        }
+        Peer::Sharp => {
+            let server = Sharp::start(&folder)?;
+            ask(
+                peer,
+                server.address(),
+                server.pid(),
+                set,
+                work,
+                connections,
+                seconds,
+            )
+        }
+    }
+}
+
+/// What one server answers to one kind of request.
+pub(super) fn url(peer: Peer, side: u32, name: &str) -> String {
+    match peer {
+        Peer::Andon => format!("/r/fit:{side}x{side},as:jpeg,q:80/{name}"),
+        Peer::Sharp => format!("/{side}/{name}"),
+    }
+}
+
+fn ask(
+    peer: Peer,
+    address: SocketAddr,
+    pid: u32,
+    set: &Set,
+    work: Work,
+    connections: usize,
+    seconds: f64,
+) -> Result<Load> {
+    // Names that the load does not come to: both servers have their code in memory, and threads.
+    let (asked, others) = set.names.split_at(set.names.len() - 4 * connections);
+    let warm_up: Vec<(u32, &String)> = others.iter().map(|name| (300, name)).collect();
+    let mut end = warm_up.len();
+    closed_loops(peer, address, connections, &|number| {
+        (number < end).then(|| warm_up[number])
+    })?;
+    if work == Work::Second {
+        end = KNOWN;
+        closed_loops(peer, address, connections, &|number| {
+            (number < end).then(|| (KNOWN_SIDE, &asked[number]))
+        })?;
+    }
+    let request = |number: usize| match work {
+        Work::Side { side } => asked.get(number).map(|name| (side, name)),
+        Work::Srcset => asked
+            .get(number / SRCSET.len())
+            .map(|name| (SRCSET[number % SRCSET.len()], name)),
+        Work::Second => {
+            let round = number / KNOWN;
+            (round < SECOND_SIZES).then(|| (400 - 8 * round as u32, &asked[number % KNOWN]))
+        }
+    };
+    let before = proc::cpu_seconds(pid)?;
+    let start = Instant::now();
+    let images = closed_loops(peer, address, connections, &|number| {
+        let in_time = work == Work::Second || start.elapsed().as_secs_f64() < seconds;
+        let request = request(number);
+        debug_assert!(
+            work == Work::Second || request.is_some(),
+            "there are too few names"
+        );
+        request.filter(|_| in_time)
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    ensure!(
+        work == Work::Second || request(images).is_some(),
+        "all {} names were asked for; the load is too long",
+        asked.len()
+    );
+    Ok(Load {
+        images,
+        seconds,
+        cpu_seconds: proc::cpu_seconds(pid)? - before,
+        peak_bytes: proc::status_bytes(&pid.to_string(), "VmHWM")?,
+    })
+}
+
+/// Every connection asks for the next request until there is none; how many were answered.
+fn closed_loops<'a>(
+    peer: Peer,
+    address: SocketAddr,
+    connections: usize,
+    request: &(impl Fn(usize) -> Option<(u32, &'a String)> + Sync),
+) -> Result<usize> {
+    let (next, answered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    together(connections, || {
+        let mut connection = Connection::to(address)?;
+        while let Some((side, name)) = request(next.fetch_add(1, Ordering::Relaxed)) {
+            connection.get(&url(peer, side, name))?;
+            answered.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    Ok(answered.into_inner())
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Side { side } => write!(f, "{side} px"),
+            Self::Srcset => f.write_str("seven widths"),
+            Self::Second => f.write_str("second size"),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Photographs of a few sizes, each under many names, so that no two requests are for the same file.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::engines::{engine, render};
+use crate::photos::Folder;
+
+/// Photographs of one size.
+pub(super) struct Set {
+    pub(super) megapixels: u32,
+    /// Of the files, below the folder of all sets, each photograph's first name before any second one.
+    pub(super) names: Vec<String>,
+    /// How many photographs there are.
+    pub(super) distinct: usize,
+}
+
+/// The folder beside this program in which all sets are.
+pub(super) fn folder() -> Result<PathBuf> {
+    Ok(env::current_exe()?.with_file_name("bench-peers-photographs"))
+}
+
+/// The photographs at so many megapixels, enlarged where they are smaller. What was made once is not made again.
+pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
+    let folder = folder()?;
+    fs::create_dir_all(folder.join(megapixels.to_string()))?;
+    let mut firsts = Vec::new();
+    for photo in &photos.names {
+        let name = format!("{megapixels}/{photo}");
+        let file = folder.join(&name);
+        if !file.is_file() {
+            make(&photos.read(photo)?, megapixels, &file).with_context(|| name.clone())?;
+        }
+        firsts.push(file);
+    }
+    let mut names = Vec::new();
+    for copy in 0..NAMES.div_ceil(firsts.len()) {
+        for (photo, first) in photos.names.iter().zip(&firsts) {
+            let name = format!("{megapixels}/{copy:04}-{photo}");
+            if !folder.join(&name).exists() {
+                fs::hard_link(first, folder.join(&name))?;
+            }
+            names.push(name);
+        }
+    }
+    Ok(Set {
+        megapixels,
+        names,
+        distinct: firsts.len(),
+    })
+}
+
+/// More than are asked for in one load.
+const NAMES: usize = 8192;
+
+fn make(original: &[u8], megapixels: u32, file: &Path) -> Result<()> {
+    let info = engine().probe(original)?;
+    let pixels = f64::from(info.width) * f64::from(info.height);
+    let scale = (f64::from(megapixels) * 1e6 / pixels).sqrt();
+    let side = |length: u32| (f64::from(length) * scale).ceil();
+    let (width, height) = (side(info.width), side(info.height));
+    let recipe = format!("fit:{width}x{height}:enlarge,as:jpeg,q:90,chroma:420");
+    // Whole or not at all, whenever this is interrupted.
+    let unfinished = file.with_extension("unfinished");
+    fs::write(&unfinished, render(&recipe, original)?)?;
+    fs::rename(&unfinished, file)?;
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! How good the images of both are, against a full decode and Lanczos3 in floats.
+
+use std::fs;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::load::{Peer, url};
+use super::photographs::{self, Set};
+use super::sharp::Sharp;
+use crate::http::client::Connection;
+use crate::http::server::{ResultCaching, Server};
+use crate::peers;
+use crate::quality::psnr;
+use crate::reference;
+use crate::stats::mean;
+
+/// Means of all photographs.
+#[derive(Serialize)]
+pub(super) struct Quality {
+    pub(super) bytes: f64,
+    /// dB
+    pub(super) psnr: f64,
+}
+
+/// Andon's and sharp's.
+pub(super) fn compare(set: &Set, side: u32) -> Result<(Quality, Quality)> {
+    let folder = photographs::folder()?;
+    let andon = Server::start(&folder, ResultCaching::Nothing)?;
+    let sharp = Sharp::start(&folder)?;
+    let mut seen = [const { (Vec::new(), Vec::new()) }; 2];
+    for name in &set.names[..set.distinct] {
+        let full = peers::decode(&fs::read(folder.join(name))?)?;
+        for (at, peer, address) in [
+            (0, Peer::Andon, andon.address()),
+            (1, Peer::Sharp, sharp.address()),
+        ] {
+            let body = Connection::to(address)?.get(&url(peer, side, name))?;
+            let picture = peers::decode(&body)?;
+            let perfect = reference::resize(&full, picture.width, picture.height);
+            seen[at].0.push(body.len() as f64);
+            seen[at].1.push(psnr(&perfect, &picture));
+        }
+    }
+    andon.stop()?;
+    let [first, second] = seen.map(|(bytes, psnr)| Quality {
+        bytes: mean(bytes),
+        psnr: mean(psnr),
+    });
+    Ok((first, second))
+}
