@@ -195,8 +195,8 @@ impl Size {
     }
 
     fn days(self) -> impl Iterator<Item = Day> {
-        let day = move |(alpha, sources, seconds, restart_seconds)| Day {
-            nodes: self.nodes(),
+        let day = move |(alpha, sources, nodes, seconds, restart_seconds)| Day {
+            nodes,
             alpha,
             images_per_node: 200,
             room: 150,
@@ -206,10 +206,22 @@ impl Size {
             restart_seconds,
         };
         let all = [
-            (0.9, Sources::Network, self.of(6, 6, 4), self.of(40, 40, 30)),
-            (0.7, Sources::Network, self.of(1, 6, 4), self.of(12, 40, 30)),
-            (1.0, Sources::Network, self.of(1, 6, 4), self.of(12, 40, 30)),
-            (0.9, Sources::Files, self.of(1, 6, 4), self.of(6, 40, 30)),
+            (0.9, Sources::Network, self.nodes(), 4, self.of(20, 40, 30)),
+            (
+                0.7,
+                Sources::Network,
+                self.nodes(),
+                self.of(1, 6, 4),
+                self.of(36, 40, 30),
+            ),
+            (
+                1.0,
+                Sources::Network,
+                self.nodes(),
+                self.of(1, 6, 4),
+                self.of(12, 40, 30),
+            ),
+            (0.9, Sources::Files, self.nodes() / 10, 6, 30),
         ];
         let days = if self == Self::Small { 1 } else { all.len() };
         all.into_iter().take(days).map(day)
@@ -262,7 +274,12 @@ impl Size {
         let mut cases = Vec::new();
         let kinds = [
             (self.nodes(), Routing::ByImage, 10_000_000, TINY),
-            (self.nodes(), Routing::ByImage, 3_000_000, LARGE),
+            (
+                self.nodes(),
+                Routing::ByImage,
+                self.of(1_000_000, 3_000_000, 3_000_000),
+                LARGE,
+            ),
             (self.of(100, 30, 10), Routing::ByImage, 2_000_000, LARGE),
             (16, Routing::ByImage, 1_000_000, LARGE),
             (4, Routing::ByImage, 500_000, LARGE),
