@@ -11,7 +11,6 @@ use crate::photos::Folder;
 
 /// Photographs of one size.
 pub(super) struct Set {
-    pub(super) megapixels: u32,
     /// Of the files, below the folder of all sets, each photograph's first name before any second one.
     pub(super) names: Vec<String>,
     /// How many photographs there are.
@@ -47,7 +46,6 @@ pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
         }
     }
     Ok(Set {
-        megapixels,
         names,
         distinct: firsts.len(),
     })
