@@ -14,10 +14,10 @@ use std::process::ExitCode;
 use andon_lab::past::Past;
 use anyhow::{Context, bail};
 
+use crate::client::Server;
 use crate::lab::interrupt;
 use crate::lab::running::Asking;
 use crate::print::print;
-use ask::Server;
 use compare::Compared;
 
 /// Ask two servers for the requests of an access log, and report how the replies differ
@@ -109,8 +109,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let headers = Asking::pairs(&args.header)?;
     let servers = [
-        Server::new("--old", &args.old, &headers)?,
-        Server::new("--new", &args.new, &headers)?,
+        Server::new("--old", &args.old, headers.clone())?,
+        Server::new("--new", &args.new, headers)?,
     ];
     let mut report = read(args)?;
     let cancel = interrupt::flag().context("cannot listen for signals")?;

@@ -4,57 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use andon_lab::load::{Endpoint, Fetched, Fetcher};
-use anyhow::Context;
-
 use super::{Report, Row, compare, page};
+use crate::client::{Server, on_threads};
 use crate::lab::interrupt::wait_until;
-use crate::lab::running;
-
-/// One of the two.
-pub(super) struct Server<'a> {
-    endpoint: Endpoint,
-    /// As the URL names it.
-    host: String,
-    /// Stands before every target.
-    prefix: String,
-    headers: &'a [(String, String)],
-}
-
-impl<'a> Server<'a> {
-    /// The server behind an option's URL. It must answer there.
-    pub(super) fn new(
-        option: &str,
-        url: &str,
-        headers: &'a [(String, String)],
-    ) -> anyhow::Result<Self> {
-        let (endpoint, path) = running::endpoint(url).with_context(|| option.to_owned())?;
-        let host = match endpoint {
-            Endpoint::Tcp(_) => url.split('/').nth(2).unwrap_or_default(),
-            Endpoint::Unix(_) => "localhost",
-        };
-        let server = Self {
-            endpoint,
-            host: host.to_owned(),
-            prefix: path.trim_end_matches('/').to_owned(),
-            headers,
-        };
-        let connected = server
-            .fetcher()
-            .and_then(|mut fetcher| Ok(fetcher.connect()?));
-        connected.with_context(|| format!("{option} {url}"))?;
-        Ok(server)
-    }
-
-    fn fetcher(&self) -> anyhow::Result<Fetcher> {
-        let endpoint = self.endpoint.clone();
-        Ok(Fetcher::new(endpoint, &self.host, self.headers)?)
-    }
-}
 
 /// Fills the report's rows, and sorts them; those that were not asked are dropped.
 pub(super) fn all(
-    servers: &[Server<'_>; 2],
+    servers: &[Server; 2],
     report: &mut Report<'_>,
     cancel: &AtomicBool,
 ) -> anyhow::Result<()> {
@@ -65,19 +21,15 @@ pub(super) fn all(
     let rows = std::mem::take(&mut report.rows);
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(rows.len()));
-    let work = || -> anyhow::Result<()> {
-        let mut fetchers = [servers[0].fetcher()?, servers[1].fetcher()?];
+    on_threads(report.args.connections, || {
+        let [mut old, mut new] = [servers[0].client()?, servers[1].client()?];
         while !cancel.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(row) = rows.get(at) else { break };
             if !wait_until(began + Duration::from_secs_f64(at as f64 * gap), cancel) {
                 break;
             }
-            let mut get = |which: usize| -> std::io::Result<Fetched> {
-                let target = format!("{}{}", servers[which].prefix, row.target);
-                fetchers[which].get(&target)
-            };
-            let (old, new) = (get(0), get(1));
+            let (old, new) = (old.get(&row.target, &[]), new.get(&row.target, &[]));
             let compared = compare::compare(&old, &new, least);
             let shown = keeps && compared.differs();
             let bodies = old.ok().zip(new.ok()).filter(|_| shown);
@@ -94,16 +46,6 @@ pub(super) fn all(
             }
         }
         Ok(())
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..report.args.connections)
-            .map(|_| scope.spawn(work))
-            .collect();
-        for thread in threads {
-            let ended = thread.join();
-            ended.unwrap_or_else(|_| anyhow::bail!("a thread of the comparison panicked"))?;
-        }
-        anyhow::Ok(())
     })?;
     report.rows = done
         .into_inner()

@@ -4,26 +4,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use andon_lab::load::{Endpoint, Fetched, Fetcher};
-use anyhow::Context;
+use andon_lab::load::Fetched;
 use indicatif::ProgressBar;
 
 use super::Args;
 use super::list::Wanted;
 use super::outcome::{Outcome, Report, outcome};
+use crate::client::{Client, Server, on_threads};
 use crate::convert::progress_bar;
 use crate::journal::Journal;
 use crate::lab::interrupt::wait_until;
-use crate::lab::running;
 
 /// What all connections share.
 pub(super) struct Job<'a> {
-    endpoint: Endpoint,
-    /// As the address names it.
-    host: String,
-    /// Stands before every target.
-    prefix: String,
-    headers: Vec<(String, String)>,
+    server: Server,
     connections: u32,
     patience: Duration,
     journal: Option<&'a Journal>,
@@ -60,21 +54,13 @@ impl<'a> Job<'a> {
         journal: Option<&'a Journal>,
         cancel: &'a AtomicBool,
     ) -> anyhow::Result<Self> {
-        let server = match args.server.contains("://") || args.server.starts_with("unix:") {
+        let url = match args.server.contains("://") || args.server.starts_with("unix:") {
             true => args.server.clone(),
             false => format!("http://{}", args.server),
         };
-        let (endpoint, path) = running::endpoint(&server).context("--server")?;
-        let host = match endpoint {
-            Endpoint::Tcp(_) => server.split('/').nth(2).unwrap_or_default(),
-            Endpoint::Unix(_) => "localhost",
-        };
         let now = Instant::now();
-        let job = Self {
-            endpoint,
-            host: host.to_owned(),
-            prefix: path.trim_end_matches('/').to_owned(),
-            headers,
+        Ok(Self {
+            server: Server::new("--server", &url, headers)?,
             connections: args.connections,
             patience: args.patience.duration(),
             journal,
@@ -84,18 +70,7 @@ impl<'a> Job<'a> {
                 answered: now,
                 stopped: None,
             }),
-        };
-        let connected = job.fetcher().and_then(|mut fetcher| Ok(fetcher.connect()?));
-        connected.with_context(|| format!("--server {}", args.server))?;
-        Ok(job)
-    }
-
-    fn fetcher(&self) -> anyhow::Result<Fetcher> {
-        Ok(Fetcher::new(
-            self.endpoint.clone(),
-            &self.host,
-            &self.headers,
-        )?)
+        })
     }
 
     /// Asks for all of them, and tells what came of it.
@@ -103,10 +78,13 @@ impl<'a> Job<'a> {
         let progress = progress_bar(wanted.len());
         let next = AtomicUsize::new(0);
         let told = Mutex::new(report);
-        let work = || -> anyhow::Result<()> {
-            let mut fetcher = self.fetcher()?;
+        let threads = self
+            .connections
+            .min(u32::try_from(wanted.len()).unwrap_or(u32::MAX));
+        on_threads(threads, || {
+            let mut client = self.server.client()?;
             while let Some(wanted) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let ended = self.obtain(&mut fetcher, wanted, &progress);
+                let ended = self.obtain(&mut client, wanted, &progress);
                 let mut report = told.lock().unwrap_or_else(PoisonError::into_inner);
                 match ended {
                     Next::Done(outcome) => {
@@ -130,17 +108,6 @@ impl<'a> Job<'a> {
                 progress.inc(1);
             }
             Ok(())
-        };
-        let threads = self
-            .connections
-            .min(u32::try_from(wanted.len()).unwrap_or(u32::MAX));
-        std::thread::scope(|scope| {
-            let asking: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let ended = asking.into_iter().map(|thread| {
-                let ended = thread.join();
-                ended.unwrap_or_else(|_| anyhow::bail!("a thread of the client panicked"))
-            });
-            ended.collect::<anyhow::Result<()>>()
         })?;
         progress.finish_and_clear();
         let report = told.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -153,8 +120,7 @@ impl<'a> Job<'a> {
     }
 
     /// One result, as often as it takes.
-    fn obtain(&self, fetcher: &mut Fetcher, wanted: &Wanted, progress: &ProgressBar) -> Next {
-        let target = format!("{}{}", self.prefix, wanted.target);
+    fn obtain(&self, client: &mut Client<'_>, wanted: &Wanted, progress: &ProgressBar) -> Next {
         let headers: Vec<(&str, &str)> = [("host", &wanted.host), ("accept", &wanted.accept)]
             .into_iter()
             .filter_map(|(name, value)| Some((name, value.as_deref()?)))
@@ -168,7 +134,7 @@ impl<'a> Job<'a> {
             if self.pace().resume > resume {
                 continue;
             }
-            let (pause, why) = match judged(fetcher.get_with(&target, &headers)) {
+            let (pause, why) = match judged(client.get(&wanted.target, &headers)) {
                 Next::Retry(_, why) if retries == MOST_RETRIES => return Next::Failed(why),
                 Next::Retry(pause, why) => {
                     retries += 1;

@@ -86,19 +86,11 @@ impl Fetcher {
         Ok(())
     }
 
-    /// Asks for a target. Redirects are not followed.
+    /// Asks for a target, with these headers instead of the client's of the same names. Redirects are not followed.
     ///
     /// # Errors
-    /// No whole reply came within a minute, or one that is longer than 256 MiB.
-    pub fn get(&mut self, target: &str) -> io::Result<Fetched> {
-        self.get_with(target, &[])
-    }
-
-    /// The same with these headers instead of those of the same names.
-    ///
-    /// # Errors
-    /// As `get`; a header that cannot be sent.
-    pub fn get_with(&mut self, target: &str, headers: &[(&str, &str)]) -> io::Result<Fetched> {
+    /// No whole reply came within a minute, or one that is longer than 256 MiB; a header that cannot be sent.
+    pub fn get(&mut self, target: &str, headers: &[(&str, &str)]) -> io::Result<Fetched> {
         let request = Request::get(target).body(Full::default());
         let mut request = request.map_err(io::Error::other)?;
         request.headers_mut().clone_from(&self.headers);
