@@ -1,6 +1,5 @@
 //! `andon config check`: is the file understood, and what does it come to?
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use andon_server::Config;
@@ -9,6 +8,7 @@ use anyhow::Context;
 use clap::Subcommand;
 
 use crate::print::print;
+use crate::read;
 
 /// Look at a configuration without serving anything
 #[derive(clap::Args)]
@@ -44,17 +44,8 @@ the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Command::Check(check) = &args.command;
     let name = check.file.display();
-    let (text, folder) = if check.file == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .context("standard input cannot be read")?;
-        (text, Path::new(""))
-    } else {
-        let text = std::fs::read_to_string(&check.file)
-            .with_context(|| format!("{name} cannot be read"))?;
-        (text, check.file.parent().unwrap_or(Path::new("")))
-    };
+    let text = read::text(&check.file).with_context(|| format!("{name} cannot be read"))?;
+    let folder = check.file.parent().unwrap_or(Path::new(""));
     let checked = effective(&text, folder).and_then(|whole| {
         let config = Config::parse(&text, folder)?;
         andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;

@@ -16,6 +16,7 @@ mod place;
 mod play;
 mod print;
 mod purge;
+mod read;
 mod reference;
 mod render;
 mod serve;

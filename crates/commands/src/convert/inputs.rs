@@ -1,7 +1,6 @@
 //! The images of a job: files, objects of buckets, or sources as a server's URLs name them.
 
-use std::fs::{File, Metadata};
-use std::io::Read;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -10,6 +9,7 @@ use andon_server::origins::Objects;
 use anyhow::{Context, bail};
 
 use super::buckets::{Buckets, SCHEME};
+use crate::read;
 
 /// One image.
 pub(super) struct Input {
@@ -129,12 +129,7 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
 
 /// The names in a file, one a line.
 pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut text = String::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin().read_to_string(&mut text),
-        false => File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
-    };
-    read.with_context(|| path.display().to_string())?;
+    let text = read::text(path).with_context(|| path.display().to_string())?;
     let lines = text.lines().filter(|line| !line.is_empty());
     Ok(lines.map(PathBuf::from).collect())
 }

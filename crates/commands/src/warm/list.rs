@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 
 use andon_lab::past::Past;
 use andon_lab::scenario::urls;
 use anyhow::{Context, bail};
+
+use crate::read;
 
 /// One request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,12 +55,7 @@ pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
 /// Those of a file with one a line; `-` is standard input.
 pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let name = path.display();
-    let mut text = String::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin().read_to_string(&mut text),
-        false => File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
-    };
-    read.with_context(|| name.to_string())?;
+    let text = read::text(path).with_context(|| name.to_string())?;
     let mut wanted = Vec::new();
     for (number, line) in lines(&text) {
         match parsed(line) {
