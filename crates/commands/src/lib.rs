@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accept;
 mod client;
 mod completions;
 mod config_check;

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use super::buckets::parts;
 use super::inputs::Input;
 use super::{Args, Job, Spec, cores};
+use crate::accept;
 use crate::print::print;
 use crate::template::{decoded, filled};
 
@@ -23,12 +24,7 @@ pub(super) fn run(args: &Args, spec: &Spec, job: &Job) -> anyhow::Result<()> {
         Filler::open(&config, andon_codecs::ALL).with_context(|| file.display().to_string())?;
     let accepts: Vec<Option<&str>> = match args.accept.is_empty() {
         true => vec![None],
-        false => {
-            let given = args.accept.iter().map(String::as_str);
-            given
-                .map(|it| Some(it).filter(|it| !it.is_empty()))
-                .collect()
-        }
+        false => args.accept.iter().map(|it| accept::value(it)).collect(),
     };
     let counts = Counts::default();
     let done = job.run(2 * cores(), |input| {

@@ -9,7 +9,7 @@ use andon_lab::past::Past;
 use andon_lab::scenario::urls;
 use anyhow::{Context, bail};
 
-use crate::read;
+use crate::{accept, read};
 
 /// One request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,14 +121,14 @@ pub(super) fn of_log(
     Ok(wanted.collect())
 }
 
-/// Each once for each value of the Accept header; "" is none.
-pub(super) fn accepting(wanted: Vec<Wanted>, accept: &[String]) -> Vec<Wanted> {
-    if accept.is_empty() {
+/// Each once for each Accept header that is given.
+pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
+    if given.is_empty() {
         return wanted;
     }
     let each = wanted.into_iter().flat_map(|it| {
-        accept.iter().map(move |accept| Wanted {
-            accept: Some(accept.clone()).filter(|accept| !accept.is_empty()),
+        given.iter().map(move |accept| Wanted {
+            accept: accept::value(accept).map(str::to_owned),
             ..it.clone()
         })
     });
