@@ -1,35 +1,19 @@
 //! URLs with a place for the source: `/r/fit:250x250{source}`.
 
-use andon_dialects::{Refusal, Source};
+use andon_dialects::{Refusal, Source, percent_encode};
 
 /// Stands for the path of a source, from its slash on.
 pub(crate) const SOURCE: &str = "{source}";
 
 /// The URL of a source, whose path is decoded and begins with a slash.
 pub(crate) fn filled(template: &str, source: &str) -> String {
-    template.replace(SOURCE, &escaped(source))
+    template.replace(SOURCE, &percent_encode(source, "/"))
 }
 
 /// The path of a source as URLs name it, decoded and from its slash on.
 pub(crate) fn decoded(source: &str) -> Result<String, Refusal> {
     Ok(format!("/{}", Source::from_raw(source)?.as_str()))
 }
-
-/// A path as it stands in URLs.
-fn escaped(path: &str) -> String {
-    let mut escaped = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => escaped.push(char::from(byte)),
-            _ if BARE.contains(&byte) => escaped.push(char::from(byte)),
-            _ => escaped += &format!("%{byte:02X}"),
-        }
-    }
-    escaped
-}
-
-/// What may stand in a path beside letters and digits.
-const BARE: &[u8] = b"/-._~!$&'()*+,;=:@";
 
 #[cfg(test)]
 mod tests {

@@ -50,6 +50,7 @@ pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
 pub use native::{Canonical, NativeConfig};
+pub use percent::encode as percent_encode;
 pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};

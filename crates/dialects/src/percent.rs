@@ -45,7 +45,8 @@ fn bytes(raw: &str) -> impl Iterator<Item = Result<u8, Refusal>> {
 
 /// Encodes what may not stand bare in a segment of a path; the characters of `bare` may besides. Reading it
 /// decodes it to the same text.
-pub(crate) fn encode(text: &str, bare: &str) -> String {
+#[must_use]
+pub fn encode(text: &str, bare: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
