@@ -1,7 +1,7 @@
 //! Requests that give way to all others: what they need is made while nobody else waits for a worker thread, or not at
 //! all.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use andon_cache::Freshness;
@@ -73,7 +73,7 @@ impl Maker {
 
 impl Idle {
     fn place(self: &Arc<Self>) -> Option<Place<'_>> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts();
         (counts.waiting < MOST_WAITING).then(|| {
             counts.waiting += 1;
             Place(self)
@@ -83,26 +83,28 @@ impl Idle {
     /// One worker thread stays free for others, where there are two or more.
     fn begin(self: &Arc<Self>, gauges: &Gauges) -> Option<IdleTurn> {
         let most = gauges.threads.saturating_sub(1).max(1);
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts();
         let is_free = gauges.waiting == 0 && gauges.running.max(counts.at_work) < most;
         is_free.then(|| {
             counts.at_work += 1;
             IdleTurn(self.clone())
         })
     }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Drop for IdleTurn {
     fn drop(&mut self) {
-        let mut counts = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.at_work -= 1;
+        self.0.counts().at_work -= 1;
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut counts = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.waiting -= 1;
+        self.0.counts().waiting -= 1;
     }
 }
 
