@@ -20,6 +20,9 @@ pub(crate) struct Terms {
     pub(crate) shared: bool,
 }
 
+/// Why a result is not kept whose terms are not `shared`.
+pub(crate) const NOT_SHARED: &str = "its origin says private or no-store";
+
 /// What clients are told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ClientSide {

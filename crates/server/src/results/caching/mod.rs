@@ -19,6 +19,7 @@ use andon_recipe::Measured;
 use bytes::Bytes;
 
 pub(crate) use self::facts::{FactsTable, KeptFacts, SourceFacts};
+use self::life::NOT_SHARED;
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
@@ -200,9 +201,7 @@ where
         match (worth.check(cost, &terms), store.error) {
             (Err(why), _) => why,
             (Ok(()), Some(error)) => format!("the store cannot be used: {error}"),
-            (Ok(()), None) => {
-                "its origin says private or no-store, or it could not be written".to_owned()
-            }
+            (Ok(()), None) => format!("{NOT_SHARED}, or it could not be written"),
         }
     }
 

@@ -7,6 +7,7 @@ use andon_dialects::ImageRequest;
 use andon_pixels::{Codec, Plan};
 use andon_recipe::Facts;
 
+use super::life::NOT_SHARED;
 use super::name::Names;
 use super::{Terms, Worth};
 use crate::config::{Config, StoreConfig, StorePlace};
@@ -36,8 +37,8 @@ pub fn tiers(
     let resolved = Names::new(config, codecs).resolve(&asked, facts);
     let key = resolved.map(|resolved| ("key", resolved.key.to_string()));
     let kept = match terms.shared {
-        true => "",
-        false => "; not kept: its origin says private or no-store",
+        true => String::new(),
+        false => format!("; not kept: {NOT_SHARED}"),
     };
     let memory = match config.cache.memory.0 {
         0 => "off".to_owned(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Terms;
+use super::life::NOT_SHARED;
 use crate::config::StoreConfig;
 
 /// The least that is stored for all nodes.
@@ -30,7 +31,7 @@ impl Worth {
         let life = terms.life.fresh_for + terms.life.stale_while_revalidate;
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
         if !terms.shared {
-            Err("its origin says private or no-store".to_owned())
+            Err(NOT_SHARED.to_owned())
         } else if cost < self.cost {
             Err(format!(
                 "{:.1} ms of processor time is less than `store.min_cost` ({:.1} ms)",
