@@ -168,19 +168,7 @@ proptest! {
 #[cfg(not(feature = "faces"))]
 #[test]
 fn builds_that_cannot_look_for_faces_say_so() {
-    let file = fake::file(
-        "png",
-        &framed(
-            (9, 9),
-            Area {
-                x: 1,
-                y: 1,
-                w: 3,
-                h: 3,
-            },
-        ),
-        "",
-    );
+    let file = square(9);
     for text in ["focus:faces,crop:3x3", "blur-faces"] {
         let error = engine().measurement(&recipe(text), &file);
         let error = error.expect_err(text);
@@ -196,21 +184,8 @@ fn builds_that_cannot_look_for_faces_say_so() {
 #[test]
 fn looking_for_faces_costs_what_the_reduced_picture_has_pixels() {
     let cost = |text, side: u32| {
-        let file = fake::file(
-            "png",
-            &framed(
-                (side, side),
-                Area {
-                    x: 1,
-                    y: 1,
-                    w: 3,
-                    h: 3,
-                },
-            ),
-            "",
-        );
         let measurement = engine()
-            .measurement(&recipe(text), &file)
+            .measurement(&recipe(text), &square(side))
             .expect("a header");
         measurement.expect("a question").cost()
     };
@@ -220,6 +195,17 @@ fn looking_for_faces_costs_what_the_reduced_picture_has_pixels() {
     };
     assert!(faces(200).0 > 5_000_000 && faces(200).1 > 1 << 20);
     assert_eq!(faces(960), faces(1900));
+}
+
+/// A file of a white square with a small black one in it.
+fn square(side: u32) -> Vec<u8> {
+    let part = Area {
+        x: 1,
+        y: 1,
+        w: 3,
+        h: 3,
+    };
+    fake::file("png", &framed((side, side), part), "")
 }
 
 /// White, with a black part.
