@@ -60,32 +60,17 @@ pub(super) fn measure(
     seconds: f64,
 ) -> Result<Load> {
     let folder = photographs::folder()?;
+    let load = |address, pid| ask(peer, address, pid, set, work, connections, seconds);
     match peer {
         Peer::Andon => {
             let server = Server::start(&folder, ResultCaching::WithoutLog)?;
-            let load = ask(
-                peer,
-                server.address(),
-                server.pid(),
-                set,
-                work,
-                connections,
-                seconds,
-            )?;
+            let load = load(server.address(), server.pid())?;
             server.stop()?;
             Ok(load)
         }
         Peer::Sharp => {
             let server = Sharp::start(&folder)?;
-            ask(
-                peer,
-                server.address(),
-                server.pid(),
-                set,
-                work,
-                connections,
-                seconds,
-            )
+            load(server.address(), server.pid())
         }
     }
 }
