@@ -14,6 +14,7 @@ mod peers;
 pub(crate) mod server;
 mod strace;
 mod tls;
+mod turns;
 mod wrk;
 
 use std::num::NonZero;

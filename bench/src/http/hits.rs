@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::client::{Connection, Reply};
 use super::nginx::Nginx;
 use super::server::{ResultCaching, Server};
+use super::turns::in_turn;
 use super::wrk::{self, Load};
 use crate::photos::Folder;
 use crate::stats::median;
@@ -29,7 +30,7 @@ pub(crate) struct Hits {
 }
 
 /// One of the two.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Side {
     requests_per_second: f64,
     p99_milliseconds: f64,
@@ -61,7 +62,6 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
         ensure!(hit, "{url}: no hit at {address}: {headers:?}");
     }
 
-    let mut sides = [Side::default(), Side::default()];
     let servers = [
         (andon.address(), vec![andon.pid()]),
         (nginx.address(), nginx.workers()?),
@@ -69,12 +69,11 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
     for (address, pids) in &servers {
         wrk::load(*address, &url, connections, WARM_UP, pids)?;
     }
-    for side in [0, 1, 1, 0].repeat(ROUNDS) {
+    let runs = in_turn(ROUNDS, |side| {
         let (address, pids) = &servers[side];
-        let load = wrk::load(*address, &url, connections, SECONDS, pids)?;
-        sides[side].runs.push(load);
-    }
-    let [andon_side, nginx_side] = sides.map(Side::summed_up);
+        wrk::load(*address, &url, connections, SECONDS, pids)
+    })?;
+    let [andon_side, nginx_side] = runs.map(Side::of);
     let hits = Hits {
         body_bytes: body.len(),
         url,
@@ -93,9 +92,9 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
 }
 
 impl Side {
-    fn summed_up(self) -> Self {
+    fn of(runs: Vec<Load>) -> Self {
         let median_of = |what: fn(&Load) -> f64| {
-            let values: Vec<f64> = self.runs.iter().map(what).collect();
+            let values: Vec<f64> = runs.iter().map(what).collect();
             median(&values)
         };
         Self {
@@ -103,7 +102,7 @@ impl Side {
             p99_milliseconds: median_of(|run| run.p99_milliseconds),
             microseconds_per_request: median_of(|run| run.server_microseconds),
             client_microseconds_per_request: median_of(|run| run.client_microseconds),
-            runs: self.runs,
+            runs,
         }
     }
 }
@@ -147,8 +146,8 @@ pub(super) fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u
 /// Of the body.
 const WANTED_BYTES: usize = 40_000;
 
-/// Andon, nginx, nginx, Andon.
-const ROUNDS: usize = 5;
+/// Runs of each server.
+const ROUNDS: usize = 10;
 
 /// Of one run.
 const SECONDS: u64 = 3;

@@ -15,6 +15,7 @@ use super::h2load::{self, Asked, Load, Protocol};
 use super::hits;
 use super::nginx::Nginx;
 use super::server::{ResultCaching, Server};
+use super::turns::in_turn;
 use crate::photos::Folder;
 use crate::stats::median;
 
@@ -113,13 +114,10 @@ fn compare(asked: &Asked<'_>, servers: &[(SocketAddr, Vec<u32>); 2]) -> Result<C
         let client = on_core(CLIENT, "h2load".as_ref());
         h2load::load(client, *address, asked, seconds, pids)
     };
-    let mut runs = [Vec::new(), Vec::new()];
     for side in [0, 1] {
         load(side, WARM_UP)?;
     }
-    for side in [0, 1, 1, 0].repeat(ROUNDS) {
-        runs[side].push(load(side, SECONDS)?);
-    }
+    let runs = in_turn(ROUNDS, |side| load(side, SECONDS))?;
     let tls = &runs[0][0].tls;
     let alike = runs.iter().flatten().all(|run| run.tls == *tls);
     ensure!(alike, "the servers negotiated different ciphers");
@@ -152,10 +150,7 @@ impl TlsHits {
     fn print(&self) {
         println!(
             "cached hits over TLS:      {} bytes, {} connections, medians of {} runs of {} s each",
-            self.body_bytes,
-            self.connections,
-            2 * ROUNDS,
-            self.seconds_each
+            self.body_bytes, self.connections, ROUNDS, self.seconds_each
         );
         for compared in &self.compared {
             println!(
@@ -221,8 +216,8 @@ fn free_address() -> Result<SocketAddr> {
 const SERVER: &str = "0";
 const CLIENT: &str = "1";
 
-/// Andon, nginx, nginx, Andon.
-const ROUNDS: usize = 5;
+/// Runs of each server.
+const ROUNDS: usize = 10;
 
 /// Of one run.
 const SECONDS: u64 = 3;

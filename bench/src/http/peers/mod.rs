@@ -9,6 +9,7 @@ mod sharp;
 use anyhow::Result;
 use serde::Serialize;
 
+use super::turns::in_turn;
 use crate::goals::{self, Goal};
 use crate::photos::Folder;
 use crate::stats::median;
@@ -64,16 +65,10 @@ pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Pe
             works.extend([Work::Srcset, Work::Second]);
         }
         for work in works {
-            let mut loads = [Vec::new(), Vec::new()];
-            for round in 0..rounds {
-                // Andon, sharp, sharp, Andon.
-                let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
-                for side in order {
-                    let peer = [Peer::Andon, Peer::Sharp][side];
-                    loads[side].push(load::measure(peer, &set, work, connections, seconds)?);
-                }
-            }
-            let [andon, sharp] = loads;
+            let [andon, sharp] = in_turn(rounds, |side| {
+                let peer = [Peer::Andon, Peer::Sharp][side];
+                load::measure(peer, &set, work, connections, seconds)
+            })?;
             let judged = match work {
                 Work::Side { side } => Some(quality::compare(&set, side)?),
                 Work::Srcset | Work::Second => None,

@@ -1,0 +1,15 @@
+//! Two servers measured in turn.
+
+use anyhow::Result;
+
+/// The results of each server's `rounds` runs, in the order 0, 1, 1, 0: a machine that drifts affects both alike.
+pub(super) fn in_turn<T>(
+    rounds: usize,
+    mut run: impl FnMut(usize) -> Result<T>,
+) -> Result<[Vec<T>; 2]> {
+    let mut runs = [Vec::new(), Vec::new()];
+    for side in [0, 1, 1, 0].into_iter().cycle().take(2 * rounds) {
+        runs[side].push(run(side)?);
+    }
+    Ok(runs)
+}
