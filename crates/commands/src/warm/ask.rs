@@ -38,6 +38,8 @@ struct Pace {
 enum Next {
     Done(Outcome),
     Failed(String),
+    /// The server does not allow it: 401 or 403.
+    Refused(String),
     /// Again, so much later; it was put off.
     Later(Duration, String),
     /// Again, so much later, but not for ever.
@@ -93,8 +95,9 @@ impl<'a> Job<'a> {
                             journal.add(&wanted.line())?;
                         }
                     }
-                    Next::Failed(why) => {
-                        report.fail(wanted.line(), why.clone());
+                    Next::Failed(why) => report.fail(wanted.line(), why),
+                    Next::Refused(why) => {
+                        report.refuse(wanted.line(), why.clone());
                         if report.refusals_only() >= MOST_REFUSALS_AT_FIRST {
                             let all = format!(
                                 "the first {MOST_REFUSALS_AT_FIRST} requests were all refused; the last reply: {why}"
@@ -186,6 +189,7 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
     let pause = pause.map_or(PAUSE, Duration::from_secs).min(LONGEST_PAUSE);
     match reply.status {
         200 => Next::Done(outcome(&reply)),
+        401 | 403 => Next::Refused(why),
         429 => Next::Later(pause, why),
         502..=504 => Next::Retry(pause, why),
         _ => Next::Failed(why),

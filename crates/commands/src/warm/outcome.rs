@@ -50,6 +50,8 @@ pub(super) struct Report {
     unknown: usize,
     /// Request and reason.
     failed: Vec<(String, String)>,
+    /// How many of them were refused: 401 or 403.
+    refused: usize,
     not_asked: usize,
     /// Why it ended before its end.
     pub(super) stopped: Option<String>,
@@ -78,12 +80,15 @@ impl Report {
         self.failed.push((request, why));
     }
 
-    /// Requests that were refused (401 or 403), while nothing else came of any.
+    pub(super) fn refuse(&mut self, request: String, why: String) {
+        self.refused += 1;
+        self.fail(request, why);
+    }
+
+    /// Requests that were refused, while nothing else came of any.
     pub(super) fn refusals_only(&self) -> usize {
-        let is_refused =
-            |(_, why): &(String, String)| why.starts_with("401") || why.starts_with("403");
-        match self.succeeded() == 0 && self.failed.iter().all(is_refused) {
-            true => self.failed.len(),
+        match self.succeeded() == 0 && self.refused == self.failed.len() {
+            true => self.refused,
             false => 0,
         }
     }
@@ -165,6 +170,23 @@ mod tests {
             };
             assert_eq!(outcome(&reply), expected, "{status:?}");
         }
+    }
+
+    #[test]
+    fn refusals_count_while_nothing_else_came_of_any_request() {
+        let refused = || {
+            let mut report = Report::default();
+            report.refuse("/a.jpg".to_owned(), "403: a wrong token".to_owned());
+            report.refuse("/b.jpg".to_owned(), "403: a wrong token".to_owned());
+            report
+        };
+        assert_eq!(refused().refusals_only(), 2);
+        let mut failed = refused();
+        failed.fail("/c.jpg".to_owned(), "404: there is no file".to_owned());
+        assert_eq!(failed.refusals_only(), 0);
+        let mut succeeded = refused();
+        succeeded.add(Outcome::Made);
+        assert_eq!(succeeded.refusals_only(), 0);
     }
 
     #[test]
