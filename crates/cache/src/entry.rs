@@ -62,6 +62,25 @@ pub(crate) struct Stored {
     pub(crate) position: u64,
 }
 
+/// For tests: an entry of this source, whose body has this length, as if it was stored when time began.
+#[cfg(test)]
+pub(crate) fn stored(source: &str, bytes: usize) -> Stored {
+    Stored {
+        entry: Arc::new(Entry {
+            body: vec![7; bytes].into(),
+            source: source.to_owned(),
+            ..Entry::default()
+        }),
+        stamp: Stamp {
+            wall: 0,
+            since_boot: 0,
+            boot: 0,
+        },
+        generation: 0,
+        position: 0,
+    }
+}
+
 /// What a look-up found.
 #[derive(Clone, Debug)]
 pub struct Hit {

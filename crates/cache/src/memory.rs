@@ -84,29 +84,10 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use proptest::prelude::*;
 
     use super::*;
-    use crate::entry::Entry;
-    use crate::freshness::Stamp;
-
-    fn stored(len: usize) -> Stored {
-        Stored {
-            entry: Arc::new(Entry {
-                body: vec![7; len].into(),
-                ..Entry::default()
-            }),
-            stamp: Stamp {
-                wall: 0,
-                since_boot: 0,
-                boot: 0,
-            },
-            generation: 0,
-            position: 0,
-        }
-    }
+    use crate::entry::stored;
 
     proptest! {
         #[test]
@@ -117,12 +98,12 @@ mod tests {
             let memory = Memory::new(limit);
             for (n, len) in puts {
                 let key = Key::of(&[n.to_string()]);
-                memory.put(key, stored(len));
+                memory.put(key, stored("", len));
                 let (entries, bytes, _) = memory.usage();
                 prop_assert!(bytes <= limit);
-                prop_assert!(bytes >= entries * stored(0).entry.weight());
+                prop_assert!(bytes >= entries * stored("", 0).entry.weight());
                 let kept = memory.get(&key).map(|found| found.entry.body.len());
-                let fits = stored(len).entry.weight() <= limit;
+                let fits = stored("", len).entry.weight() <= limit;
                 prop_assert_eq!(kept, fits.then_some(len));
             }
         }

@@ -140,25 +140,13 @@ const MOST: usize = 4096;
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::entry::Entry;
-    use crate::freshness::Stamp;
+    use crate::entry;
 
     fn stored(position: u64) -> Stored {
         Stored {
-            entry: Arc::new(Entry {
-                source: "/a.jpg".into(),
-                ..Entry::default()
-            }),
-            stamp: Stamp {
-                wall: 0,
-                since_boot: 0,
-                boot: 0,
-            },
-            generation: 0,
             position,
+            ..entry::stored("/a.jpg", 0)
         }
     }
 

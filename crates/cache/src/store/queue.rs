@@ -87,47 +87,28 @@ const WRITERS: usize = 4;
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::entry::Entry;
-    use crate::freshness::Stamp;
-
-    fn stored(bytes: usize) -> Stored {
-        Stored {
-            entry: Arc::new(Entry {
-                body: vec![0; bytes].into(),
-                ..Entry::default()
-            }),
-            stamp: Stamp {
-                wall: 0,
-                since_boot: 0,
-                boot: 0,
-            },
-            generation: 0,
-            position: 0,
-        }
-    }
+    use crate::entry::stored;
 
     #[test]
     fn what_waits_is_bounded_in_bytes_and_in_number_and_the_rest_is_counted() {
         let key = Key::of(&["k"]);
-        let weight = stored(1 << 20).entry.weight();
+        let weight = stored("", 1 << 20).entry.weight();
         let uploads = Uploads::new(3 * weight);
-        let starts = [(); 5].map(|()| uploads.push(key, stored(1 << 20)));
+        let starts = [(); 5].map(|()| uploads.push(key, stored("", 1 << 20)));
         assert_eq!(starts, [true, true, true, false, false]);
         assert_eq!(uploads.usage(), (3 * weight, 2));
 
         // One that is being written still counts.
         let (_, writing) = uploads.next().expect("one");
-        assert!(!uploads.push(key, stored(1 << 20)));
+        assert!(!uploads.push(key, stored("", 1 << 20)));
         uploads.done(&writing, true);
-        assert!(uploads.push(key, stored(1 << 20)), "the fourth writer");
+        assert!(uploads.push(key, stored("", 1 << 20)), "the fourth writer");
         assert_eq!(uploads.usage(), (3 * weight, 3));
 
         let small = Uploads::new(u64::MAX);
         for _ in 0..MOST_WAITING + 7 {
-            small.push(key, stored(0));
+            small.push(key, stored("", 0));
         }
         assert_eq!(small.usage().1, 7);
         assert!(!small.is_idle());
