@@ -1,7 +1,7 @@
 //! The store that nodes share, as caches see it: purges of several nodes, and a store that does what it should not.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use andon_cache::{
@@ -10,19 +10,29 @@ use andon_cache::{
 };
 use bytes::Bytes;
 use tempfile::TempDir;
+use tokio::sync::Barrier;
 
 /// A folder that stops to answer on command.
 #[derive(Debug)]
 struct Moody {
     folder: FolderBucket,
     hangs: AtomicBool,
+    /// The next look waits here for the test twice: when it has begun, and before it goes on.
+    held: Mutex<Option<Arc<Barrier>>>,
 }
 
 impl Bucket for Moody {
     fn get<'a>(&'a self, name: &'a str, known: Option<&'a Version>) -> Answer<'a, Object> {
         match self.hangs.load(Ordering::SeqCst) {
             true => Box::pin(std::future::pending()),
-            false => self.folder.get(name, known),
+            false => Box::pin(async move {
+                let held = self.held.lock().expect("a barrier").take();
+                if let Some(held) = held {
+                    held.wait().await;
+                    held.wait().await;
+                }
+                self.folder.get(name, known).await
+            }),
         }
     }
 
@@ -45,6 +55,7 @@ impl Node {
         let bucket = Arc::new(Moody {
             folder: FolderBucket::new(folder.path().to_owned()),
             hangs: AtomicBool::new(false),
+            held: Mutex::default(),
         });
         let store = StoreConfig {
             bucket: bucket.clone(),
@@ -70,6 +81,12 @@ impl Node {
         while !holds(&self.stats()) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+    }
+
+    /// Purges a source for all nodes.
+    async fn purge(&self, name: &str) {
+        let purged = self.cache.purge(source(name)).await;
+        assert_eq!(purged.reaches_nodes, Some(true));
     }
 
     fn share(&self, name: &str, bytes: usize) {
@@ -133,10 +150,7 @@ async fn a_node_forgets_what_another_purges_in_memory_and_in_the_store() {
     there.until(|stats| stats.stored == 2).await;
     assert!(here.has("a").await);
     let epoch = there.cache.purge_epoch();
-    assert_eq!(
-        here.cache.purge(source("a")).await.reaches_nodes,
-        Some(true)
-    );
+    here.purge("a").await;
     there.until(|stats| stats.purge_rules == 1).await;
     assert!(there.cache.get(&key("a")).await.is_none());
     assert!(there.cache.get(&key("b")).await.is_some());
@@ -172,7 +186,7 @@ async fn a_log_of_purges_that_somebody_put_back_stops_the_use_of_the_store() {
     let node = Node::at(&folder).await;
     let log = folder.path().join("purges");
     let before = std::fs::read(&log).expect("a log");
-    let _ = node.cache.purge(source("a")).await;
+    node.purge("a").await;
     let after = std::fs::read(&log).expect("a log");
     std::fs::write(&log, before).expect("a log");
     node.until(|stats| !stats.ready).await;
@@ -189,8 +203,24 @@ async fn a_log_of_purges_that_somebody_put_back_stops_the_use_of_the_store() {
 async fn a_log_of_purges_that_is_lost_is_written_again_by_a_running_node() {
     let folder = tempfile::tempdir().expect("a folder");
     let node = Node::at(&folder).await;
-    let _ = node.cache.purge(source("a")).await;
+    node.purge("a").await;
     std::fs::remove_file(folder.path().join("purges")).expect("a log");
+    while !folder.path().join("purges").exists() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(Node::at(&folder).await.stats().purge_rules, 1);
+}
+
+#[tokio::test]
+async fn a_purge_is_in_a_log_that_is_written_again_by_a_look_that_began_before_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let node = Node::at(&folder).await;
+    let barrier = Arc::new(Barrier::new(2));
+    *node.bucket.held.lock().expect("no barrier") = Some(barrier.clone());
+    barrier.wait().await;
+    node.purge("a").await;
+    std::fs::remove_file(folder.path().join("purges")).expect("a log");
+    barrier.wait().await;
     while !folder.path().join("purges").exists() {
         tokio::task::yield_now().await;
     }
@@ -201,7 +231,7 @@ async fn a_log_of_purges_that_is_lost_is_written_again_by_a_running_node() {
 async fn an_object_from_before_the_log_began_is_not_believed() {
     let folder = tempfile::tempdir().expect("a folder");
     let node = Node::at(&folder).await;
-    let _ = node.cache.purge(source("b")).await;
+    node.purge("b").await;
     node.share("a", 9);
     node.until(|stats| stats.stored == 1).await;
     // Until then it would write what was lost.

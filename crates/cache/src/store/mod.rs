@@ -372,7 +372,9 @@ impl Inner {
             Object::Unchanged => Ok(false),
             Object::Here(bytes, version) => self.take(&bytes, version),
             Object::Missing => {
-                // The first node begins one; whoever knows what was in a lost one writes that.
+                // The first node begins one; whoever knows what was in a lost one writes that, with purges that were
+                // added since this look began.
+                let known = self.log.locked().clone();
                 let now = millis(self.clock.now().wall);
                 let log = known.map_or_else(|| SharedLog::new(now), |(log, _)| log);
                 let object = self.sealer.seal_purges(&log.encode());
