@@ -9,9 +9,9 @@ use tokio::time::timeout;
 /// What a look-up found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<T, S> {
-    /// A result that is good as it is.
+    /// A fresh result.
     Fresh(T),
-    /// One whose origin may say that it is still good.
+    /// A stale result, which its origin may still confirm.
     Stale(S),
 }
 

@@ -37,7 +37,7 @@ impl Balancer {
         balancer
     }
 
-    /// Has so many nodes from now on; those that are new are up.
+    /// Grows the fleet to this many nodes. New nodes are up.
     pub fn grow(&mut self, nodes: usize) {
         let new = State {
             is_up: true,

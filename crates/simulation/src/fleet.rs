@@ -99,7 +99,7 @@ impl Fleet {
         0..lock(&self.nodes).len() as u32
     }
 
-    /// Has so many nodes from now on: new ones have nothing in memory.
+    /// Grows the fleet to this many nodes. New nodes have nothing in memory.
     pub async fn grow(self: &Arc<Self>, nodes: usize) {
         let first = self.numbers().end;
         for _ in first..nodes as u32 {

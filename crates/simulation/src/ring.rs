@@ -11,7 +11,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// A ring of so many nodes with so many points each. A node's points do not depend on how many others there are.
+    /// A ring of `nodes` nodes with `points` points each. A node's points do not depend on the number of other nodes.
     pub fn new(nodes: usize, points: usize) -> Self {
         let mut all: Vec<(u64, u32)> = (0..nodes as u64)
             .flat_map(|node| {
@@ -70,7 +70,7 @@ pub struct Evenness {
 }
 
 impl Evenness {
-    /// Of so many nodes with so many points, for images that are requested in these shares.
+    /// The evenness of `nodes` nodes with `points` points each, for images that are requested in these shares.
     pub fn of(nodes: usize, points: usize, shares: &[f64]) -> Self {
         let (ring, doubled) = (Ring::new(nodes, points), Ring::new(2 * nodes, points));
         let mut images = vec![0.0; nodes];

@@ -25,11 +25,11 @@ pub(super) enum Peer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {
-    /// Every file once, within a square of so many px.
+    /// Every file once, fitted into a square with sides of `side` px.
     Side { side: u32 },
-    /// Every file in the seven widths of a page's `srcset`, which nobody has asked for before.
+    /// Every file in the seven widths of a page's `srcset`, none of them requested before.
     Srcset,
-    /// Sizes of 400 px and a little less, of files of which another size was asked for before.
+    /// Sizes of 400 px and a little less, of files that were requested in another size before.
     Second,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn folder() -> Result<PathBuf> {
     Ok(env::current_exe()?.with_file_name("bench-peers-photographs"))
 }
 
-/// The photographs at so many megapixels, enlarged where they are smaller. What was made once is not made again.
+/// The photographs resized to this many megapixels, up or down. Files that an earlier run made are used again.
 pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     let folder = folder()?;
     fs::create_dir_all(folder.join(megapixels.to_string()))?;

@@ -26,11 +26,11 @@ pub(super) struct Job<'a> {
 }
 
 struct Pace {
-    /// Nobody asks before.
+    /// No request is sent before.
     resume: Instant,
     /// When a request was last answered.
     answered: Instant,
-    /// Why nobody asks any more.
+    /// Why no more requests are sent.
     stopped: Option<String>,
 }
 
@@ -40,11 +40,11 @@ enum Next {
     Failed(String),
     /// The server does not allow it: 401 or 403.
     Refused(String),
-    /// Again, so much later; it was put off.
+    /// Send it again after this time: the server has postponed it.
     Later(Duration, String),
-    /// Again, so much later, but not for ever.
+    /// Send it again after this time, up to `MOST_RETRIES` times.
     Retry(Duration, String),
-    /// It ended meanwhile.
+    /// The job has ended.
     Stopped,
 }
 
@@ -196,13 +196,13 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
     }
 }
 
-/// How often a request is sent again that failed through no fault of its own.
+/// Retries of a request that failed for a temporary reason.
 const MOST_RETRIES: u32 = 5;
 
-/// A token that is wrong for so many is wrong for all.
+/// After this many refusals at the start, and nothing else, the token is assumed to be wrong for all requests.
 const MOST_REFUSALS_AT_FIRST: usize = 20;
 
-/// Where the server does not say how long.
+/// Where the server sends no Retry-After.
 const PAUSE: Duration = Duration::from_secs(1);
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);

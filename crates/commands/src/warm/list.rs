@@ -22,7 +22,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Everything that tells it from others, as it is noted.
+    /// The whole request on one line, as `--done` notes it.
     pub(super) fn line(&self) -> String {
         let host = self.host.as_ref().map(|host| format!("http://{host}"));
         let accept = self.accept.as_ref().map(|accept| format!(" {accept}"));

@@ -23,7 +23,7 @@ pub(super) enum Outcome {
 /// What the server or the cache in front that answered says.
 pub(super) fn outcome(reply: &Fetched) -> Outcome {
     let status = reply.header("cache-status").unwrap_or_default();
-    // The one who is nearest to the origin stands first.
+    // The cache nearest to the origin stands first.
     let own = status.split(',').map(str::trim);
     let own = own.into_iter().find(|it| it.starts_with("andon;"));
     let says = |word: &str| own.is_some_and(|it| it.split(';').any(|part| part.trim() == word));
@@ -97,7 +97,7 @@ impl Report {
         self.hits + self.from_store + self.made + self.not_kept + self.unknown
     }
 
-    /// Of so many requests; the others were not asked.
+    /// Ends a job of `of` requests: those without an outcome were not sent.
     pub(super) fn ends(&mut self, of: usize) {
         let asked = self.succeeded() + self.failed.len();
         self.not_asked = of.saturating_sub(asked);

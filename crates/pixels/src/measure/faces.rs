@@ -24,7 +24,7 @@ pub(super) struct Faces {
 /// Px along the longer side.
 const LONGEST: u32 = 480;
 
-/// Of so many faces each may become a step of the recipe, which has at most 64. The surest are taken.
+/// Most faces in one image, the surest ones. Each may become a step of the recipe, which has at most 64.
 const MOST: usize = 32;
 
 /// Per px of the reduced picture, on one core.

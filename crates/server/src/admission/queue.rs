@@ -138,7 +138,7 @@ impl Rules {
 }
 
 impl<J> Queue<J> {
-    /// An empty queue before work that may plan with so many bytes.
+    /// An empty queue for work that may reserve `bytes` of memory in total.
     pub fn new(rules: Rules, bytes: u64) -> Self {
         Self {
             rules,

@@ -93,7 +93,7 @@ impl Filler {
             .understand(target, &headers, &[], maker, negotiation)?;
         let request = &known.asked.request;
         if request.is_file() || request.ask != Ask::Picture {
-            let why = "it is a file as it is, or no image: only images that were made are stored";
+            let why = "the URL requests an unchanged file or no image at all; only processed images are stored";
             return Ok(Filled::Left(why.to_owned()));
         }
         let deadline = Instant::now() + LONG.0;

@@ -32,8 +32,8 @@ pub struct Outcome {
     pub failed: u64,
 }
 
-/// Purges an image at a fleet of so many nodes: a tenth are cut off from the purge on, for `cut` of time, and another
-/// tenth restart a second after it.
+/// Purges an image at a fleet of `nodes` nodes. A tenth of them are cut off for `cut` from the purge on, and another
+/// tenth restart one second after it.
 pub async fn run(nodes: usize, cut: Duration) -> Outcome {
     let fleet = Fleet::start(Setup {
         nodes,

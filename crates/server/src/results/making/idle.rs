@@ -29,8 +29,8 @@ pub(crate) struct IdleTurn(Arc<Idle>);
 struct Place<'a>(&'a Idle);
 
 impl Maker {
-    /// Waits until nobody else needs what making a result takes. From then on the request is like any other: whoever
-    /// joins it is not held up by its priority.
+    /// Waits until a worker thread is free and no other request waits for one. From then on the request is like any
+    /// other: requests that join it are not delayed by its priority.
     ///
     /// # Errors
     /// `NotIdle`, if that does not come soon.
@@ -108,13 +108,13 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Between two looks at whether somebody else works.
+/// Between two checks for a free worker thread.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Less than what proxies in front wait for.
+/// Shorter than the usual time-outs of proxies in front.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
-/// Of more the client asks again.
+/// Further requests are told to retry later.
 const MOST_WAITING: usize = 64;
 
 /// Seconds.
