@@ -1,4 +1,5 @@
-"""notices.py TARGET: the licences of everything that the binary is linked with, each text once, to standard output."""
+"""notices.py TARGET: the licences of everything foreign in the binary, each text once, to standard output: of libraries, and
+of data in Andon's own crates, such as fonts and models."""
 
 import pathlib
 import sys
@@ -14,6 +15,15 @@ def texts(folder):
             yield path.read_text(errors="replace").strip()
 
 
+def data(packages):
+    """(name, folder) of data with a licence of its own. Crates that only other cargo features link are included."""
+    linked = {pathlib.Path(package["manifest_path"]).parent for package in packages.values()}
+    for path in sorted(pathlib.Path("crates").rglob("LICENSE")):
+        is_linked = any(folder in path.resolve().parents for folder in linked)
+        note = "" if is_linked else ", only in builds with the cargo feature that links it"
+        yield f"data in {path.parent}{note}", path.parent
+
+
 def main(target):
     root, packages, _ = crates.read(target)
     owners = {}
@@ -25,14 +35,14 @@ def main(target):
         (f"{library.name} {library.version(carrier)} ({library.licence})",
          pathlib.Path(carrier["manifest_path"]).parent / library.folder)
         for library, carrier in crates.libraries(packages)
-    ]
+    ] + list(data(packages))
     for name, folder in sorted(found):
         licences = list(texts(folder))
         if not licences:
             without.append(name)
         for text in licences:
             owners.setdefault(text, []).append(name)
-    print("Andon is linked with these libraries. Their licences follow, each text once.\n")
+    print("Andon is linked with these libraries and contains these data. Their licences follow, each text once.\n")
     for text, names in sorted(owners.items(), key=lambda entry: entry[1]):
         print("=" * 100, *names, sep="\n")
         print("-" * 100, text, "", sep="\n")
