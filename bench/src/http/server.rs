@@ -27,6 +27,8 @@ pub(crate) enum ResultCaching {
     WithoutLog,
     /// Not at all: every request is worked on.
     Nothing,
+    /// And its source is decoded, too.
+    NotEvenFrames,
 }
 
 impl Server {
@@ -118,6 +120,7 @@ fn config(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<String> 
         ResultCaching::Default => "",
         ResultCaching::WithoutLog => "[log]\nformat = \"off\"\n",
         ResultCaching::Nothing => "[cache]\nmemory = \"0\"\n",
+        ResultCaching::NotEvenFrames => "[cache]\nmemory = \"0\"\nframes = \"0\"\n",
     };
     Ok(format!(
         "{lines}\n[[origin]]\nprefix = \"/\"\nfs.root = {root:?}\n{cache}"
