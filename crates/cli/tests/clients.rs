@@ -3,13 +3,12 @@
 //! They are installed once, beside the build. Where their interpreter or registry is not at hand, the test says so and
 //! ends.
 
-mod common;
-
+use crate::common;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::{Served, sample};
 use andon_pixels::{Engine, Limits};
-use common::{Served, sample};
 
 const NPM: [&str; 4] = [
     "@imgproxy/imgproxy-node@1.1.0",

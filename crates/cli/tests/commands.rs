@@ -1,14 +1,12 @@
 //! The binary as its users meet it.
 
-mod common;
-
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::common::{Client, Served, sample};
 use andon_pixels::{Engine, Limits};
-use common::{Client, Served, sample};
 use tempfile::TempDir;
 
 fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {

@@ -1,7 +1,6 @@
 //! `andon config check`, and SIGHUP.
 
-mod common;
-
+use crate::common;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;

@@ -1,12 +1,11 @@
 //! The binary in a container of 512 MiB: a picture that takes more is refused in words, and nothing is killed.
 
-mod common;
-
+use crate::common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::Served;
+use crate::common::Served;
 
 /// A control group, removed when it is dropped; everything in it has to have ended by then.
 struct Group {

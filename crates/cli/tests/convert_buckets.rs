@@ -1,21 +1,12 @@
 //! `andon convert` from and to a bucket of a real S3 server, with a manifest.
 
-mod common;
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the server's tests use the rest of it"
-)]
-#[path = "../../server/tests/common/s3.rs"]
-mod s3;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::sample;
-use s3::S3;
+use crate::common::sample;
+use crate::s3::S3;
 use tempfile::TempDir;
 
 /// A bucket `photos` with images in two folders, and one `results`.

@@ -1,8 +1,6 @@
 //! `andon explain` beside the server that it speaks of.
 
-mod common;
-
-use common::{Served, andon, printed, sample};
+use crate::common::{Served, andon, printed, sample};
 
 #[test]
 fn explain_names_the_entity_tag_that_the_server_sends() {

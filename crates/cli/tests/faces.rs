@@ -1,7 +1,5 @@
 //! Faces in a real photograph: crops keep them, and they are blurred.
 
-#![cfg(feature = "faces")]
-
 mod common;
 
 use std::path::Path;

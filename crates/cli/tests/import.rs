@@ -1,12 +1,11 @@
 //! `andon import`: what nginx is configured for, Andon does too.
 
-mod common;
-
+use crate::common;
 use std::fs;
 use std::path::Path;
 
-use common::lab::{Said, andon};
-use common::{Served, sample};
+use crate::common::lab::{Said, andon};
+use crate::common::{Served, sample};
 use tempfile::TempDir;
 
 /// A folder with `nginx.conf`, whose pictures are in `files`.

@@ -1,19 +1,10 @@
 //! `andon convert --into-store`: a store is filled without a server, and a node that has nothing else makes nothing.
 
-mod common;
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the server's tests use the rest of it"
-)]
-#[path = "../../server/tests/common/s3.rs"]
-mod s3;
-
 use std::fs;
 use std::process::Command;
 
-use common::{Reply, Served, sample};
-use s3::S3;
+use crate::common::{Reply, Served, sample};
+use crate::s3::S3;
 use tempfile::TempDir;
 
 const SECRET: &str = "a secret of sixteen bytes and more";

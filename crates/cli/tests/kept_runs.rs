@@ -1,12 +1,10 @@
 //! What `runs/` keeps: the newest of each kind, little in all, and the runs of the laboratory that have their raw data can
 //! be reported again and say what they said.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::lab::lab;
+use crate::common::lab::lab;
 use serde_json::Value;
 
 /// Everything in a folder, in the order of its names.

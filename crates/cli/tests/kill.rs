@@ -4,13 +4,11 @@
 //! Many more by hand, with many entries there already, and with a report:
 //! `ANDON_TEST_KILLS=200 ANDON_TEST_ENTRIES=20000 ANDON_TEST_REPORT=report.json`.
 
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Client, Reply, Served, sample};
+use crate::common::{Client, Reply, Served, sample};
 
 const PHOTOS: [&str; 4] = ["wren", "sunset", "dandelion", "osprey"];
 const WIDTHS: u64 = 24;

@@ -1,8 +1,6 @@
 //! `andon lb-config`: what is printed is what was tried with real load balancers (`./dev nodes`), and nothing else.
 
-mod common;
-
-use common::{andon, printed};
+use crate::common::{andon, printed};
 
 const NODES: [&str; 4] = ["--node", "10.0.0.1:8080", "--node", "[fd00::2]:8080"];
 

@@ -1,14 +1,12 @@
 //! docs/logging.md, held against what the server writes.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 
-use common::{Served, sample};
+use crate::common::{Served, sample};
 use serde_json::{Map, Value};
 
 /// The names in the first column of the tables below a heading, up to the next heading.

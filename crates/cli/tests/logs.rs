@@ -1,10 +1,8 @@
 //! What a running server writes on standard error: requests and what it says about itself, in one shape.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Served, sample};
+use crate::common::{Served, sample};
 use serde_json::Value;
 
 /// A folder with one picture, and a file where the disk tier keeps its folder.

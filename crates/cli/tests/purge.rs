@@ -1,8 +1,6 @@
 //! `andon purge` against a running server: what is named is made again, and nothing else is.
 
-mod common;
-
-use common::{Served, andon, sample};
+use crate::common::{Served, andon, sample};
 
 const TOKEN: &str = "a token of sixteen bytes and more";
 const SMALL: &str = "/small_light(dw=10)/trip/a.jpg";

@@ -1,7 +1,5 @@
 //! Reloads and restarts under load, and what systemd is told of them.
 
-mod common;
-
 use std::fs;
 use std::io;
 use std::net::TcpListener;
@@ -13,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::{Client, Reply, Served, sample};
+use crate::common::{Client, Reply, Served, sample};
 use tempfile::TempDir;
 
 const HIT: &str = "/small_light(dw=60)/a.jpg";

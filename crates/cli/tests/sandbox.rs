@@ -1,15 +1,13 @@
 //! The sandbox of the real binary, as the kernel tells of it and as a client meets it. What its threads can no longer
 //! call is tried out on the filters themselves, in `crates/server/src/sandbox`.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Served, andon, sample};
+use crate::common::{Served, andon, sample};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {

@@ -1,12 +1,10 @@
 //! `andon shadow` between two running servers.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::lab::{Said, andon};
-use common::{Served, sample};
+use crate::common::lab::{Said, andon};
+use crate::common::{Served, sample};
 use tempfile::TempDir;
 
 const QUIET: &str = "[log]\nformat = \"off\"\n[[origin]]\nfs.root = \"root\"\n";

@@ -1,11 +1,10 @@
 //! `andon sign`, and every command of docs/signing.md: it prints what stands there, and a server takes what it prints.
 
-mod common;
-
+use crate::common;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Served, python, sample};
+use crate::common::{Served, python, sample};
 
 const PAGE: &str = include_str!("../../../docs/signing.md");
 

@@ -1,13 +1,11 @@
 //! The programs in examples/sign, run by their own interpreters and compilers: they sign as the server does, and fetch
 //! what it serves.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::common::{Served, sample};
 use andon_dialects::signing::Signature;
-use common::{Served, sample};
 use serde_json::Value;
 
 fn example(name: &str) -> PathBuf {

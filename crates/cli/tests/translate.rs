@@ -1,8 +1,6 @@
 //! `andon translate`: what one dialect says, said in another, and what that one cannot say.
 
-mod common;
-
-use common::andon;
+use crate::common::andon;
 
 fn translate(words: &[&str]) -> (bool, String) {
     let output = andon(&[&["translate"], words].concat(), &[]);

@@ -1,10 +1,9 @@
 //! `trim` on files of many kinds, held against what Pillow finds of them.
 
-mod common;
-
+use crate::common;
 use std::path::Path;
 
-use common::{andon, python};
+use crate::common::{andon, python};
 
 /// A photograph in a border, in as many kinds of files; one is too large to be measured in full, one moves.
 const WRITTEN: &str = "\

@@ -1,13 +1,11 @@
 //! `andon warm` against a running server: what it asks for is in the cache afterwards.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
 
-use common::{Served, andon, sample};
+use crate::common::{Served, andon, sample};
 use tempfile::TempDir;
 
 const TOKEN: &str = "a token of sixteen bytes and more";

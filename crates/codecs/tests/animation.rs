@@ -1,8 +1,7 @@
 //! Pictures that move, through the whole engine: read frame by frame, written frame by frame, and the results
 //! judged by an independent decoder (Pillow) where there is one.
 
-mod support;
-
+use crate::support;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +13,7 @@ use andon_pixels::{
 };
 use andon_recipe::Recipe;
 
-use support::rgba;
+use crate::support::rgba;
 
 /// A GIF whose frames are small squares that wander over a ground, with delays of 0, 10, 20… ms.
 fn moving(frames: u32, width: u16, height: u16) -> Vec<u8> {

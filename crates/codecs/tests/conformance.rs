@@ -2,8 +2,6 @@
 //!
 //! The files lie beside the repository, in `../shared/conformance`; without them this says that it was skipped.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +10,7 @@ use andon_pixels::{Alone, Decode, Engine, Error, Info, Limits, Never, Result, Sc
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use support::rgba;
+use crate::support::rgba;
 
 /// Files of which decoders make different pictures, and what is made of them here instead.
 const OTHERWISE: &[(&str, &str)] = &[

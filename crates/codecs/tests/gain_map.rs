@@ -1,7 +1,5 @@
 //! Gain maps of HDR photographs: they go where their picture goes, with parameters that do not change by a byte.
 
-mod support;
-
 use std::path::Path;
 
 use andon_codecs::ALL;
@@ -12,7 +10,7 @@ use andon_pixels::{
 use andon_recipe::Recipe;
 use serde_json::Value;
 
-use support::codec;
+use crate::support::codec;
 
 fn sample(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/hdr");

@@ -1,16 +1,15 @@
 //! GIF, through the trait: frames are composed on their screens, small palettes come back to the bit,
 //! photographs come back close, and no damage passes for a picture or brings the process down.
 
-mod support;
-
+use crate::support;
 use std::borrow::Cow;
 
-use andon_pixels::{
-    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale, Space, Traits,
-};
-use support::{
+use crate::support::{
     After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
     assert_survives_damage, decode, decode_at, encode, picture, psnr,
+};
+use andon_pixels::{
+    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale, Space, Traits,
 };
 
 fn gif() -> &'static dyn Codec {

@@ -1,8 +1,5 @@
 //! HEIC: named and refused, or, in builds with the feature, read.
 
-#[cfg(feature = "heic")]
-mod support;
-
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     std::fs::read(samples.join(name)).expect("a sample")

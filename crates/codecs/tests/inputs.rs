@@ -1,13 +1,13 @@
 //! Formats that are only read: what they promise, what is refused, and that damage does no harm.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use andon_pixels::{Error, Frame, Limits, Never, Scale};
 
-use support::{assert_keeps_promises, assert_survives_damage, codec, decode, decode_at, rgba};
+use crate::support::{
+    assert_keeps_promises, assert_survives_damage, codec, decode, decode_at, rgba,
+};
 
 const FORMATS: [&str; 5] = ["bmp", "ico", "psd", "svg", "tiff"];
 

@@ -1,12 +1,10 @@
 //! Several scales of one JPEG at once: nobody may see a difference to one after the other.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
 use andon_pixels::{Alone, Codec, Decode, Error, Image, Limits, Never, Result, Scale, Scales};
 
-use support::{Dice, codec, jpegs, samples};
+use crate::support::{Dice, codec, jpegs, samples};
 
 /// What plans ask for together: each with thin and with fine chroma, and one of them twice.
 const TOGETHER: [Scales; 5] = [

@@ -1,14 +1,12 @@
 //! JPEGs come out the same on every instruction set, bit for bit: sound ones and damaged ones, at every scale.
 //! Bit readers and inverse DCTs are compiled, or written, for several.
 
-mod support;
-
 use std::path::Path;
 
 use andon_kernels::cpu::{Level, limited_to};
 use andon_pixels::{Image, Limits, Never, Result, Scale};
 
-use support::{Dice, codec, decode_at};
+use crate::support::{Dice, codec, decode_at};
 
 #[test]
 fn every_instruction_set_decodes_alike() {

@@ -1,16 +1,14 @@
 //! Parts of JPEGs, decoded through an index: to the bit what the full decode has there.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::support::{Dice, codec, jpegs, samples};
 use andon_pixels::{
     Alone, Codec, Decode, Frame, Image, Info, Limits, Never, Result, Scale, Scales,
 };
 use andon_pixels::{Engine, Index, NoMaterials, Run};
 use andon_recipe::{Area, Measured, Recipe};
-use support::{Dice, codec, jpegs, samples};
 
 /// A file, its header and its index.
 struct Indexed {

@@ -1,20 +1,19 @@
 //! JPEG XL, through the trait.
 
-mod support;
-
+use crate::support;
 use std::fs;
 use std::path::Path;
 
+use crate::support::{
+    After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
+    assert_survives_damage, decode, decode_at, encode, picture, psnr,
+};
 use andon_pixels::{
     Alone, Codec, Decode, Depth, Encode, Engine, Error, Frame, Grid, Head, Image, Limits, Metadata,
     Model, Never, Plane, Run, Scale, Scales, Space, Timed,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;
-use support::{
-    After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, encode, picture, psnr,
-};
 
 fn jxl() -> &'static dyn Codec {
     support::codec("jxl")

@@ -1,11 +1,9 @@
 //! `linear` on real files: what is scaled is light, whatever the file says its numbers are.
 
-mod support;
-
+use crate::support::{codec, decode, encode, rgba, samples};
 use andon_codecs::ALL;
 use andon_pixels::{Encode, Engine, Frame, Grid, Image, Limits, Model, Plane, Run, Space};
 use andon_recipe::Recipe;
-use support::{codec, decode, encode, rgba, samples};
 
 /// Half of black and half of white is half of the light, which sRGB and Display P3 write as 188.
 const HALF_OF_THE_LIGHT: u8 = 188;

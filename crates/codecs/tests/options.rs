@@ -1,13 +1,11 @@
 //! What codecs declare about their output is what they do.
 
-mod support;
-
 use andon_codecs::ALL;
 use andon_pixels::{Codec, Depth, Encode, Engine, Error, Limits, Model, Rendered, Result, Run};
 use andon_recipe::{Arg, Recipe, Word, options};
 use fast_ssim2::{PixelDescriptor, PixelSlice, compute_ssimulacra2};
 
-use support::{codec, encode, picture};
+use crate::support::{codec, encode, picture};
 
 /// A photograph: scores of anything else say little.
 const PHOTO: &str = concat!(

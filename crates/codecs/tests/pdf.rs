@@ -1,8 +1,6 @@
 //! PDF: named and refused, or, in builds with the feature, the first page drawn.
 
 #[cfg(feature = "pdf")]
-mod support;
-
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     std::fs::read(samples.join(name)).expect("a sample")

@@ -1,7 +1,6 @@
 //! Placeholders, read back by the libraries that pages use.
 
-mod support;
-
+use crate::support;
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Limits, Never, Run};
 use andon_recipe::Recipe;

@@ -1,19 +1,18 @@
 //! PNG, through the trait: every colour type and depth comes out as it was put in, what is written comes
 //! back to the bit, and no damage passes for a picture or brings the process down.
 
-mod support;
-
+use crate::support;
 use std::io::Write;
 
+use crate::support::{
+    After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
+    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture,
+};
 use andon_pixels::{
     Alone, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model, Never,
     Orientation, Plane, Scale, Scales, Space, Traits,
 };
 use png::{BitDepth, ColorType};
-use support::{
-    After, Dice, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture,
-};
 
 fn png() -> &'static dyn Codec {
     support::codec("png")

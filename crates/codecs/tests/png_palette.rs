@@ -1,14 +1,12 @@
 //! PNG with `with:colours:N`, through the trait: images of few colours come back to the bit, others look alike in far
 //! fewer bytes, and opacity stays.
 
-mod support;
-
 use std::collections::HashSet;
 
+use crate::support::{codec, decode, encode, picture, psnr, rgba, samples};
 use andon_pixels::{
     Codec, Depth, Encode, Frame, Grid, Head, Image, Metadata, Model, Never, Plane, Space, Traits,
 };
-use support::{codec, decode, encode, picture, psnr, rgba, samples};
 
 fn png() -> &'static dyn Codec {
     codec("png")

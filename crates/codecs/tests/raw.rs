@@ -1,13 +1,11 @@
 //! RAW files, built here around JPEGs of the samples as cameras build them: the largest preview is the picture.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{assert_keeps_promises, assert_survives_damage, codec, decode};
 use andon_codecs::ALL;
 use andon_pixels::{Codec, Engine, Error, Limits, Orientation, Run};
 use andon_recipe::Recipe;
-use support::{assert_keeps_promises, assert_survives_damage, codec, decode};
 
 fn sample(name: &str) -> Vec<u8> {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg");

@@ -1,7 +1,6 @@
 //! `text`, drawn with the bundled font.
 
-mod support;
-
+use crate::support;
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;

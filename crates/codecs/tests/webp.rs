@@ -1,15 +1,14 @@
 //! WebP, through the trait: lossless pictures come back to the bit and lossy ones close, in the planes
 //! they are stored in and at every scale; no damage passes for a picture or brings the process down.
 
-mod support;
-
+use crate::support;
+use crate::support::{
+    After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
+    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture, psnr,
+};
 use andon_pixels::{
     Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Matrix, Metadata, Model, Never,
     Orientation, Plane, Range, Scale, Space, Subsampling, Traits,
-};
-use support::{
-    After, assert_keeps_promises, assert_prefixes_are_refused, assert_refused_for_its_size,
-    assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture, psnr,
 };
 
 fn webp() -> &'static dyn Codec {

@@ -1,11 +1,9 @@
 //! Files of formats that few programs ask for, as Pillow reads them: BMP, ICO and TIFF.
 
-mod support;
-
 use std::process::Command;
 
+use crate::support::{codec, decode, picture, rgba};
 use andon_pixels::{Depth, Encode, Model, Never};
-use support::{codec, decode, picture, rgba};
 
 /// Mode, size and samples of 8 bits, in RGBA, as Pillow reads a file.
 fn pillow(name: &str, bytes: &[u8]) -> (String, Vec<u8>) {

@@ -1,10 +1,8 @@
 //! Pictures that are not opaque, in formats that keep no opacity: what Pillow's `alpha_composite` gives.
 
-mod common;
-
 use std::process::Command;
 
-use common::{House, Reply};
+use crate::common::{House, Reply};
 
 const CLEAR: [&str; 4] = [
     "png/alpha.png",

@@ -1,8 +1,6 @@
 //! What a good request is answered with.
 
-mod common;
-
-use common::{House, sample};
+use crate::common::{House, sample};
 
 const SMALL: &str = "/small_light(dw=100,dh=100,q=80)/a.jpg";
 

@@ -1,13 +1,11 @@
 //! The live dashboard: its page, and the events that it shows.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use crate::common::{House, trick_target};
 use andon_server::{Address, Config};
-use common::{House, trick_target};
 use serde_json::Value;
 
 const TOKEN: &str = "a token of some length";

@@ -2,16 +2,14 @@
 //!
 //! Keys come from the environment, so each test runs once more as a program of its own with them in it.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use crate::common::listener::Listener;
+use crate::common::{House, sample};
 use base64::prelude::{BASE64_STANDARD, Engine};
-use common::listener::Listener;
-use common::{House, sample};
 use ring::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
 use ring::{digest, hmac};
 use url::Url;

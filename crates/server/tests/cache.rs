@@ -1,9 +1,7 @@
 //! What is made once is not made twice, and nothing old, broken or somebody else's is served.
 
-mod common;
-
-use common::origin::Origin;
-use common::{House, Reply, figure, sample, trick_target, wait_for_followers};
+use crate::common::origin::Origin;
+use crate::common::{House, Reply, figure, sample, trick_target, wait_for_followers};
 
 const SMALL: &str = "/small_light(dw=20)/a.jpg";
 const FAR: &str = "/small_light(dw=20)/far/a.jpg";

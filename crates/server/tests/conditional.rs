@@ -1,11 +1,9 @@
 //! Conditional requests.
 
-mod common;
-
 use std::fs::File;
 use std::time::{Duration, UNIX_EPOCH};
 
-use common::House;
+use crate::common::House;
 
 const SMALL: &str = "/small_light(dw=100,dh=100)/a.jpg";
 

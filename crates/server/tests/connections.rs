@@ -1,14 +1,12 @@
 //! Connections: kept, dropped, and brought to a good end.
 
-mod common;
-
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::thread;
 use std::time::Duration;
 
+use crate::common::{Client, House, trick_target};
 use andon_server::Address;
-use common::{Client, House, trick_target};
 
 #[test]
 fn several_requests_share_a_connection() {

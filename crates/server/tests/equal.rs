@@ -1,13 +1,11 @@
 //! Requests that come to the same whole pixels share one result, in whichever dialect and spelling they come, and
 //! on whichever machine.
 
-mod common;
-
 use std::fs::File;
 use std::time::{Duration, UNIX_EPOCH};
 
-use common::origin::Origin;
-use common::{House, Reply, figure, sample};
+use crate::common::origin::Origin;
+use crate::common::{House, Reply, figure, sample};
 
 const EQUAL: [&str; 6] = [
     "small_light(dw=20,q=80)/{}",

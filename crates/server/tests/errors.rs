@@ -1,8 +1,6 @@
 //! Every error is one plain sentence with the right status.
 
-mod common;
-
-use common::{House, Reply, sample, trick_target};
+use crate::common::{House, Reply, sample, trick_target};
 
 /// One line of text that may be read by anybody and is kept by nobody for long.
 fn assert_is_one_sentence(reply: &Reply, what: &str) {

@@ -1,11 +1,10 @@
 //! What of a folder is served where nothing is configured but the folder: images, and nothing else.
 
-mod common;
-
+use crate::common;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use common::{House, Reply};
+use crate::common::{House, Reply};
 
 const SECRET: &str = "the secret";
 

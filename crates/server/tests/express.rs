@@ -1,8 +1,6 @@
 //! A hit is answered beneath hyper where that is possible; from the wire nobody can tell.
 
-mod common;
-
-use common::{Client, House, Reply};
+use crate::common::{Client, House, Reply};
 
 const TARGET: &str = "/small_light(dw=40,of=auto)/a.jpg";
 

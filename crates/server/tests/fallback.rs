@@ -1,10 +1,8 @@
 //! Images in place of those whose sources cannot be had.
 
-mod common;
-
+use crate::common::origin::Origin;
+use crate::common::{House, sample};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
-use common::origin::Origin;
-use common::{House, sample};
 
 const KEYS: &str = "[[fallback]]\nimage = \"/none.jpg\"\n\
      [[fallback]]\nprefix = \"/shop\"\nimage = \"/none.jpg\"\nstatus = 0\nttl = \"5s\"\n";

@@ -1,10 +1,8 @@
 //! Large files as they are, sent in pieces.
 
-mod common;
-
 use std::fs::OpenOptions;
 
-use common::House;
+use crate::common::House;
 
 /// Larger than all buffers between here and there.
 const LENGTH: usize = 24 << 20;

@@ -1,8 +1,7 @@
 //! Decoded frames that are kept: further sizes of a photograph need no decode, and nobody sees it in the bytes.
 
-mod common;
-
-use common::{House, figure};
+use crate::common;
+use crate::common::{House, figure};
 
 const PHOTOGRAPH: &str = "large/canyon-wren.jpg";
 

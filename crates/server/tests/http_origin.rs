@@ -1,10 +1,8 @@
 //! Pictures of another web server.
 
-mod common;
-
-use common::hostile::{Hostile, TAG};
-use common::origin::Origin;
-use common::{House, sample};
+use crate::common::hostile::{Hostile, TAG};
+use crate::common::origin::Origin;
+use crate::common::{House, sample};
 
 fn origin() -> Hostile {
     Hostile::start(std::fs::read(sample("jpeg/420.jpg")).expect("a sample"))

@@ -1,13 +1,11 @@
 //! Pictures of a web server behind TLS.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::{House, sample};
+use crate::common::{House, sample};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 

@@ -1,8 +1,6 @@
 //! `Andon-Priority: idle`: requests that give way to all others.
 
-mod common;
-
-use common::{House, Reply, trick_target, wait_for_figure};
+use crate::common::{House, Reply, trick_target, wait_for_figure};
 
 const TOKEN: &str = "a token of some length";
 const TARGET: &str = "/small_light(dw=10)/a.jpg";

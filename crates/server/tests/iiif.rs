@@ -1,12 +1,10 @@
 //! The IIIF Image API over a socket: what its public validator asks, with a picture like the validator's, of 10x10 flat
 //! squares of 100x100 px.
 
-mod common;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{House, Reply};
+use crate::common::{House, Reply};
 use serde_json::{Value, json};
 
 const SQUARES: &str = "67352ccc-d1b0-11e1-89ae-279075081939.png";

@@ -1,12 +1,10 @@
 //! imagor's filters over a socket, as Pillow sees their results: grounds made of the picture, pictures in pictures,
 //! masks, lists of colours and the first frames of animations.
 
-mod common;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::House;
+use crate::common::House;
 use serde_json::{Value, json};
 
 /// Runs a script of Python's on files of the house, in its folder, with what it is told in `told`.

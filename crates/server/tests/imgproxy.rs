@@ -1,10 +1,8 @@
 //! imgproxy's URLs over a socket: sizes of real pictures, statuses, headers, signatures and expiry.
 
-mod common;
-
+use crate::common::origin::Origin;
+use crate::common::{House, Reply, sample};
 use andon_dialects::signature::{Digest, base64};
-use common::origin::Origin;
-use common::{House, Reply, sample};
 use serde_json::{Value, json};
 
 const OPEN: &str = "[imgproxy]\nprefix = \"/\"\n";

@@ -1,11 +1,9 @@
 //! More work than there are hands.
 
-mod common;
-
 use std::thread;
 use std::time::Duration;
 
-use common::{House, trick_target, wait_for_figure, wait_for_followers};
+use crate::common::{House, trick_target, wait_for_figure, wait_for_followers};
 
 /// A result that takes seconds to write, as far as its plan knows.
 fn heavy_target(side: u32, name: &str) -> String {

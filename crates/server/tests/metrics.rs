@@ -1,13 +1,11 @@
 //! `/metrics`, read as Prometheus reads it.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::common::hostile::Hostile;
+use crate::common::{Client, House, sample};
 use andon_server::Address;
-use common::hostile::Hostile;
-use common::{Client, House, sample};
 
 /// The types of the families, and every sample with its labels.
 #[derive(Debug, Default)]

@@ -1,8 +1,6 @@
 //! Options without a meaning: the reply names them, however it comes about, or there is none.
 
-mod common;
-
-use common::{Client, House};
+use crate::common::{Client, House};
 
 /// What is wrong, and what the note says of it.
 const MISTAKES: &[(&str, &str)] = &[

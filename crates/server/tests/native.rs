@@ -1,9 +1,7 @@
 //! Native URLs over a socket: pictures, facts, canonical links and redirects, and sources named by URL.
 
-mod common;
-
-use common::origin::Origin;
-use common::{House, sample};
+use crate::common::origin::Origin;
+use crate::common::{House, sample};
 use serde_json::{Value, json};
 
 #[test]

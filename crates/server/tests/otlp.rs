@@ -1,7 +1,5 @@
 //! Spans, as a collector gets them.
 
-#![cfg(feature = "otlp")]
-
 mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,10 +1,8 @@
 //! An overlay image is decoded once, whoever lays it over whatever.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Client, Gate, House};
+use crate::common::{Client, Gate, House};
 
 const TRIED: u32 = 6;
 

@@ -1,8 +1,6 @@
 //! A format that takes too long to write is answered in the next best one, for a moment, and made once nobody waits.
 
-mod common;
-
-use common::{House, Reply, sample};
+use crate::common::{House, Reply, sample};
 
 const BOTH: &[(&str, &str)] = &[("accept", "image/avif,image/webp,*/*")];
 const WEBP: &[(&str, &str)] = &[("accept", "image/webp,*/*")];

@@ -1,9 +1,7 @@
 //! The playground's files and what they ask of the server. ./dev browser-tests uses them in a browser.
 
-mod common;
-
+use crate::common::{House, Reply, sample};
 use andon_server::Config;
-use common::{House, Reply, sample};
 use serde_json::Value;
 
 const OPEN: &str = "[play]\nallow = \"local\"\n";

@@ -1,8 +1,6 @@
 //! Clients behind proxies. Who may read the metrics shows who the server takes somebody for: they are for this machine.
 
-mod common;
-
-use common::{Client, House};
+use crate::common::{Client, House};
 
 const HIT: &str = "/small_light(dw=60)/a.jpg";
 

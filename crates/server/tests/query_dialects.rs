@@ -1,8 +1,6 @@
 //! weserv, imgix and Cloudflare over a socket: pictures, statuses, bodies of errors, documents, signatures, expiry.
 
-mod common;
-
-use common::House;
+use crate::common::House;
 use serde_json::{Value, json};
 
 const KEYS: &str = "[weserv]\nprefix = \"/\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n";

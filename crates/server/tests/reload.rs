@@ -1,13 +1,11 @@
 //! Another configuration while requests are under way.
 
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::common::{Client, House, figure, trick_target};
 use andon_server::{Address, Config, ConfigError};
-use common::{Client, House, figure, trick_target};
 
 /// Hands `house` another configuration, and waits for the outcome.
 fn reload(house: &House, keys: &str) -> Result<(), String> {

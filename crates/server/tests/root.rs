@@ -1,10 +1,8 @@
 //! Nothing outside of an origin's root is ever served, however it is spelled.
 
-mod common;
-
 use std::os::unix::fs::symlink;
 
-use common::House;
+use crate::common::House;
 
 /// Beside the root, inside the house.
 const SECRET: &str = "the secret";

@@ -1,10 +1,8 @@
 //! Pictures in a bucket of a real S3 server, which checks signatures and runs in this process.
 
-mod common;
-
 use std::path::Path;
 
-use common::{House, sample};
+use crate::common::{House, sample};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use s3s::auth::SimpleAuth;

@@ -1,12 +1,10 @@
 //! Signed URLs over a socket: Andon's own signature in front of any dialect, and nginx's `secure_link`.
 
-mod common;
-
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::common::House;
 use andon_dialects::signature::{base64, md5};
 use andon_dialects::signing::Signature;
-use common::House;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 

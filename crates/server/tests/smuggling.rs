@@ -1,9 +1,7 @@
 //! Requests that two servers may read in two ways: each ends its connection, and what was hidden behind it
 //! is never taken for a request.
 
-mod common;
-
-use common::{House, wait_for_figure};
+use crate::common::{House, wait_for_figure};
 
 /// The path of a request that nobody sent.
 const HIDDEN: &str = "/hidden.txt";

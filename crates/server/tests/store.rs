@@ -1,13 +1,11 @@
 //! Nodes that share results: what one has made, the others serve without making it; what somebody else put into the
 //! store is never served; and a store that is slow, hangs or is away delays nobody and breaks nothing.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::origin::Origin;
-use common::s3::{S3, State};
-use common::{Gate, House, Reply, figure, sample, trick_target, wait_for_figure};
+use crate::common::origin::Origin;
+use crate::common::s3::{S3, State};
+use crate::common::{Gate, House, Reply, figure, sample, trick_target, wait_for_figure};
 use tempfile::TempDir;
 
 const TAGGED: &str = "ETag: \"1\"\r\nCache-Control: max-age=3600\r\n";

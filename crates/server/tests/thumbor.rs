@@ -1,9 +1,7 @@
 //! thumbor's and imagor's URLs over a socket: sizes of real pictures, filters, signatures, statuses.
 
-mod common;
-
+use crate::common::{House, Reply};
 use andon_dialects::signature::{Digest, base64};
-use common::{House, Reply};
 
 const KEY: &str = "a key of twenty byte";
 

@@ -1,10 +1,8 @@
 //! Parts of large JPEGs over HTTP: their sources are indexed once, and every part is what it was without an index.
 
-mod common;
-
+use crate::common::{House, Reply, sample};
 use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
-use common::{House, Reply, sample};
 
 const TILES: &str = "[iiif]\nprefix = \"/iiif/3\"\n";
 

@@ -1,15 +1,13 @@
 //! HTTPS: both protocols, certificates that change, and clients that use HTTP/2 as a weapon.
 
-mod common;
-
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::common::{Client, House, Reply};
 use andon_server::Address;
-use common::{Client, House, Reply};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper_util::rt::{TokioExecutor, TokioIo};

@@ -1,10 +1,9 @@
 //! Several sizes of one picture that wait together: one decode, and nobody sees it in the bytes.
 
-mod common;
-
+use crate::common;
 use std::time::{Duration, Instant};
 
-use common::{Client, Gate, House, figure, trick_target};
+use crate::common::{Client, Gate, House, figure, trick_target};
 
 const SOURCES: [&str; 3] = ["jpeg/420.jpg", "jpeg/progressive-420.jpg", "png/alpha.png"];
 

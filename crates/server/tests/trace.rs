@@ -1,9 +1,7 @@
 //! W3C Trace Context: what an origin hears of the trace that a request belongs to.
 
-mod common;
-
-use common::origin::Origin;
-use common::{House, sample};
+use crate::common::origin::Origin;
+use crate::common::{House, sample};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";

@@ -1,10 +1,8 @@
 //! `trim` over HTTP: measured on a worker thread, once for each state of a source.
 
-mod common;
-
+use crate::common::{House, Reply, sample, wait_for_followers};
 use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
-use common::{House, Reply, sample, wait_for_followers};
 
 /// Does a reply tell that its source was measured for it?
 fn tells_measuring(reply: &Reply) -> bool {

@@ -1,13 +1,11 @@
 //! Pictures that come with the request, over real sockets.
 
-mod common;
-
 use std::thread;
 use std::time::Duration;
 
+use crate::common::{Client, House, Reply, figure, sample};
 use andon_codecs::ALL;
 use andon_pixels::{Encode, Frame, Grid, Image, Model, Never, Plane};
-use common::{Client, House, Reply, figure, sample};
 
 const OPEN: &str = "[upload]\nallow = \"local\"\n";
 

@@ -1,10 +1,8 @@
 //! Absolute URLs of several hosts, from a list of those that are served.
 
-mod common;
-
-use common::hostile::Hostile;
-use common::origin::Origin;
-use common::{House, sample};
+use crate::common::hostile::Hostile;
+use crate::common::origin::Origin;
+use crate::common::{House, sample};
 
 fn picture() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")

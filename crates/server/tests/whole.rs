@@ -1,15 +1,13 @@
 //! Every body is a whole picture or none is sent: files that were cut and files with something behind them, in every
 //! format and on every way through the server, judged by Pillow.
 
-mod common;
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::common::{House, Reply, sample};
 use andon_codecs::ALL;
 use andon_pixels::{Alone, Engine, Limits, Never};
-use common::{House, Reply, sample};
 
 const SAMPLES: [&str; 32] = [
     "jpeg/420.jpg",

@@ -1,8 +1,6 @@
 //! Negotiated formats, ranges and CORS, as they are on the wire.
 
-mod common;
-
-use common::{House, Reply};
+use crate::common::{House, Reply};
 
 const SMALL: &str = "/small_light(dw=40)/a.jpg";
 const AUTO: &str = "/small_light(dw=40,of=auto)/a.jpg";

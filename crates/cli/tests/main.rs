@@ -1,0 +1,55 @@
+//! The commands as their users run them.
+//!
+//! One program, because each takes seconds to link. What looks at its own process (memory, threads, open files) or needs the
+//! processor to itself, or a feature that is off by default, is a program of its own, in Cargo.toml.
+
+mod clients;
+mod commands;
+mod common;
+mod config;
+mod container;
+mod convert_buckets;
+mod docs;
+mod engine_samples;
+mod examples;
+mod explain;
+mod import;
+mod into_store;
+mod kept_runs;
+mod kill;
+mod lb_config;
+mod log_page;
+mod logs;
+mod purge;
+mod remote;
+mod restart;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the server's tests use the rest of it"
+)]
+#[path = "../../server/tests/common/s3.rs"]
+mod s3;
+mod sandbox;
+mod shadow;
+mod signing;
+mod signing_clients;
+mod translate;
+mod trim;
+mod warm;
+mod whole_bodies;
+
+#[test]
+fn every_file_of_tests_belongs_to_a_program() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    for entry in folder.join("tests").read_dir().expect("a folder") {
+        let name = entry.expect("an entry").file_name();
+        let Some(module) = name.to_str().and_then(|name| name.strip_suffix(".rs")) else {
+            continue;
+        };
+        let here = include_str!("main.rs").contains(&format!("\nmod {module};\n"));
+        let alone = manifest.contains(&format!("path = \"tests/{module}.rs\""));
+        assert!(here || alone, "nobody runs tests/{module}.rs");
+    }
+}
