@@ -19,7 +19,7 @@ fn a_build_without_hevc_says_what_it_lacks() {
 #[cfg(feature = "heic")]
 mod read {
     use super::sample;
-    use super::support::{assert_keeps_promises, assert_survives_damage, codec, decode, rgba};
+    use crate::support::{assert_keeps_promises, assert_survives_damage, codec, decode, rgba};
 
     fn difference(name: &str, original: &str) -> f64 {
         let heic = codec("heic");

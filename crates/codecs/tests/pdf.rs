@@ -1,6 +1,5 @@
 //! PDF: named and refused, or, in builds with the feature, the first page drawn.
 
-#[cfg(feature = "pdf")]
 fn sample(name: &str) -> Vec<u8> {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     std::fs::read(samples.join(name)).expect("a sample")
@@ -27,7 +26,7 @@ mod read {
     };
 
     use super::sample;
-    use super::support::{assert_keeps_promises, assert_survives_damage, codec, decode, rgba};
+    use crate::support::{assert_keeps_promises, assert_survives_damage, codec, decode, rgba};
 
     fn draw(file: &[u8], eighths: u8, interrupt: &dyn Interrupt) -> Result<Image> {
         let info = codec("pdf").probe(file)?;
