@@ -30,7 +30,7 @@ fn has_keys(test: &str) -> bool {
     });
     let program = std::env::current_exe().expect("this program");
     let run = Command::new(program)
-        .args([test, "--exact"])
+        .args([&format!("buckets::{test}"), "--exact"])
         .env("ANDON_TEST_GCS", account.to_string())
         .env("ANDON_TEST_AZURE", AZURE_KEY)
         .env("ANDON_TEST_SAS", SAS)
