@@ -409,7 +409,7 @@ class Nginx(Balancer):
         folder.mkdir(exist_ok=True)
         (folder / "andon.conf").write_text(self.printed())
         (folder / "nginx.conf").write_text(
-            f"daemon off; pid {folder}/pid; error_log {folder}/log; events {{}}\n"
+            f"daemon off; pid {folder}/pid; error_log {folder}/log; events {{ worker_connections 8192; }}\n"
             f"http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;\n"
             f"uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; include {folder}/andon.conf; }}\n")
         return subprocess.Popen(["nginx", "-p", str(folder), "-c", f"{folder}/nginx.conf"], stderr=subprocess.DEVNULL)
