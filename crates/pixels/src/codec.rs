@@ -286,6 +286,21 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} is not written", self.name())))
     }
 
+    /// Writes as `encode` does, to the byte, perhaps with the help of idle cores.
+    ///
+    /// # Errors
+    /// As `encode`.
+    fn encode_shared(
+        &self,
+        image: &Image,
+        how: &Encode,
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<u8>> {
+        let _ = cores;
+        self.encode(image, how, interrupt)
+    }
+
     /// How its files say what their colours mean.
     fn tags(&self) -> Tags {
         Tags::None

@@ -4,9 +4,11 @@
 //! is worked on by several. Work that can be split offers a part of itself and does that part alone if
 //! nobody takes it, so that results never depend on who did what.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use crate::error::{Error, Result};
+use crate::limits::Interrupt;
 
 /// A part of some work.
 pub type Task = Box<dyn FnOnce() + Send>;
@@ -64,9 +66,60 @@ impl<T: Send + 'static> Offered<T> {
     }
 }
 
+/// Does `pieces` of some work, numbered from 0, together with every idle core: whoever is free takes the next one, so that
+/// a core that wakes late does less. The results are in order. `None`: no core is idle, and nothing was done.
+///
+/// # Errors
+/// `Interrupted`, asked for before each piece that this core takes, and `Internal` when the work panicked on another core.
+pub fn shared<T: Send + 'static>(
+    cores: &dyn Cores,
+    interrupt: &dyn Interrupt,
+    pieces: usize,
+    work: impl Fn(usize) -> T + Send + Sync + 'static,
+) -> Option<Result<Vec<T>>> {
+    let (done, results) = mpsc::channel();
+    let next = Arc::new(AtomicUsize::new(0));
+    let work = Arc::new(work);
+    let take = move |next: &AtomicUsize| {
+        let piece = next.fetch_add(1, Ordering::Relaxed);
+        (piece < pieces).then_some(piece)
+    };
+    let helper = || {
+        let (next, work, done) = (next.clone(), work.clone(), done.clone());
+        Box::new(move || {
+            while let Some(piece) = take(&next) {
+                // Fails when nobody waits for it any more.
+                let _ = done.send((piece, work(piece)));
+            }
+        })
+    };
+    let helpers = (1..pieces).take_while(|_| cores.lend(helper()).is_none());
+    if helpers.count() == 0 {
+        return None;
+    }
+    let mut made: Vec<Option<T>> = (0..pieces).map(|_| None).collect();
+    let mut missing = pieces;
+    loop {
+        if interrupt.interrupted() {
+            next.store(pieces, Ordering::Relaxed);
+            return Some(Err(Error::Interrupted));
+        }
+        let Some(piece) = take(&next) else { break };
+        made[piece] = Some(work(piece));
+        missing -= 1;
+    }
+    drop(done);
+    for (piece, result) in results.iter().take(missing) {
+        made[piece] = Some(result);
+    }
+    let all: Option<Vec<T>> = made.into_iter().collect();
+    Some(all.ok_or_else(|| Error::Internal("work on a lent core panicked".to_owned())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Never;
 
     /// Always has a core: a thread of its own for each task.
     struct Plenty;
@@ -88,7 +141,43 @@ mod tests {
     }
 
     #[test]
+    fn pieces_come_back_in_order_whoever_did_them() {
+        assert!(shared(&Alone, &Never, 9, |piece| piece).is_none());
+        assert!(shared(&Plenty, &Never, 1, |piece| piece).is_none());
+        for pieces in [2, 9, 100] {
+            let all = shared(&Plenty, &Never, pieces, |piece| piece * piece);
+            let squares = (0..pieces).map(|piece| piece * piece).collect();
+            assert_eq!(all, Some(Ok(squares)));
+        }
+    }
+
+    #[test]
+    fn pieces_that_nobody_wants_any_more_are_left() {
+        struct Always;
+        impl Interrupt for Always {
+            fn interrupted(&self) -> bool {
+                true
+            }
+        }
+        let all = shared(&Plenty, &Always, 9, |piece| piece);
+        assert_eq!(all, Some(Err(Error::Interrupted)));
+    }
+
+    #[test]
     fn a_panic_on_a_lent_core_is_an_error_here() {
+        let here = std::thread::current().id();
+        let (sender, began) = mpsc::sync_channel::<()>(0);
+        let began = std::sync::Mutex::new(began);
+        // The piece of this core waits until the other one has its own.
+        let all = shared(&Plenty, &Never, 2, move |_| {
+            if std::thread::current().id() == here {
+                let _ = began.lock().expect("one of us").recv();
+            } else {
+                let _ = sender.send(());
+                std::panic::resume_unwind(Box::new(()));
+            }
+        });
+        assert!(matches!(all, Some(Err(Error::Internal(_)))));
         let offered = Offered::<()>::to(&Plenty, || std::panic::resume_unwind(Box::new(())));
         assert!(matches!(offered.wait(), Err(Error::Internal(_))));
     }

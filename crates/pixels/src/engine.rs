@@ -751,7 +751,8 @@ impl Job<'_> {
         let start = Instant::now();
         let encode = |image: &Image, quality| {
             let how = pipeline.encode_at(quality);
-            pipeline.target.encode(image, &how, self.interrupt)
+            let codec = pipeline.target;
+            codec.encode_shared(image, &how, self.cores, self.interrupt)
         };
         let body = match pipeline.search {
             None => encode(image, None)?,

@@ -2,7 +2,8 @@
 //! the words of Google and Adobe and in those of ISO 21496-1; Apple's, as far as its XMP says how it acts.
 
 use andon_pixels::{
-    Codec, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt, Metadata, Result,
+    Alone, Codec, Cores, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt,
+    Metadata, Result,
 };
 
 use super::header::markers::Header;
@@ -52,6 +53,7 @@ pub(super) fn encode(
     image: &Image,
     map: &GainMap,
     how: &Encode,
+    cores: &dyn Cores,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
     let map = encode_map(map, interrupt)?;
@@ -59,7 +61,7 @@ pub(super) fn encode(
         icc: None,
         ..image.metadata.clone()
     };
-    let file = super::encode::encode(image, how, interrupt)?;
+    let file = super::encode::encode(image, how, cores, interrupt)?;
     let file = segments::with_metadata(
         file,
         &Metadata {
@@ -76,7 +78,7 @@ fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         quality: map.quality,
         ..Encode::default()
     };
-    let file = super::encode::encode(&Image::still(map.frame.clone()), &how, interrupt)?;
+    let file = super::encode::encode(&Image::still(map.frame.clone()), &how, &Alone, interrupt)?;
     let mut own = Vec::new();
     if let Some(packet) = gain_map::jpeg_packet(&map.params) {
         segments::push(&mut own, APP1, &[segments::XMP, &packet]);

@@ -13,8 +13,8 @@ mod tables;
 mod turbo;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Format, Frame, GainHeader, GainParams, Image, Info, Interrupt,
-    Model, Orientation, Result, Scale, Scales, Tags, Traits,
+    Alone, Codec, Cores, Cost, Decode, Encode, Format, Frame, GainHeader, GainParams, Image, Info,
+    Interrupt, Model, Orientation, Result, Scale, Scales, Tags, Traits,
 };
 use andon_recipe::{Area, Word, options};
 
@@ -158,10 +158,20 @@ impl Codec for Jpeg {
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        self.encode_shared(image, how, &Alone, interrupt)
+    }
+
+    fn encode_shared(
+        &self,
+        image: &Image,
+        how: &Encode,
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<u8>> {
         if let Some(map) = &image.gain_map {
-            return gain_map::encode(image, map, how, interrupt);
+            return gain_map::encode(image, map, how, cores, interrupt);
         }
-        let file = encode::encode(image, how, interrupt)?;
+        let file = encode::encode(image, how, cores, interrupt)?;
         Ok(segments::with_metadata(file, &image.metadata))
     }
 

@@ -7,10 +7,10 @@
 mod alpha;
 mod axis;
 mod plane;
+mod shared;
 mod weights;
 
 use std::fmt;
-use std::ops::Range;
 
 pub use andon_kernels::resample::Kernel;
 use andon_recipe::Area;
@@ -20,12 +20,12 @@ pub(crate) use axis::Axis;
 pub(crate) use plane::{Resizable, resample};
 
 use self::alpha::Weights;
+use self::shared::resample_shared;
 use crate::codec::Scales;
-use crate::cores::Offered;
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
-use crate::limits::{Interrupt, Never};
+use crate::limits::Interrupt;
 use crate::samples::{Planes, by_depth, bytes, thinning};
 use crate::stage::{Context, OnGainMap, Stage};
 
@@ -150,34 +150,18 @@ impl Resample {
             ),
             _ => None,
         };
-        let mut colours = Vec::with_capacity(planes.colours.len());
-        let mut grids = planes.colours;
-        // Chroma of a large picture goes to an idle core, if there is one.
-        let pixels = u64::from(self.to.0) * u64::from(self.to.1);
-        let chroma_apart = match model {
-            Model::YCbCr { .. } if opacity.is_none() && WORTH_A_CORE.contains(&pixels) => {
-                let (kernel, chroma_grids) = (self.kernel, grids.split_off(1));
-                Some(Offered::to(context.cores, move || {
-                    let (x, y) = chroma;
-                    let resampled = chroma_grids
-                        .into_iter()
-                        .map(|grid| resample(grid, &x, &y, kernel, &Never));
-                    resampled.collect::<Result<Vec<_>>>()
-                }))
+        let colours = match &opacity {
+            None => self.without_opacity(planes.colours, axes, context)?,
+            Some(opacity) => {
+                let weigh = |(index, grid): (usize, Grid<T>)| {
+                    context.check()?;
+                    let (x, y) = axes(index);
+                    opacity.over(index).colour(grid, &x, &y, interrupt)
+                };
+                let colours = planes.colours.into_iter().enumerate();
+                colours.map(weigh).collect::<Result<_>>()?
             }
-            _ => None,
         };
-        for (index, grid) in grids.into_iter().enumerate() {
-            context.check()?;
-            let (x, y) = axes(index);
-            colours.push(match &opacity {
-                Some(opacity) => opacity.over(index).colour(grid, &x, &y, interrupt)?,
-                None => resample(grid, &x, &y, self.kernel, interrupt)?,
-            });
-        }
-        if let Some(chroma) = chroma_apart {
-            colours.extend(chroma.wait()??);
-        }
         let alpha = match (&opacity, planes.alpha) {
             (Some(opacity), _) => Some(opacity.over(0).alpha()),
             (None, Some(alpha)) => {
@@ -195,6 +179,32 @@ impl Resample {
             colours,
             alpha,
         })
+    }
+
+    fn without_opacity<T: Resizable>(
+        &self,
+        grids: Vec<Grid<T>>,
+        axes: impl Fn(usize) -> (Axis, Axis),
+        context: &Context<'_>,
+    ) -> Result<Vec<Grid<T>>> {
+        let planes: Vec<_> = (0..)
+            .zip(grids)
+            .map(|(index, grid)| (grid, axes(index)))
+            .collect();
+        // Bands of a plane are held beside the plane that they become, which is accounted for where the source is larger.
+        let shrinks = |(x, y): &(Axis, Axis)| x.out <= x.count && y.out <= y.count;
+        let pixels = u64::from(self.to.0) * u64::from(self.to.1);
+        if pixels >= WORTH_A_CORE
+            && planes.iter().all(|(_, axes)| shrinks(axes))
+            && let Some(resampled) = resample_shared(&planes, self.kernel, context)
+        {
+            return resampled;
+        }
+        let one = |(grid, (x, y)): (Grid<T>, (Axis, Axis))| {
+            context.check()?;
+            resample(grid, &x, &y, self.kernel, context.interrupt)
+        };
+        planes.into_iter().map(one).collect()
     }
 
     fn model_after(&self, model: Model) -> Model {
@@ -310,9 +320,8 @@ impl<T: Resizable> Opacity<T> {
     }
 }
 
-/// Result pixels from which on a second core is worth waking, and up to which its part, a few
-/// milliseconds that nobody interrupts, is short.
-const WORTH_A_CORE: Range<u64> = 500_000..20_000_000;
+/// Result pixels from which on a second core is worth waking.
+const WORTH_A_CORE: u64 = 250_000;
 
 /// The cost of one plane.
 fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {

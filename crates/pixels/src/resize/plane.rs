@@ -1,6 +1,7 @@
 //! Resampling one plane on the calling thread.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::thread::LocalKey;
 
 use andon_kernels::resample::{self, Resampled, Source};
@@ -28,6 +29,29 @@ pub(crate) fn resample<T: Resizable>(
     if x.is_copy() && y.is_copy() {
         return window(grid, x, y);
     }
+    let mut out = Grid::filled(x.out, y.out, T::default());
+    let rows = rows_per_band(x, y, kernel) as usize;
+    let bands = out.samples_mut().chunks_mut(rows * x.out as usize);
+    for (index, band) in bands.enumerate() {
+        if interrupt.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let first = index * rows;
+        let last = (first + rows).min(y.out as usize);
+        resample_rows(&grid, x, y, kernel, first..last, band)?;
+    }
+    Ok(out)
+}
+
+/// Makes rows `rows` of the result: `out` holds just those.
+pub(super) fn resample_rows<T: Resizable>(
+    grid: &Grid<T>,
+    x: &Axis,
+    y: &Axis,
+    kernel: Kernel,
+    rows: Range<usize>,
+    out: &mut [T],
+) -> Result<()> {
     let stride = grid.width() as usize;
     let source = Source {
         samples: &grid.samples()[y.start as usize * stride + x.start as usize..],
@@ -38,18 +62,8 @@ pub(crate) fn resample<T: Resizable>(
         weights(T::RECENT, x, kernel)?,
         weights(T::RECENT, y, kernel)?,
     );
-    let mut out = Grid::filled(x.out, y.out, T::default());
-    let rows = rows_per_band(x, y, kernel) as usize;
-    let bands = out.samples_mut().chunks_mut(rows * x.out as usize);
-    for (index, band) in bands.enumerate() {
-        if interrupt.interrupted() {
-            return Err(Error::Interrupted);
-        }
-        let first = index * rows;
-        let last = (first + rows).min(y.out as usize);
-        resample::rows(source, &across, &down, first..last, band);
-    }
-    Ok(out)
+    resample::rows(source, &across, &down, rows, out);
+    Ok(())
 }
 
 /// Cuts a plane down to what may be read and repeats its last column and row as far as the axes reach.

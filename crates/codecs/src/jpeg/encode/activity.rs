@@ -1,18 +1,21 @@
 //! How much goes on in a block of luma: errors hide where much does.
 
+use std::ops::Range;
+
 use andon_kernels::cpu;
 use andon_pixels::Grid;
 
-/// The strengths of all blocks, row by row: 0 where nothing goes on, and straight with the logarithm of what does up to
-/// 65535.
+/// The strengths of the blocks in these rows of blocks, row by row: 0 where nothing goes on, and straight with the logarithm
+/// of what does up to 65535.
 ///
 /// Of the quarters of a block the quietest counts: what the others hide, reaches into it.
-pub(super) fn strengths(plane: &Grid<u8>) -> Vec<u16> {
+pub(super) fn strengths(plane: &Grid<u8>, rows: &Range<usize>) -> Vec<u16> {
     let wide = plane.width().div_ceil(8) as usize;
-    let mut out = Vec::with_capacity(wide * plane.height().div_ceil(8) as usize);
+    let mut out = Vec::with_capacity(wide * rows.len());
     let mut quiet = vec![0; wide];
     let mut sums = vec![0; 8 * wide];
-    for top in (0..plane.height()).step_by(8) {
+    for row in rows.clone() {
+        let top = 8 * row as u32;
         quiet.fill(u16::MAX);
         for top in (top..plane.height()).step_by(4).take(2) {
             cpu::with_modern_instructions(
@@ -98,7 +101,13 @@ mod tests {
                     expected.push((strength.clamp(0.0, 1.0) * 65_535.0) as u16);
                 }
             }
-            assert_eq!(strengths(&plane), expected, "{width}×{height}");
+            let (wide, high) = (width.div_ceil(8) as usize, height.div_ceil(8) as usize);
+            for half in 0..=high {
+                let mut found = strengths(&plane, &(0..half));
+                assert_eq!(found.len(), half * wide);
+                found.extend(strengths(&plane, &(half..high)));
+                assert_eq!(found, expected, "{width}×{height}");
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From samples to levels: those of a component, without the zeros.
 
+use std::ops::Range;
+
 use andon_kernels::cpu;
 use andon_kernels::fdct::{Quantiser, rows_to_levels};
 use andon_pixels::{Error, Grid, Interrupt, Result};
@@ -7,7 +9,7 @@ use andon_pixels::{Error, Grid, Interrupt, Result};
 use super::huffman::Counts;
 use crate::jpeg::header::quality::ZIGZAG;
 
-/// Quantised blocks of a component, row by row.
+/// Quantised blocks of a component or of some of its rows, row by row.
 pub(super) struct Blocks {
     /// In blocks.
     pub(super) wide: usize,
@@ -22,18 +24,20 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Transforms a plane. What reaches over its edges repeats its last samples, which costs the fewest bits.
+    /// Transforms these rows of a plane's blocks. What reaches over its edges repeats its last samples, which costs the
+    /// fewest bits.
     ///
-    /// `strengths`: of all blocks, row by row; none are all 0. `counts` get the symbols of everything but frequency 0.
+    /// `strengths`: of all those blocks, row by row; none are all 0. `counts` get the symbols of everything but frequency 0.
     pub(super) fn of(
         plane: &Grid<u8>,
+        rows: Range<usize>,
         quantiser: &Quantiser,
         strengths: Option<&[u16]>,
         counts: &mut Counts,
         interrupt: &dyn Interrupt,
     ) -> Result<Self> {
         let wide = plane.width().div_ceil(8) as usize;
-        let high = plane.height().div_ceil(8) as usize;
+        let high = rows.len();
         let mut blocks = Self {
             wide,
             flat: Vec::with_capacity(wide * high),
@@ -46,12 +50,13 @@ impl Blocks {
         let mut levels = vec![0; 64 * wide];
         let mut masks = vec![0; wide];
         let weak = vec![0; wide];
-        for y in 0..high {
+        for (at, y) in rows.enumerate() {
             if interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
             let rows = band.rows(plane, 8 * y as u32);
-            let strengths = strengths.map_or(&weak[..], |strengths| &strengths[y * wide..][..wide]);
+            let strengths =
+                strengths.map_or(&weak[..], |strengths| &strengths[at * wide..][..wide]);
             rows_to_levels(rows, quantiser, strengths, &mut levels, &mut masks);
             blocks.rows.push(blocks.levels.len());
             cpu::with_modern_instructions(
@@ -60,6 +65,17 @@ impl Blocks {
             );
         }
         Ok(blocks)
+    }
+
+    /// Where a block is kept; none beyond the picture.
+    #[inline(always)]
+    pub(super) fn at(&self, y: usize, x: usize) -> Option<usize> {
+        (x < self.wide && y < self.rows.len()).then(|| y * self.wide + x)
+    }
+
+    /// The last level of frequency 0 in a scan.
+    pub(super) fn last_flat(&self) -> i16 {
+        self.flat.last().copied().unwrap_or(0)
     }
 
     /// Keeps a row of blocks.

@@ -1,6 +1,6 @@
 //! The segments of a file.
 
-use super::scan::{Part, Tables};
+use super::scan::{Component, Tables};
 use crate::jpeg::header::quality::Table as Steps;
 
 /// SOI, a JFIF header without a density, and the metadata.
@@ -25,7 +25,7 @@ pub(super) fn begin(exif: &[u8], icc: &[u8]) -> Vec<u8> {
 pub(super) fn head(
     file: &mut Vec<u8>,
     (width, height): (u32, u32),
-    parts: &[Part<'_>],
+    components: &[Component],
     steps: &[Steps],
     tables: &[Tables],
 ) {
@@ -35,11 +35,11 @@ pub(super) fn head(
     }
     let [_, _, h0, h1] = height.to_be_bytes();
     let [_, _, w0, w1] = width.to_be_bytes();
-    let mut frame = vec![8, h0, h1, w0, w1, parts.len() as u8];
-    let mut scan = vec![parts.len() as u8];
-    for (id, part) in (1u8..).zip(parts) {
-        let class = part.class as u8;
-        frame.extend([id, (part.h << 4 | part.v) as u8, class]);
+    let mut frame = vec![8, h0, h1, w0, w1, components.len() as u8];
+    let mut scan = vec![components.len() as u8];
+    for (id, component) in (1u8..).zip(components) {
+        let class = component.class as u8;
+        frame.extend([id, (component.h << 4 | component.v) as u8, class]);
         scan.extend([id, class << 4 | class]);
     }
     segment(file, SOF0, &[&frame]);

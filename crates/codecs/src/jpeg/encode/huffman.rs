@@ -19,6 +19,13 @@ impl Counts {
         self.0[usize::from(symbol)] += times;
     }
 
+    /// Adds those of another part of the picture.
+    pub(super) fn include(&mut self, other: &Self) {
+        for (count, more) in self.0.iter_mut().zip(&other.0) {
+            *count += more;
+        }
+    }
+
     /// A level behind `run` zeros.
     #[inline(always)]
     pub(super) fn level(&mut self, run: u32, level: i16) {

@@ -6,6 +6,7 @@
 //! passes, so that Huffman tables fit ([`huffman`]).
 
 mod activity;
+mod bands;
 mod bits;
 mod blocks;
 mod file;
@@ -16,13 +17,13 @@ mod steps;
 mod tests;
 
 use andon_pixels::{
-    Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range, Result,
-    Subsampling, Traits,
+    Cores, Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range,
+    Result, Subsampling, Traits,
 };
 
-use self::blocks::Blocks;
+use self::bands::Parts;
 use self::huffman::{Counts, Table};
-use self::scan::{Part, Tables};
+use self::scan::{Band, Scan, Tables};
 use super::header::layout::Colour;
 use super::header::quality::Table as Steps;
 use super::tables::tables;
@@ -44,7 +45,12 @@ pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
 /// # Errors
 /// `Limit` when a side is too long for the format, `Interrupted`, and `Internal` for frames that
 /// [`accepts`] would have changed.
-pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+pub(super) fn encode(
+    image: &Image,
+    how: &Encode,
+    cores: &dyn Cores,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
     let frame = image
         .frames
         .first()
@@ -88,8 +94,10 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     }
     let head = file::begin(exif, icc);
     match &grids[..] {
-        [luma, chroma @ ..] if luma.width() > 0 && luma.height() > 0 => {
-            write(head, luma, chroma, sub, &tables(quality, sub), interrupt)
+        [luma, ..] if luma.width() > 0 && luma.height() > 0 => {
+            let planes = grids.into_iter().cloned().collect();
+            let steps = tables(quality, sub);
+            write(head, planes, sub, &steps, cores, interrupt)
         }
         _ => Err(unfit(frame)),
     }
@@ -98,47 +106,35 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 /// Everything behind the metadata.
 fn write(
     mut file: Vec<u8>,
-    luma: &Grid<u8>,
-    chroma: &[&Grid<u8>],
+    planes: Vec<Grid<u8>>,
     sub: Subsampling,
     steps: &[Steps; 2],
+    cores: &dyn Cores,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
-    // Luma has tables of its own, the others share theirs.
-    let class = |component: usize| component.min(1);
-    let strengths = activity::strengths(luma);
-    let mut rest = vec![Counts::new(); 1 + class(chroma.len())];
-    let mut components = Vec::new();
-    for (n, plane) in std::iter::once(&luma).chain(chroma).enumerate() {
-        let dead = [&steps::LUMA, &steps::CHROMA][class(n)];
-        let quantiser = steps::quantiser(&steps[class(n)], dead);
-        let strengths = (n == 0).then_some(&strengths[..]);
-        let counts = &mut rest[class(n)];
-        components.push(Blocks::of(plane, &quantiser, strengths, counts, interrupt)?);
+    let size = (planes[0].width(), planes[0].height());
+    let (components, bands) = Parts::new(planes, sub, steps).bands(cores, interrupt)?;
+    let (bands, counts): (Vec<Band>, Vec<_>) = bands.into_iter().unzip();
+    let mut rest = vec![Counts::new(); components.len().min(2)];
+    for counts in &counts {
+        for (all, counts) in rest.iter_mut().zip(counts) {
+            all.include(counts);
+        }
     }
-    let parts: Vec<_> = (components.iter().enumerate())
-        .map(|(n, blocks)| Part {
-            blocks,
-            h: if n == 0 { sub.h.into() } else { 1 },
-            v: if n == 0 { sub.v.into() } else { 1 },
-            class: class(n),
-        })
-        .collect();
-    let flat = scan::count_flat(&parts, &mut rest);
+    let flat = scan::count_flat(&components, &bands, &mut rest);
     let tables: Vec<_> = (flat.iter().zip(&rest))
         .map(|(flat, rest)| Tables {
             flat: Table::of(flat),
             rest: Table::of(rest),
         })
         .collect();
-    file::head(
-        &mut file,
-        (luma.width(), luma.height()),
-        &parts,
-        steps,
-        &tables,
-    );
-    scan::write(file, &parts, &tables, interrupt)
+    file::head(&mut file, size, &components, steps, &tables);
+    let scan = Scan {
+        components,
+        bands,
+        tables,
+    };
+    scan.write(file, cores, interrupt)
 }
 
 /// The quality that is written: 1 to 100.

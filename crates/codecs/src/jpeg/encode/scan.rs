@@ -1,15 +1,18 @@
 //! One scan of everything: a sequential picture.
 
+use std::sync::Arc;
+
 use andon_kernels::cpu;
-use andon_pixels::{Error, Interrupt, Result};
+use andon_pixels::cores::{Cores, shared};
+use andon_pixels::{Error, Interrupt, Never, Result};
 
 use super::bits::BitWriter;
 use super::blocks::Blocks;
 use super::huffman::{Counts, END, Table, ZEROS, size};
 
-/// A component in the scan.
-pub(super) struct Part<'a> {
-    pub(super) blocks: &'a Blocks,
+/// How a component lies in the scan.
+#[derive(Clone, Copy)]
+pub(super) struct Component {
     /// Of an MCU, in blocks.
     pub(super) h: usize,
     pub(super) v: usize,
@@ -17,32 +20,50 @@ pub(super) struct Part<'a> {
     pub(super) class: usize,
 }
 
+/// Some rows of MCUs: of each component its blocks.
+pub(super) type Band = Vec<Blocks>;
+
 /// Tables for frequency 0 and for the others.
 pub(super) struct Tables {
     pub(super) flat: Table,
     pub(super) rest: Table,
 }
 
+/// A picture that is ready to be written.
+pub(super) struct Scan {
+    pub(super) components: Vec<Component>,
+    /// From top to bottom.
+    pub(super) bands: Vec<Band>,
+    /// For each class.
+    pub(super) tables: Vec<Tables>,
+}
+
 /// Counts the symbols of frequency 0, for each class of tables, and adds to the others those of blocks beyond the
 /// picture, which fill up MCUs: they have nothing new.
-pub(super) fn count_flat(parts: &[Part<'_>], rest: &mut [Counts]) -> Vec<Counts> {
+pub(super) fn count_flat(
+    components: &[Component],
+    bands: &[Band],
+    rest: &mut [Counts],
+) -> Vec<Counts> {
     let mut counts = vec![Counts::new(); rest.len()];
-    let mut before = vec![0; parts.len()];
-    let (across, down) = mcus(parts);
-    for row in 0..down {
-        for column in 0..across {
-            for (part, before) in parts.iter().zip(&mut before) {
-                for y in row * part.v..(row + 1) * part.v {
-                    for x in column * part.h..(column + 1) * part.h {
-                        let flat = match part.at(y, x) {
-                            Some(at) => part.blocks.flat[at],
-                            None => {
-                                rest[part.class].end_of_block();
-                                *before
-                            }
-                        };
-                        counts[part.class].difference(flat - *before);
-                        *before = flat;
+    let mut before = vec![0; components.len()];
+    for band in bands {
+        let (across, down) = mcus(components, band);
+        for row in 0..down {
+            for column in 0..across {
+                for ((component, blocks), before) in components.iter().zip(band).zip(&mut before) {
+                    for y in row * component.v..(row + 1) * component.v {
+                        for x in column * component.h..(column + 1) * component.h {
+                            let flat = match blocks.at(y, x) {
+                                Some(at) => blocks.flat[at],
+                                None => {
+                                    rest[component.class].end_of_block();
+                                    *before
+                                }
+                            };
+                            counts[component.class].difference(flat - *before);
+                            *before = flat;
+                        }
                     }
                 }
             }
@@ -51,62 +72,99 @@ pub(super) fn count_flat(parts: &[Part<'_>], rest: &mut [Counts]) -> Vec<Counts>
     counts
 }
 
-/// Writes the scan behind its header, and what ends the file.
-pub(super) fn write(
-    file: Vec<u8>,
-    parts: &[Part<'_>],
-    tables: &[Tables],
-    interrupt: &dyn Interrupt,
-) -> Result<Vec<u8>> {
-    let bits = tables
-        .iter()
-        .map(|tables| tables.flat.bits + tables.rest.bits);
-    let mut writer = BitWriter::new(file, bits.sum());
-    let mut before = vec![0; parts.len()];
-    let mut cursors = vec![[0; 4]; parts.len()];
-    let (across, down) = mcus(parts);
-    for row in 0..down {
-        if interrupt.interrupted() {
-            return Err(Error::Interrupted);
-        }
-        for (part, cursors) in parts.iter().zip(&mut cursors) {
-            for (y, cursor) in (row * part.v..(row + 1) * part.v).zip(cursors) {
-                *cursor = part.blocks.rows.get(y).copied().unwrap_or(0);
+impl Scan {
+    /// Writes itself behind its header, and what ends the file. Of several bands an idle core takes some.
+    pub(super) fn write(
+        self,
+        file: Vec<u8>,
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Vec<u8>> {
+        let bits = self
+            .tables
+            .iter()
+            .map(|tables| tables.flat.bits + tables.rest.bits)
+            .sum();
+        let mut writer = BitWriter::<true>::new(file, bits);
+        let count = self.bands.len();
+        let scan = Arc::new(self);
+        let apart = {
+            let scan = scan.clone();
+            shared(cores, interrupt, count, move |band| {
+                let mut writer = BitWriter::<false>::new(Vec::new(), bits / count as u64);
+                scan.write_band(band, &mut writer, &Never)?;
+                Ok(writer.finish())
+            })
+        };
+        match apart {
+            Some(bands) => {
+                for bits in bands? {
+                    writer.append(&bits?);
+                }
+            }
+            None => {
+                for band in 0..count {
+                    scan.write_band(band, &mut writer, interrupt)?;
+                }
             }
         }
-        cpu::with_modern_instructions(
-            #[inline(always)]
-            || {
-                for column in 0..across {
-                    for (n, part) in parts.iter().enumerate() {
-                        let tables = &tables[part.class];
-                        let (before, cursors) = (&mut before[n], &mut cursors[n]);
-                        for y in 0..part.v {
-                            for x in 0..part.h {
-                                let at = part.at(row * part.v + y, column * part.h + x);
-                                write_block(
-                                    &mut writer,
-                                    part.blocks,
-                                    at,
-                                    tables,
-                                    before,
-                                    &mut cursors[y & 3],
-                                );
+        let mut file = writer.finish();
+        file.extend(END_OF_IMAGE);
+        Ok(file)
+    }
+
+    fn write_band<const STUFFED: bool>(
+        &self,
+        band: usize,
+        writer: &mut BitWriter<STUFFED>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<()> {
+        // Each component goes on from its last block above.
+        let mut before = match band.checked_sub(1) {
+            Some(above) => self.bands[above].iter().map(Blocks::last_flat).collect(),
+            None => vec![0; self.components.len()],
+        };
+        let band = &self.bands[band];
+        let mut cursors = vec![[0; 4]; self.components.len()];
+        let (across, down) = mcus(&self.components, band);
+        for row in 0..down {
+            if interrupt.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            for ((component, blocks), cursors) in self.components.iter().zip(band).zip(&mut cursors)
+            {
+                for (y, cursor) in (row * component.v..(row + 1) * component.v).zip(cursors) {
+                    *cursor = blocks.rows.get(y).copied().unwrap_or(0);
+                }
+            }
+            cpu::with_modern_instructions(
+                #[inline(always)]
+                || {
+                    for column in 0..across {
+                        for (n, (component, blocks)) in self.components.iter().zip(band).enumerate()
+                        {
+                            let tables = &self.tables[component.class];
+                            let (before, cursors) = (&mut before[n], &mut cursors[n]);
+                            for y in 0..component.v {
+                                for x in 0..component.h {
+                                    let at =
+                                        blocks.at(row * component.v + y, column * component.h + x);
+                                    let cursor = &mut cursors[y & 3];
+                                    write_block(writer, blocks, at, tables, before, cursor);
+                                }
                             }
                         }
                     }
-                }
-            },
-        );
+                },
+            );
+        }
+        Ok(())
     }
-    let mut file = writer.finish();
-    file.extend(END_OF_IMAGE);
-    Ok(file)
 }
 
 #[inline(always)]
-fn write_block(
-    writer: &mut BitWriter,
+fn write_block<const STUFFED: bool>(
+    writer: &mut BitWriter<STUFFED>,
     blocks: &Blocks,
     at: Option<usize>,
     tables: &Tables,
@@ -144,27 +202,19 @@ fn write_block(
 
 /// The code of a run and a number's size, and the number itself, negative ones less one.
 #[inline(always)]
-fn put(writer: &mut BitWriter, table: &Table, run: u32, level: i16) {
+fn put<const STUFFED: bool>(writer: &mut BitWriter<STUFFED>, table: &Table, run: u32, level: i16) {
     let size = size(level);
     let code = table.codes[(run << 4 | size) as usize & 255];
     let number = (i32::from(level) + (i32::from(level) >> 31)) as u32 & ((1 << size) - 1);
     writer.write((code >> 8) << size | number, (code & 255) + size);
 }
 
-impl Part<'_> {
-    /// Where the block is kept; none beyond the picture.
-    #[inline(always)]
-    fn at(&self, y: usize, x: usize) -> Option<usize> {
-        (x < self.blocks.wide && y < self.blocks.rows.len()).then(|| y * self.blocks.wide + x)
-    }
-}
-
 /// How many MCUs there are across and down.
-fn mcus(parts: &[Part<'_>]) -> (usize, usize) {
-    let first = &parts[0];
+fn mcus(components: &[Component], band: &Band) -> (usize, usize) {
+    let (component, blocks) = (&components[0], &band[0]);
     (
-        first.blocks.wide.div_ceil(first.h),
-        first.blocks.rows.len().div_ceil(first.v),
+        blocks.wide.div_ceil(component.h),
+        blocks.rows.len().div_ceil(component.v),
     )
 }
 

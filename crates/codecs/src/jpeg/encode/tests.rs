@@ -1,6 +1,6 @@
 //! Whatever is written is what libjpeg-turbo and our own decoder read, to the bit.
 
-use andon_pixels::{Image, Limits, Never};
+use andon_pixels::{Alone, Image, Limits, Never, Task};
 use proptest::prelude::*;
 
 use super::*;
@@ -15,7 +15,7 @@ fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
         _ => Model::ycbcr(sub),
     };
     let image = Image::still(Frame::new(model, width, height, planes, None).unwrap());
-    let file = encode(&image, how, &Never).expect("a file");
+    let file = encode(&image, how, &Alone, &Never).expect("a file");
     let verdicts = compare(&file, &SCALES, &Limits::default()).expect("one picture");
     assert_eq!(verdicts, [Verdict::Both; 4]);
     file
@@ -63,6 +63,34 @@ proptest! {
     }
 }
 
+/// Always has a core: a thread of its own for each task.
+struct Plenty;
+
+impl Cores for Plenty {
+    fn lend(&self, task: Task) -> Option<Task> {
+        std::thread::spawn(task);
+        None
+    }
+}
+
+#[test]
+fn idle_cores_change_no_byte() {
+    for (model, (width, height), rough) in [
+        (Model::Gray, (1001, 700), 40),
+        (Model::ycbcr(Subsampling::NONE), (640, 423), 255),
+        (Model::ycbcr(Subsampling::C420), (1101, 703), 9),
+        (Model::ycbcr(Subsampling { h: 1, v: 2 }), (500, 1001), 90),
+        // Bands of one row of MCUs, and fewer rows than bands.
+        (Model::ycbcr(Subsampling { h: 4, v: 2 }), (40_001, 17), 3),
+        (Model::ycbcr(Subsampling::C420), (60_000, 3), 3),
+    ] {
+        let planes = planes(model, width, height, rough, 3);
+        let image = Image::still(Frame::new(model, width, height, planes, None).unwrap());
+        let alone = encode(&image, &quality(80), &Alone, &Never);
+        assert!(encode(&image, &quality(80), &Plenty, &Never) == alone);
+    }
+}
+
 /// What takes the most bits: every symbol, codes of 16 bits, bytes of ones.
 #[test]
 fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
@@ -94,7 +122,7 @@ fn a_picture_at_full_quality_differs_by_rounding_alone() {
             scales: andon_pixels::Scales::FULL,
             limits: &Limits::default(),
             interrupt: &Never,
-            cores: &andon_pixels::Alone,
+            cores: &Alone,
             keep_metadata: false,
         },
     );

@@ -1,0 +1,104 @@
+//! A picture cut into bands, which idle cores transform beside this one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use andon_kernels::fdct::Quantiser;
+use andon_pixels::cores::{Cores, shared};
+use andon_pixels::{Grid, Interrupt, Never, Result, Subsampling};
+
+use super::blocks::Blocks;
+use super::huffman::Counts;
+use super::scan::{Band, Component};
+use super::{activity, steps};
+use crate::jpeg::header::quality::Table as Steps;
+
+/// A band, and for each class of tables its symbols of everything but frequency 0.
+pub(super) type Counted = (Band, Vec<Counts>);
+
+/// What bands are made of.
+pub(super) struct Parts {
+    /// Luma first.
+    planes: Vec<Grid<u8>>,
+    components: Vec<Component>,
+    /// For each class.
+    quantisers: Vec<Quantiser>,
+}
+
+impl Parts {
+    pub(super) fn new(planes: Vec<Grid<u8>>, sub: Subsampling, steps: &[Steps; 2]) -> Self {
+        let component = |n| Component {
+            h: if n == 0 { sub.h.into() } else { 1 },
+            v: if n == 0 { sub.v.into() } else { 1 },
+            // Luma has tables of its own, the others share theirs.
+            class: usize::from(n > 0),
+        };
+        let dead = [&steps::LUMA, &steps::CHROMA];
+        let quantisers = steps.iter().zip(dead);
+        Self {
+            components: (0..planes.len()).map(component).collect(),
+            quantisers: quantisers
+                .map(|(steps, dead)| steps::quantiser(steps, dead))
+                .collect(),
+            planes,
+        }
+    }
+
+    /// Rows of MCUs.
+    fn rows(&self) -> usize {
+        let blocks = self.planes[0].height().div_ceil(8) as usize;
+        blocks.div_ceil(self.components[0].v)
+    }
+
+    /// These rows of MCUs.
+    fn band(&self, rows: Range<usize>, interrupt: &dyn Interrupt) -> Result<Counted> {
+        let mut rest = vec![Counts::new(); self.planes.len().min(2)];
+        let mut band = Vec::with_capacity(self.planes.len());
+        for (n, (plane, component)) in self.planes.iter().zip(&self.components).enumerate() {
+            let high = plane.height().div_ceil(8) as usize;
+            let within = |row: usize| (row * component.v).min(high);
+            let rows = within(rows.start)..within(rows.end);
+            let strengths = (n == 0).then(|| activity::strengths(plane, &rows));
+            band.push(Blocks::of(
+                plane,
+                rows,
+                &self.quantisers[component.class],
+                strengths.as_deref(),
+                &mut rest[component.class],
+                interrupt,
+            )?);
+        }
+        Ok((band, rest))
+    }
+
+    /// All of the picture, by this core and those that are idle: the components, and each band with its counts.
+    pub(super) fn bands(
+        self,
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<(Vec<Component>, Vec<Counted>)> {
+        let rows = self.rows();
+        let luma = &self.planes[0];
+        let pixels = u64::from(luma.width()) * u64::from(luma.height());
+        let count = usize::try_from(pixels / PIXELS_OF_BAND)
+            .unwrap_or(0)
+            .min(rows);
+        let components = self.components.clone();
+        let parts = Arc::new(self);
+        let apart = {
+            let parts = parts.clone();
+            shared(cores, interrupt, count, move |band| {
+                let border = |band: usize| band * rows / count;
+                parts.band(border(band)..border(band + 1), &Never)
+            })
+        };
+        let bands = match apart {
+            Some(bands) => bands?.into_iter().collect::<Result<_>>()?,
+            None => vec![parts.band(0..rows, interrupt)?],
+        };
+        Ok((components, bands))
+    }
+}
+
+/// Pixels of the part of a picture that a core takes at a time: about half a millisecond.
+const PIXELS_OF_BAND: u64 = 128 << 10;
