@@ -31,14 +31,23 @@ pub(super) enum Output {
 }
 
 pub(super) struct There {
-    rows: Sender<(u32, Row)>,
-    /// Rows of zeros, to be decoded into: as many as are under way at most.
-    empty: Receiver<Row>,
+    batches: Sender<Batch>,
+    /// Batches of rows of zeros, to be decoded into: as many as are under way at most.
+    empty: Receiver<Batch>,
+    /// The one that is being filled, and how many of its rows are.
+    batch: Batch,
+    filled: usize,
     planes: Offered<Vec<PlaneDecoder>>,
 }
 
-/// Rows of MCUs that are under way: enough for neither to wait for the other at every row.
-const ROWS: usize = 6;
+/// Rows of MCUs, each with its number. To wake the other core takes as long as to decode a row, so it gets several at a time.
+type Batch = Vec<(u32, Row)>;
+
+/// How many are under way: one here, one there, and one between, so that neither waits for the other at every one.
+const BATCHES: usize = 3;
+
+/// Bytes of the coefficients in a batch, at least.
+const BATCH_BYTES: usize = 512 << 10;
 
 impl Output {
     /// The same on an idle core, if there is one.
@@ -51,35 +60,47 @@ impl Output {
         let Self::Here(mut planes) = self else {
             return Ok(self);
         };
-        let (rows, incoming) = mpsc::channel::<(u32, Row)>();
+        let (batches, incoming) = mpsc::channel::<Batch>();
         let (emptied, empty) = mpsc::channel();
         let work = {
             let (lanes, emptied) = (lanes.to_vec(), emptied.clone());
             move || {
-                for (mcu_row, mut row) in incoming {
-                    for (lane, row) in lanes.iter().zip(&mut row) {
-                        lane.write(&mut planes, mcu_row, row);
-                        row.fill(0);
+                for mut batch in incoming {
+                    for (mcu_row, row) in &mut batch {
+                        for (lane, row) in lanes.iter().zip(row) {
+                            lane.write(&mut planes, *mcu_row, row);
+                            row.fill(0);
+                        }
                     }
                     // Fails when no more rows are needed.
-                    let _ = emptied.send(row);
+                    let _ = emptied.send(batch);
                 }
                 planes
             }
         };
         let planes = Offered::to(cores, work);
         if !planes.is_taken() {
-            drop(rows);
+            drop(batches);
             return Ok(Self::Here(planes.wait().map_err(|_| Refused::Unsupported)?));
         }
-        for _ in 0..ROWS {
-            let zeros = |coder: &Coder| vec![0; coder.row.len()];
+        let bytes: usize = coders.iter().map(|coder| 2 * coder.row.len()).sum();
+        let rows = BATCH_BYTES.div_ceil(bytes);
+        let zeros = || {
+            coders
+                .iter()
+                .map(|coder| vec![0; coder.row.len()])
+                .collect()
+        };
+        let fresh = || (0..rows).map(|_| (0, zeros())).collect();
+        for _ in 1..BATCHES {
             // Its receiver is right here.
-            let _ = emptied.send(coders.iter().map(zeros).collect());
+            let _ = emptied.send(fresh());
         }
         Ok(Self::There(There {
-            rows,
+            batches,
             empty,
+            batch: fresh(),
+            filled: 0,
             planes,
         }))
     }
@@ -100,12 +121,19 @@ impl Output {
                 Ok(())
             }
             Self::There(there) => {
-                let mut row = there.empty.recv().map_err(|_| Refused::Unsupported)?;
-                for (coder, row) in coders.iter_mut().zip(&mut row) {
+                let (number, row) = &mut there.batch[there.filled];
+                *number = mcu_row;
+                for (coder, row) in coders.iter_mut().zip(row) {
                     std::mem::swap(&mut coder.row, row);
                 }
-                let sent = there.rows.send((mcu_row, row));
-                sent.map_err(|_| Refused::Unsupported)
+                there.filled += 1;
+                if there.filled == there.batch.len() {
+                    let sent = there.batches.send(std::mem::take(&mut there.batch));
+                    sent.map_err(|_| Refused::Unsupported)?;
+                    there.batch = there.empty.recv().map_err(|_| Refused::Unsupported)?;
+                    there.filled = 0;
+                }
+                Ok(())
             }
         }
     }
@@ -114,8 +142,11 @@ impl Output {
     pub(super) fn planes(self) -> Result<Vec<PlaneDecoder>, Refused> {
         match self {
             Self::Here(planes) => Ok(planes),
-            Self::There(there) => {
-                drop(there.rows);
+            Self::There(mut there) => {
+                there.batch.truncate(there.filled);
+                let sent = there.batches.send(there.batch);
+                sent.map_err(|_| Refused::Unsupported)?;
+                drop(there.batches);
                 // A panic of ours: libjpeg may know better.
                 there.planes.wait().map_err(|_| Refused::Unsupported)
             }

@@ -196,7 +196,8 @@ fn decode_scan(
     let full = coders.iter().any(|coder| coder.side == 8);
     let mut tail = None;
     let mut output = Output::Here(planes);
-    if full && data.is_long() {
+    let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
+    if full && samples * across as usize * down as usize >= SAMPLES_WORTH_IT {
         output = output.offered(wanted.cores, &lanes, &coders)?;
     } else if !full {
         tail = Tail::offer(wanted.cores, &data, &coders, across, down);
@@ -227,6 +228,9 @@ fn decode_scan(
     }
     output.planes()
 }
+
+/// Samples at full size from which on another core is worth waking to make them: about half a millisecond.
+const SAMPLES_WORTH_IT: usize = 2 << 20;
 
 /// Decodes one row of `across` MCUs into the coders' rows.
 pub(super) fn decode_whole_row<'a>(
