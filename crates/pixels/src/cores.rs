@@ -17,6 +17,9 @@ pub type Task = Box<dyn FnOnce() + Send>;
 pub trait Cores: Sync {
     /// Has an idle core begin `task` right now, or gives it back.
     fn lend(&self, task: Task) -> Option<Task>;
+
+    /// Is a core idle, or at a part of somebody's work, with which it may soon be done?
+    fn lends_soon(&self) -> bool;
 }
 
 /// No core but one's own.
@@ -26,6 +29,10 @@ pub struct Alone;
 impl Cores for Alone {
     fn lend(&self, task: Task) -> Option<Task> {
         Some(task)
+    }
+
+    fn lends_soon(&self) -> bool {
+        false
     }
 }
 
@@ -67,7 +74,8 @@ impl<T: Send + 'static> Offered<T> {
 }
 
 /// Does `pieces` of some work, numbered from 0, together with every idle core: whoever is free takes the next one, so that
-/// a core that wakes late does less. The results are in order. `None`: no core is idle, and nothing was done.
+/// a core that wakes late or becomes idle meanwhile does less. The results are in order. `None`: no core is idle, or is
+/// about to be, and nothing was done.
 ///
 /// # Errors
 /// `Interrupted`, asked for before each piece that this core takes, and `Internal` when the work panicked on another core.
@@ -77,6 +85,9 @@ pub fn shared<T: Send + 'static>(
     pieces: usize,
     work: impl Fn(usize) -> T + Send + Sync + 'static,
 ) -> Option<Result<Vec<T>>> {
+    if pieces < 2 || !cores.lends_soon() {
+        return None;
+    }
     let (done, results) = mpsc::channel();
     let next = Arc::new(AtomicUsize::new(0));
     let work = Arc::new(work);
@@ -93,18 +104,18 @@ pub fn shared<T: Send + 'static>(
             }
         })
     };
-    let helpers = (1..pieces).take_while(|_| cores.lend(helper()).is_none());
-    if helpers.count() == 0 {
-        return None;
-    }
     let mut made: Vec<Option<T>> = (0..pieces).map(|_| None).collect();
-    let mut missing = pieces;
+    let (mut helpers, mut missing) = (0, pieces);
     loop {
         if interrupt.interrupted() {
             next.store(pieces, Ordering::Relaxed);
             return Some(Err(Error::Interrupted));
         }
         let Some(piece) = take(&next) else { break };
+        // For the pieces that are left.
+        while helpers + piece + 1 < pieces && cores.lend(helper()).is_none() {
+            helpers += 1;
+        }
         made[piece] = Some(work(piece));
         missing -= 1;
     }
@@ -128,6 +139,10 @@ mod tests {
         fn lend(&self, task: Task) -> Option<Task> {
             std::thread::spawn(task);
             None
+        }
+
+        fn lends_soon(&self) -> bool {
+            true
         }
     }
 

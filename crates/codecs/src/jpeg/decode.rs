@@ -503,6 +503,10 @@ mod tests {
             std::thread::spawn(task);
             None
         }
+
+        fn lends_soon(&self) -> bool {
+            true
+        }
     }
 
     /// Photographs whose scans are long enough to be split.

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::frame::Grid;
 use crate::stage::Context;
 
-/// Result samples that a core makes at a time: a few tenths of a millisecond.
-const SAMPLES_OF_BAND: u32 = 128 << 10;
+/// Result samples that a core makes at a time: a tenth of a millisecond or two.
+const SAMPLES_OF_BAND: u32 = 64 << 10;
 
 /// Brings planes to the sizes that their axes say, to the sample as [`super::resample`] does. `None`: no core is idle, and
 /// nothing was done.

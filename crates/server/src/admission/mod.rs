@@ -333,6 +333,8 @@ struct State {
     seats: Seats,
     /// Parts of running jobs that idle threads were woken for; never more than there are of those.
     stolen: VecDeque<Task>,
+    /// Threads that are at such a part.
+    helping: usize,
     closed: bool,
 }
 
@@ -383,6 +385,7 @@ impl Pool {
                 idle: 0,
                 seats: Seats::default(),
                 stolen: VecDeque::new(),
+                helping: 0,
                 closed: false,
             }),
             changed: Condvar::new(),
@@ -466,7 +469,9 @@ impl Pool {
 
     /// A pixel thread's life.
     fn work(self: &Arc<Self>, seat: usize) {
-        while let Some(next) = self.next(seat) {
+        let mut helped = false;
+        while let Some(next) = self.next(seat, helped) {
+            helped = matches!(next, Next::Part(_));
             let _working = Working::begin();
             match next {
                 Next::Jobs(jobs) => self.run_together(jobs),
@@ -476,11 +481,13 @@ impl Pool {
         }
     }
 
-    fn next(&self, seat: usize) -> Option<Next> {
+    fn next(&self, seat: usize, helped: bool) -> Option<Next> {
         let mut state = self.lock();
+        state.helping -= usize::from(helped);
         state.seats.is_at(seat, None);
         loop {
             if let Some(task) = state.stolen.pop_front() {
+                state.helping += 1;
                 return Some(Next::Part(task));
             }
             if state.threads > state.queue.threads() {
@@ -687,6 +694,13 @@ impl Cores for Pool {
         drop(state);
         self.changed.notify_one();
         None
+    }
+
+    fn lends_soon(&self) -> bool {
+        let state = self.lock();
+        state.steals
+            && state.queue.waiting() == 0
+            && state.idle + state.helping > state.stolen.len()
     }
 }
 

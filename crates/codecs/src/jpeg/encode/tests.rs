@@ -71,6 +71,10 @@ impl Cores for Plenty {
         std::thread::spawn(task);
         None
     }
+
+    fn lends_soon(&self) -> bool {
+        true
+    }
 }
 
 #[test]
