@@ -1,8 +1,10 @@
 //! A photograph that is alone: how much sooner it is ready with idle cores than with one thread.
 //!
 //! The sources are made here, by our own encoder, of 4 and of 20 megapixels. Two servers run side by side, one with
-//! `workers = 1`, and are asked in turns. Neither keeps decoded frames: each request is for a photograph that nobody knows. Then both ways of a full server are loaded in turns, to see that
-//! lending costs nothing while nobody is idle.
+//! `workers = 1`, and are asked in turns. Neither keeps decoded frames: each request is for a photograph that nobody
+//! knows. Then a server that lends and one that does not are loaded in turns, to see that lending costs nothing while nobody is
+//! idle; and all workers and one, to see how much faster than one the machine's cores are together: two of a virtual machine may
+//! be two threads of one core.
 
 use std::env;
 use std::fs;
@@ -28,6 +30,10 @@ pub(super) struct Lone {
     lending_under_load: Vec<f64>,
     /// Their median.
     median_under_load: f64,
+    /// Replies/s of all workers over those of one, each with its own photographs, one for each pair of rounds.
+    all_workers_under_load: Vec<f64>,
+    /// Their median: a lone photograph cannot be ready sooner by more.
+    most: f64,
 }
 
 #[derive(Serialize)]
@@ -70,17 +76,24 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
         geometric_means.push((megapixels, mean));
     }
 
-    let lending_under_load = under_load(&sources, connections)?;
+    let lending_under_load = under_load(&sources, connections, ["", ALONE])?;
     let median_under_load = median(&lending_under_load);
     println!(
         "  {connections} connections: {median_under_load:.3} of the throughput without lending (goal: {LEAST}) {}",
         verdict(median_under_load >= LEAST)
+    );
+    let all_workers_under_load = under_load(&sources, connections, [ALONE, "workers = 1"])?;
+    let most = median(&all_workers_under_load);
+    println!(
+        "  {connections} connections: all workers are {most:.2} times as fast as one; a lone photograph cannot gain more here"
     );
     Ok(Lone {
         pictures,
         geometric_means,
         lending_under_load,
         median_under_load,
+        all_workers_under_load,
+        most,
     })
 }
 
@@ -130,12 +143,12 @@ impl Picture {
     }
 }
 
-/// Throughput with lending over throughput without, in pairs of rounds that change sides.
-fn under_load(sources: &Sources, connections: usize) -> Result<Vec<f64>> {
+/// Throughput of a server configured with the first of these lines over one with the second, in pairs of rounds that
+/// change sides.
+fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result<Vec<f64>> {
     let urls: Vec<String> = sources.files.iter().map(|(name, _)| url(name)).collect();
-    let keeping = ResultCaching::NotEvenFrames;
-    let with = Server::configured(&sources.path, keeping, "")?;
-    let without = Server::configured(&sources.path, keeping, "steal_work = false")?;
+    let server = |lines| Server::configured(&sources.path, ResultCaching::NotEvenFrames, lines);
+    let [first, second] = [server(lines[0])?, server(lines[1])?];
     let round = |server: &Server| -> Result<f64> {
         let count = urls.len() * ROUNDS_OF_URLS;
         let load = client::load(server, &urls, connections, 0, count)?;
@@ -143,19 +156,22 @@ fn under_load(sources: &Sources, connections: usize) -> Result<Vec<f64>> {
     };
     let mut ratios = Vec::new();
     for pair in 0..PAIRS {
-        let (lending, alone) = if pair % 2 == 0 {
-            let lending = round(&with)?;
-            (lending, round(&without)?)
+        let (one, other) = if pair % 2 == 0 {
+            let one = round(&first)?;
+            (one, round(&second)?)
         } else {
-            let alone = round(&without)?;
-            (round(&with)?, alone)
+            let other = round(&second)?;
+            (round(&first)?, other)
         };
-        ratios.push(lending / alone);
+        ratios.push(one / other);
     }
-    with.stop()?;
-    without.stop()?;
+    first.stop()?;
+    second.stop()?;
     Ok(ratios)
 }
+
+/// Lends no cores.
+const ALONE: &str = "steal_work = false";
 
 /// How often each picture is asked for in a round under load.
 const ROUNDS_OF_URLS: usize = 20;
