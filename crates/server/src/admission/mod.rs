@@ -20,7 +20,8 @@ mod cgroup;
 mod closed_loop;
 mod counters;
 mod frames;
-pub(crate) mod priority;
+pub(crate) mod placement;
+mod priority;
 pub mod queue;
 pub(crate) mod resources;
 mod seats;
@@ -45,6 +46,7 @@ use tokio::sync::oneshot;
 
 use self::calibration::Calibration;
 use self::frames::Frames;
+use self::placement::Placement;
 use self::priority::Working;
 use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::seats::Seats;
@@ -469,19 +471,23 @@ impl Pool {
 
     /// A pixel thread's life.
     fn work(self: &Arc<Self>, seat: usize) {
+        let mut placement = Placement::new(seat, self.lock().queue.threads());
         let mut helped = false;
-        while let Some(next) = self.next(seat, helped) {
+        while let Some(next) = self.next(seat, helped, &mut placement) {
             helped = matches!(next, Next::Part(_));
             let _working = Working::begin();
             match next {
-                Next::Jobs(jobs) => self.run_together(jobs),
+                Next::Jobs(jobs) => {
+                    placement.release();
+                    self.run_together(jobs);
+                }
                 // Whoever stolen it notices a panic by its missing result.
                 Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
             }
         }
     }
 
-    fn next(&self, seat: usize, helped: bool) -> Option<Next> {
+    fn next(&self, seat: usize, helped: bool, placement: &mut Placement) -> Option<Next> {
         let mut state = self.lock();
         state.helping -= usize::from(helped);
         state.seats.is_at(seat, None);
@@ -509,6 +515,13 @@ impl Pool {
                 state.threads -= 1;
                 state.seats.leave(seat);
                 return None;
+            }
+            if placement.is_free() {
+                // It may have to move there: others need the lock meanwhile.
+                drop(state);
+                placement.bind();
+                state = self.lock();
+                continue;
             }
             state.idle += 1;
             state = self

@@ -1,0 +1,145 @@
+//! On which core a pixel thread is woken.
+//!
+//! Linux may wake a thread on the core of whoever wakes it although another core is idle, and moves it milliseconds later:
+//! virtual machines do not always know which of their cores are. A part of a picture that was lent then waits for the very
+//! core that lent it. So a thread that has nothing to do waits bound to a core of its own; once it has a picture of its own
+//! it may run anywhere, as the other programs of the machine leave room.
+
+/// Of one thread.
+pub(super) struct Placement {
+    /// Where it waits, and where it may run; `None`: it is left to the kernel.
+    cores: Option<system::Cores>,
+    bound: bool,
+}
+
+impl Placement {
+    /// For thread `seat` of `threads`, which is the calling one. Where there are fewer of them than cores, or more, they
+    /// are left to the kernel: others may count on a core each, too.
+    pub(super) fn new(seat: usize, threads: usize) -> Self {
+        Self {
+            cores: system::Cores::of_thread(seat, threads),
+            bound: false,
+        }
+    }
+
+    /// Has it yet to be bound before it waits?
+    pub(super) fn is_free(&self) -> bool {
+        self.cores.is_some() && !self.bound
+    }
+
+    /// Binds this thread to its own core.
+    pub(super) fn bind(&mut self) {
+        self.bound = true;
+        self.apply(|cores| cores.bind());
+    }
+
+    /// Lets it run anywhere again.
+    pub(super) fn release(&mut self) {
+        if self.bound {
+            self.bound = false;
+            self.apply(|cores| cores.release());
+        }
+    }
+
+    fn apply(&mut self, change: impl Fn(&system::Cores) -> bool) {
+        // Where a system does not let it, it is not asked again.
+        if !self.cores.as_ref().is_some_and(change) {
+            self.cores = None;
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    pub(super) struct Cores {
+        own: CpuSet,
+        all: CpuSet,
+    }
+
+    impl Cores {
+        pub(super) fn of_thread(seat: usize, threads: usize) -> Option<Self> {
+            let all = sched_getaffinity(None).ok()?;
+            if threads < 2 || all.count() as usize != threads {
+                return None;
+            }
+            let core = (0..CpuSet::MAX_CPU)
+                .filter(|&core| all.is_set(core))
+                .nth(seat)?;
+            let mut own = CpuSet::new();
+            own.set(core);
+            Some(Self { own, all })
+        }
+
+        pub(super) fn bind(&self) -> bool {
+            sched_setaffinity(None, &self.own).is_ok()
+        }
+
+        pub(super) fn release(&self) -> bool {
+            sched_setaffinity(None, &self.all).is_ok()
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub(super) struct Cores;
+
+    impl Cores {
+        pub(super) fn of_thread(_seat: usize, _threads: usize) -> Option<Self> {
+            None
+        }
+
+        pub(super) fn bind(&self) -> bool {
+            false
+        }
+
+        pub(super) fn release(&self) -> bool {
+            false
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::thread::sched_getaffinity;
+
+    use super::*;
+
+    #[test]
+    fn each_thread_waits_on_a_core_of_its_own_and_runs_on_any() {
+        let all = sched_getaffinity(None).expect("affinity");
+        let cores = all.count() as usize;
+        let waits = |seat| {
+            std::thread::spawn(move || {
+                let mut placement = Placement::new(seat, cores);
+                if !placement.is_free() {
+                    return None;
+                }
+                placement.bind();
+                let own = sched_getaffinity(None).expect("affinity");
+                placement.release();
+                assert_eq!(sched_getaffinity(None).expect("affinity"), all);
+                Some(own)
+            })
+        };
+        let waits = (0..cores).map(|seat| waits(seat).join().expect("a core"));
+        let waits: Vec<_> = waits.collect();
+        for (seat, own) in waits.iter().enumerate() {
+            // One core has nobody to choose from.
+            assert_eq!(own.is_some(), cores > 1);
+            assert!(own.is_none_or(|own| own.count() == 1));
+            assert!(own.is_none() || !waits[..seat].contains(own));
+        }
+    }
+
+    #[test]
+    fn threads_that_are_not_as_many_as_cores_are_left_alone() {
+        let cores = sched_getaffinity(None).expect("affinity").count() as usize;
+        assert!(!Placement::new(0, cores + 1).is_free());
+        assert!(!Placement::new(0, 1).is_free());
+        // A seat beyond the cores, while their number changes.
+        assert!(!Placement::new(cores, cores).is_free());
+    }
+}
