@@ -5,7 +5,7 @@
 //! permitted, and short enough to argue for:
 //!
 //! - memory, but none that is executable;
-//! - waiting and waking, the clock, its own identity, random bytes (hash maps);
+//! - waiting and waking, the clock, its own identity and core, random bytes (hash maps);
 //! - signals as a panic, an overflow of the stack or `abort` need them, to this process alone;
 //! - descriptors that exist: a wake-up is written to a pipe or counter of the thread that waits, a log line to standard
 //!   error, and whoever drops the last reference to a file closes it.
@@ -35,9 +35,13 @@ fn filter() -> Result<BpfProgram, BackendError> {
         .any(PERMITTED)
         .when(c::SYS_mmap, [lacks(2, c::PROT_EXEC)])?
         .when(c::SYS_mprotect, [lacks(2, c::PROT_EXEC)])?
+        .when(c::SYS_sched_setaffinity, [is(0, ITSELF)])?
         .when(c::SYS_tgkill, [is(0, process)])?
         .only(c::EPERM)
 }
+
+/// The number by which a thread names itself.
+const ITSELF: i32 = 0;
 
 const PERMITTED: &[i64] = &[
     // Memory.
@@ -151,6 +155,18 @@ mod tests {
             assert!(is_refused(Err::<(), _>(Command::new("/bin/false").exec())));
             assert!(is_refused(Command::new("/bin/true").spawn()));
             assert!(is_refused(thread::Builder::new().spawn(|| {})));
+        });
+    }
+
+    #[test]
+    fn a_worker_thread_chooses_its_own_core_and_no_other_threads() {
+        use rustix::thread::{gettid, sched_getaffinity, sched_setaffinity};
+        let other = gettid();
+        restricted(move || {
+            let all = sched_getaffinity(None).unwrap();
+            sched_setaffinity(None, &all).unwrap();
+            let refused = sched_setaffinity(Some(other), &all);
+            assert_eq!(refused, Err(rustix::io::Errno::PERM));
         });
     }
 
