@@ -477,8 +477,11 @@ impl Pool {
             helped = matches!(next, Next::Part(_));
             let _working = Working::begin();
             match next {
-                Next::Jobs(jobs) => {
-                    placement.release();
+                Next::Jobs { jobs, alone } => {
+                    // Nor must it be woken on its helper's core.
+                    if !alone {
+                        placement.release();
+                    }
                     self.run_together(jobs);
                 }
                 // Whoever stolen it notices a panic by its missing result.
@@ -509,7 +512,10 @@ impl Pool {
                 let along = state.along(now, &taken);
                 let work = taken.1.at_work(along.len());
                 state.seats.is_at(seat, Some(work));
-                return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
+                return Some(Next::Jobs {
+                    jobs: std::iter::once(taken).chain(along).collect(),
+                    alone: state.idle > 0,
+                });
             }
             if state.closed && state.queue.waiting() == 0 {
                 state.threads -= 1;
@@ -660,8 +666,8 @@ impl Pool {
 
 /// What a pixel thread does next.
 enum Next {
-    /// One, and those that go along with it.
-    Jobs(Vec<Taken>),
+    /// One, and those that go along with it; `alone`: others have nothing to do.
+    Jobs { jobs: Vec<Taken>, alone: bool },
     /// A part of a job that runs on another thread.
     Part(Task),
 }

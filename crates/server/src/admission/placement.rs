@@ -2,8 +2,9 @@
 //!
 //! Linux may wake a thread on the core of whoever wakes it although another core is idle, and moves it milliseconds later:
 //! virtual machines do not always know which of their cores are. A part of a picture that was lent then waits for the very
-//! core that lent it. So a thread that has nothing to do waits bound to a core of its own; once it has a picture of its own
-//! it may run anywhere, as the other programs of the machine leave room.
+//! core that lent it. So a thread that has nothing to do waits bound to a core of its own, and stays there while it may lend
+//! or help. Where every thread has a picture of its own they may run anywhere, as the other programs of the machine leave
+//! room.
 
 /// Of one thread.
 pub(super) struct Placement {
