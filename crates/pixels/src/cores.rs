@@ -5,7 +5,10 @@
 //! nobody takes it, so that results never depend on who did what.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
 use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::limits::Interrupt;
@@ -69,7 +72,7 @@ impl<T: Send + 'static> Offered<T> {
             work();
         }
         let panicked = |_| Error::Internal("work on a lent core panicked".to_owned());
-        self.result.recv().map_err(panicked)
+        receive_soon(&self.result).map_err(panicked)
     }
 }
 
@@ -120,12 +123,37 @@ pub fn shared<T: Send + 'static>(
         missing -= 1;
     }
     drop(done);
-    for (piece, result) in results.iter().take(missing) {
+    for _ in 0..missing {
+        let Ok((piece, result)) = receive_soon(&results) else {
+            break;
+        };
         made[piece] = Some(result);
     }
     let all: Option<Vec<T>> = made.into_iter().collect();
     Some(all.ok_or_else(|| Error::Internal("work on a lent core panicked".to_owned())))
 }
+
+/// Receives what another core is about to send: looks for it for a while before it sleeps.
+///
+/// Being woken takes longer than most of these waits, and a thread may be woken on the core of whoever wakes it. Others
+/// that want this core get it at each look.
+///
+/// # Errors
+/// Nobody is left to send anything.
+pub fn receive_soon<T>(receiver: &Receiver<T>) -> std::result::Result<T, RecvError> {
+    let until = Instant::now() + LOOKS;
+    loop {
+        match receiver.try_recv() {
+            Ok(value) => return Ok(value),
+            Err(TryRecvError::Disconnected) => return Err(RecvError),
+            Err(TryRecvError::Empty) if Instant::now() >= until => return receiver.recv(),
+            Err(TryRecvError::Empty) => thread::yield_now(),
+        }
+    }
+}
+
+/// A part of a picture takes about a quarter of this.
+const LOOKS: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
 mod tests {
@@ -137,7 +165,7 @@ mod tests {
 
     impl Cores for Plenty {
         fn lend(&self, task: Task) -> Option<Task> {
-            std::thread::spawn(task);
+            thread::spawn(task);
             None
         }
 
@@ -153,6 +181,23 @@ mod tests {
             assert_eq!(offered.is_taken(), taken);
             assert_eq!(offered.wait(), Ok(7));
         }
+    }
+
+    #[test]
+    fn what_comes_late_is_received_as_well_as_what_is_there() {
+        let (sender, receiver) = mpsc::channel();
+        let sends = thread::spawn(move || {
+            sender.send(1).expect("somebody waits");
+            thread::park();
+            sender.send(2).expect("somebody waits");
+        });
+        assert_eq!(receive_soon(&receiver), Ok(1));
+        let late = thread::spawn(move || {
+            let late = receive_soon(&receiver);
+            (late, receive_soon(&receiver))
+        });
+        sends.thread().unpark();
+        assert_eq!(late.join().expect("received"), (Ok(2), Err(RecvError)));
     }
 
     #[test]
@@ -180,12 +225,12 @@ mod tests {
 
     #[test]
     fn a_panic_on_a_lent_core_is_an_error_here() {
-        let here = std::thread::current().id();
+        let here = thread::current().id();
         let (sender, began) = mpsc::sync_channel::<()>(0);
         let began = std::sync::Mutex::new(began);
         // The piece of this core waits until the other one has its own.
         let all = shared(&Plenty, &Never, 2, move |_| {
-            if std::thread::current().id() == here {
+            if thread::current().id() == here {
                 let _ = began.lock().expect("one of us").recv();
             } else {
                 let _ = sender.send(());

@@ -474,16 +474,11 @@ impl Pool {
         let mut placement = Placement::new(seat, self.lock().queue.threads());
         let mut helped = false;
         while let Some(next) = self.next(seat, helped, &mut placement) {
+            placement.release();
             helped = matches!(next, Next::Part(_));
             let _working = Working::begin();
             match next {
-                Next::Jobs { jobs, alone } => {
-                    // Nor must it be woken on its helper's core.
-                    if !alone {
-                        placement.release();
-                    }
-                    self.run_together(jobs);
-                }
+                Next::Jobs(jobs) => self.run_together(jobs),
                 // Whoever stolen it notices a panic by its missing result.
                 Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
             }
@@ -512,10 +507,7 @@ impl Pool {
                 let along = state.along(now, &taken);
                 let work = taken.1.at_work(along.len());
                 state.seats.is_at(seat, Some(work));
-                return Some(Next::Jobs {
-                    jobs: std::iter::once(taken).chain(along).collect(),
-                    alone: state.idle > 0,
-                });
+                return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
             if state.closed && state.queue.waiting() == 0 {
                 state.threads -= 1;
@@ -666,8 +658,8 @@ impl Pool {
 
 /// What a pixel thread does next.
 enum Next {
-    /// One, and those that go along with it; `alone`: others have nothing to do.
-    Jobs { jobs: Vec<Taken>, alone: bool },
+    /// One, and those that go along with it.
+    Jobs(Vec<Taken>),
     /// A part of a job that runs on another thread.
     Part(Task),
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use andon_pixels::Cores;
-use andon_pixels::cores::Offered;
+use andon_pixels::cores::{Offered, receive_soon};
 
 use super::Refused;
 use super::plane::PlaneDecoder;
@@ -65,7 +65,7 @@ impl Output {
         let work = {
             let (lanes, emptied) = (lanes.to_vec(), emptied.clone());
             move || {
-                for mut batch in incoming {
+                while let Ok(mut batch) = receive_soon(&incoming) {
                     for (mcu_row, row) in &mut batch {
                         for (lane, row) in lanes.iter().zip(row) {
                             lane.write(&mut planes, *mcu_row, row);
@@ -130,7 +130,7 @@ impl Output {
                 if there.filled == there.batch.len() {
                     let sent = there.batches.send(std::mem::take(&mut there.batch));
                     sent.map_err(|_| Refused::Unsupported)?;
-                    there.batch = there.empty.recv().map_err(|_| Refused::Unsupported)?;
+                    there.batch = receive_soon(&there.empty).map_err(|_| Refused::Unsupported)?;
                     there.filled = 0;
                 }
                 Ok(())
