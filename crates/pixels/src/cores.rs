@@ -42,7 +42,7 @@ impl Cores for Alone {
 
 /// A part of some work that was offered to an idle core.
 pub struct Offered<T> {
-    result: mpsc::Receiver<T>,
+    result: Receiver<T>,
     /// The part itself, if no core took it.
     refused: Option<Task>,
 }
