@@ -194,6 +194,20 @@ impl Cache {
         hit
     }
 
+    /// Looks up again what `wanted` accepts, by someone who has [looked](Cache::get) in vain. Only what is found counts
+    /// as a look-up.
+    pub async fn get_again(&self, key: &Key, wanted: impl Fn(&Hit) -> bool) -> Option<Hit> {
+        if let Some(hit) = self.take_from_memory(key, |hit| wanted(hit).then(|| hit.clone())) {
+            return Some(hit);
+        }
+        let inner = &*self.inner;
+        let stored = inner.find_on_disk(key).await?;
+        let hit = inner.judge(&stored, Tier::Disk).filter(wanted)?;
+        inner.disk_lookups.count(Some(&hit));
+        inner.keep_in_memory(*key, stored);
+        Some(hit)
+    }
+
     /// Looks up in memory only, without waiting for anything.
     pub fn get_from_memory(&self, key: &Key) -> Option<Hit> {
         let inner = &*self.inner;

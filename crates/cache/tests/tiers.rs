@@ -61,6 +61,34 @@ async fn a_result_is_found_at_once_and_again_from_memory_after_the_disk() {
 }
 
 #[tokio::test]
+async fn who_looks_again_finds_what_came_meanwhile_and_counts_no_second_miss() {
+    for (memory, tier) in [(MIB, Tier::Memory), (0, Tier::Disk)] {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = open(folder.path(), memory, MIB).await;
+        let count = |cache: &Cache| {
+            let stats = cache.stats();
+            let disk = stats.disk.map(|disk| (disk.hits, disk.misses));
+            (stats.memory.hits, stats.memory.misses, disk)
+        };
+        assert!(cache.get(&key(1)).await.is_none());
+        let missed = count(&cache);
+        assert!(cache.get_again(&key(1), |_| true).await.is_none());
+        cache.put(key(1), entry(1, 100), cache.ticket());
+        assert!(cache.get_again(&key(1), |_| false).await.is_none());
+        assert_eq!(count(&cache), missed);
+        let hit = cache.get_again(&key(1), |_| true).await.unwrap();
+        assert_eq!(hit.tier, tier);
+        let (memory_hits, memory_misses, disk) = count(&cache);
+        let hits = memory_hits + disk.map_or(0, |(hits, _)| hits);
+        assert_eq!((hits, memory_misses), (1, missed.1));
+        assert_eq!(
+            disk.map(|(_, misses)| misses),
+            missed.2.map(|(_, misses)| misses)
+        );
+    }
+}
+
+#[tokio::test]
 async fn tiers_change_their_sizes_while_they_are_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let cache = open(folder.path(), MIB, MIB).await;

@@ -81,8 +81,18 @@ pub(crate) struct Made {
     stages: Arc<Stages>,
     stored: bool,
     not_modified: bool,
-    /// Of one that another node made: how old it is, and for how much longer it is good.
-    shared: Option<(Duration, Duration)>,
+    /// Of one that was made before, or by another node.
+    reused: Option<Reuse>,
+}
+
+/// A result that was there already when it was about to be made.
+#[derive(Clone, Copy, Debug)]
+struct Reuse {
+    /// From the store that nodes share, and not from the cache of this one.
+    from_store: bool,
+    age: Duration,
+    /// For how much longer it is good.
+    left: Duration,
 }
 
 /// A source, shared by all that are made of it.
@@ -231,6 +241,7 @@ impl Maker {
         let terms = Terms::of_file(&results.config, asked.request.source.as_str());
         let work = {
             let (maker, known) = (self.clone(), known.clone());
+            let etag = validators.etag;
             move |_: Cancellation| async move {
                 let _until_made = making;
                 let job = ResultJob {
@@ -241,7 +252,15 @@ impl Maker {
                     patience,
                 };
                 let look = (found.size(), found.source_key());
-                let made = maker.shared_or_made(&job, &resolved, found, terms).await;
+                let cache = &maker.results.cache;
+                // Between the look-up and this flight, another one may have landed.
+                let made = match cache.get_again(&key, |hit| hit.entry.etag == etag).await {
+                    Some(hit) => {
+                        let left = maker.results.config.fs_fresh.0;
+                        Ok(Made::reused(&hit, false, left, job.began))
+                    }
+                    None => maker.shared_or_made(&job, &resolved, found, terms).await,
+                };
                 if made.is_ok() {
                     let source = job.known.asked.request.source.as_str();
                     maker.looks.remember(source, look);

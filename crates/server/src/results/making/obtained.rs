@@ -56,9 +56,12 @@ impl ObtainedResult {
         let collapsed = role == Role::Follower;
         Ok(Self {
             entry: made.entry,
-            age: made.shared.map_or(Duration::ZERO, |(age, _)| age),
-            status: match made.shared {
-                Some((_, ttl)) => CacheStatus::Shared { ttl },
+            age: made.reused.map_or(Duration::ZERO, |reuse| reuse.age),
+            status: match made.reused {
+                Some(reuse) if reuse.from_store => CacheStatus::Shared { ttl: reuse.left },
+                Some(reuse) => CacheStatus::Hit {
+                    ttl: Some(reuse.left),
+                },
                 None => CacheStatus::Forwarded {
                     stale,
                     not_modified: made.not_modified,

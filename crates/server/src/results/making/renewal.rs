@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Freshness, Key};
+use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
 use andon_dialects::ImageRequest;
 
 use super::obtained::ObtainedResult;
@@ -108,6 +108,9 @@ impl Maker {
                     began,
                     patience: lookup.patience,
                 };
+                if let Some(made) = maker.made_meanwhile(&job).await {
+                    return Ok(made);
+                }
                 let made = maker.shared_or_renewed(&job, lookup).await;
                 made.map_err(|error| maker.note_fault(flight, error))
             };
@@ -115,6 +118,15 @@ impl Maker {
         };
         let landed = self.results.flights.run(flight, work).await;
         ObtainedResult::landed(landed, stale, began)
+    }
+
+    /// What another flight has made that landed between the look-up and this flight.
+    async fn made_meanwhile(&self, job: &ResultJob) -> Option<Made> {
+        let resolved = self.resolve_known(&job.known).await?;
+        let wanted = |hit: &Hit| fresh_for(hit).is_some();
+        let hit = (self.results.cache.get_again(&resolved.key, wanted)).await?;
+        let left = fresh_for(&hit)?;
+        Some(Made::reused(&hit, false, left, job.began))
     }
 
     pub(super) async fn renewed(

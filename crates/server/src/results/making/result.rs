@@ -103,7 +103,7 @@ impl Maker {
             stages: Arc::new(stages),
             stored,
             not_modified: false,
-            shared: None,
+            reused: None,
         }
     }
 

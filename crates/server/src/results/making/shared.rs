@@ -8,7 +8,7 @@ use andon_cache::{Hit, Ticket, found_or_made};
 use andon_dialects::Ask;
 
 use super::result::ResultJob;
-use super::{Lookup, Made, Maker, fresh_for};
+use super::{Lookup, Made, Maker, Reuse, fresh_for};
 use crate::error::Error;
 use crate::request::conditional::Validators;
 use crate::results::caching::{Notes, Resolved, Terms};
@@ -37,7 +37,7 @@ impl Maker {
             let hit = self.results.cache.get_from_store(&resolved.key, job.ticket);
             let hit = hit.await.filter(|hit| hit.entry.etag == etag)?;
             let left = self.results.config.fs_fresh.0;
-            Some(Found::Fresh(Made::by_another(&hit, left, began)))
+            Some(Found::Fresh(Made::reused(&hit, true, left, began)))
         };
         self.first_of(most, look_up, |_| {
             self.make(job, resolved, found, None, terms)
@@ -99,7 +99,7 @@ impl Maker {
         };
         let hit = self.fitting(job, &resolved, job.ticket).await?;
         Some(match fresh_for(&hit) {
-            Some(left) => Found::Fresh(Made::by_another(&hit, left, began)),
+            Some(left) => Found::Fresh(Made::reused(&hit, true, left, began)),
             None => Found::Stale((resolved, hit)),
         })
     }
@@ -124,13 +124,18 @@ impl Maker {
 }
 
 impl Made {
-    fn by_another(hit: &Hit, left: Duration, began: Instant) -> Self {
+    pub(super) fn reused(hit: &Hit, from_store: bool, left: Duration, began: Instant) -> Self {
+        let stage = if from_store { "store" } else { "cache" };
         Self {
             entry: hit.entry.clone(),
-            stages: Arc::new(vec![("store", began.elapsed())]),
+            stages: Arc::new(vec![(stage, began.elapsed())]),
             stored: true,
             not_modified: false,
-            shared: Some((hit.age, left)),
+            reused: Some(Reuse {
+                from_store,
+                age: hit.age,
+                left,
+            }),
         }
     }
 }
