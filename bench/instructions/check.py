@@ -28,8 +28,10 @@ CASES = {
     "PNG to JPEG": ("fit:300x300,as:jpeg,q:80", "png/alpha.png"),
 }
 
-# Methods of traits: what is called through a table has a name of its own in the binary.
-STAGE = re.compile(r"<andon_(?:codecs|pixels)::(\S+) as andon_pixels::(?:codec::Codec|stage::Stage)>::(decode|encode|apply)$")
+# Methods of traits: what is called through a table has a name of its own in the binary. An encoder's entry in the table may be the
+# trait's default method, which names no codec, so encoders are known by the function of their module.
+STAGE = re.compile(r"<andon_(?:codecs|pixels)::(\S+) as andon_pixels::(?:codec::Codec|stage::Stage)>::(decode|apply)$")
+ENCODER = re.compile(r"andon_codecs::(\w+)::encode::encode$")
 
 
 def main(andon, *options):
@@ -71,11 +73,19 @@ def counted(andon, recipe, photo):
     stages = {}
     for line in shown.splitlines():
         count, _, function = line.strip().partition("  ???:")
-        name = STAGE.match(re.sub(r" \[.*$", "", function))
+        name = stage(re.sub(r" \[.*$", "", function))
         if name and (number := int(count.replace(",", ""))) >= LEAST:
-            stages[f"{name[1].rsplit('::', 1)[-1]} {name[2]}"] = number
+            stages[name] = number
     assert stages, f"no stage was found in what callgrind counted: {shown[:500]}"
     return stages
+
+
+def stage(function):
+    """The row's name for a function of the binary, or None."""
+    if encoder := ENCODER.match(function):
+        return f"{encoder[1].capitalize()} encode"
+    name = STAGE.match(function)
+    return name and f"{name[1].rsplit('::', 1)[-1]} {name[2]}"
 
 
 if __name__ == "__main__":
