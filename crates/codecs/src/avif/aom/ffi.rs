@@ -341,8 +341,8 @@ impl Encoder {
     }
 }
 
-/// From this speed on blocks are 8 to 32 pixels wide: smaller ones take a tenth of the time and save next to no bytes,
-/// and larger ones are not tried.
+/// From this speed on blocks are 8 to 32 pixels wide: smaller ones take time and save next to no bytes, and libaom
+/// tries no larger ones.
 const QUICK_FROM: u8 = 6;
 
 /// Levels of quantisation matrices (0: steep, 15: flat), each up to a quantizer: the finer the picture, the flatter, or
