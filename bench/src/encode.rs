@@ -73,7 +73,7 @@ struct Rung {
 struct Encoder {
     name: &'static str,
     how: How,
-    ladder: [u8; 6],
+    ladder: &'static [u8],
 }
 
 enum How {
@@ -87,7 +87,7 @@ enum How {
 
 const YARDSTICK: &str = "libjpeg-turbo";
 const OURS: &str = "Andon JPEG";
-const LADDER: [u8; 6] = [30, 45, 60, 75, 86, 93];
+const LADDER: &[u8] = &[30, 45, 60, 75, 86, 93];
 const ENCODERS: [Encoder; 9] = [
     Encoder {
         name: YARDSTICK,
@@ -107,7 +107,8 @@ const ENCODERS: [Encoder; 9] = [
     Encoder {
         name: "Andon AVIF",
         how: How::Ours("avif"),
-        ladder: LADDER,
+        // In 4:2:0 some photographs reach 85 only at 97.
+        ladder: &[30, 45, 60, 75, 86, 93, 97],
     },
     Encoder {
         name: "Andon JPEG XL",
@@ -127,7 +128,7 @@ const ENCODERS: [Encoder; 9] = [
     Encoder {
         name: "libvips AVIF",
         how: How::Vips(c".avif[strip,subsample-mode=on]"),
-        ladder: [25, 35, 45, 55, 68, 80],
+        ladder: &[25, 35, 45, 55, 68, 80, 90],
     },
     Encoder {
         name: "libvips JPEG XL",
@@ -340,7 +341,7 @@ fn print(results: &[Measured], side: u32) {
     let count = pairs(results, YARDSTICK, side).count();
     println!("\nlongest side {side} px, {count} photographs");
     println!(
-        "{:18}{:>8}{:>32}{:>8}{:>8}   score at q 45, 60, 75, 86",
+        "{:18}{:>8}{:>32}{:>8}{:>8}   score at rungs 2 to 5",
         "", "ms", "bytes at 60     70     75     85", "SSIM", "PSNR"
     );
     for encoder in &ENCODERS {
@@ -395,15 +396,21 @@ fn goals(results: &[Measured], sides: &[u32]) -> Vec<Goal> {
             let speed = milliseconds(results, &theirs, side) / milliseconds(results, &ours, side);
             let what = format!("{ours}: images/s of libvips', per core");
             goals.push(Goal::at_least(named(&what), speed, faster, ""));
-            let [ours_bytes, theirs_bytes] =
-                [&ours, &theirs].map(|who| ratio(results, who, side, 70.0, SCORE));
-            let what = format!("{ours}: bytes of libvips' at SSIMULACRA2 70");
-            goals.push(Goal::at_most(
-                named(&what),
-                ours_bytes / theirs_bytes,
-                1.0,
-                "",
-            ));
+            let scores: &[f64] = match format {
+                "AVIF" => &SCORES,
+                _ => &[70.0],
+            };
+            for &score in scores {
+                let [ours_bytes, theirs_bytes] =
+                    [&ours, &theirs].map(|who| ratio(results, who, side, score, SCORE));
+                let what = format!("{ours}: bytes of libvips' at SSIMULACRA2 {score}");
+                goals.push(Goal::at_most(
+                    named(&what),
+                    ours_bytes / theirs_bytes,
+                    1.0,
+                    "",
+                ));
+            }
         }
     }
     goals

@@ -84,7 +84,9 @@ fn quantizer(how: &Encode) -> Option<u8> {
     Some((coarse + share * (fine - coarse)).round() as u8)
 }
 
-/// libaom's speed by effort, 0 to 9.
+/// libaom's speed by effort, 0 to 9. Between 6 and 5 there is nothing worth its time: its search for key frames of films
+/// (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) at 6 saves 0.7 % of the bytes at SSIMULACRA2 70 and 1.2 %
+/// at 75, in 1.5 times the time.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
 /// Nanoseconds per px by speed: means over eight photographs of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,

@@ -348,7 +348,7 @@ const QUICK_FROM: u8 = 6;
 /// Levels of quantisation matrices (0: steep, 15: flat), each up to a quantizer: the finer the picture, the flatter, or
 /// the fine detail that is asked for is paid for twice, by smaller steps everywhere else. By the fewest bytes at equal
 /// SSIMULACRA2 and SSIM over the bench's photographs.
-const MATRICES: [(u8, u8); 3] = [(7, 9), (12, 7), (63, 5)];
+const MATRICES: [(u8, u8); 4] = [(5, 11), (9, 9), (16, 7), (63, 5)];
 
 fn matrices(quantizer: u8) -> u8 {
     let [.., (_, coarse)] = MATRICES;
