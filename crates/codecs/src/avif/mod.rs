@@ -44,7 +44,7 @@ impl Codec for Avif {
             name: NAME,
             aliases: &[],
             media_type: "image/avif",
-            revision: 5,
+            revision: 4,
         }
     }
 
