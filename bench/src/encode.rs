@@ -388,7 +388,7 @@ fn goals(results: &[Measured], sides: &[u32]) -> Vec<Goal> {
             let what = format!("{OURS}: time of libjpeg-turbo's");
             goals.push(Goal::at_most(named(&what), time, 1.5, ""));
         }
-        for (format, faster) in [("AVIF", 3.0), ("WebP", 1.5)] {
+        for (format, faster, scores) in [("AVIF", 3.0, &SCORES[..]), ("WebP", 1.5, &[70.0])] {
             let [ours, theirs] = ["Andon", "libvips"].map(|who| format!("{who} {format}"));
             if !measured(&ours) || !measured(&theirs) {
                 continue;
@@ -396,10 +396,6 @@ fn goals(results: &[Measured], sides: &[u32]) -> Vec<Goal> {
             let speed = milliseconds(results, &theirs, side) / milliseconds(results, &ours, side);
             let what = format!("{ours}: images/s of libvips', per core");
             goals.push(Goal::at_least(named(&what), speed, faster, ""));
-            let scores: &[f64] = match format {
-                "AVIF" => &SCORES,
-                _ => &[70.0],
-            };
             for &score in scores {
                 let [ours_bytes, theirs_bytes] =
                     [&ours, &theirs].map(|who| ratio(results, who, side, score, SCORE));
