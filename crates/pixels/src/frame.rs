@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use andon_recipe::Chroma;
 
+use crate::buffers::{Buffer, Plain};
 use crate::error::{Error, Result};
 use crate::space::{Colour, Icc, Matrix, Range, Space};
 
@@ -13,20 +14,20 @@ use crate::space::{Colour, Icc, Matrix, Range, Space};
 /// A clone shares the samples and takes its own only when either is written to: results of several
 /// sizes begin with one decoded picture, and most of them only read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grid<T> {
+pub struct Grid<T: Plain> {
     width: u32,
     height: u32,
-    samples: Arc<Vec<T>>,
+    samples: Arc<Buffer<T>>,
 }
 
-impl<T: Copy> Grid<T> {
+impl<T: Plain> Grid<T> {
     /// A grid filled with one value.
     #[must_use]
     pub fn filled(width: u32, height: u32, value: T) -> Self {
         Self {
             width,
             height,
-            samples: Arc::new(vec![value; width as usize * height as usize]),
+            samples: Arc::new(Buffer::filled(width as usize * height as usize, value)),
         }
     }
 
@@ -44,6 +45,14 @@ impl<T: Copy> Grid<T> {
     /// # Errors
     /// `Internal` when `samples` is not `width × height` long.
     pub fn from_samples(width: u32, height: u32, samples: Vec<T>) -> Result<Self> {
+        Self::from_buffer(width, height, samples.into())
+    }
+
+    /// The same around samples in a buffer.
+    ///
+    /// # Errors
+    /// As `from_samples`.
+    pub fn from_buffer(width: u32, height: u32, samples: Buffer<T>) -> Result<Self> {
         let (have, wanted) = (samples.len(), width as usize * height as usize);
         if have != wanted {
             let what = format!("a {width}×{height} grid has {wanted} samples, not {have}");
@@ -59,7 +68,7 @@ impl<T: Copy> Grid<T> {
     /// A grid of the same size, each sample made from one of these.
     #[inline(always)]
     #[must_use]
-    pub fn map<U: Copy>(&self, to: impl Fn(T) -> U) -> Grid<U> {
+    pub fn map<U: Plain>(&self, to: impl Fn(T) -> U) -> Grid<U> {
         Grid {
             width: self.width,
             height: self.height,
@@ -72,7 +81,7 @@ impl<T: Copy> Grid<T> {
     pub fn part(&self, columns: Indices<u32>, rows: Indices<u32>) -> Self {
         let within = |range: Indices<u32>, side: u32| range.start.min(side)..range.end.min(side);
         let (columns, rows) = (within(columns, self.width), within(rows, self.height));
-        let mut samples = Vec::with_capacity(columns.len() * rows.len());
+        let mut samples = Buffer::with_capacity(columns.len() * rows.len());
         for row in rows.clone() {
             let row = self.row(row);
             samples.extend_from_slice(&row[columns.start as usize..columns.end as usize]);
@@ -110,7 +119,7 @@ impl<T: Copy> Grid<T> {
     /// The samples themselves, the grid given up.
     #[must_use]
     pub fn into_samples(self) -> Vec<T> {
-        Arc::unwrap_or_clone(self.samples)
+        Arc::unwrap_or_clone(self.samples).into_vec()
     }
 
     /// One row.

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod buffers;
 pub mod codec;
 pub mod color;
 pub mod cores;

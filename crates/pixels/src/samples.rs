@@ -3,6 +3,7 @@
 
 use andon_kernels::cpu::with_modern_instructions;
 
+use crate::buffers::Plain;
 use crate::error::Result;
 use crate::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
 use crate::space::Colour;
@@ -122,7 +123,7 @@ impl Sample for u16 {
 }
 
 /// A grid made sample by sample from another.
-pub(crate) fn map<A: Copy, B: Copy>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Grid<B> {
+pub(crate) fn map<A: Plain, B: Plain>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Grid<B> {
     with_modern_instructions(
         #[inline(always)]
         || grid.map(to),
@@ -130,7 +131,7 @@ pub(crate) fn map<A: Copy, B: Copy>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Grid
 }
 
 /// A grid made from pairs of samples of two grids of one size.
-pub(crate) fn zip<A: Copy, B: Copy, C: Copy>(
+pub(crate) fn zip<A: Plain, B: Plain, C: Plain>(
     a: &Grid<A>,
     b: &Grid<B>,
     to: impl Fn(A, B) -> C,
@@ -142,12 +143,12 @@ pub(crate) fn zip<A: Copy, B: Copy, C: Copy>(
             samples.map(|(&a, &b)| to(a, b)).collect()
         },
     );
-    Grid::from_samples(a.width(), a.height(), samples)
+    Grid::from_buffer(a.width(), a.height(), samples)
 }
 
 /// A frame whose samples are `T`.
 #[derive(Clone)]
-pub(crate) struct Planes<T> {
+pub(crate) struct Planes<T: Plain> {
     pub(crate) model: Model,
     pub(crate) depth: Depth,
     pub(crate) colour: Colour,

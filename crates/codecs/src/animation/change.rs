@@ -1,5 +1,6 @@
 //! What changes from one frame to the next.
 
+use andon_pixels::buffers::Plain;
 use andon_pixels::{Frame, Grid, Plane, Result};
 
 use super::Place;
@@ -91,7 +92,7 @@ impl Edges {
         }
     }
 
-    fn of<T: Copy + PartialEq>(before: &Grid<T>, now: &Grid<T>) -> Self {
+    fn of<T: Plain + PartialEq>(before: &Grid<T>, now: &Grid<T>) -> Self {
         let mut edges = Self::NONE;
         for y in 0..now.height() {
             let (before, now) = (before.row(y), now.row(y));

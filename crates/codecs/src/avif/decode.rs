@@ -1,5 +1,6 @@
 //! From a file to planes.
 
+use andon_pixels::buffers::Plain;
 use andon_pixels::{
     Cost, Decode, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Matrix, Metadata, Model,
     Plane, Range, Result, color::levels,
@@ -226,7 +227,7 @@ impl Crop {
 
 /// The part of a plane that `crop` covers, given in pixels; a sample of the plane spans `across` × `down` pixels.
 fn cut(plane: &Plane, crop: Crop, (across, down): (u32, u32)) -> Result<Plane> {
-    fn part<T: Copy>(grid: &Grid<T>, crop: Crop, (across, down): (u32, u32)) -> Result<Grid<T>> {
+    fn part<T: Plain>(grid: &Grid<T>, crop: Crop, (across, down): (u32, u32)) -> Result<Grid<T>> {
         let mut samples = Vec::with_capacity(crop.width as usize * crop.height as usize);
         for y in crop.y..crop.y + crop.height {
             let row = grid.row(y / down);
@@ -344,7 +345,7 @@ fn unmixed(planes: &[Plane], mix: Mix, range: Range) -> Vec<Plane> {
     }
 }
 
-fn coloured<T: Copy>(planes: [&Grid<T>; 3], colours: impl Fn([T; 3]) -> [T; 3]) -> [Grid<T>; 3] {
+fn coloured<T: Plain>(planes: [&Grid<T>; 3], colours: impl Fn([T; 3]) -> [T; 3]) -> [Grid<T>; 3] {
     let mut rgb = planes.map(Clone::clone);
     let [r, g, b] = rgb.each_mut().map(Grid::samples_mut);
     for ((r, g), b) in r.iter_mut().zip(g).zip(b) {

@@ -210,7 +210,7 @@ impl Window {
         let (x, y) = ((self.x / across) as usize, (self.y / down) as usize);
         let rows = plane.rows().skip(y).take(height as usize);
         let samples = rows.flat_map(|row| row.iter().skip(x).take(width as usize).map(level));
-        Grid::from_samples(width, height, samples.collect())
+        Grid::from_buffer(width, height, samples.collect())
     }
 }
 

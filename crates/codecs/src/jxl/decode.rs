@@ -235,13 +235,13 @@ fn deal(
     let plane = |channel: usize| match depth {
         Depth::U8 => {
             let samples = pixels.chunks_exact(channels).map(|pixel| pixel[channel]);
-            Grid::from_samples(width, height, samples.collect()).map(Plane::U8)
+            Grid::from_buffer(width, height, samples.collect()).map(Plane::U8)
         }
         _ => {
             let sample =
                 |pixel: &[u8]| u16::from_ne_bytes([pixel[2 * channel], pixel[2 * channel + 1]]);
             let samples = pixels.chunks_exact(2 * channels).map(sample);
-            Grid::from_samples(width, height, samples.collect()).map(Plane::U16)
+            Grid::from_buffer(width, height, samples.collect()).map(Plane::U16)
         }
     };
     (0..channels).map(plane).collect()

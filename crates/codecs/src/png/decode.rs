@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::Cursor;
 
+use andon_pixels::buffers::Plain;
 use andon_pixels::{
     Cost, Decode, Depth, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata, Plane,
     Result,
@@ -146,7 +147,7 @@ fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
 const BAND_ROWS: usize = 16;
 
 /// A sample as a plane holds it and as a PNG row does: big-endian.
-trait Sample: Copy + Default {
+trait Sample: Plain + Default {
     const BYTES: usize;
     fn read(bytes: &[u8]) -> Self;
     fn plane(grid: Grid<Self>) -> Plane;

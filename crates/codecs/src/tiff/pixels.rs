@@ -1,5 +1,6 @@
 //! From strips and tiles to planes.
 
+use andon_pixels::buffers::Plain;
 use andon_pixels::{Decode, Depth, Error, Frame, Grid, Plane, Result};
 
 use super::NAME;
@@ -17,7 +18,7 @@ pub(super) fn frame(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<F
 }
 
 /// A sample as planes hold it.
-trait Sample: Copy + Default {
+trait Sample: Plain + Default {
     const MOST: u32;
     fn of(value: u32) -> Self;
     fn value(self) -> u32;

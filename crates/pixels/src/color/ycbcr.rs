@@ -288,5 +288,5 @@ pub(super) fn mixed<T: Sample>(
             samples.collect()
         },
     );
-    Grid::from_samples(rgb[0].width(), rgb[0].height(), samples)
+    Grid::from_buffer(rgb[0].width(), rgb[0].height(), samples)
 }

@@ -16,6 +16,7 @@ use andon_kernels::cpu::with_modern_instructions;
 use andon_recipe::Effect;
 
 use super::geometry::Geometry;
+use crate::buffers::Plain;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Grid, Subsampling, Traits};
@@ -291,7 +292,7 @@ fn weight(at: f64, sigma: f64) -> f64 {
 const WIDEST: u32 = 48;
 
 /// A blurred plane, row by row.
-struct Blurred<T> {
+struct Blurred<T: Plain> {
     grid: Grid<T>,
     across: Vec<f32>,
     down: Vec<f32>,

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use andon_recipe::Colour;
 
+use crate::buffers::Plain;
 use crate::color;
 use crate::frame::{Grid, Subsampling};
 use crate::samples::{Planes, Sample};
@@ -83,7 +84,7 @@ struct Overlap {
 }
 
 impl Overlap {
-    fn new<T>(ground: &Planes<T>, picture: &Planes<T>, x: i64, y: i64) -> Option<Self> {
+    fn new<T: Plain>(ground: &Planes<T>, picture: &Planes<T>, x: i64, y: i64) -> Option<Self> {
         let meet = |at: i64, length: u32, room: u32| {
             let end = at.saturating_add(length.into()).min(room.into());
             let start = at.max(0);
@@ -125,7 +126,7 @@ impl Overlap {
 }
 
 /// One plane of a picture over one plane of a ground.
-struct Over<'a, T> {
+struct Over<'a, T: Plain> {
     overlap: &'a Overlap,
     size: (u32, u32),
     below: Subsampling,

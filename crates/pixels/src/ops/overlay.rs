@@ -8,6 +8,7 @@ use andon_recipe::{Arg, Effect, ParseError, Word};
 
 use super::blend::{MODES, Mode};
 use super::lay::lay;
+use crate::buffers::Buffer;
 use crate::color::remodelled;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -355,13 +356,13 @@ fn tiled<T: Sample>(
 ) -> Result<Planes<T>> {
     let tile = |grid: &Grid<T>| {
         let start = (-x).rem_euclid(grid.width().into()) as usize;
-        let mut samples = Vec::with_capacity(width as usize * height as usize);
+        let mut samples = Buffer::with_capacity(width as usize * height as usize);
         for row in 0..height {
             let row = (i64::from(row) - y).rem_euclid(grid.height().into()) as u32;
             let repeated = grid.row(row).iter().cycle().skip(start);
             samples.extend(repeated.take(width as usize));
         }
-        Grid::from_samples(width, height, samples)
+        Grid::from_buffer(width, height, samples)
     };
     Ok(Planes {
         model: icon.model,

@@ -5,6 +5,7 @@ use std::fmt;
 use andon_recipe::{Colour, rotated_size};
 
 use super::canvas::OnCanvas;
+use crate::buffers::{Buffer, Plain};
 use crate::color;
 use crate::cost::Cost;
 use crate::error::Result;
@@ -152,19 +153,19 @@ impl Back {
 }
 
 /// A grid sample by sample.
-fn sampled<T: Copy>(
+fn sampled<T: Plain>(
     (width, height): (u32, u32),
     interrupt: &dyn Interrupt,
     at: impl Fn(u32, u32) -> T,
 ) -> Result<Grid<T>> {
-    let mut samples = Vec::with_capacity(width as usize * height as usize);
+    let mut samples = Buffer::with_capacity(width as usize * height as usize);
     for y in 0..height {
         if y % ROWS_PER_BAND == 0 && interrupt.interrupted() {
             return Err(crate::error::Error::Interrupted);
         }
         samples.extend((0..width).map(|x| at(x, y)));
     }
-    Grid::from_samples(width, height, samples)
+    Grid::from_buffer(width, height, samples)
 }
 
 /// How often it is asked whether anybody still wants the result.

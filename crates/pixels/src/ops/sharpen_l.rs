@@ -88,7 +88,7 @@ impl Lightness {
             colour: rgb.colour.clone(),
             width,
             height,
-            colours: vec![Grid::from_samples(width, height, lightness.collect())?],
+            colours: vec![Grid::from_buffer(width, height, lightness.collect())?],
             alpha: rgb.alpha.clone().map(|alpha| u16::grid(T::plane(alpha))),
         };
         self.0.filter(&mut gray, interrupt)?;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::buffers::{Buffer, Plain};
 use crate::codec::Orientation;
 use crate::cost::Cost;
 use crate::error::Result;
@@ -133,19 +134,19 @@ impl Turned {
         }
     }
 
-    fn grid<T: Copy>(&self, grid: &Grid<T>) -> Result<Grid<T>> {
+    fn grid<T: Plain>(&self, grid: &Grid<T>) -> Result<Grid<T>> {
         let turned = if self.transposes() {
             transposed(grid, self.reverses_x(), self.reverses_y())
         } else {
             reversed(grid, self.reverses_x(), self.reverses_y())
         };
         let (width, height) = self.orientation.size(grid.width(), grid.height());
-        Grid::from_samples(width, height, turned)
+        Grid::from_buffer(width, height, turned)
     }
 }
 
-fn reversed<T: Copy>(grid: &Grid<T>, x: bool, y: bool) -> Vec<T> {
-    let mut samples = Vec::with_capacity(grid.samples().len());
+fn reversed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
+    let mut samples = Buffer::with_capacity(grid.samples().len());
     for row in 0..grid.height() {
         let row = grid.row(if y { grid.height() - 1 - row } else { row });
         if x {
@@ -158,12 +159,13 @@ fn reversed<T: Copy>(grid: &Grid<T>, x: bool, y: bool) -> Vec<T> {
 }
 
 /// Columns become rows, tile by tile, so that neither reading nor writing leaves the cache.
-fn transposed<T: Copy>(grid: &Grid<T>, x: bool, y: bool) -> Vec<T> {
+fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     const TILE: usize = 32;
     let (width, height) = (grid.height() as usize, grid.width() as usize);
     let input = grid.samples();
     // Every sample is overwritten below.
-    let mut samples = input.to_vec();
+    let mut samples = Buffer::with_capacity(input.len());
+    samples.extend_from_slice(input);
     for top in (0..height).step_by(TILE) {
         for left in (0..width).step_by(TILE) {
             for row in top..height.min(top + TILE) {

@@ -7,13 +7,14 @@
 use super::Kernel;
 use super::axis::Axis;
 use super::plane::{Resizable, resample, window};
+use crate::buffers::Plain;
 use crate::error::Result;
 use crate::frame::{Grid, Subsampling};
 use crate::limits::Interrupt;
 use crate::samples::{map, zip};
 
 /// The opacity over one kind of plane (full size or thinned), before and after resampling.
-pub(super) struct Weights<T> {
+pub(super) struct Weights<T: Plain> {
     before: Grid<T>,
     after: Grid<u16>,
     x: Axis,

@@ -21,6 +21,7 @@ pub(crate) use plane::{Resizable, resample};
 
 use self::alpha::Weights;
 use self::shared::resample_shared;
+use crate::buffers::Plain;
 use crate::codec::Scales;
 use crate::cost::Cost;
 use crate::error::Result;
@@ -288,7 +289,7 @@ impl Resample {
 }
 
 /// The opacity over full-size planes and, where they differ, over thinned or thinnable ones.
-struct Opacity<T> {
+struct Opacity<T: Plain> {
     luma: Weights<T>,
     chroma: Option<Weights<T>>,
 }

@@ -9,6 +9,7 @@ use andon_kernels::resample::{self, Resampled, Source};
 use super::Kernel;
 use super::axis::Axis;
 use super::weights::{Recent, weights};
+use crate::buffers::{Buffer, Plain};
 use crate::error::{Error, Result};
 use crate::frame::Grid;
 use crate::limits::Interrupt;
@@ -68,23 +69,24 @@ pub(super) fn resample_rows<T: Resizable>(
 
 /// Cuts a plane down to what may be read and repeats its last column and row as far as the axes reach.
 /// A plane that is wanted whole is handed through.
-pub(crate) fn window<T: Copy>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
+pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
     let (right, bottom) = (x.beyond(), y.beyond());
     let whole = x.count == grid.width() && y.count == grid.height();
     if whole && right == 0 && bottom == 0 {
         return Ok(grid);
     }
     let (width, height) = (x.count + right, y.count + bottom);
-    let mut samples = Vec::with_capacity(width as usize * height as usize);
+    let mut samples = Buffer::with_capacity(width as usize * height as usize);
     for row in y.start..y.start + y.count {
         let row = &grid.row(row)[x.start as usize..][..x.count as usize];
         samples.extend_from_slice(row);
         samples.extend(std::iter::repeat_n(row[row.len() - 1], right as usize));
     }
     for _ in 0..bottom {
-        samples.extend_from_within(samples.len() - width as usize..);
+        let last = samples.len() - width as usize;
+        samples.extend_from_within(last..);
     }
-    Grid::from_samples(width, height, samples)
+    Grid::from_buffer(width, height, samples)
 }
 
 /// Samples that can be filtered.

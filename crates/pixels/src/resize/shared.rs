@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Kernel;
 use super::axis::Axis;
 use super::plane::{Resizable, resample_rows, window};
+use crate::buffers::Buffer;
 use crate::cores::shared;
 use crate::error::Result;
 use crate::frame::Grid;
@@ -33,7 +34,7 @@ pub(super) fn resample_shared<T: Resizable>(
         shared(context.cores, context.interrupt, bands.len(), move |band| {
             let (plane, rows) = bands[band].clone();
             let (grid, (x, y)) = &planes[plane];
-            let mut samples = vec![T::default(); rows.len() * x.out as usize];
+            let mut samples = Buffer::filled(rows.len() * x.out as usize, T::default());
             resample_rows(grid, x, y, kernel, rows, &mut samples)?;
             Ok(samples)
         })?
@@ -44,11 +45,11 @@ pub(super) fn resample_shared<T: Resizable>(
             if x.is_copy() && y.is_copy() {
                 return window(grid.clone(), x, y);
             }
-            let mut samples = Vec::with_capacity(x.out as usize * y.out as usize);
+            let mut samples = Buffer::with_capacity(x.out as usize * y.out as usize);
             while let Some((_, band)) = made.next_if(|((of, _), _)| *of == plane) {
                 samples.extend_from_slice(&band?);
             }
-            Grid::from_samples(x.out, y.out, samples)
+            Grid::from_buffer(x.out, y.out, samples)
         };
         planes.iter().enumerate().map(whole).collect()
     }))

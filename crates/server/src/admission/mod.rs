@@ -41,7 +41,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_pixels::{Cores, Cost, Decoded, Plan, SharedPeak, Task};
+use andon_pixels::{Cores, Cost, Decoded, Plan, SharedPeak, Task, buffers};
 use tokio::sync::oneshot;
 
 use self::calibration::Calibration;
@@ -251,6 +251,7 @@ impl Admission {
         let state = self.pool.lock();
         Gauges {
             frames_bytes,
+            free_buffers_bytes: buffers::bytes(),
             waiting: state.queue.waiting(),
             running: state.queue.running(),
             predicted_wait: state.queue.backlog(now),
@@ -489,6 +490,7 @@ impl Pool {
         let mut state = self.lock();
         state.helping -= usize::from(helped);
         state.seats.is_at(seat, None);
+        let mut rested = false;
         loop {
             if let Some(task) = state.stolen.pop_front() {
                 state.helping += 1;
@@ -507,6 +509,9 @@ impl Pool {
                 let along = state.along(now, &taken);
                 let work = taken.1.at_work(along.len());
                 state.seats.is_at(seat, Some(work));
+                let spare = state.spare_bytes();
+                drop(state);
+                buffers::allow(spare);
                 return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
             if state.closed && state.queue.waiting() == 0 {
@@ -521,13 +526,35 @@ impl Pool {
                 state = self.lock();
                 continue;
             }
-            state.idle += 1;
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-            state.idle -= 1;
+            if rested {
+                state.idle += 1;
+                state = self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            } else {
+                (state, rested) = self.rest(state);
+            }
         }
+    }
+
+    /// Waits for something to do, but not for long: when it says that nothing came, and no other thread has anything to
+    /// do, buffers that were kept for the next picture are the system's again.
+    fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+        state.idle += 1;
+        let (mut state, waited) = self
+            .changed
+            .wait_timeout(state, REST)
+            .unwrap_or_else(PoisonError::into_inner);
+        let all = state.idle == state.threads;
+        state.idle -= 1;
+        if !waited.timed_out() || !all {
+            return (state, waited.timed_out());
+        }
+        drop(state);
+        buffers::release();
+        (self.lock(), true)
     }
 
     /// Runs a job, which decodes for itself if nothing was decoded for it.
@@ -637,7 +664,9 @@ impl Pool {
             Outcome::Failed => {}
             Outcome::Panicked => state.counters.panicked += 1,
         }
+        let spare = state.spare_bytes();
         drop(state);
+        buffers::allow(spare);
         // The memory it gave back may be enough for several.
         self.changed.notify_all();
     }
@@ -655,6 +684,12 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Of free buffers, for each thread: a photograph of 15 megapixels in full is as large.
+const KEPT_BYTES: u64 = 24 << 20;
+
+/// How long a thread that has nothing to do waits before it looks whether all others are idle, too.
+const REST: Duration = Duration::from_secs(1);
 
 /// What a pixel thread does next.
 enum Next {
@@ -716,6 +751,12 @@ impl Cores for Pool {
 }
 
 impl State {
+    /// Bytes of free buffers that may be kept: of what running jobs leave of the budget, so much for each thread.
+    fn spare_bytes(&self) -> u64 {
+        let most = self.queue.threads() as u64 * KEPT_BYTES;
+        self.queue.budget().free().min(most)
+    }
+
     /// Takes those along that begin with the same decode as `first`.
     fn along(&mut self, now: Now, (id, first): &Taken) -> Vec<Taken> {
         let Some(opening) = &first.opening else {

@@ -330,10 +330,11 @@ pub(crate) fn decode_part(
         let mut intervals = Intervals::begun(&data, restart, left);
         let bits = decode_whole_row(&mut coders, across as usize, &mut intervals, bits)?;
         check(&bits)?;
-        output.take(mcu_row, &lanes, &mut coders)?;
+        output.take(&lanes, &mut coders)?;
     }
-    let planes = output.planes()?.into_iter().enumerate();
-    let grids =
-        planes.flat_map(|(index, plane)| plane.into_grids(std::iter::once(sizes[index.min(1)])));
-    Ok(grids.collect())
+    let mut grids = Vec::new();
+    for (index, plane) in output.planes()?.into_iter().enumerate() {
+        grids.extend(plane.into_grids(std::iter::once(sizes[index.min(1)]))?);
+    }
+    Ok(grids)
 }

@@ -40,8 +40,8 @@ pub(super) struct There {
     planes: Offered<Vec<PlaneDecoder>>,
 }
 
-/// Rows of MCUs, each with its number. To wake the other core takes as long as to decode a row, so it gets several at a time.
-type Batch = Vec<(u32, Row)>;
+/// Rows of MCUs. To wake the other core takes as long as to decode a row, so it gets several at a time.
+type Batch = Vec<Row>;
 
 /// How many are under way: one here, one there, and one between, so that neither waits for the other at every one.
 const BATCHES: usize = 3;
@@ -66,9 +66,9 @@ impl Output {
             let (lanes, emptied) = (lanes.to_vec(), emptied.clone());
             move || {
                 while let Ok(mut batch) = receive_soon(&incoming) {
-                    for (mcu_row, row) in &mut batch {
+                    for row in &mut batch {
                         for (lane, row) in lanes.iter().zip(row) {
-                            lane.write(&mut planes, *mcu_row, row);
+                            lane.write(&mut planes, row);
                             row.fill(0);
                         }
                     }
@@ -91,7 +91,7 @@ impl Output {
                 .map(|coder| vec![0; coder.row.len()])
                 .collect()
         };
-        let fresh = || (0..rows).map(|_| (0, zeros())).collect();
+        let fresh = || (0..rows).map(|_| zeros()).collect();
         for _ in 1..BATCHES {
             // Its receiver is right here.
             let _ = emptied.send(fresh());
@@ -106,23 +106,17 @@ impl Output {
     }
 
     /// Takes the coders' rows, which are a row of MCUs, and leaves zeros.
-    pub(super) fn take(
-        &mut self,
-        mcu_row: u32,
-        lanes: &[Lane],
-        coders: &mut [Coder],
-    ) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, lanes: &[Lane], coders: &mut [Coder]) -> Result<(), Refused> {
         match self {
             Self::Here(planes) => {
                 for (lane, coder) in lanes.iter().zip(coders) {
-                    lane.write(planes, mcu_row, &coder.row);
+                    lane.write(planes, &coder.row);
                     coder.row.fill(0);
                 }
                 Ok(())
             }
             Self::There(there) => {
-                let (number, row) = &mut there.batch[there.filled];
-                *number = mcu_row;
+                let row = &mut there.batch[there.filled];
                 for (coder, row) in coders.iter_mut().zip(row) {
                     std::mem::swap(&mut coder.row, row);
                 }
@@ -155,12 +149,12 @@ impl Output {
 }
 
 impl Lane {
-    fn write(&self, planes: &mut [PlaneDecoder], mcu_row: u32, row: &[i16]) {
+    fn write(&self, planes: &mut [PlaneDecoder], row: &[i16]) {
         let plane = &mut planes[self.component];
         let length = plane.stride * plane.kept.count();
-        let first = mcu_row * self.rows as u32;
-        for (v, blocks) in (0..).zip(row.chunks_exact(length)) {
-            plane.write_row(first + v, blocks, &self.quant);
+        // There is one more slot behind them, which may be as long as a row.
+        for blocks in row.chunks_exact(length).take(self.rows) {
+            plane.write_row(blocks, &self.quant);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use andon_kernels::idct;
 use andon_pixels::Grid;
+use andon_pixels::buffers::Buffer;
 
 use super::Refused;
 use super::segments::FrameHeader;
@@ -118,7 +119,10 @@ pub(super) struct PlaneDecoder {
 /// One plane.
 struct Samples {
     kept: &'static Kept,
-    grid: Grid<u8>,
+    width: u32,
+    height: u32,
+    /// As many rows as were made.
+    samples: Buffer<u8>,
     /// One row of blocks as samples, `side` rows of `stride × side`.
     band: Vec<u8>,
 }
@@ -149,8 +153,8 @@ impl PlaneDecoder {
         }
     }
 
-    /// Turns a row of blocks into samples. `coefficients`: `stride` blocks of `kept.count()`.
-    pub(super) fn write_row(&mut self, row: u32, coefficients: &[i16], quant: &[u16; 64]) {
+    /// Turns the next row of blocks into samples. `coefficients`: `stride` blocks of `kept.count()`.
+    pub(super) fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) {
         for plane in &mut self.planes {
             let coefficients = if plane.kept.side == self.kept.side {
                 coefficients
@@ -158,17 +162,23 @@ impl PlaneDecoder {
                 plane.kept.pick(self.kept, coefficients, &mut self.fewer);
                 &self.fewer
             };
-            self.complete |= plane.write_row(row as usize, coefficients, quant);
+            self.complete |= plane.write_row(coefficients, quant);
         }
     }
 
     /// The planes of these sizes, which were asked for.
-    pub(super) fn into_grids(self, sides: impl Iterator<Item = u8>) -> Vec<Grid<u8>> {
+    pub(super) fn into_grids(
+        self,
+        sides: impl Iterator<Item = u8>,
+    ) -> Result<Vec<Grid<u8>>, Refused> {
+        let made: Vec<_> = (self.planes.into_iter())
+            .map(|plane| Ok((plane.kept.side, plane.into_grid()?)))
+            .collect::<Result<_, _>>()?;
         let of_side = |side: u8| {
-            let plane = |plane: &&Samples| plane.kept.side == usize::from(side);
-            Some(self.planes.iter().find(plane)?.grid.clone())
+            let (_, grid) = made.iter().find(|(of, _)| *of == usize::from(side))?;
+            Some(grid.clone())
         };
-        sides.filter_map(of_side).collect()
+        Ok(sides.filter_map(of_side).collect())
     }
 }
 
@@ -179,30 +189,36 @@ impl Samples {
         let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
         Self {
             kept,
-            grid: Grid::filled(width, height, 0),
+            width,
+            height,
+            samples: Buffer::with_capacity(width as usize * height as usize),
             band: vec![0; stride * kept.count()],
         }
     }
 
-    /// Writes a row of blocks and tells whether it was the last.
-    fn write_row(&mut self, row: usize, coefficients: &[i16], quant: &[u16; 64]) -> bool {
+    /// The plane, if every row was written.
+    fn into_grid(self) -> Result<Grid<u8>, Refused> {
+        let grid = Grid::from_buffer(self.width, self.height, self.samples);
+        grid.map_err(|_| Refused::Unsupported)
+    }
+
+    /// Writes the next row of blocks and tells whether it was the last.
+    fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) -> bool {
         let side = self.kept.side;
-        let first = row * side;
-        let height = self.grid.height() as usize;
-        let rows = side.min(height.saturating_sub(first));
+        let (width, height) = (self.width as usize, self.height as usize);
+        let before = self.samples.len() / width;
+        // The last MCU may reach beyond the picture.
+        let rows = side.min(height - before);
         if rows == 0 {
             return false;
         }
         let factors = self.kept.factors(quant);
         idct::blocks_to_rows(side, coefficients, &factors, &mut self.band);
-        let width = self.grid.width() as usize;
         let line = self.band.len() / side;
-        let samples = self.grid.samples_mut();
-        for y in 0..rows {
-            let to = (first + y) * width;
-            samples[to..to + width].copy_from_slice(&self.band[y * line..y * line + width]);
+        for made in self.band.chunks_exact(line).take(rows) {
+            self.samples.extend_from_slice(&made[..width]);
         }
-        first + rows == height
+        before + rows == height
     }
 }
 

@@ -11,6 +11,7 @@ mod ac;
 mod dc;
 mod wave;
 
+use andon_pixels::buffers::Buffer;
 use std::sync::Mutex;
 
 use self::wave::{Job, Task, Wave};
@@ -22,7 +23,7 @@ use super::{Refused, Request, Scans, within};
 /// The coefficients of one row of a component's blocks while scans add to them.
 struct BlockRow {
     /// `kept.count()` per block.
-    values: Vec<i16>,
+    values: Buffer<i16>,
     /// Non-zero places of each block; empty when no needed scan refines AC coefficients.
     masks: Vec<u64>,
 }
@@ -129,7 +130,7 @@ fn places(from: u32, to: u32) -> u64 {
 fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows {
     let rows = frame.height.div_ceil(8 * frame.v_max) * plane.v;
     let row = || BlockRow {
-        values: vec![0; plane.stride * plane.kept.count()],
+        values: Buffer::filled(plane.stride * plane.kept.count(), 0),
         masks: vec![0; if refined { plane.stride } else { 0 }],
     };
     (0..rows).map(|_| Mutex::new(row())).collect()

@@ -224,7 +224,7 @@ fn decode_scan(
             // The other core has nothing left to do.
             output = output.offered(wanted.cores, &lanes, &coders)?;
         }
-        output.take(mcu_row, &lanes, &mut coders)?;
+        output.take(&lanes, &mut coders)?;
     }
     output.planes()
 }

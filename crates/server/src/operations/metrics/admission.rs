@@ -41,6 +41,11 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
             "Decoded frames that are cached for further sizes of their images.",
             now.frames_bytes as f64,
         ),
+        (
+            "andon_free_buffers_bytes",
+            "Buffers of finished work that are kept for the next, within the budget.",
+            now.free_buffers_bytes as f64,
+        ),
     ] {
         out.gauge(name, help);
         out.value(value);

@@ -291,7 +291,7 @@ impl Wave {
             } => {
                 for (index, row) in (0..).zip(&self.rows[component]) {
                     place.begin(index)?;
-                    plane.write_row(index, &lock(row).values, &quant);
+                    plane.write_row(&lock(row).values, &quant);
                     place.done(index);
                 }
                 lock(&self.state).planes[component] = Some(plane);

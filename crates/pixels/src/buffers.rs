@@ -1,0 +1,316 @@
+//! Large buffers that are kept for the next picture once they are free.
+//!
+//! The system clears every page that is touched for the first time, and to have that done costs more than to write the page:
+//! a picture of some megapixels that is decoded in full spends a fifth of its time on it. The C library cannot keep such
+//! buffers without harm: in its heaps, of which every thread has one, they leave holes that double the resident memory
+//! (see `andon_codecs::allocator`). Here whole buffers are kept, of a length that is soon asked for again, and never more
+//! than [`allow`] says.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes from which on a buffer is kept: smaller ones are the allocator's affair.
+const LEAST_BYTES: usize = 16 << 10;
+
+/// Buffers that are kept at most, so that one is soon found.
+const MOST_BUFFERS: usize = 1024;
+
+/// Bytes that are kept where nobody has said how many.
+const DEFAULT_BYTES: usize = 32 << 20;
+
+/// Of all pictures of this process.
+static KEPT: Kept = Kept::new(DEFAULT_BYTES);
+
+/// Keeps at most so many bytes of free buffers from now on; those that were freed first go at once if there are more.
+/// Where nobody says anything it is 32 MiB.
+pub fn allow(bytes: u64) {
+    KEPT.allow(usize::try_from(bytes).unwrap_or(usize::MAX));
+}
+
+/// Bytes of the free buffers that are kept.
+#[must_use]
+pub fn bytes() -> u64 {
+    KEPT.lock().bytes as u64
+}
+
+/// Gives all free buffers back to the allocator.
+pub fn release() {
+    KEPT.release();
+}
+
+/// What a buffer may hold: numbers, and what is made of them.
+pub trait Plain: Copy + Send + 'static {}
+
+impl<T: Copy + Send + 'static> Plain for T {}
+
+/// A vector whose memory is kept for another one when it is dropped.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Buffer<T: Plain>(Vec<T>);
+
+impl<T: Plain> Buffer<T> {
+    /// An empty one with room for so many.
+    #[must_use]
+    pub fn with_capacity(count: usize) -> Self {
+        Self(
+            KEPT.take(count)
+                .unwrap_or_else(|| Vec::with_capacity(count)),
+        )
+    }
+
+    /// The vector, whose memory is not kept any more.
+    #[must_use]
+    pub fn into_vec(mut self) -> Vec<T> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// So many times the same value.
+    #[must_use]
+    pub fn filled(count: usize, value: T) -> Self {
+        match KEPT.take(count) {
+            Some(mut kept) => {
+                kept.resize(count, value);
+                Self(kept)
+            }
+            // Zeros are there already on fresh pages.
+            None => Self(vec![value; count]),
+        }
+    }
+}
+
+impl<T: Plain> From<Vec<T>> for Buffer<T> {
+    fn from(vec: Vec<T>) -> Self {
+        Self(vec)
+    }
+}
+
+impl<T: Plain> FromIterator<T> for Buffer<T> {
+    // Into whatever the iterator was compiled for.
+    #[inline(always)]
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let values = values.into_iter();
+        let mut buffer = Self::with_capacity(values.size_hint().0);
+        buffer.extend(values);
+        buffer
+    }
+}
+
+impl<T: Plain> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        let mut clone = Self::with_capacity(self.len());
+        clone.extend_from_slice(self);
+        clone
+    }
+}
+
+impl<T: Plain> Deref for Buffer<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T: Plain> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<T: Plain> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        KEPT.keep(std::mem::take(&mut self.0));
+    }
+}
+
+/// Free buffers.
+struct Kept(Mutex<Free>);
+
+struct Free {
+    /// The one that was freed last at the end.
+    buffers: VecDeque<Entry>,
+    /// Of all of them.
+    bytes: usize,
+    allowed: usize,
+}
+
+struct Entry {
+    bytes: usize,
+    /// An empty vector of some type.
+    vec: Box<dyn Any + Send>,
+}
+
+impl Kept {
+    const fn new(allowed: usize) -> Self {
+        Self(Mutex::new(Free {
+            buffers: VecDeque::new(),
+            bytes: 0,
+            allowed,
+        }))
+    }
+
+    /// An empty vector with room for `count`, and for little more: what a picture holds is planned. `None`: there is none.
+    fn take<T: Plain>(&self, count: usize) -> Option<Vec<T>> {
+        let bytes = count.checked_mul(size_of::<T>())?;
+        if bytes < LEAST_BYTES {
+            return None;
+        }
+        let mut free = self.lock();
+        // What was freed last may still lie in a processor's cache.
+        let found = free.buffers.iter().rposition(|entry| {
+            (bytes..=bytes + bytes / 8).contains(&entry.bytes) && entry.vec.is::<Vec<T>>()
+        })?;
+        let entry = free.remove(found)?;
+        drop(free);
+        entry.vec.downcast().ok().map(|vec| *vec)
+    }
+
+    fn keep<T: Plain>(&self, mut vec: Vec<T>) {
+        let bytes = vec.capacity() * size_of::<T>();
+        if bytes < LEAST_BYTES {
+            return;
+        }
+        vec.clear();
+        let too_many = {
+            let mut free = self.lock();
+            if bytes > free.allowed {
+                return;
+            }
+            let vec = Box::new(vec);
+            free.buffers.push_back(Entry { bytes, vec });
+            free.bytes += bytes;
+            free.too_many()
+        };
+        // Whatever the allocator does with them, nobody waits for the lock meanwhile.
+        drop(too_many);
+    }
+
+    fn allow(&self, bytes: usize) {
+        let too_many = {
+            let mut free = self.lock();
+            free.allowed = bytes;
+            free.too_many()
+        };
+        drop(too_many);
+    }
+
+    fn release(&self) {
+        let all = {
+            let mut free = self.lock();
+            free.bytes = 0;
+            std::mem::take(&mut free.buffers)
+        };
+        drop(all);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Free> {
+        // Nothing panics within.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Free {
+    fn remove(&mut self, index: usize) -> Option<Entry> {
+        let entry = self.buffers.remove(index)?;
+        self.bytes -= entry.bytes;
+        Some(entry)
+    }
+
+    /// Takes out those that were freed first, until the others are no more than allowed.
+    fn too_many(&mut self) -> Vec<Entry> {
+        let mut out = Vec::new();
+        while (self.bytes > self.allowed || self.buffers.len() > MOST_BUFFERS)
+            && let Some(entry) = self.remove(0)
+        {
+            out.push(entry);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: usize = LEAST_BYTES;
+
+    /// The bytes of what is kept, those freed first before the others.
+    fn kept(of: &Kept) -> Vec<usize> {
+        let free = of.lock();
+        let bytes: Vec<usize> = free.buffers.iter().map(|entry| entry.bytes).collect();
+        assert_eq!(free.bytes, bytes.iter().sum::<usize>());
+        bytes
+    }
+
+    #[test]
+    fn a_buffer_that_was_freed_is_the_next_of_its_type_and_size() {
+        let kept = Kept::new(1 << 30);
+        let vec = vec![7_u8; LEAST];
+        let at = vec.as_ptr();
+        kept.keep(vec);
+        assert_eq!(kept.take::<u16>(LEAST / 2), None);
+        assert_eq!(kept.take::<u8>(LEAST + 1), None);
+        let vec = kept.take::<u8>(LEAST).expect("it is kept");
+        assert_eq!((vec.as_ptr(), vec.len()), (at, 0));
+        assert_eq!(kept.take::<u8>(LEAST), None);
+    }
+
+    #[test]
+    fn nobody_gets_much_more_than_was_asked_for() {
+        let kept = Kept::new(1 << 30);
+        kept.keep(Vec::<u8>::with_capacity(9 * LEAST));
+        assert_eq!(kept.take::<u8>(8 * LEAST - 1), None);
+        assert!(kept.take::<u8>(8 * LEAST).is_some());
+    }
+
+    #[test]
+    fn small_buffers_are_not_kept() {
+        let all = Kept::new(1 << 30);
+        all.keep(vec![0_u8; LEAST - 1]);
+        all.keep(Vec::<u8>::new());
+        assert_eq!(kept(&all), []);
+    }
+
+    #[test]
+    fn what_was_freed_first_goes_when_there_is_more_than_allowed() {
+        let all = Kept::new(6 * LEAST);
+        for times in [1, 2, 3, 2] {
+            all.keep(Vec::<u8>::with_capacity(times * LEAST));
+        }
+        assert_eq!(kept(&all), [3 * LEAST, 2 * LEAST]);
+        // Larger than all that may be kept.
+        all.keep(Vec::<u8>::with_capacity(7 * LEAST));
+        assert_eq!(kept(&all), [3 * LEAST, 2 * LEAST]);
+        all.allow(4 * LEAST);
+        assert_eq!(kept(&all), [2 * LEAST]);
+        all.release();
+        assert_eq!(kept(&all), []);
+        all.allow(0);
+        all.keep(Vec::<u8>::with_capacity(LEAST));
+        assert_eq!(kept(&all), []);
+    }
+
+    #[test]
+    fn there_are_never_more_than_can_be_looked_through_quickly() {
+        let all = Kept::new(1 << 30);
+        for _ in 0..MOST_BUFFERS + 3 {
+            all.keep(Vec::<u16>::with_capacity(LEAST / 2));
+        }
+        assert_eq!(kept(&all).len(), MOST_BUFFERS);
+    }
+
+    #[test]
+    fn nothing_of_an_earlier_picture_is_seen() {
+        // Of a length that no other test asks for.
+        let count = 3 * LEAST + 5;
+        drop(Buffer::from(vec![9_u8; count]));
+        let filled = Buffer::filled(count, 1_u8);
+        assert!(filled.iter().all(|&value| value == 1));
+        drop(filled);
+        let empty = Buffer::<u8>::with_capacity(count);
+        assert!(empty.is_empty());
+        let clone = Buffer::from(vec![2_u8; count]).clone();
+        assert_eq!(clone.into_vec(), vec![2; count]);
+    }
+}
