@@ -24,8 +24,8 @@ use crate::stats::{geometric_mean, median};
 #[derive(Serialize)]
 pub(super) struct Lone {
     pictures: Vec<Picture>,
-    /// Megapixels, and the mean of their ratios.
-    geometric_means: Vec<(u32, f64)>,
+    /// Of each size of photographs and of results.
+    geometric_means: Vec<Mean>,
     /// Replies/s with lending over replies/s without, one for each pair of rounds.
     lending_under_load: Vec<f64>,
     /// Their median.
@@ -36,10 +36,20 @@ pub(super) struct Lone {
     most: f64,
 }
 
+/// Over pictures of one size.
+#[derive(Serialize)]
+struct Mean {
+    megapixels: u32,
+    side: u32,
+    ratio: f64,
+}
+
 #[derive(Serialize)]
 struct Picture {
     name: String,
     bytes: usize,
+    /// Longest side of the result in pixels.
+    side: u32,
     /// Medians.
     one_worker_ms: f64,
     all_workers_ms: f64,
@@ -49,31 +59,39 @@ struct Picture {
 /// Measures and prints.
 pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let sources = Sources::make(photos)?;
-    println!("\na lone photograph to {SIDE} px, `workers = 1` and all of them:");
+    println!("\na lone photograph, `workers = 1` and all of them:");
     let one = Server::configured(&sources.path, ResultCaching::NotEvenFrames, "workers = 1")?;
     let all = Server::configured(&sources.path, ResultCaching::NotEvenFrames, "")?;
     let mut pictures = Vec::new();
-    for (name, bytes) in &sources.files {
-        let picture = Picture::measure(name, *bytes, &one, &all)?;
-        println!(
-            "  {:45}{:>8.1} ms {:>8.1} ms   {:.2} ×",
-            picture.name, picture.one_worker_ms, picture.all_workers_ms, picture.ratio
-        );
-        pictures.push(picture);
+    for side in SIDES {
+        for (name, bytes) in &sources.files {
+            let picture = Picture::measure(name, *bytes, side, &one, &all)?;
+            println!(
+                "  {:45} to {side:4} px {:>8.1} ms {:>8.1} ms   {:.2} ×",
+                picture.name, picture.one_worker_ms, picture.all_workers_ms, picture.ratio
+            );
+            pictures.push(picture);
+        }
     }
     one.stop()?;
     all.stop()?;
     let mut geometric_means = Vec::new();
-    for (megapixels, goal) in GOALS {
-        let of_size = pictures
-            .iter()
-            .filter(|it| it.name.starts_with(&format!("{megapixels}-")));
-        let mean = geometric_mean(of_size.map(|it| it.ratio));
+    for ((megapixels, goal), side) in GOALS
+        .iter()
+        .flat_map(|goal| SIDES.map(|side| (*goal, side)))
+    {
+        let of_size =
+            |it: &&Picture| it.side == side && it.name.starts_with(&format!("{megapixels}-"));
+        let ratio = geometric_mean(pictures.iter().filter(of_size).map(|it| it.ratio));
         println!(
-            "  {megapixels} megapixels, geometric mean: {mean:.2} × (goal: {goal:.2}) {}",
-            verdict(mean >= goal)
+            "  {megapixels} megapixels to {side} px, geometric mean: {ratio:.2} × (goal: {goal:.2}) {}",
+            verdict(ratio >= goal)
         );
-        geometric_means.push((megapixels, mean));
+        geometric_means.push(Mean {
+            megapixels,
+            side,
+            ratio,
+        });
     }
 
     let lending_under_load = under_load(&sources, connections, ["", ALONE])?;
@@ -97,8 +115,10 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     })
 }
 
-/// Longest side of the replies in pixels.
-const SIDE: u32 = 1600;
+/// Longest sides of the replies in pixels.
+const SIDES: [u32; 3] = [400, 1200, 1600];
+/// That of replies under load.
+const LOAD_SIDE: u32 = 1600;
 /// Requests for each picture, the first of them not counted.
 const REPEATS: usize = 16;
 /// Of each size in megapixels: how many times as soon a lone picture is to be ready.
@@ -110,19 +130,19 @@ fn verdict(reached: bool) -> &'static str {
     if reached { "PASS" } else { "FAIL" }
 }
 
-fn url(name: &str) -> String {
-    format!("/small_light(dw={SIDE},dh={SIDE},da=l,q=80,of=jpg)/{name}")
+fn url(name: &str, side: u32) -> String {
+    format!("/small_light(dw={side},dh={side},da=l,q=80,of=jpg)/{name}")
 }
 
 impl Picture {
-    fn measure(name: &str, bytes: usize, one: &Server, all: &Server) -> Result<Self> {
+    fn measure(name: &str, bytes: usize, side: u32, one: &Server, all: &Server) -> Result<Self> {
         let mut connections = [Connection::open(one)?, Connection::open(all)?];
         let mut times = [Vec::new(), Vec::new()];
         for repeat in 0..REPEATS {
             let mut bodies = Vec::new();
             for (connection, times) in connections.iter_mut().zip(&mut times) {
                 let start = Instant::now();
-                bodies.push(connection.get(&url(name))?);
+                bodies.push(connection.get(&url(name, side))?);
                 if repeat > 0 {
                     times.push(start.elapsed().as_secs_f64() * 1e3);
                 }
@@ -136,6 +156,7 @@ impl Picture {
         Ok(Self {
             name: name.to_owned(),
             bytes,
+            side,
             one_worker_ms,
             all_workers_ms,
             ratio: one_worker_ms / all_workers_ms,
@@ -146,7 +167,9 @@ impl Picture {
 /// Throughput of a server configured with the first of these lines over one with the second, in pairs of rounds that
 /// change sides.
 fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result<Vec<f64>> {
-    let urls: Vec<String> = sources.files.iter().map(|(name, _)| url(name)).collect();
+    let urls: Vec<String> = (sources.files.iter())
+        .map(|(name, _)| url(name, LOAD_SIDE))
+        .collect();
     let server = |lines| Server::configured(&sources.path, ResultCaching::NotEvenFrames, lines);
     let [first, second] = [server(lines[0])?, server(lines[1])?];
     let round = |server: &Server| -> Result<f64> {

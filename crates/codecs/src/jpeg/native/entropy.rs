@@ -115,7 +115,7 @@ impl Unstuffed {
 }
 
 /// Unstuffed bytes from which on other cores are worth waking.
-pub(super) const WORTH_IT: usize = 128 << 10;
+pub(super) const WORTH_IT: usize = 48 << 10;
 
 /// How many entropy-coded bytes stand at the beginning of `coded`, without reading them.
 pub(in crate::jpeg) fn length(coded: &[u8]) -> usize {

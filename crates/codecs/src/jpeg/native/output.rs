@@ -32,22 +32,31 @@ pub(super) enum Output {
 
 pub(super) struct There {
     batches: Sender<Batch>,
-    /// Batches of rows of zeros, to be decoded into: as many as are under way at most.
+    /// Batches of rows of zeros, to be decoded into.
     empty: Receiver<Batch>,
+    /// Coefficients of each component in a row.
+    lengths: Vec<usize>,
+    /// How many batches were made, and how many may be.
+    made: usize,
+    most: usize,
     /// The one that is being filled, and how many of its rows are.
     batch: Batch,
     filled: usize,
     planes: Offered<Vec<PlaneDecoder>>,
 }
 
-/// Rows of MCUs. To wake the other core takes as long as to decode a row, so it gets several at a time.
+/// Rows of MCUs: several where they are short, for each batch costs a message.
 type Batch = Vec<Row>;
 
-/// How many are under way: one here, one there, and one between, so that neither waits for the other at every one.
+/// How many may be under way at least: one here, one there, and one between, so that neither waits for the other at every
+/// one.
 const BATCHES: usize = 3;
 
 /// Bytes of the coefficients in a batch, at least.
-const BATCH_BYTES: usize = 512 << 10;
+const BATCH_BYTES: usize = 96 << 10;
+
+/// Bytes of the coefficients that may be under way, so that one core may fall behind the other for a while.
+const BYTES_UNDER_WAY: usize = 3 << 19;
 
 impl Output {
     /// The same on an idle core, if there is one.
@@ -63,7 +72,7 @@ impl Output {
         let (batches, incoming) = mpsc::channel::<Batch>();
         let (emptied, empty) = mpsc::channel();
         let work = {
-            let (lanes, emptied) = (lanes.to_vec(), emptied.clone());
+            let lanes = lanes.to_vec();
             move || {
                 while let Ok(mut batch) = receive_soon(&incoming) {
                     for row in &mut batch {
@@ -83,23 +92,14 @@ impl Output {
             drop(batches);
             return Ok(Self::Here(planes.wait().map_err(|_| Refused::Unsupported)?));
         }
-        let bytes: usize = coders.iter().map(|coder| 2 * coder.row.len()).sum();
-        let rows = BATCH_BYTES.div_ceil(bytes);
-        let zeros = || {
-            coders
-                .iter()
-                .map(|coder| vec![0; coder.row.len()])
-                .collect()
-        };
-        let fresh = || (0..rows).map(|_| zeros()).collect();
-        for _ in 1..BATCHES {
-            // Its receiver is right here.
-            let _ = emptied.send(fresh());
-        }
+        let lengths: Vec<_> = coders.iter().map(|coder| coder.row.len()).collect();
         Ok(Self::There(There {
             batches,
             empty,
-            batch: fresh(),
+            batch: zeros(&lengths),
+            most: BATCHES.max(BYTES_UNDER_WAY / bytes(&lengths).max(BATCH_BYTES)),
+            lengths,
+            made: 1,
             filled: 0,
             planes,
         }))
@@ -124,7 +124,7 @@ impl Output {
                 if there.filled == there.batch.len() {
                     let sent = there.batches.send(std::mem::take(&mut there.batch));
                     sent.map_err(|_| Refused::Unsupported)?;
-                    there.batch = receive_soon(&there.empty).map_err(|_| Refused::Unsupported)?;
+                    there.batch = there.next_batch()?;
                     there.filled = 0;
                 }
                 Ok(())
@@ -146,6 +146,32 @@ impl Output {
             }
         }
     }
+}
+
+impl There {
+    /// One that is empty again, or another one while there may be more.
+    fn next_batch(&mut self) -> Result<Batch, Refused> {
+        if let Ok(batch) = self.empty.try_recv() {
+            return Ok(batch);
+        }
+        if self.made < self.most {
+            self.made += 1;
+            return Ok(zeros(&self.lengths));
+        }
+        receive_soon(&self.empty).map_err(|_| Refused::Unsupported)
+    }
+}
+
+/// A batch of rows, in which each component has so many coefficients.
+fn zeros(lengths: &[usize]) -> Batch {
+    let rows = BATCH_BYTES.div_ceil(bytes(lengths));
+    let row = || lengths.iter().map(|&length| vec![0; length]).collect();
+    (0..rows).map(|_| row()).collect()
+}
+
+/// Of a row's coefficients.
+fn bytes(lengths: &[usize]) -> usize {
+    lengths.iter().map(|length| 2 * length).sum()
 }
 
 impl Lane {

@@ -12,7 +12,7 @@ mod dc;
 mod wave;
 
 use andon_pixels::buffers::Buffer;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use self::wave::{Job, Task, Wave};
 use super::entropy::{self, Unstuffed};
@@ -22,10 +22,21 @@ use super::{Refused, Request, Scans, within};
 
 /// The coefficients of one row of a component's blocks while scans add to them.
 struct BlockRow {
-    /// `kept.count()` per block.
+    /// `kept.count()` per block; empty before the first scan comes to it.
     values: Buffer<i16>,
+    /// How many there will be.
+    count: usize,
     /// Non-zero places of each block; empty when no needed scan refines AC coefficients.
     masks: Vec<u64>,
+}
+
+/// One of the rows, all of it 0 before the first scan.
+fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
+    let mut row = wave::lock(row);
+    if row.values.is_empty() {
+        row.values = Buffer::filled(row.count, 0);
+    }
+    row
 }
 
 /// A component's rows.
@@ -54,7 +65,7 @@ pub(super) fn decode(
     if !is_complete(&scans, planes.len()) {
         return Err(Refused::Unsupported);
     }
-    let rows = (0..planes.len())
+    let rows: Vec<_> = (0..planes.len())
         .map(|index| {
             let refined = scans.iter().zip(&needed).any(|(scan, &needed)| {
                 let scan = &scan.header;
@@ -96,12 +107,27 @@ pub(super) fn decode(
         };
         jobs.push(Job::scan(scan, data, after, rows_per_mcu, work));
     }
-    for (index, (plane, quant)) in planes.into_iter().zip(quants).enumerate() {
+    for (index, (mut plane, quant)) in planes.into_iter().zip(quants).enumerate() {
         let quant = quant.ok_or(Refused::Broken("a component has no scan"))?;
         let after = (0..jobs.len())
             .filter(|&job| jobs[job].is_of(index))
             .collect();
-        jobs.push(Job::samples(index, plane, quant, after));
+        let after: Vec<_> = after;
+        let all = rows[index].len();
+        let middle = plane.middle().filter(|_| wanted.cores.lends_soon());
+        if let Some(middle) = middle {
+            // Before the upper half: whoever has no scan left takes the last one, and this one waits for more.
+            let lower = plane.split_off(middle);
+            jobs.push(Job::samples(
+                index,
+                middle..all,
+                lower,
+                quant,
+                after.clone(),
+            ));
+        }
+        let upper = 0..middle.unwrap_or(all);
+        jobs.push(Job::samples(index, upper, plane, quant, after));
     }
     Wave::new(jobs, rows).run(wanted)
 }
@@ -130,7 +156,8 @@ fn places(from: u32, to: u32) -> u64 {
 fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows {
     let rows = frame.height.div_ceil(8 * frame.v_max) * plane.v;
     let row = || BlockRow {
-        values: Buffer::filled(plane.stride * plane.kept.count(), 0),
+        values: Buffer::default(),
+        count: plane.stride * plane.kept.count(),
         masks: vec![0; if refined { plane.stride } else { 0 }],
     };
     (0..rows).map(|_| Mutex::new(row())).collect()

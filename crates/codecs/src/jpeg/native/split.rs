@@ -8,6 +8,7 @@
 //! everything after it is done already; only DC predictions, which began from nothing, are off by a
 //! constant. If that never happens, this core decodes on to the end, as if it were alone.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use andon_kernels::cpu::with_modern_instructions;
@@ -127,15 +128,9 @@ impl Tail {
         }
         if let State::Met { decoded, place } = &self.state {
             let from = first.max(place.ours);
-            for mcu in from..first + self.across {
-                decoded.copy(
-                    place.theirs + mcu - place.ours,
-                    place,
-                    self.across,
-                    coders,
-                    mcu - first,
-                );
-            }
+            let theirs = place.theirs + from - place.ours;
+            let theirs = theirs..theirs + first + self.across - from;
+            decoded.copy(theirs, place, self.across, coders, from - first);
         }
         Ok(bits)
     }
@@ -190,21 +185,33 @@ impl Decoded {
         ended <= self.end
     }
 
-    /// Copies MCU `from` of the tail into the coders' rows as their MCU `to`.
-    fn copy(&self, from: usize, place: &SyncPoint, across: usize, coders: &mut [Coder], to: usize) {
-        let rows = &self.rows[from / across];
-        let from = from % across;
-        for ((coder, row), lacking) in coders.iter_mut().zip(rows).zip(place.lacking) {
-            let count = coder.count();
-            let (wide, stride) = (coder.h * count, coder.stride * count);
-            for v in 0..coder.v {
-                let source = &row[v * stride + from * wide..][..wide];
-                let target = &mut coder.row[v * stride + to * wide..][..wide];
-                target.copy_from_slice(source);
-                for dc in target.iter_mut().step_by(count) {
-                    *dc = dc.wrapping_add(lacking);
+    /// Copies MCUs `from` of the tail into the coders' rows, from their MCU `to` on.
+    fn copy(
+        &self,
+        mut from: Range<usize>,
+        place: &SyncPoint,
+        across: usize,
+        coders: &mut [Coder],
+        mut to: usize,
+    ) {
+        // The tail's rows begin anywhere in a row of the picture.
+        while !from.is_empty() {
+            let (rows, first) = (&self.rows[from.start / across], from.start % across);
+            let run = from.len().min(across - first);
+            for ((coder, row), lacking) in coders.iter_mut().zip(rows).zip(place.lacking) {
+                let count = coder.count();
+                let (wide, stride) = (coder.h * count, coder.stride * count);
+                for v in 0..coder.v {
+                    let source = &row[v * stride + first * wide..][..run * wide];
+                    let target = &mut coder.row[v * stride + to * wide..][..run * wide];
+                    target.copy_from_slice(source);
+                    for dc in target.iter_mut().step_by(count) {
+                        *dc = dc.wrapping_add(lacking);
+                    }
                 }
             }
+            from.start += run;
+            to += run;
         }
     }
 }
@@ -220,7 +227,8 @@ fn decode(
     let bytes = data.interval(0).unwrap_or_default();
     let mut bits = Bits::within(bytes, from..bytes.len());
     let mut decoded = Decoded {
-        starts: Vec::new(),
+        // About half of them.
+        starts: Vec::with_capacity(total),
         sound: 0,
         rows: Vec::new(),
         ended: 0,

@@ -6,8 +6,8 @@ use super::super::huffman::{Meaning, Table};
 use super::super::plane::PlaneDecoder;
 use super::super::scan::{Intervals, check, mcus};
 use super::super::segments::FrameHeader;
-use super::wave::{MISSING_TABLE, Place, lock};
-use super::{BlockRow, Found, Rows};
+use super::wave::{MISSING_TABLE, Place};
+use super::{BlockRow, Found, Rows, begun};
 
 /// A DC scan and what it needs to know of the frame.
 pub(super) struct Scan {
@@ -79,7 +79,7 @@ impl Scan {
                 .map(|component| {
                     let first = mcu_row as usize * component.v;
                     let rows = &rows[component.index][first..first + component.v];
-                    rows.iter().map(lock).collect::<Vec<_>>()
+                    rows.iter().map(begun).collect::<Vec<_>>()
                 })
                 .collect();
             for mcu in 0..self.across {
