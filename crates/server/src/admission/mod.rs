@@ -751,10 +751,12 @@ impl Cores for Pool {
 }
 
 impl State {
-    /// Bytes of free buffers that may be kept: of what running jobs leave of the budget, so much for each thread.
+    /// Bytes of free buffers that may be kept: of what running jobs leave of the budget, so much for each thread, and an
+    /// eighth of the budget at most.
     fn spare_bytes(&self) -> u64 {
+        let budget = self.queue.budget();
         let most = self.queue.threads() as u64 * KEPT_BYTES;
-        self.queue.budget().free().min(most)
+        budget.free().min(most).min(budget.total() / 8)
     }
 
     /// Takes those along that begin with the same decode as `first`.

@@ -116,9 +116,6 @@ pub(super) struct PlaneDecoder {
     fewer: Vec<i16>,
 }
 
-/// Samples from which on a plane is worth two cores: some tenths of a millisecond.
-const SAMPLES_WORTH_IT: usize = 1 << 20;
-
 /// One plane.
 struct Samples {
     kept: &'static Kept,
@@ -166,44 +163,6 @@ impl PlaneDecoder {
                 &self.fewer
             };
             self.complete |= plane.write_row(coefficients, quant);
-        }
-    }
-
-    /// A row of blocks in the middle, with which a row of MCUs begins. `None`: of so few samples not even the half
-    /// is worth another core.
-    pub(super) fn middle(&self) -> Option<usize> {
-        let samples = self.stride * self.blocks_high as usize * self.kept.count();
-        let middle = self.blocks_high / 2 / self.v * self.v;
-        (samples >= SAMPLES_WORTH_IT && middle > 0).then_some(middle as usize)
-    }
-
-    /// Leaves the rows of blocks before this one to itself, and those from it on to another. Nothing is written yet.
-    pub(super) fn split_off(&mut self, row: usize) -> Self {
-        let below = |plane: &mut Samples| {
-            let height = (row * plane.kept.side) as u32;
-            let below = Samples {
-                height: plane.height - height,
-                samples: Buffer::with_capacity(
-                    (plane.height - height) as usize * plane.width as usize,
-                ),
-                band: vec![0; plane.band.len()],
-                ..*plane
-            };
-            plane.height = height;
-            below
-        };
-        Self {
-            planes: self.planes.iter_mut().map(below).collect(),
-            fewer: Vec::new(),
-            ..*self
-        }
-    }
-
-    /// Takes back what was split off, when both are complete.
-    pub(super) fn append(&mut self, below: Self) {
-        for (plane, below) in self.planes.iter_mut().zip(below.planes) {
-            plane.height += below.height;
-            plane.samples.extend_from_slice(&below.samples);
         }
     }
 

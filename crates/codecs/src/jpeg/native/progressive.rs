@@ -65,7 +65,7 @@ pub(super) fn decode(
     if !is_complete(&scans, planes.len()) {
         return Err(Refused::Unsupported);
     }
-    let rows: Vec<_> = (0..planes.len())
+    let rows = (0..planes.len())
         .map(|index| {
             let refined = scans.iter().zip(&needed).any(|(scan, &needed)| {
                 let scan = &scan.header;
@@ -107,27 +107,12 @@ pub(super) fn decode(
         };
         jobs.push(Job::scan(scan, data, after, rows_per_mcu, work));
     }
-    for (index, (mut plane, quant)) in planes.into_iter().zip(quants).enumerate() {
+    for (index, (plane, quant)) in planes.into_iter().zip(quants).enumerate() {
         let quant = quant.ok_or(Refused::Broken("a component has no scan"))?;
         let after = (0..jobs.len())
             .filter(|&job| jobs[job].is_of(index))
             .collect();
-        let after: Vec<_> = after;
-        let all = rows[index].len();
-        let middle = plane.middle().filter(|_| wanted.cores.lends_soon());
-        if let Some(middle) = middle {
-            // Before the upper half: whoever has no scan left takes the last one, and this one waits for more.
-            let lower = plane.split_off(middle);
-            jobs.push(Job::samples(
-                index,
-                middle..all,
-                lower,
-                quant,
-                after.clone(),
-            ));
-        }
-        let upper = 0..middle.unwrap_or(all);
-        jobs.push(Job::samples(index, upper, plane, quant, after));
+        jobs.push(Job::samples(index, plane, quant, after));
     }
     Wave::new(jobs, rows).run(wanted)
 }

@@ -17,7 +17,7 @@ use super::super::scan::{Intervals, check};
 use super::super::segments::ScanHeader;
 use super::super::{Refused, Request};
 use super::ac;
-use super::{Found, Rows, dc};
+use super::{Found, Rows, begun, dc};
 
 pub(super) const MISSING_TABLE: Refused = Refused::Broken("a scan's Huffman table is missing");
 
@@ -174,7 +174,7 @@ fn ac_rows(
     let mut bits = Bits::new(&[]);
     for (index, row) in (0..).zip(rows) {
         place.begin(index)?;
-        let mut row = lock(row);
+        let mut row = begun(row);
         bits = with_modern_instructions(
             #[inline(always)]
             || ac::row(&mut coder, kept, &mut intervals, bits, &mut row, wide),
@@ -291,7 +291,7 @@ impl Wave {
             } => {
                 for (index, row) in (0..).zip(&self.rows[component]) {
                     place.begin(index)?;
-                    plane.write_row(&lock(row).values, &quant);
+                    plane.write_row(&begun(row).values, &quant);
                     place.done(index);
                 }
                 lock(&self.state).planes[component] = Some(plane);
