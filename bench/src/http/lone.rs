@@ -76,22 +76,21 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     one.stop()?;
     all.stop()?;
     let mut geometric_means = Vec::new();
-    for ((megapixels, goal), side) in GOALS
-        .iter()
-        .flat_map(|goal| SIDES.map(|side| (*goal, side)))
-    {
-        let of_size =
-            |it: &&Picture| it.side == side && it.name.starts_with(&format!("{megapixels}-"));
-        let ratio = geometric_mean(pictures.iter().filter(of_size).map(|it| it.ratio));
-        println!(
-            "  {megapixels} megapixels to {side} px, geometric mean: {ratio:.2} × (goal: {goal:.2}) {}",
-            verdict(ratio >= goal)
-        );
-        geometric_means.push(Mean {
-            megapixels,
-            side,
-            ratio,
-        });
+    for (megapixels, goal) in GOALS {
+        for side in SIDES {
+            let of_size =
+                |it: &&Picture| it.side == side && it.name.starts_with(&format!("{megapixels}-"));
+            let ratio = geometric_mean(pictures.iter().filter(of_size).map(|it| it.ratio));
+            println!(
+                "  {megapixels} megapixels to {side} px, geometric mean: {ratio:.2} × (goal: {goal:.2}) {}",
+                verdict(ratio >= goal)
+            );
+            geometric_means.push(Mean {
+                megapixels,
+                side,
+                ratio,
+            });
+        }
     }
 
     let lending_under_load = under_load(&sources, connections, ["", ALONE])?;

@@ -23,8 +23,8 @@ const DEFAULT_BYTES: usize = 32 << 20;
 /// Of all pictures of this process.
 static KEPT: Kept = Kept::new(DEFAULT_BYTES);
 
-/// Keeps at most so many bytes of free buffers from now on; those that were freed first go at once if there are more.
-/// Where nobody says anything it is 32 MiB.
+/// Limits the free buffers that are kept to `bytes` in total, 32 MiB by default. The oldest are freed at once if there are
+/// more.
 pub fn allow(bytes: u64) {
     KEPT.allow(usize::try_from(bytes).unwrap_or(usize::MAX));
 }
@@ -40,7 +40,7 @@ pub fn release() {
     KEPT.release();
 }
 
-/// What a buffer may hold: numbers, and what is made of them.
+/// Values that a buffer can hold.
 pub trait Plain: Copy + Send + 'static {}
 
 impl<T: Copy + Send + 'static> Plain for T {}
@@ -50,7 +50,7 @@ impl<T: Copy + Send + 'static> Plain for T {}
 pub struct Buffer<T: Plain>(Vec<T>);
 
 impl<T: Plain> Buffer<T> {
-    /// An empty one with room for so many.
+    /// An empty buffer with room for `count` values.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {
         Self(
@@ -65,7 +65,7 @@ impl<T: Plain> Buffer<T> {
         std::mem::take(&mut self.0)
     }
 
-    /// So many times the same value.
+    /// `count` copies of `value`.
     #[must_use]
     pub fn filled(count: usize, value: T) -> Self {
         match KEPT.take(count) {

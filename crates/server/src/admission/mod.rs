@@ -526,35 +526,35 @@ impl Pool {
                 state = self.lock();
                 continue;
             }
-            if rested {
-                state.idle += 1;
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-                state.idle -= 1;
-            } else {
-                (state, rested) = self.rest(state);
-            }
+            (state, rested) = self.wait(state, rested);
         }
     }
 
-    /// Waits for something to do, but not for long: when it says that nothing came, and no other thread has anything to
-    /// do, buffers that were kept for the next picture are the system's again.
-    fn rest<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
+    /// Waits for something to do. A thread that has not `rested` yet waits for a moment only; if nothing came and all other
+    /// threads are idle, too, the buffers that were kept for the next image are freed. Also returns whether it has rested.
+    fn wait<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        rested: bool,
+    ) -> (MutexGuard<'a, State>, bool) {
         state.idle += 1;
-        let (mut state, waited) = self
-            .changed
-            .wait_timeout(state, REST)
-            .unwrap_or_else(PoisonError::into_inner);
-        let all = state.idle == state.threads;
+        let timed_out;
+        (state, timed_out) = if rested {
+            let waited = self.changed.wait(state);
+            (waited.unwrap_or_else(PoisonError::into_inner), false)
+        } else {
+            let waited = self.changed.wait_timeout(state, REST);
+            let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            (state, waited.timed_out())
+        };
+        let all_idle = state.idle == state.threads;
         state.idle -= 1;
-        if !waited.timed_out() || !all {
-            return (state, waited.timed_out());
+        if timed_out && all_idle {
+            drop(state);
+            buffers::release();
+            state = self.lock();
         }
-        drop(state);
-        buffers::release();
-        (self.lock(), true)
+        (state, rested || timed_out)
     }
 
     /// Runs a job, which decodes for itself if nothing was decoded for it.

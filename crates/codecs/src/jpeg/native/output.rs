@@ -162,14 +162,14 @@ impl There {
     }
 }
 
-/// A batch of rows, in which each component has so many coefficients.
+/// A batch of zeroed rows; `lengths` are the coefficients per row of each component.
 fn zeros(lengths: &[usize]) -> Batch {
     let rows = BATCH_BYTES.div_ceil(bytes(lengths));
     let row = || lengths.iter().map(|&length| vec![0; length]).collect();
     (0..rows).map(|_| row()).collect()
 }
 
-/// Of a row's coefficients.
+/// Bytes of a row's coefficients.
 fn bytes(lengths: &[usize]) -> usize {
     lengths.iter().map(|length| 2 * length).sum()
 }
