@@ -310,7 +310,9 @@ mod tests {
         drop(filled);
         let empty = Buffer::<u8>::with_capacity(count);
         assert!(empty.is_empty());
-        let clone = Buffer::from(vec![2_u8; count]).clone();
+        let original = Buffer::from(vec![2_u8; count]);
+        let clone = original.clone();
+        assert_eq!(clone, original);
         assert_eq!(clone.into_vec(), vec![2; count]);
     }
 }
