@@ -13,6 +13,7 @@ mod docs;
 mod engine_samples;
 mod examples;
 mod explain;
+mod free_buffers;
 mod import;
 mod into_store;
 mod kept_runs;

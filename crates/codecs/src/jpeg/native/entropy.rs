@@ -84,6 +84,11 @@ impl Unstuffed {
         self.filled
     }
 
+    /// Bytes of all intervals.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Is there enough of it to wake a second core?
     pub(super) fn is_long(&self) -> bool {
         self.bytes.len() >= WORTH_IT

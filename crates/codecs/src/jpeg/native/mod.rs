@@ -29,6 +29,7 @@ use andon_pixels::{Cores, Grid};
 pub(crate) use self::index::{Index, MOST_INDEX_BYTES, decode_part, index};
 use self::plane::PlaneDecoder;
 use self::segments::{FrameHeader, Segment, Segments};
+pub(super) use self::split::in_full;
 
 /// Why there is no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

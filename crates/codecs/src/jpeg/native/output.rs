@@ -77,7 +77,7 @@ impl Output {
                 while let Ok(mut batch) = receive_soon(&incoming) {
                     for row in &mut batch {
                         for (lane, row) in lanes.iter().zip(row) {
-                            lane.write(&mut planes, row);
+                            lane.write(&mut planes[lane.component], row);
                             row.fill(0);
                         }
                     }
@@ -110,7 +110,7 @@ impl Output {
         match self {
             Self::Here(planes) => {
                 for (lane, coder) in lanes.iter().zip(coders) {
-                    lane.write(planes, &coder.row);
+                    lane.write(&mut planes[lane.component], &coder.row);
                     coder.row.fill(0);
                 }
                 Ok(())
@@ -175,8 +175,8 @@ fn bytes(lengths: &[usize]) -> usize {
 }
 
 impl Lane {
-    fn write(&self, planes: &mut [PlaneDecoder], row: &[i16]) {
-        let plane = &mut planes[self.component];
+    /// Makes samples of a row of MCUs of its component.
+    pub(super) fn write(&self, plane: &mut PlaneDecoder, row: &[i16]) {
         let length = plane.stride * plane.kept.count();
         // There is one more slot behind them, which may be as long as a row.
         for blocks in row.chunks_exact(length).take(self.rows) {

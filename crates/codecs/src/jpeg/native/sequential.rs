@@ -12,7 +12,7 @@ use super::output::{Lane, Output};
 use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
-use super::split::Tail;
+use super::split::{self, Tail};
 use super::{Refused, Request, Scans, within};
 
 pub(super) fn decode(
@@ -191,16 +191,17 @@ fn decode_scan(
     let (across, down) = mcus(frame, scan, &planes);
     let (mut coders, lanes) = coders(tables, frame, scan, &planes)?;
     let data = Arc::new(data);
-    // At full size the samples are half of the work, and go to an idle core; of small pictures the second
-    // half of the scan does.
+    // An idle core decodes the second half of the scan, or makes the samples where they are much of the work.
     let full = coders.iter().any(|coder| coder.side == 8);
     let mut tail = None;
     let mut output = Output::Here(planes);
     let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
-    if full && samples * across as usize * down as usize >= SAMPLES_WORTH_IT {
-        output = output.offered(wanted.cores, &lanes, &coders)?;
-    } else if !full {
+    let samples = samples * across as usize * down as usize;
+    if !full || split::in_full(data.len() as u64, samples as u64) {
         tail = Tail::offer(wanted.cores, &data, &coders, across, down);
+    }
+    if full && tail.is_none() && samples >= SAMPLES_WORTH_IT {
+        output = output.offered(wanted.cores, &lanes, &coders)?;
     }
     let mut abreast = Abreast::new(&data, &coders, (across, down), tables.restart);
     let mut intervals = Intervals::new(&data, tables.restart);
@@ -220,11 +221,11 @@ fn decode_scan(
             }
         }
         check(&bits)?;
-        if tail.as_ref().is_some_and(Tail::has_met) {
-            // The other core has nothing left to do.
-            output = output.offered(wanted.cores, &lanes, &coders)?;
-        }
         output.take(&lanes, &mut coders)?;
+        if let Some(tail) = tail.take_if(|tail| tail.has_met()) {
+            let next = mcu_row as usize + 1;
+            return tail.finish(next, coders, &lanes, output.planes()?, wanted);
+        }
     }
     output.planes()
 }
