@@ -29,8 +29,9 @@ CASES = {
 }
 
 # Methods of traits: what is called through a table has a name of its own in the binary. An encoder's entry in the table may be the
-# trait's default method, which names no codec, so encoders are known by the function of their module.
-STAGE = re.compile(r"<andon_(?:codecs|pixels)::(\S+) as andon_pixels::(?:codec::Codec|stage::Stage)>::(decode|apply)$")
+# trait's default method, which names no codec: such encoders are known by the function of their module, unless that is compiled
+# into its caller.
+STAGE = re.compile(r"<andon_(?:codecs|pixels)::(\S+) as andon_pixels::(?:codec::Codec|stage::Stage)>::(decode|encode|apply)$")
 ENCODER = re.compile(r"andon_codecs::(\w+)::encode::encode$")
 
 
@@ -75,7 +76,7 @@ def counted(andon, recipe, photo):
         count, _, function = line.strip().partition("  ???:")
         name = stage(re.sub(r" \[.*$", "", function))
         if name and (number := int(count.replace(",", ""))) >= LEAST:
-            stages[name] = number
+            stages[name] = max(number, stages.get(name, 0))
     assert stages, f"no stage was found in what callgrind counted: {shown[:500]}"
     return stages
 
