@@ -89,11 +89,6 @@ impl Unstuffed {
         self.bytes.len()
     }
 
-    /// Is there enough of it to wake a second core?
-    pub(super) fn is_long(&self) -> bool {
-        self.bytes.len() >= WORTH_IT
-    }
-
     /// Restart interval `index`, unless a marker before it is missing.
     pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
         self.bytes.get(self.range(index)?)

@@ -59,16 +59,13 @@ const BATCH_BYTES: usize = 96 << 10;
 const BYTES_UNDER_WAY: usize = 3 << 19;
 
 impl Output {
-    /// The same on an idle core, if there is one.
+    /// On an idle core, if there is one.
     pub(super) fn offered(
-        self,
+        mut planes: Vec<PlaneDecoder>,
         cores: &dyn Cores,
         lanes: &[Lane],
         coders: &[Coder],
     ) -> Result<Self, Refused> {
-        let Self::Here(mut planes) = self else {
-            return Ok(self);
-        };
         let (batches, incoming) = mpsc::channel::<Batch>();
         let (emptied, empty) = mpsc::channel();
         let work = {

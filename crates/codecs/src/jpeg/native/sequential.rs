@@ -194,15 +194,16 @@ fn decode_scan(
     // An idle core decodes the second half of the scan, or makes the samples where they are much of the work.
     let full = coders.iter().any(|coder| coder.side == 8);
     let mut tail = None;
-    let mut output = Output::Here(planes);
     let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
     let samples = samples * across as usize * down as usize;
     if !full || split::in_full(data.len() as u64, samples as u64) {
         tail = Tail::offer(wanted.cores, &data, &coders, across, down);
     }
-    if full && tail.is_none() && samples >= SAMPLES_WORTH_IT {
-        output = output.offered(wanted.cores, &lanes, &coders)?;
-    }
+    let mut output = if full && tail.is_none() && samples >= SAMPLES_WORTH_IT {
+        Output::offered(planes, wanted.cores, &lanes, &coders)?
+    } else {
+        Output::Here(planes)
+    };
     let mut abreast = Abreast::new(&data, &coders, (across, down), tables.restart);
     let mut intervals = Intervals::new(&data, tables.restart);
     let mut bits = Bits::new(&[]);

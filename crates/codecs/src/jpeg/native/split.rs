@@ -94,7 +94,7 @@ impl Tail {
         down: u32,
     ) -> Option<Self> {
         let length = data.interval(0)?.len();
-        if data.interval(1).is_some() || !data.is_long() || coders.len() > 4 {
+        if data.interval(1).is_some() || length < WORTH_IT || coders.len() > 4 {
             return None;
         }
         let (across, total) = (across as usize, across as usize * down as usize);
@@ -120,7 +120,7 @@ impl Tail {
         matches!(self.state, State::Met { .. })
     }
 
-    /// Decodes the row of MCUs that begins with MCU `first`, or copies what the other core has of it.
+    /// Decodes the row of MCUs that begins with MCU `first`. Once both have met, the rest of it is what the other core has.
     pub(super) fn decode_row<'a>(
         &mut self,
         coders: &mut [Coder],
@@ -128,29 +128,25 @@ impl Tail {
         intervals: &mut Intervals<'a>,
         bits: Bits<'a>,
     ) -> Result<Bits<'a>, Refused> {
-        let mut bits = bits;
-        if !matches!(self.state, State::Met { .. }) {
-            bits = with_modern_instructions(
-                #[inline(always)]
-                || {
-                    let across = self.across;
-                    decode_row(
-                        coders,
-                        across,
-                        intervals,
-                        bits,
-                        #[inline(always)]
-                        |mcu, at, coders| at >= self.middle && self.meets(first + mcu, at, coders),
-                    )
-                },
-            )?;
-        }
+        let bits = with_modern_instructions(
+            #[inline(always)]
+            || {
+                let across = self.across;
+                decode_row(
+                    coders,
+                    across,
+                    intervals,
+                    bits,
+                    #[inline(always)]
+                    |mcu, at, coders| at >= self.middle && self.meets(first + mcu, at, coders),
+                )
+            },
+        )?;
         if let State::Met { decoded, place } = &self.state {
-            let from = first.max(place.ours);
-            let theirs = place.theirs + from - place.ours;
-            let theirs = theirs..theirs + first + self.across - from;
+            let to = place.ours - first;
+            let theirs = place.theirs..place.theirs + self.across - to;
             for (index, coder) in coders.iter_mut().enumerate() {
-                decoded.copy(index, theirs.clone(), place, coder, from - first);
+                decoded.copy(index, theirs.clone(), place, coder, to);
             }
         }
         Ok(bits)

@@ -35,7 +35,7 @@ impl Tail {
         let State::Met { decoded, place } = self.state else {
             return Err(Refused::Unsupported);
         };
-        let (decoded, across) = (Arc::new(decoded), self.across);
+        let decoded = Arc::new(decoded);
         let mut planes: Vec<_> = planes.into_iter().map(Some).collect();
         let mut here = Vec::with_capacity(lanes.len());
         for (index, (coder, lane)) in coders.into_iter().zip(lanes).enumerate() {
@@ -48,14 +48,14 @@ impl Tail {
                 place,
             });
         }
-        let rows = (row * across..self.total).step_by(across);
+        let rows = (row * self.across..self.total).step_by(self.across);
         let others = here.split_off(1.min(here.len()));
         let others = {
             let rows = rows.clone();
             Offered::to(wanted.cores, move || {
                 let mut others = others;
                 for part in &mut others {
-                    rows.clone().for_each(|first| part.write_row(first, across));
+                    rows.clone().for_each(|first| part.write_row(first));
                 }
                 others
             })
@@ -65,7 +65,7 @@ impl Tail {
                 if (wanted.interrupted)() {
                     return Err(Refused::Interrupted);
                 }
-                part.write_row(first, across);
+                part.write_row(first);
             }
         }
         // A panic of ours: libjpeg may know better.
@@ -78,10 +78,10 @@ impl Tail {
 }
 
 impl Part {
-    /// Makes samples of the row of `across` MCUs that begins with MCU `first`.
-    fn write_row(&mut self, first: usize, across: usize) {
+    /// Makes samples of the row of MCUs that begins with MCU `first`.
+    fn write_row(&mut self, first: usize) {
         let theirs = self.place.theirs + first - self.place.ours;
-        let theirs = theirs..theirs + across;
+        let theirs = theirs..theirs + self.decoded.across;
         self.decoded
             .copy(self.index, theirs, &self.place, &mut self.coder, 0);
         self.lane.write(&mut self.plane, &self.coder.row);
