@@ -6,5 +6,6 @@
 
 pub mod cpu;
 pub mod fdct;
+pub mod huffman;
 pub mod idct;
 pub mod resample;

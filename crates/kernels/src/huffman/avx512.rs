@@ -1,0 +1,302 @@
+//! Sixteen streams in a vector, two vectors at a time: what one waits for is hidden by the other.
+
+use std::arch::x86_64::*;
+
+use super::tables::{BAD, DC_BEFORE, ENDS, Tables, WINDOW};
+use super::{BLOCKS, Event, Found, KNOWN_BITS, NOTED, STREAMS, Streams};
+
+/// Streams in a vector.
+const WIDE: usize = 16;
+const VECTORS: usize = STREAMS / WIDE;
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(words: &[u32]) -> __m512i {
+    let words = &words[..WIDE];
+    // SAFETY: 16 words are 64 bytes.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(vector: __m512i, words: &mut [u32]) {
+    let words = &mut words[..WIDE];
+    // SAFETY: 16 words are 64 bytes.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn all(word: u32) -> __m512i {
+    _mm512_set1_epi32(word as i32)
+}
+
+/// Values on their way to their places: of a call, and of one vector more.
+const MOST_KEPT: usize = (BLOCKS + 1) * STREAMS;
+
+/// Places and values, before they are written.
+#[derive(Clone, Debug)]
+pub(super) struct Scratch(Box<[[u32; MOST_KEPT]; 2]>);
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self(Box::new([[0; MOST_KEPT]; 2]))
+    }
+}
+
+/// What the loop keeps of the streams.
+struct State {
+    position: [__m512i; VECTORS],
+    k: [__m512i; VECTORS],
+    block: [__m512i; VECTORS],
+    mcus: [__m512i; VECTORS],
+    begun: [__m512i; VECTORS],
+    place: [__m512i; VECTORS],
+}
+
+/// The same as the twin.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
+pub(super) fn decode(
+    tables: &Tables,
+    data: &[u8],
+    streams: &mut Streams,
+    values: &mut [i16],
+    found: &mut Found,
+) {
+    if tables.blocks.count.iter().all(|&count| count <= 1) {
+        steps::<false>(tables, data, streams, values, found);
+    } else {
+        steps::<true>(tables, data, streams, values, found);
+    }
+}
+
+/// `AC`: are any coefficients kept but DC differences?
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
+fn steps<const AC: bool>(
+    tables: &Tables,
+    data: &[u8],
+    streams: &mut Streams,
+    values: &mut [i16],
+    found: &mut Found,
+) {
+    let blocks = &tables.blocks;
+    let (first_ac, next) = (load(&blocks.ac), load(&blocks.next));
+    let (long_from, long) = (load(&blocks.long_from), load(&blocks.long));
+    let (kept_of, last) = (load(&blocks.kept), load(&blocks.last));
+    let (counts, shifts) = (load(&blocks.count), load(&blocks.shift));
+    let places_of = both(&tables.places);
+    // Bytes of a word the other way round.
+    let big_endian = _mm512_set4_epi32(0x0c0d_0e0f, 0x0809_0a0b, 0x0405_0607, 0x0001_0203);
+    let (one, zero) = (all(1), _mm512_setzero_si512());
+    let mut state = State {
+        position: both(&streams.position),
+        k: both(&streams.k),
+        block: both(&streams.block),
+        mcus: both(&streams.mcus),
+        begun: both(&streams.begun),
+        place: both(&streams.place),
+    };
+    let [places, kept] = &mut *found.scratch.0;
+    let mut count = 0;
+    // Each step in several loops over the vectors, so that they are short enough to be unrolled, and one vector's instructions stand
+    // among the other's.
+    for _ in 0..BLOCKS {
+        let (mut active, mut is_dc) = ([0; VECTORS], [0; VECTORS]);
+        for v in 0..VECTORS {
+            let limits = |words: &[u32; STREAMS]| load(&words[v * WIDE..]);
+            let (position, k, block) = (state.position[v], state.k[v], state.block[v]);
+            active[v] = _mm512_cmplt_epu32_mask(position, limits(&streams.end));
+            is_dc[v] = _mm512_mask_testn_epi32_mask(active[v], k, k);
+            let begins = _mm512_mask_testn_epi32_mask(is_dc[v], block, block);
+            let distance = _mm512_sub_epi32(position, limits(&streams.noted_from));
+            let near = _mm512_mask_cmplt_epu32_mask(begins, distance, limits(&streams.noted));
+            let due = _mm512_mask_testn_epi32_mask(begins, state.mcus[v], all(NOTED - 1));
+            if near | due != 0 {
+                state.note(near | due, v, &mut found.begun);
+            }
+            state.begun[v] = _mm512_mask_mov_epi32(state.begun[v], begins, position);
+            state.mcus[v] = _mm512_mask_add_epi32(state.mcus[v], begins, state.mcus[v], one);
+        }
+
+        let (mut bits, mut entries) = ([zero; VECTORS], [zero; VECTORS]);
+        for v in 0..VECTORS {
+            // SAFETY: of the streams that are read, `end` is less than 2^32 and at least 4 bytes before that of the data, by the check
+            // of `super::decode`; so the four bytes from that of `position` on are in the data.
+            let words = unsafe {
+                let at = _mm512_srli_epi32::<3>(state.position[v]);
+                _mm512_mask_i32gather_epi32::<1>(zero, active[v], at, data.as_ptr().cast())
+            };
+            let shift = _mm512_and_si512(state.position[v], all(7));
+            bits[v] = _mm512_sllv_epi32(_mm512_shuffle_epi8(words, big_endian), shift);
+        }
+        for v in 0..VECTORS {
+            let block = state.block[v];
+            let window = _mm512_srli_epi32::<{ 32 - WINDOW }>(bits[v]);
+            let index = _mm512_add_epi32(window, _mm512_permutexvar_epi32(block, first_ac));
+            let index = _mm512_mask_sub_epi32(index, is_dc[v], index, all(DC_BEFORE));
+            let from = _mm512_permutexvar_epi32(block, long_from);
+            let is_long = _mm512_mask_cmpge_epu32_mask(!is_dc[v], bits[v], from);
+            let upper = _mm512_srli_epi32::<16>(bits[v]);
+            let far = _mm512_permutexvar_epi32(block, long);
+            let index = _mm512_mask_add_epi32(index, is_long, upper, far);
+            // SAFETY: `Tables` has entries for every window of a DC difference and, from `ac` of a block on, of AC
+            // coefficients, and for every 16 bits from `long_from` on; it has all sixteen blocks that a permutation can choose. None
+            // of its fields is public.
+            entries[v] = unsafe {
+                let base = tables.entries.as_ptr().cast();
+                _mm512_mask_i32gather_epi32::<4>(zero, active[v], index, base)
+            };
+        }
+
+        let (mut after, mut consumed) = ([zero; VECTORS], [zero; VECTORS]);
+        let (mut is_kept, mut ends) = ([0; VECTORS], [0; VECTORS]);
+        for v in 0..VECTORS {
+            // A stream that is not read has an entry of zeros: it stays where it is.
+            let (entries, k, block) = (entries[v], state.k[v], state.block[v]);
+            let firsts = _mm512_srli_epi32::<16>(entries);
+            let after_all = _mm512_add_epi32(k, advance(entries));
+            let mut only_first = _mm512_cmpgt_epu32_mask(after_all, all(64));
+            if AC {
+                let last = _mm512_permutexvar_epi32(block, last);
+                is_kept[v] = _mm512_mask_cmple_epu32_mask(active[v] & !is_dc[v], k, last);
+                only_first |= is_kept[v];
+            }
+            after[v] = _mm512_mask_add_epi32(after_all, only_first, k, advance(firsts));
+            let taken = _mm512_mask_mov_epi32(entries, only_first, firsts);
+            consumed[v] = _mm512_and_si512(taken, all(31));
+            ends[v] = _mm512_test_epi32_mask(taken, all(ENDS))
+                | _mm512_cmpge_epu32_mask(after[v], all(64));
+            let is_bad = _mm512_test_epi32_mask(taken, all(BAD))
+                | _mm512_cmpgt_epu32_mask(after[v], all(64));
+            if is_bad != 0 {
+                state.note(is_bad, v, &mut found.errors);
+            }
+        }
+
+        for v in 0..VECTORS {
+            let block = state.block[v];
+            let firsts = _mm512_srli_epi32::<16>(entries[v]);
+            let size = _mm512_srli_epi32::<12>(firsts);
+            let consumed = _mm512_and_si512(firsts, all(31));
+            let length = _mm512_sub_epi32(consumed, size);
+            let mut from_value = _mm512_sllv_epi32(bits[v], length);
+            let (mut is_value, mut place) = (is_dc[v], zero);
+            if AC {
+                place = _mm512_mask_sub_epi32(zero, is_kept[v], after[v], one);
+                let has_size = _mm512_mask_test_epi32_mask(is_kept[v], size, size);
+                let last = _mm512_permutexvar_epi32(block, last);
+                let within = _mm512_mask_cmple_epu32_mask(has_size, place, last);
+                let wanted = _mm512_sllv_epi32(one, place);
+                let all_wanted = _mm512_permutexvar_epi32(block, kept_of);
+                is_value |= _mm512_mask_test_epi32_mask(within, all_wanted, wanted);
+                let unknown = _mm512_mask_cmpgt_epu32_mask(is_value, consumed, all(KNOWN_BITS));
+                if unknown != 0 {
+                    let behind = _mm512_add_epi32(state.position[v], length);
+                    let words = distant(unknown, behind, data);
+                    from_value = _mm512_mask_mov_epi32(from_value, unknown, words);
+                }
+            }
+            let magnitude = _mm512_srlv_epi32(from_value, _mm512_sub_epi32(all(32), size));
+            let is_negative = _mm512_cmpge_epi32_mask(from_value, zero);
+            let highest = _mm512_sub_epi32(_mm512_sllv_epi32(one, size), one);
+            let value = _mm512_mask_sub_epi32(magnitude, is_negative, magnitude, highest);
+            let mut to = state.place[v];
+            if AC {
+                let of_kinds = _mm512_permutex2var_epi32(places_of[0], place, places_of[1]);
+                let of_kind = _mm512_srlv_epi32(of_kinds, _mm512_permutexvar_epi32(block, shifts));
+                let within = _mm512_and_si512(of_kind, all(255));
+                to = _mm512_mask_add_epi32(to, is_kept[v], to, within);
+            }
+            let to = _mm512_maskz_compress_epi32(is_value, to);
+            store(to, &mut places[count..]);
+            let value = _mm512_maskz_compress_epi32(is_value, value);
+            store(value, &mut kept[count..]);
+            count += is_value.count_ones() as usize;
+        }
+        for v in 0..VECTORS {
+            state.position[v] = _mm512_add_epi32(state.position[v], consumed[v]);
+            state.k[v] = _mm512_maskz_mov_epi32(!ends[v], after[v]);
+            let block = state.block[v];
+            state.block[v] = _mm512_mask_permutexvar_epi32(block, ends[v], block, next);
+            let count = if AC {
+                _mm512_permutexvar_epi32(block, counts)
+            } else {
+                one
+            };
+            state.place[v] = _mm512_mask_add_epi32(state.place[v], ends[v], state.place[v], count);
+        }
+    }
+    for (&place, &value) in places[..count].iter().zip(&*kept) {
+        values[place as usize] = value as i16;
+    }
+    for v in 0..VECTORS {
+        let from = v * WIDE;
+        store(state.position[v], &mut streams.position[from..]);
+        store(state.k[v], &mut streams.k[from..]);
+        store(state.block[v], &mut streams.block[from..]);
+        store(state.mcus[v], &mut streams.mcus[from..]);
+        store(state.begun[v], &mut streams.begun[from..]);
+        store(state.place[v], &mut streams.place[from..]);
+    }
+}
+
+/// How far entries advance.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn advance(entries: __m512i) -> __m512i {
+    _mm512_and_si512(_mm512_srli_epi32::<5>(entries), all(31))
+}
+
+/// A field of all streams.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn both(words: &[u32; STREAMS]) -> [__m512i; VECTORS] {
+    [load(words), load(&words[WIDE..])]
+}
+
+impl State {
+    /// Notes what happened to these streams of vector `v`.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn note(&self, mask: u16, v: usize, events: &mut Vec<Event>) {
+        note(
+            mask,
+            v,
+            [self.position[v], self.mcus[v], self.place[v]],
+            events,
+        );
+    }
+}
+
+/// Notes positions, MCUs and places of these streams of vector `v`. By value, for a state whose address is known cannot live in registers.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+fn note(mask: u16, v: usize, vectors: [__m512i; 3], events: &mut Vec<Event>) {
+    let [mut positions, mut mcus, mut places] = [[0; WIDE]; 3];
+    store(vectors[0], &mut positions);
+    store(vectors[1], &mut mcus);
+    store(vectors[2], &mut places);
+    for number in (0..WIDE).filter(|number| mask >> number & 1 == 1) {
+        events.push(Event {
+            stream: v * WIDE + number,
+            position: positions[number],
+            mcus: mcus[number],
+            place: places[number],
+        });
+    }
+}
+
+/// The bits from `positions` on, of these streams.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+fn distant(mask: u16, positions: __m512i, data: &[u8]) -> __m512i {
+    let (mut at, mut words) = ([0; WIDE], [0; WIDE]);
+    store(positions, &mut at);
+    for number in (0..WIDE).filter(|number| mask >> number & 1 == 1) {
+        words[number] = super::bits_at(data, at[number]);
+    }
+    load(&words)
+}

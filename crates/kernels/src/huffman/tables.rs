@@ -1,0 +1,292 @@
+//! Tables of what the next bits of a stream mean: several symbols an entry where their values are not needed.
+
+/// Bits of the window that an entry is found by.
+pub(super) const WINDOW: u32 = 11;
+
+/// The entries of DC differences come so many before those of AC coefficients.
+pub(super) const DC_BEFORE: u32 = 1 << WINDOW;
+
+/// Entries of codes that are longer than the window; books with more are not taken.
+const MOST_LONG: u32 = 4096;
+
+/// A code of a Huffman table.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// The code, right-aligned.
+    pub code: u32,
+    /// Its length in bits, 1 to 16.
+    pub length: u32,
+    /// What it means.
+    pub symbol: u8,
+}
+
+/// The codes of a kind of block, and what is kept of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind<'a> {
+    /// Of DC differences: the symbol is a size of up to 15 bits.
+    pub dc: &'a [Code],
+    /// Of AC coefficients: the symbol is a run and a size.
+    pub ac: &'a [Code],
+    /// Where the coefficients go that are kept: of each of the first 32 in zigzag order the place among the values of its
+    /// block, or [`NOT_KEPT`]. The first one, the DC difference, always goes to place 0.
+    pub places: [u8; 32],
+    /// Values of a block, 32 at most.
+    pub count: u8,
+}
+
+/// The place of a coefficient that is not kept.
+pub const NOT_KEPT: u8 = u8::MAX;
+
+/// Kinds of blocks: their places are told in the bytes of a word.
+const MOST_KINDS: usize = 4;
+
+/// What the beginning of a window means: bits 0–4 the bits to consume, 5–9 how far `k` advances, where an end of block counts
+/// as 1, 10: it ends the block, 11: no table has it, 12–15 the size of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Half(u32);
+
+pub(super) const ENDS: u32 = 1 << 10;
+pub(super) const BAD: u32 = 1 << 11;
+
+impl Half {
+    /// Of bits that no table has.
+    const BAD: Self = Self(1 | 1 << 5 | ENDS | BAD);
+
+    fn new(consumed: u32, advance: u32, size: u32) -> Self {
+        Self(consumed | advance << 5 | size << 12)
+    }
+
+    fn end(consumed: u32) -> Self {
+        Self(consumed | 1 << 5 | ENDS)
+    }
+
+    pub(super) fn consumed(self) -> u32 {
+        self.0 & 31
+    }
+
+    pub(super) fn advance(self) -> u32 {
+        self.0 >> 5 & 31
+    }
+
+    pub(super) fn size(self) -> u32 {
+        self.0 >> 12 & 15
+    }
+
+    pub(super) fn ends(self) -> bool {
+        self.0 & ENDS != 0
+    }
+
+    pub(super) fn is_bad(self) -> bool {
+        self.0 & BAD != 0
+    }
+
+    /// Both, one after the other, if that can be told.
+    fn then(self, next: Self) -> Option<Self> {
+        let consumed = self.consumed() + next.consumed();
+        let advance = self.advance() + next.advance();
+        let both = Self(consumed | advance << 5 | next.0 & ENDS);
+        (consumed < 32 && advance < 32 && !next.is_bad()).then_some(both)
+    }
+}
+
+/// All symbols that a window holds in the lower half, its first one in the upper half.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub(super) struct Entry(u32);
+
+impl Entry {
+    fn new(all: Half, first: Half) -> Self {
+        Self(all.0 | first.0 << 16)
+    }
+
+    pub(super) fn halves(self) -> (Half, Half) {
+        (Half(self.0 & 0xffff), Half(self.0 >> 16))
+    }
+}
+
+/// Blocks of an MCU.
+pub(super) const MOST_BLOCKS: usize = 16;
+
+/// What a kind of block needs.
+#[derive(Clone, Copy)]
+struct Made {
+    ac: u32,
+    long_from: u32,
+    long: u32,
+    kept: u32,
+    last: u32,
+    count: u32,
+}
+
+/// What each block of an MCU needs, field by field, as vectors want it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Blocks {
+    /// The entry of the window of zeros.
+    pub(super) ac: [u32; MOST_BLOCKS],
+    /// The lowest 32 bits that begin with a code longer than the window, and what is to be added to the upper 16 of
+    /// them for their entry.
+    pub(super) long_from: [u32; MOST_BLOCKS],
+    pub(super) long: [u32; MOST_BLOCKS],
+    /// The coefficients that are kept as bits, in zigzag order, and the last of them.
+    pub(super) kept: [u32; MOST_BLOCKS],
+    pub(super) last: [u32; MOST_BLOCKS],
+    /// Values of a block, and by how many bits a word is shifted for their places.
+    pub(super) count: [u32; MOST_BLOCKS],
+    pub(super) shift: [u32; MOST_BLOCKS],
+    /// The next block of the MCU, or of the next one.
+    pub(super) next: [u32; MOST_BLOCKS],
+}
+
+/// The tables of a scan.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    pub(super) entries: Vec<Entry>,
+    pub(super) blocks: Blocks,
+    /// Where each coefficient of each kind of block goes.
+    pub(super) places: [u32; 32],
+}
+
+impl Tables {
+    /// For MCUs of these `blocks`, each of one of these `kinds`.
+    ///
+    /// `None` for what these tables cannot hold: no block, more than 16 or of more than four kinds, other places, many long codes, DC differences of
+    /// long codes or more than 25 bits, or codes that are not made as T.81 says.
+    #[must_use]
+    pub fn new(kinds: &[Kind<'_>], blocks: &[usize]) -> Option<Self> {
+        if !(1..=MOST_BLOCKS).contains(&blocks.len()) || kinds.len() > MOST_KINDS {
+            return None;
+        }
+        let mut entries = Vec::new();
+        let made: Vec<_> = (kinds.iter())
+            .map(|kind| add(kind, &mut entries))
+            .collect::<Option<_>>()?;
+        let mut places = [0; 32];
+        for (shift, kind) in (0..).step_by(8).zip(kinds) {
+            for (places, &place) in places.iter_mut().zip(&kind.places) {
+                *places |= u32::from(place) << shift;
+            }
+        }
+        let mut fields = Blocks::default();
+        // All of the fields: streams that were used with other tables may be at any block.
+        for (number, &kind) in (0..MOST_BLOCKS).zip(blocks.iter().cycle()) {
+            let made = made.get(kind)?;
+            fields.ac[number] = made.ac;
+            fields.long_from[number] = made.long_from;
+            fields.long[number] = made.long;
+            fields.kept[number] = made.kept;
+            fields.last[number] = made.last;
+            fields.count[number] = made.count;
+            fields.shift[number] = 8 * kind as u32;
+            fields.next[number] = ((number + 1) % blocks.len()) as u32;
+        }
+        Some(Self {
+            entries,
+            blocks: fields,
+            places,
+        })
+    }
+}
+
+/// Adds the entries of one kind of block.
+fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
+    let is_unfit = |code: &Code| {
+        let size = u32::from(code.symbol);
+        size > 15 || code.length > WINDOW || code.length + size > super::KNOWN_BITS
+    };
+    if kind.dc.iter().any(is_unfit) {
+        return None;
+    }
+    let kept = (0..).zip(&kind.places).skip(1);
+    let kept = kept.filter(|&(_, &place)| place != NOT_KEPT);
+    if !(1..=32).contains(&kind.count) || kept.clone().any(|(_, &place)| place >= kind.count) {
+        return None;
+    }
+    let kept = kept.fold(1_u32, |bits, (k, _)| bits | 1 << k);
+    let last = 31 - kept.leading_zeros();
+    let (dc, ac) = (
+        first_symbols(kind.dc, dc_symbol)?,
+        first_symbols(kind.ac, ac_symbol)?,
+    );
+    // Where coefficients behind the DC difference are kept, they are looked up one by one.
+    let follows_dc = |half: Half| last == 0 || half.ends();
+    entries.extend((0..).zip(&dc).map(|(window, &first)| {
+        let all = all_symbols(window, first, &ac, follows_dc);
+        Entry::new(all, first)
+    }));
+    let first_ac = entries.len() as u32;
+    entries.extend((0..).zip(&ac).map(|(window, &first)| {
+        let all = all_symbols(window, first, &ac, |_| true);
+        Entry::new(all, first)
+    }));
+    // Longer codes are larger numbers than the shorter ones (T.81, annex C), and 16 ones are no code: so these are all
+    // the windows from some on.
+    let long = kind.ac.iter().filter(|code| code.length > WINDOW);
+    let places = |code: &Code| {
+        let rest = 16_u32.checked_sub(code.length)?;
+        Some(code.code << rest..(code.code + 1) << rest)
+    };
+    let from = long.clone().filter_map(places).map(|places| places.start);
+    let from = from.min().unwrap_or(0xffff).min(0xffff);
+    if 0x10000 - from > MOST_LONG {
+        return None;
+    }
+    let first_long = entries.len();
+    let bad = Entry::new(Half::BAD, Half::BAD);
+    entries.resize(first_long + (0x10000 - from) as usize, bad);
+    for code in long {
+        let half = ac_symbol(code.symbol, code.length);
+        let places = places(code)?;
+        let places = (places.start - from) as usize..(places.end - from) as usize;
+        let entries = entries[first_long..].get_mut(places)?;
+        entries.fill(Entry::new(half, half));
+    }
+    Some(Made {
+        ac: first_ac,
+        long_from: from << 16,
+        long: (first_long as u32).wrapping_sub(from),
+        kept,
+        last,
+        count: kind.count.into(),
+    })
+}
+
+/// What a DC difference's symbol means that is coded in so many bits.
+fn dc_symbol(symbol: u8, length: u32) -> Half {
+    Half::new(length + u32::from(symbol), 1, symbol.into())
+}
+
+/// What an AC coefficient's symbol means that is coded in so many bits.
+fn ac_symbol(symbol: u8, length: u32) -> Half {
+    match (u32::from(symbol >> 4), u32::from(symbol & 15)) {
+        (0..15, 0) => Half::end(length),
+        (run, size) => Half::new(length + size, run + 1, size),
+    }
+}
+
+/// The first symbol of each window, bad where its code is longer.
+fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Vec<Half>> {
+    let mut windows = vec![Half::BAD; 1 << WINDOW];
+    for code in codes.iter().filter(|code| code.length <= WINDOW) {
+        let rest = WINDOW - code.length;
+        let places = (code.code << rest) as usize..((code.code + 1) << rest) as usize;
+        let half = meaning(code.symbol, code.length);
+        windows.get_mut(places)?.fill(half);
+    }
+    Some(windows)
+}
+
+/// The first symbol of a window and those AC coefficients behind it whose codes are in the window, too, as far as
+/// each of them `may` follow.
+fn all_symbols(window: u32, first: Half, ac: &[Half], may: impl Fn(Half) -> bool) -> Half {
+    let mut all = first;
+    while !all.ends() && all.consumed() < WINDOW {
+        let shifted = (window << all.consumed()) & ((1 << WINDOW) - 1);
+        let next = ac[shifted as usize];
+        let code_ends = all.consumed() + next.consumed() - next.size();
+        let Some(both) = all.then(next).filter(|_| code_ends <= WINDOW && may(next)) else {
+            break;
+        };
+        all = both;
+    }
+    all
+}
