@@ -360,6 +360,8 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
 pub(crate) mod compare;
 #[cfg(test)]
 mod damage;
+#[cfg(test)]
+mod streams;
 
 #[cfg(test)]
 mod tests {
@@ -496,7 +498,7 @@ mod tests {
     }
 
     /// Always has an idle core: a thread of its own for each task.
-    struct Plenty;
+    pub(super) struct Plenty;
 
     impl andon_pixels::Cores for Plenty {
         fn lend(&self, task: andon_pixels::Task) -> Option<andon_pixels::Task> {
@@ -510,7 +512,7 @@ mod tests {
     }
 
     /// Photographs whose scans are long enough to be split.
-    fn photographs() -> Vec<Vec<u8>> {
+    pub(super) fn photographs() -> Vec<Vec<u8>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/photos");
         let files = std::fs::read_dir(folder).expect("the photographs");
         let read = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -525,7 +527,7 @@ mod tests {
     }
 
     /// By one core and by two.
-    fn both_ways(bytes: &[u8], scale: Scale) -> [Result<Option<Vec<Grid<u8>>>>; 2] {
+    pub(super) fn both_ways(bytes: &[u8], scale: Scale) -> [Result<Option<Vec<Grid<u8>>>>; 2] {
         let limits = Limits::default();
         let header = Header::read(bytes).expect("a header");
         let layout = Layout::of(&header).expect("a layout");

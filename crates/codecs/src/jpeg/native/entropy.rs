@@ -100,6 +100,14 @@ impl Unstuffed {
         Some(Bits::within(&self.bytes, self.range(index)?))
     }
 
+    /// A reader of the first restart interval from bit `position` on.
+    pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
+        let end = self.ends.first().copied().unwrap_or_default();
+        let mut bits = Bits::within(&self.bytes, position as usize / 8..end);
+        bits.take(position % 8);
+        bits
+    }
+
     /// The unstuffed bytes of restart interval `index`, unless a marker before it is missing.
     pub(super) fn range(&self, index: usize) -> Option<Range<usize>> {
         if index >= self.in_order {

@@ -42,7 +42,7 @@ impl Codes {
     }
 
     /// Each code: (code, length, symbol), shortest first (T.81, annex C).
-    fn list(&self) -> Vec<(u32, u32, u8)> {
+    pub(super) fn list(&self) -> Vec<(u32, u32, u8)> {
         let mut list = Vec::with_capacity(self.symbols.len());
         let mut symbols = self.symbols.iter();
         let mut code = 0u32;

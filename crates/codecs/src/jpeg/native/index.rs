@@ -201,7 +201,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refus
             || {
                 decode_row(
                     &mut coders,
-                    across as usize,
+                    0..across as usize,
                     &mut intervals,
                     bits,
                     #[inline(always)]

@@ -23,6 +23,7 @@ mod scan;
 mod segments;
 mod sequential;
 mod split;
+mod streams;
 
 use andon_pixels::{Cores, Grid};
 
@@ -30,6 +31,8 @@ pub(crate) use self::index::{Index, MOST_INDEX_BYTES, decode_part, index};
 use self::plane::PlaneDecoder;
 use self::segments::{FrameHeader, Segment, Segments};
 pub(super) use self::split::in_full;
+#[cfg(test)]
+pub(super) use self::streams::with as with_streams;
 
 /// Why there is no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Sequential (baseline and extended) scans: each row of MCUs goes straight to samples.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use andon_kernels::cpu::with_modern_instructions;
@@ -10,9 +11,10 @@ use super::entropy::Unstuffed;
 use super::huffman::{Meaning, PairTable, SkipTable, Table};
 use super::output::{Lane, Output};
 use super::plane::{Kept, PlaneDecoder, quant_of};
-use super::scan::{Intervals, check, mcus};
+use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
 use super::split::{self, Tail};
+use super::streams::Streams;
 use super::{Refused, Request, Scans, within};
 
 pub(super) fn decode(
@@ -142,6 +144,11 @@ impl Coder {
         }
     }
 
+    /// Does it decode the same codes as the other one, and keep the same of them?
+    pub(super) fn shares_tables(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tables, &other.tables)
+    }
+
     /// Coefficients per block.
     pub(super) fn count(&self) -> usize {
         self.side * self.side
@@ -196,7 +203,13 @@ fn decode_scan(
     let mut tail = None;
     let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
     let samples = samples * across as usize * down as usize;
-    if !full || split::in_full(data.len() as u64, samples as u64) {
+    // Where restart markers are to come but do not, the scan is broken.
+    let is_one = tables.restart == 0 || tables.restart as usize >= across as usize * down as usize;
+    let mut streams = None;
+    if is_one && !split::rather(&data, &coders, samples, wanted.cores) {
+        streams = Streams::new(&data, tables, scan, &coders, (across, down));
+    }
+    if is_one && streams.is_none() && (!full || split::in_full(data.len() as u64, samples as u64)) {
         tail = Tail::offer(wanted.cores, &data, &coders, across, down);
     }
     let mut output = if full && tail.is_none() && samples >= SAMPLES_WORTH_IT {
@@ -206,18 +219,24 @@ fn decode_scan(
     };
     let mut abreast = Abreast::new(&data, &coders, (across, down), tables.restart);
     let mut intervals = Intervals::new(&data, tables.restart);
-    let mut bits = Bits::new(&[]);
+    let mut bits = match streams {
+        Some(_) => data.reader(0).ok_or(ENDS_EARLY)?,
+        None => Bits::new(&[]),
+    };
     for mcu_row in 0..down {
         if (wanted.interrupted)() {
             return Err(Refused::Interrupted);
         }
         let first = mcu_row as usize * across as usize;
-        match (&mut abreast, &mut tail) {
-            (Some(abreast), _) => abreast.decode_row(&mut coders, mcu_row as usize)?,
-            (None, Some(tail)) => {
+        match (&mut abreast, &mut streams, &mut tail) {
+            (Some(abreast), ..) => abreast.decode_row(&mut coders, mcu_row as usize)?,
+            (None, Some(streams), _) => {
+                bits = streams.decode_row(&data, &mut coders, bits, wanted)?;
+            }
+            (None, None, Some(tail)) => {
                 bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?;
             }
-            (None, None) => {
+            (None, None, None) => {
                 bits = decode_whole_row(&mut coders, across as usize, &mut intervals, bits)?;
             }
         }
@@ -246,7 +265,7 @@ pub(super) fn decode_whole_row<'a>(
         || {
             decode_row(
                 coders,
-                across,
+                0..across,
                 intervals,
                 bits,
                 #[inline(always)]
@@ -256,17 +275,17 @@ pub(super) fn decode_whole_row<'a>(
     )
 }
 
-/// Decodes a row of MCUs into the coders' rows, or as much of it as comes before `stop` says so: it is
+/// Decodes these MCUs of a row into the coders' rows, or as many of them as come before `stop` says so: it is
 /// asked before each MCU, which begins at the bit that it is told.
 #[inline(always)]
 pub(super) fn decode_row<'a>(
     coders: &mut [Coder],
-    across: usize,
+    mcus: Range<usize>,
     intervals: &mut Intervals<'a>,
     mut bits: Bits<'a>,
     mut stop: impl FnMut(usize, u64, &[Coder]) -> bool,
 ) -> Result<Bits<'a>, Refused> {
-    for mcu in 0..across {
+    for mcu in mcus {
         if stop(mcu, bits.consumed(), coders) {
             break;
         }

@@ -35,6 +35,19 @@ pub(in crate::jpeg) fn in_full(bytes: u64, samples: u64) -> bool {
     bytes >= WORTH_IT as u64 && 3 * 8 * bytes >= 2 * samples && 2 * samples <= MOST_BYTES
 }
 
+/// Is a picture at 1/2 decoded from its middle on by an idle core rather than by [`super::streams`]? Where its bits are few, most of the work
+/// are its samples, of which both cores make some here: photographs of 20 megapixels took 10.5 ms instead of 12.8 with 0.18 bits a
+/// pixel, but 18.1 instead of 16.6 with 0.4.
+pub(super) fn rather(
+    data: &Unstuffed,
+    coders: &[Coder],
+    samples: usize,
+    cores: &dyn Cores,
+) -> bool {
+    let is_half = coders.iter().any(|coder| coder.side == 4);
+    is_half && 5 * 8 * data.len() < samples && cores.lends_soon()
+}
+
 /// Bits before the end of the data within which a code that no table has says nothing about what came
 /// before it.
 const PADDING: u64 = 64;
@@ -134,7 +147,7 @@ impl Tail {
                 let across = self.across;
                 decode_row(
                     coders,
-                    across,
+                    0..across,
                     intervals,
                     bits,
                     #[inline(always)]
@@ -259,7 +272,7 @@ fn decode(
                 let mut endless = Intervals::endless(data);
                 decode_row(
                     &mut coders,
-                    across,
+                    0..across,
                     &mut endless,
                     bits,
                     #[inline(always)]

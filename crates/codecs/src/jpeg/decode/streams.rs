@@ -1,0 +1,139 @@
+//! Whether a scan is read by streams or one MCU after the other makes no difference: to no sample, and to no answer about a broken
+//! file.
+
+use andon_pixels::{Alone, Cores, Decode, Grid, Limits, Result, Scale};
+
+use super::own;
+use super::tests::{Plenty, both_ways, how, photographs, samples};
+use crate::jpeg::header::layout::Layout;
+use crate::jpeg::header::markers::Header;
+use crate::jpeg::native::with_streams;
+
+/// Those that streams are for.
+const SCALES: [Scale; 3] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF];
+
+type Decoded = Result<Option<Vec<Grid<u8>>>>;
+
+/// By two cores without streams, and by one and by two with them.
+fn three_ways(bytes: &[u8], scale: Scale) -> [Decoded; 3] {
+    let [_, without] = with_streams(false, || both_ways(bytes, scale));
+    let [alone, lent] = with_streams(true, || both_ways(bytes, scale));
+    [without, alone, lent]
+}
+
+#[test]
+fn streams_change_no_sample() {
+    for bytes in photographs() {
+        for scale in SCALES {
+            let [without, alone, lent] = three_ways(&bytes, scale).map(|it| it.expect("decodes"));
+            assert!(without == alone && alone == lent, "at {scale:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_change_no_sample_whatever_the_sampling_and_the_scales() {
+    let limits = Limits::default();
+    for (name, bytes, header, layout) in samples() {
+        for (luma, chroma) in SCALES.into_iter().flat_map(|a| SCALES.map(|b| (a, b))) {
+            let how = how(luma, chroma, &limits);
+            let decode = || own(&bytes, &header, &layout, &how);
+            let [with, without] = [true, false].map(|it| with_streams(it, decode));
+            assert!(with == without, "{name} at {luma:?} and {chroma:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_change_no_answer_to_cut_and_damaged_files() {
+    for mut bytes in photographs() {
+        let length = bytes.len();
+        for cut in [length - 3, length - 40, length * 3 / 4, length / 3] {
+            let [without, alone, lent] = three_ways(&bytes[..cut], Scale::QUARTER);
+            assert!(
+                without == alone && alone == lent,
+                "cut to {cut} of {length}"
+            );
+        }
+        for part in 2..20 {
+            let place = length * part / 20;
+            bytes[place] ^= 1 << (part % 8);
+            let [without, alone, lent] = three_ways(&bytes, SCALES[part % 3]);
+            assert!(
+                without == alone && alone == lent,
+                "damaged at {place} of {length}"
+            );
+        }
+    }
+}
+
+#[test]
+fn streams_change_no_answer_to_files_with_much_damage_anywhere() {
+    let photographs = photographs();
+    let limits = Limits::default();
+    let mut compared = 0;
+    for seed in 0..200_u64 {
+        let mut random = Random(seed);
+        let mut bytes = photographs[random.below(photographs.len())].clone();
+        damage(&mut bytes, &mut random);
+        let read = Header::read(&bytes).and_then(|header| Ok((Layout::of(&header)?, header)));
+        // Sizes may be damaged, too.
+        let Ok((layout, header)) = read else { continue };
+        if u64::from(header.width) * u64::from(header.height) > 8 << 20 {
+            continue;
+        }
+        let cores: [&dyn Cores; 2] = [&Alone, &Plenty];
+        let how = Decode {
+            cores: cores[random.below(2)],
+            ..how(SCALES[random.below(3)], SCALES[random.below(3)], &limits)
+        };
+        let decode = || own(&bytes, &header, &layout, &how);
+        let [with, without] = [true, false].map(|it| with_streams(it, decode));
+        assert!(
+            with == without,
+            "seed {seed}: {:?} and {:?}",
+            with.err(),
+            without.err()
+        );
+        compared += 1;
+    }
+    assert!(compared > 100, "only {compared} files were still files");
+}
+
+/// Some bits, runs of zeros or noise, bytes of the tables, bytes that are missing, or the end.
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    // Behind the tables, most of the time.
+    let place = |bytes: &[u8], random: &mut Random| 600 + random.below(bytes.len() - 700);
+    for _ in 0..random.below(6) {
+        let at = place(bytes, random);
+        match random.below(4) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => {
+                let is_flat = random.below(2) == 0;
+                for byte in &mut bytes[at..at + 60] {
+                    *byte = if is_flat { 0 } else { random.below(128) as u8 };
+                }
+            }
+            2 => {
+                let at = 150 + random.below(450);
+                bytes[at] = random.below(256) as u8;
+            }
+            _ => drop(bytes.drain(at..at + random.below(40))),
+        }
+    }
+    if random.below(8) == 0 {
+        let end = place(bytes, random);
+        bytes.truncate(end);
+    }
+}
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        let next = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d);
+        self.0 = next.wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % end
+    }
+}

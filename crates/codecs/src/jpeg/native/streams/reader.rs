@@ -1,0 +1,299 @@
+//! The streams of one core: who reads what, and where the values go.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use andon_kernels::huffman::{self, BLOCKS, Found, STREAMS, Tables as Codes};
+use andon_pixels::buffers::Buffer;
+
+use super::super::entropy::Unstuffed;
+use super::Known;
+use super::flat::Flat;
+use super::rows::Pieces;
+
+/// MCUs by which a stretch goes on into the next one, if they are as long as the others. Most streams are in step after fewer.
+const MARGIN: u32 = 6;
+
+/// What is left of a stretch is cut in two down to so many margins.
+const LEAST_CUT: u32 = 4;
+
+/// Blocks of a stretch whose values lie in one piece: those of a few calls of the kernel.
+const CHUNK: usize = 8 * BLOCKS;
+
+/// Values for which a core has room: as many for each picture, so that the memory of the last one is used again.
+const ROOM: usize = 1 << 20;
+
+/// Calls of the kernel between two questions whether anybody still wants the picture.
+const CALLS: usize = 64;
+
+/// What is to be read, and how.
+#[derive(Clone)]
+pub(super) struct Reader {
+    pub(super) data: Arc<Unstuffed>,
+    pub(super) codes: Arc<Codes>,
+    pub(super) flat: Option<Flat>,
+    /// In the mean.
+    pub(super) bits_per_mcu: u32,
+    /// Values of an MCU, and of its longest block.
+    pub(super) values_per_mcu: usize,
+    pub(super) longest: usize,
+}
+
+/// What one core has read.
+pub(super) struct Part {
+    pub(super) stretches: Vec<Stretch>,
+    /// In chunks: block by block what is kept of it.
+    values: Buffer<i16>,
+}
+
+/// What one stream has read without a jump.
+#[derive(Default)]
+pub(super) struct Stretch {
+    /// Where its values lie.
+    chunks: Vec<Range<usize>>,
+    /// Noted beginnings of MCUs: at which bit, which MCU, and where its values are.
+    begun: Vec<huffman::Event>,
+    /// The first MCU after the last error.
+    sound: u32,
+    /// How many MCUs it has read to their end, and where the next one begins.
+    pub(super) read: usize,
+    pub(super) end: u32,
+}
+
+impl Reader {
+    /// Bits by which a stretch goes on into the next one.
+    pub(super) fn margin(&self) -> u32 {
+        MARGIN * self.bits_per_mcu + 64
+    }
+
+    /// Bits whose values take half of the room if their MCUs are no shorter than the others.
+    pub(super) fn window(&self) -> u32 {
+        let mcus = ROOM / 2 / self.values_per_mcu;
+        u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
+    }
+
+    /// Reads these bits. `None`: nobody wants them any more.
+    pub(super) fn read(&self, bits: Range<u32>, interrupted: &dyn Fn() -> bool) -> Option<Part> {
+        let mut reading = Reading {
+            of: self,
+            stretches: Vec::new(),
+            streams: huffman::Streams::idle(),
+            stretch: [0; STREAMS],
+            values: Buffer::with_capacity(ROOM),
+            found: Found::default(),
+        };
+        reading.begin(bits);
+        for call in 1.. {
+            if call % CALLS == 0 && interrupted() {
+                return None;
+            }
+            if !reading.go_on() || !reading.give_work() {
+                break;
+            }
+        }
+        (0..STREAMS).for_each(|stream| reading.end_stretch(stream));
+        Some(Part {
+            stretches: reading.stretches,
+            values: reading.values,
+        })
+    }
+}
+
+/// The streams while they read.
+struct Reading<'a> {
+    of: &'a Reader,
+    stretches: Vec<Stretch>,
+    streams: huffman::Streams,
+    /// Which stretch each stream reads.
+    stretch: [usize; STREAMS],
+    values: Buffer<i16>,
+    found: Found,
+}
+
+impl Reading<'_> {
+    /// Cuts the bits into a stretch for each stream.
+    fn begin(&mut self, bits: Range<u32>) {
+        let length = u64::from(bits.end - bits.start);
+        let part = |number: usize| bits.start + (length * number as u64 / STREAMS as u64) as u32;
+        for stream in 0..STREAMS {
+            let end = part(stream + 1).saturating_add(self.of.margin());
+            self.begin_stretch(stream, part(stream)..end.min(bits.end));
+        }
+    }
+
+    fn begin_stretch(&mut self, stream: usize, mut bits: Range<u32>) {
+        if !self.stretches.is_empty() {
+            let data = self.of.data.interval(0).unwrap_or_default();
+            let flat = self.of.flat.and_then(|flat| flat.near(data, bits.start));
+            bits.start = flat.unwrap_or(bits.start).min(bits.end);
+        }
+        self.stretch[stream] = self.stretches.len();
+        self.stretches.push(Stretch::default());
+        // The stretch before this one ends with an MCU about a margin from here.
+        let margin = self.of.margin();
+        let noted = |quarters: u32| bits.start.saturating_add(margin / 4 * quarters);
+        let noted = noted(2)..noted(5);
+        self.streams.begin(stream, bits, noted);
+    }
+
+    /// Lets each stream go on for some blocks. False: there is no room for them.
+    fn go_on(&mut self) -> bool {
+        let room = (BLOCKS + 1) * self.of.longest;
+        for stream in 0..STREAMS {
+            let chunks = &self.stretches[self.stretch[stream]].chunks;
+            let end = chunks.last().map_or(0, |chunk| chunk.end);
+            let is_full = self.streams.place(stream) as usize + room > end;
+            if is_full && self.streams.left(stream) > 0 && !self.next_chunk(stream) {
+                return false;
+            }
+        }
+        let data = self.of.data.interval(0).unwrap_or_default();
+        let (streams, found) = (&mut self.streams, &mut self.found);
+        huffman::decode(&self.of.codes, data, streams, &mut self.values, found);
+        for event in &found.begun {
+            self.stretches[self.stretch[event.stream]]
+                .begun
+                .push(*event);
+        }
+        for event in &found.errors {
+            self.stretches[self.stretch[event.stream]].sound = event.mcus;
+        }
+        true
+    }
+
+    /// Gives the stream another chunk, if there is room, and moves what it has of its block there.
+    #[cold]
+    fn next_chunk(&mut self, stream: usize) -> bool {
+        let chunk = self.values.len()..self.values.len() + CHUNK * self.of.longest;
+        if chunk.end > ROOM {
+            return false;
+        }
+        self.values.resize(chunk.end, 0);
+        let chunks = &mut self.stretches[self.stretch[stream]].chunks;
+        if let Some(last) = chunks.last_mut() {
+            let block = self.streams.place(stream) as usize;
+            last.end = block;
+            self.values
+                .copy_within(block..block + self.of.longest, chunk.start);
+        }
+        self.streams.set_place(stream, chunk.start as u32);
+        chunks.push(chunk);
+        true
+    }
+
+    /// Gives every stream that has nothing left the second half of what another one has. False: all have nothing left.
+    fn give_work(&mut self) -> bool {
+        for stream in 0..STREAMS {
+            if self.streams.left(stream) > 0 {
+                continue;
+            }
+            let slowest = (0..STREAMS).max_by_key(|&stream| self.streams.left(stream));
+            let slowest = slowest.unwrap_or(stream);
+            let left = self.streams.left(slowest);
+            if left < LEAST_CUT * self.of.margin() {
+                return left > 0;
+            }
+            self.end_stretch(stream);
+            let middle = self.streams.position(slowest) + left / 2;
+            self.begin_stretch(stream, middle..self.streams.end(slowest));
+            let end = middle + self.of.margin();
+            self.streams.set_end(slowest, end);
+        }
+        true
+    }
+
+    /// Keeps how far the stream has come.
+    fn end_stretch(&mut self, stream: usize) {
+        let stretch = &mut self.stretches[self.stretch[stream]];
+        if let Some((read, end)) = self.streams.mcu(stream) {
+            (stretch.read, stretch.end) = (read as usize, end);
+        }
+        if let Some(last) = stretch.chunks.last_mut() {
+            last.end = self.streams.place(stream) as usize;
+        }
+    }
+}
+
+impl Part {
+    /// Where MCUs are known to begin of part `number`.
+    pub(super) fn known(&self, number: usize) -> impl Iterator<Item = Known> {
+        let stretches = self.stretches.iter().enumerate();
+        stretches.flat_map(move |(index, stretch)| {
+            let begun = stretch.begun.iter();
+            let begun = begun.filter(|event| event.mcus >= stretch.sound);
+            begun.map(move |event| Known {
+                position: event.position,
+                part: number,
+                stretch: index,
+                mcu: event.mcus,
+                place: event.place,
+            })
+        })
+    }
+
+    /// The values of a stretch from `cursor` on.
+    pub(super) fn values<'a>(
+        &'a self,
+        stretch: &'a Stretch,
+        cursor: &'a mut Cursor,
+    ) -> impl Pieces<'a> {
+        FromHere {
+            part: self,
+            stretch,
+            cursor,
+        }
+    }
+}
+
+/// A place among the values of a stretch: which chunk, and where it is.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor {
+    chunk: usize,
+    place: usize,
+}
+
+impl Stretch {
+    /// The cursor to the values of the block that went to this place. If it was moved to the next chunk, this one ends there.
+    pub(super) fn cursor(&self, place: u32) -> Cursor {
+        let place = place as usize;
+        let mut chunks = self.chunks.iter();
+        let chunk = chunks.position(|chunk| (chunk.start..=chunk.end).contains(&place));
+        let chunk = chunk.unwrap_or(self.chunks.len());
+        let mut cursor = Cursor { chunk, place };
+        cursor.leave_end(self);
+        cursor
+    }
+}
+
+impl Cursor {
+    /// At the end of a chunk it goes on to the next one.
+    fn leave_end(&mut self, stretch: &Stretch) {
+        let chunks = &stretch.chunks;
+        if chunks
+            .get(self.chunk)
+            .is_some_and(|chunk| chunk.end == self.place)
+        {
+            self.chunk += 1;
+            let next = chunks.get(self.chunk);
+            self.place = next.map_or(self.place, |chunk| chunk.start);
+        }
+    }
+}
+
+struct FromHere<'a> {
+    part: &'a Part,
+    stretch: &'a Stretch,
+    cursor: &'a mut Cursor,
+}
+
+impl<'a> Pieces<'a> for FromHere<'a> {
+    fn next(&self) -> Option<&'a [i16]> {
+        let chunk = self.stretch.chunks.get(self.cursor.chunk)?;
+        Some(&self.part.values[self.cursor.place..chunk.end])
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.cursor.place += count;
+        self.cursor.leave_end(self.stretch);
+    }
+}
