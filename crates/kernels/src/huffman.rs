@@ -26,7 +26,7 @@ pub const STREAMS: usize = 32;
 /// Look-ups of each stream in a call of [`decode`], each of which ends one block at most.
 pub const BLOCKS: usize = 32;
 
-/// Of every so many MCUs of a stream it is noted where it begins.
+/// The beginning of one MCU in this many is noted.
 pub const NOTED: u32 = 16;
 
 /// Bytes behind the last one in which a stream may begin a look-up.
@@ -46,7 +46,7 @@ pub struct Streams {
     /// MCUs that were begun, and where the last one was.
     mcus: [u32; STREAMS],
     begun: [u32; STREAMS],
-    /// Beginnings of MCUs are noted from this position on, for so many bits.
+    /// Beginnings of MCUs are noted from this position on, and for how many bits.
     noted_from: [u32; STREAMS],
     noted: [u32; STREAMS],
     /// From this position on nothing is read.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::{BLOCKS, Code, Found, Kind, NOT_KEPT, STREAMS, Streams, Tables};
 
-/// Of each the shortest of so many attempts counts, for something else may interrupt them.
+/// Attempts at each measurement. The shortest counts, for something else may interrupt the others.
 const ATTEMPTS: usize = 8;
 
 /// Calls in an attempt.

@@ -3,7 +3,7 @@
 /// Bits of the window that an entry is found by.
 pub(super) const WINDOW: u32 = 11;
 
-/// The entries of DC differences come so many before those of AC coefficients.
+/// How far the entries of DC differences come before those of AC coefficients.
 pub(super) const DC_BEFORE: u32 = 1 << WINDOW;
 
 /// Entries of codes that are longer than the window; books with more are not taken.
@@ -250,12 +250,12 @@ fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
     })
 }
 
-/// What a DC difference's symbol means that is coded in so many bits.
+/// What a DC difference's symbol means, whose code has `length` bits.
 fn dc_symbol(symbol: u8, length: u32) -> Half {
     Half::new(length + u32::from(symbol), 1, symbol.into())
 }
 
-/// What an AC coefficient's symbol means that is coded in so many bits.
+/// What an AC coefficient's symbol means, whose code has `length` bits.
 fn ac_symbol(symbol: u8, length: u32) -> Half {
     match (u32::from(symbol >> 4), u32::from(symbol & 15)) {
         (0..15, 0) => Half::end(length),

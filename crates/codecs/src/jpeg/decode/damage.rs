@@ -80,10 +80,10 @@ fn damaged(file: &[u8], round: usize, dice: &mut Dice) -> Vec<u8> {
 }
 
 /// A small deterministic generator: tests must fail the same way twice.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

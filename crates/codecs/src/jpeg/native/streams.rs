@@ -311,7 +311,6 @@ fn codes(tables: &Tables, scan: &ScanHeader, coders: &[Coder]) -> Option<(Codes,
         codes.list().into_iter().map(code).collect()
     };
     let mut codes = Vec::new();
-    let mut sides = Vec::new();
     // Of each coder.
     let mut kinds = Vec::with_capacity(coders.len());
     for (index, (coder, component)) in coders.iter().zip(&scan.components).enumerate() {
@@ -325,20 +324,19 @@ fn codes(tables: &Tables, scan: &ScanHeader, coders: &[Coder]) -> Option<(Codes,
                     tables.dc(component.dc_table)?,
                     tables.ac(component.ac_table)?,
                 );
-                codes.push((list(dc), list(ac)));
-                sides.push(coder.side);
-                sides.len() - 1
+                codes.push((list(dc), list(ac), Kept::of(coder.side as u8)));
+                codes.len() - 1
             }
         });
     }
-    let lists: Vec<_> = (codes.iter().zip(&sides))
-        .map(|((dc, ac), &side)| kind(dc, ac, Kept::of(side as u8)))
+    let lists: Vec<_> = (codes.iter())
+        .map(|(dc, ac, kept)| kind(dc, ac, kept))
         .collect();
     let blocks = coders.iter().zip(kinds);
     let blocks = blocks.flat_map(|(coder, kind)| (0..coder.h * coder.v).map(move |_| kind));
     let blocks: Vec<_> = blocks.collect();
     let of_blocks = blocks.iter().map(|&kind| &codes[kind]);
-    let flat = Flat::new(of_blocks.map(|(dc, ac)| (&dc[..], &ac[..])));
+    let flat = Flat::new(of_blocks.map(|(dc, ac, _)| (&dc[..], &ac[..])));
     Some((Codes::new(&lists, &blocks)?, flat))
 }
 

@@ -60,8 +60,8 @@ impl Flat {
 
     /// Where an MCU begins not far behind bit `position`, if it is flat there.
     pub(super) fn near(&self, data: &[u8], position: u32) -> Option<u32> {
-        let places = (0..PLACES).map(|place| position.saturating_add(place * DISTANCE));
-        places.into_iter().find_map(|place| {
+        let mut places = (0..PLACES).map(|place| position.saturating_add(place * DISTANCE));
+        places.find_map(|place| {
             // What repeats itself may be flat.
             let repeats = bits_at(data, place)? == bits_at(data, place + self.length)?;
             let mut phases = (place..place + self.length).filter(|_| repeats);

@@ -14,7 +14,7 @@ use super::rows::Pieces;
 /// MCUs by which a stretch goes on into the next one, if they are as long as the others. Most streams are in step after fewer.
 const MARGIN: u32 = 6;
 
-/// What is left of a stretch is cut in two down to so many margins.
+/// A stretch with fewer margins left is not cut in two.
 const LEAST_CUT: u32 = 4;
 
 /// Blocks of a stretch whose values lie in one piece: those of a few calls of the kernel.

@@ -84,11 +84,11 @@ pub(super) trait Pieces<'a> {
     /// The next piece. `None`: there are no more.
     fn next(&self) -> Option<&'a [i16]>;
 
-    /// Passes over so many of it.
+    /// Passes over the first `count` values of it.
     fn pass(&mut self, count: usize);
 }
 
-/// Takes blocks that have so many values, by their component.
+/// Takes blocks that have `counts` values each, by their component.
 #[inline(always)]
 fn take_blocks<'a>(
     mut pieces: impl Pieces<'a>,
