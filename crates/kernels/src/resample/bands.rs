@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::weights::Weights;
 use super::{Resampled, Source};
+use crate::cpu::prefetch;
 
 /// The kernels of one sample type at one level.
 ///
@@ -50,6 +51,10 @@ const NARROWEST: usize = 128;
 
 /// Samples between the passes: with the rest, half of a small L2 cache.
 const BETWEEN: usize = 32 * 1024;
+
+/// Steps that rows are fetched into the near cache ahead of their own: a block's part of a row is too short for the
+/// processor to foresee the next one.
+const AHEAD: usize = 2;
 
 /// Rows of a band: more do not save anything.
 const TALLEST: usize = 32;
@@ -207,6 +212,11 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         };
         let above = row(step * per);
         let below = row((step * per + per - 1).min(self.source.height - 1));
+        for index in (step + AHEAD) * per..(step + AHEAD + 1) * per {
+            if index < self.source.height {
+                prefetch(row(index));
+            }
+        }
         let at = self.at(step);
         let to = &mut self.samples[at..at + self.wide];
         // SAFETY: the caller vouches for the level; a block is no wider than a step.
