@@ -14,16 +14,23 @@ use crate::cpu::Level;
 /// - `side`: samples per block side, 1, 2, 4 or 8 (N).
 /// - `coefficients`: N² per block, quantised, row-major by vertical then horizontal frequency.
 /// - `factors`: the quantisation factors in the same order (the first N² count).
-/// - `rows`: N rows one after the other, each N × the number of blocks long.
+/// - `rows`: N rows of N × the number of blocks; `line`: samples from the beginning of one to that of the next. What lies
+///   between them stays as it is.
 ///
 /// Error against the exact transform: at most 1 level. For N = 8 it is libjpeg's accurate integer transform,
 /// bit for bit.
 ///
 /// # Panics
 /// When the slices do not fit each other or `side` is none of 1, 2, 4, 8: a bug of the caller.
-pub fn blocks_to_rows(side: usize, coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
+pub fn blocks_to_rows(
+    side: usize,
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     // SAFETY: this processor has its best level.
-    unsafe { blocks_to_rows_on(Level::best(), side, coefficients, factors, rows) }
+    unsafe { blocks_to_rows_on(Level::best(), side, coefficients, factors, rows, line) }
 }
 
 /// # Safety
@@ -34,14 +41,18 @@ unsafe fn blocks_to_rows_on(
     coefficients: &[i16],
     factors: &[i32; 64],
     rows: &mut [u8],
+    line: usize,
 ) {
     assert!(
         matches!(side, 1 | 2 | 4 | 8),
         "an inverse DCT to {side}×{side}"
     );
-    assert_eq!(
-        coefficients.len(),
-        rows.len(),
+    let width = coefficients.len() / side;
+    assert!(
+        width.is_multiple_of(side)
+            && width * side == coefficients.len()
+            && width <= line
+            && rows.len() >= (side - 1) * line + width,
         "coefficients and samples of {side}×{side} blocks"
     );
     match (level, side) {
@@ -52,30 +63,30 @@ unsafe fn blocks_to_rows_on(
         ),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for the level.
-        (Level::Avx512, 8) => unsafe { full::avx512::to_8x8(coefficients, factors, rows) },
+        (Level::Avx512, 8) => unsafe { full::avx512::to_8x8(coefficients, factors, rows, line) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for the level.
         (Level::Avx2 | Level::Avx512, _) => unsafe {
             match side {
-                2 => small::avx2::to_2x2(coefficients, factors, rows),
-                4 => small::avx2::to_4x4(coefficients, factors, rows),
-                _ => full::avx2::to_8x8(coefficients, factors, rows),
+                2 => small::avx2::to_2x2(coefficients, factors, rows, line),
+                4 => small::avx2::to_4x4(coefficients, factors, rows, line),
+                _ => full::avx2::to_8x8(coefficients, factors, rows, line),
             }
         },
         #[cfg(target_arch = "aarch64")]
         // SAFETY: the caller vouches for the level.
         (Level::Neon, 2 | 4 | 8) => unsafe {
             match side {
-                2 => small::neon::to_2x2(coefficients, factors, rows),
-                4 => small::neon::to_4x4(coefficients, factors, rows),
-                _ => full::neon::to_8x8(coefficients, factors, rows),
+                2 => small::neon::to_2x2(coefficients, factors, rows, line),
+                4 => small::neon::to_4x4(coefficients, factors, rows, line),
+                _ => full::neon::to_8x8(coefficients, factors, rows, line),
             }
         },
         // The twins.
         (_, 1) => small::to_1x1(coefficients, factors[0], rows),
-        (_, 2) => small::to_2x2(coefficients, factors, rows),
-        (_, 4) => small::to_4x4(coefficients, factors, rows),
-        _ => full::to_8x8(coefficients, factors, rows),
+        (_, 2) => small::to_2x2(coefficients, factors, rows, line),
+        (_, 4) => small::to_4x4(coefficients, factors, rows, line),
+        _ => full::to_8x8(coefficients, factors, rows, line),
     }
 }
 
@@ -104,7 +115,10 @@ mod tests {
         assert!(level.is_there());
         let mut rows = vec![0; coefficients.len()];
         // SAFETY: it is there.
-        unsafe { blocks_to_rows_on(level, side, coefficients, factors, &mut rows) };
+        unsafe {
+            let line = coefficients.len() / side;
+            blocks_to_rows_on(level, side, coefficients, factors, &mut rows, line);
+        }
         rows
     }
 
@@ -200,6 +214,31 @@ mod tests {
                     for level in levels() {
                         let fast = rows_on(level, side, &coefficients, factors);
                         assert_eq!(fast, twin, "{level:?}: {blocks} blocks to {side}×{side}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_between_the_rows_stays_as_it_is() {
+        let mut random = noise();
+        let factors = [1; 64];
+        for side in [1, 2, 4, 8] {
+            for blocks in [1, 2, 3, 9] {
+                let (width, line) = (blocks * side, blocks * side + 5);
+                let coefficients: Vec<i16> =
+                    (0..width * side).map(|_| (random() % 99) as i16).collect();
+                for level in levels() {
+                    let apart = rows_on(level, side, &coefficients, &factors);
+                    let mut rows = vec![77; (side - 1) * line + width];
+                    // SAFETY: the level is there.
+                    unsafe {
+                        blocks_to_rows_on(level, side, &coefficients, &factors, &mut rows, line);
+                    }
+                    for (row, apart) in rows.chunks(line).zip(apart.chunks(width)) {
+                        assert_eq!(&row[..width], apart, "{level:?}: {blocks} of {side}×{side}");
+                        assert!(row[width..].iter().all(|&sample| sample == 77));
                     }
                 }
             }

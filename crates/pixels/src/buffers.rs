@@ -53,10 +53,11 @@ impl<T: Plain> Buffer<T> {
     /// An empty buffer with room for `count` values.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {
-        Self(
-            KEPT.take(count)
-                .unwrap_or_else(|| Vec::with_capacity(count)),
-        )
+        let kept = KEPT.take(count).map(|mut kept| {
+            kept.clear();
+            kept
+        });
+        Self(kept.unwrap_or_else(|| Vec::with_capacity(count)))
     }
 
     /// The vector, whose memory is not kept any more.
@@ -65,11 +66,28 @@ impl<T: Plain> Buffer<T> {
         std::mem::take(&mut self.0)
     }
 
+    /// `count` values of which nothing is promised, those of an earlier picture or defaults: for whoever writes each of them
+    /// anyway.
+    #[must_use]
+    pub fn overwritten(count: usize) -> Self
+    where
+        T: Default,
+    {
+        match KEPT.take(count) {
+            Some(mut kept) => {
+                kept.resize(count, T::default());
+                Self(kept)
+            }
+            None => Self(vec![T::default(); count]),
+        }
+    }
+
     /// `count` copies of `value`.
     #[must_use]
     pub fn filled(count: usize, value: T) -> Self {
         match KEPT.take(count) {
             Some(mut kept) => {
+                kept.clear();
                 kept.resize(count, value);
                 Self(kept)
             }
@@ -137,7 +155,7 @@ struct Free {
 
 struct Entry {
     bytes: usize,
-    /// An empty vector of some type.
+    /// A vector of some type, with the values that it had.
     vec: Box<dyn Any + Send>,
 }
 
@@ -150,7 +168,8 @@ impl Kept {
         }))
     }
 
-    /// An empty vector with room for `count`, and for little more: what a picture holds is planned. `None`: there is none.
+    /// A vector with room for `count`, and for little more: what a picture holds is planned. Its length and values are those
+    /// that it was kept with. `None`: there is none.
     fn take<T: Plain>(&self, count: usize) -> Option<Vec<T>> {
         let bytes = count.checked_mul(size_of::<T>())?;
         if bytes < LEAST_BYTES {
@@ -166,12 +185,11 @@ impl Kept {
         entry.vec.downcast().ok().map(|vec| *vec)
     }
 
-    fn keep<T: Plain>(&self, mut vec: Vec<T>) {
+    fn keep<T: Plain>(&self, vec: Vec<T>) {
         let bytes = vec.capacity() * size_of::<T>();
         if bytes < LEAST_BYTES {
             return;
         }
-        vec.clear();
         let too_many = {
             let mut free = self.lock();
             if bytes > free.allowed {
@@ -252,7 +270,7 @@ mod tests {
         assert_eq!(kept.take::<u16>(LEAST / 2), None);
         assert_eq!(kept.take::<u8>(LEAST + 1), None);
         let vec = kept.take::<u8>(LEAST).expect("it is kept");
-        assert_eq!((vec.as_ptr(), vec.len()), (at, 0));
+        assert_eq!((vec.as_ptr(), vec.len()), (at, LEAST));
         assert_eq!(kept.take::<u8>(LEAST), None);
     }
 
@@ -298,6 +316,18 @@ mod tests {
             all.keep(Vec::<u16>::with_capacity(LEAST / 2));
         }
         assert_eq!(kept(&all).len(), MOST_BUFFERS);
+    }
+
+    #[test]
+    fn what_is_overwritten_anyway_has_its_length_whatever_the_buffer_held() {
+        // Of lengths that no other test asks for.
+        let count = 5 * LEAST + 3;
+        for before in [0, count - 7, count, count + 9] {
+            let mut vec = Vec::with_capacity(count + 9);
+            vec.resize(before, 9_u8);
+            drop(Buffer::from(vec));
+            assert_eq!(Buffer::<u8>::overwritten(count).len(), count);
+        }
     }
 
     #[test]

@@ -31,6 +31,19 @@ impl<T: Plain> Grid<T> {
         }
     }
 
+    /// A grid of whose samples nothing is promised: for whoever writes each of them anyway.
+    #[must_use]
+    pub fn overwritten(width: u32, height: u32) -> Self
+    where
+        T: Default,
+    {
+        Self {
+            width,
+            height,
+            samples: Arc::new(Buffer::overwritten(width as usize * height as usize)),
+        }
+    }
+
     /// So many of them, each with samples of its own from the beginning: clones would copy them when they
     /// are first written to.
     #[must_use]

@@ -43,8 +43,7 @@ pub(crate) const PART_3: [i32; 2] = [-F_0_899, F_1_501 - F_0_899];
 pub(crate) const PART_1: [i32; 2] = [F_2_053 - F_2_562, -F_2_562];
 pub(crate) const PART_2: [i32; 2] = [-F_2_562, F_3_072 - F_2_562];
 
-pub(super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 8;
+pub(super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8], line: usize) {
     for (b, block) in coefficients.chunks_exact(64).enumerate() {
         let row = |v: usize| -> [i32; 8] {
             std::array::from_fn(|u| {

@@ -20,8 +20,8 @@ pub(super) fn to_1x1(coefficients: &[i16], factor: i32, row: &mut [u8]) {
     }
 }
 
-pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let (top, bottom) = rows.split_at_mut(rows.len() / 2);
+pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8], line: usize) {
+    let (top, bottom) = two_lines(rows, line, coefficients.len() / 2);
     let pairs = top.chunks_exact_mut(2).zip(bottom.chunks_exact_mut(2));
     for (block, (top, bottom)) in coefficients.chunks_exact(4).zip(pairs) {
         let c: [i32; 4] = std::array::from_fn(|i| i32::from(dequantise(block[i], factors[i])));
@@ -32,8 +32,13 @@ pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8])
     }
 }
 
-pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 4;
+/// The rows of 2×2 blocks, each of them so wide.
+fn two_lines(rows: &mut [u8], line: usize, width: usize) -> (&mut [u8], &mut [u8]) {
+    let (top, bottom) = rows.split_at_mut(line);
+    (&mut top[..width], &mut bottom[..width])
+}
+
+pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8], line: usize) {
     for (b, block) in coefficients.chunks_exact(16).enumerate() {
         let row = |v: usize| -> [i32; 4] {
             std::array::from_fn(|u| i32::from(dequantise(block[4 * v + u], factors[4 * v + u])))

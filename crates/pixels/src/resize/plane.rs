@@ -30,7 +30,7 @@ pub(crate) fn resample<T: Resizable>(
     if x.is_copy() && y.is_copy() {
         return window(grid, x, y);
     }
-    let mut out = Grid::filled(x.out, y.out, T::default());
+    let mut out = Grid::overwritten(x.out, y.out);
     let rows = rows_per_band(x, y, kernel) as usize;
     let bands = out.samples_mut().chunks_mut(rows * x.out as usize);
     for (index, band) in bands.enumerate() {

@@ -34,7 +34,7 @@ pub(super) fn resample_shared<T: Resizable>(
         shared(context.cores, context.interrupt, bands.len(), move |band| {
             let (plane, rows) = bands[band].clone();
             let (grid, (x, y)) = &planes[plane];
-            let mut samples = Buffer::filled(rows.len() * x.out as usize, T::default());
+            let mut samples = Buffer::overwritten(rows.len() * x.out as usize);
             resample_rows(grid, x, y, kernel, rows, &mut samples)?;
             Ok(samples)
         })?

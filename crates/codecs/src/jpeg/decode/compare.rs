@@ -286,7 +286,7 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
         let kept: Vec<i16> = (stored.chunks_exact(64))
             .flat_map(|block| (0..64).filter(lowest).map(|k| block[k]))
             .collect();
-        idct::blocks_to_rows(side, &kept, &factors, &mut band);
+        idct::blocks_to_rows(side, &kept, &factors, &mut band, line);
         for (y, samples) in (row * side as u32..plane.height()).zip(band.chunks_exact(line)) {
             let have = plane.row(y);
             if let Some(x) = (0..have.len()).find(|&x| have[x] != samples[x]) {

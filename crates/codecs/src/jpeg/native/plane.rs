@@ -121,10 +121,9 @@ struct Samples {
     kept: &'static Kept,
     width: u32,
     height: u32,
-    /// As many rows as were made.
     samples: Buffer<u8>,
-    /// One row of blocks as samples, `side` rows of `stride × side`.
-    band: Vec<u8>,
+    /// Rows that were made.
+    made: usize,
 }
 
 impl PlaneDecoder {
@@ -138,7 +137,7 @@ impl PlaneDecoder {
         let planes: Vec<_> = sides
             .into_iter()
             .rev()
-            .map(|side| Samples::new(Kept::of(side), (full_width, full_height), stride))
+            .map(|side| Samples::new(Kept::of(side), (full_width, full_height)))
             .collect();
         Self {
             kept: planes.first().map_or(Kept::of(1), |plane| plane.kept),
@@ -183,21 +182,24 @@ impl PlaneDecoder {
 }
 
 impl Samples {
-    /// Of a component of this full size, whose rows have `stride` blocks.
-    fn new(kept: &'static Kept, full: (u32, u32), stride: usize) -> Self {
+    /// Of a component of this full size.
+    fn new(kept: &'static Kept, full: (u32, u32)) -> Self {
         let side = kept.side as u32;
         let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
         Self {
             kept,
             width,
             height,
-            samples: Buffer::with_capacity(width as usize * height as usize),
-            band: vec![0; stride * kept.count()],
+            samples: Buffer::overwritten(width as usize * height as usize),
+            made: 0,
         }
     }
 
     /// The plane, if every row was written.
     fn into_grid(self) -> Result<Grid<u8>, Refused> {
+        if self.made != self.height as usize {
+            return Err(Refused::Unsupported);
+        }
         let grid = Grid::from_buffer(self.width, self.height, self.samples);
         grid.map_err(|_| Refused::Unsupported)
     }
@@ -206,19 +208,30 @@ impl Samples {
     fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) -> bool {
         let side = self.kept.side;
         let (width, height) = (self.width as usize, self.height as usize);
-        let before = self.samples.len() / width;
         // The last MCU may reach beyond the picture.
-        let rows = side.min(height - before);
+        let rows = side.min(height - self.made);
         if rows == 0 {
             return false;
         }
         let factors = self.kept.factors(quant);
-        idct::blocks_to_rows(side, coefficients, &factors, &mut self.band);
-        let line = self.band.len() / side;
-        for made in self.band.chunks_exact(line).take(rows) {
-            self.samples.extend_from_slice(&made[..width]);
+        let to = &mut self.samples[self.made * width..(self.made + rows) * width];
+        // Blocks that lie within the picture as a whole go straight to their place.
+        let whole = if rows == side { width / side } else { 0 };
+        let (inside, across) = coefficients.split_at(whole * self.kept.count());
+        if whole > 0 {
+            idct::blocks_to_rows(side, inside, &factors, to, width);
         }
-        before + rows == height
+        let left = width - whole * side;
+        if left > 0 {
+            let line = across.len() / side;
+            let mut made = vec![0; across.len()];
+            idct::blocks_to_rows(side, across, &factors, &mut made, line);
+            for (to, made) in to.chunks_exact_mut(width).zip(made.chunks_exact(line)) {
+                to[whole * side..].copy_from_slice(&made[..left]);
+            }
+        }
+        self.made += rows;
+        self.made == height
     }
 }
 

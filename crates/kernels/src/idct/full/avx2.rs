@@ -6,15 +6,25 @@ use super::{BITS, COLUMNS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, ROWS, S
 
 /// Two blocks at a time, one in each 128-bit lane.
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    from_block(0, coefficients, factors, rows);
+pub(in super::super) fn to_8x8(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
+    from_block(0, coefficients, factors, rows, line);
 }
 
 /// The same from block `first` on.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn from_block(first: usize, coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 8;
+pub(super) fn from_block(
+    first: usize,
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     let factors: [i16; 64] = factors.map(|factor| factor as i16);
     let mut pairs = coefficients[64 * first..].chunks_exact(128);
     for (b, pair) in pairs.by_ref().enumerate() {
@@ -32,7 +42,7 @@ pub(super) fn from_block(first: usize, coefficients: &[i16], factors: &[i32; 64]
     if rest.len() == 64 {
         let lines = two_blocks(rest, rest, &factors);
         for (y, samples) in lines.into_iter().enumerate() {
-            let at = y * line + line - 8;
+            let at = y * line + coefficients.len() / 8 - 8;
             let samples = _mm_cvtsi128_si64(samples).to_le_bytes();
             rows[at..at + 8].copy_from_slice(&samples);
         }

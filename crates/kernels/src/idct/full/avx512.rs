@@ -8,8 +8,12 @@ use super::{
 
 /// Four blocks at a time; those that are left over by [`avx2`].
 #[target_feature(enable = "avx2,avx512f,avx512bw")]
-pub(in super::super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 8;
+pub(in super::super) fn to_8x8(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     let words: [i16; 64] = factors.map(|factor| factor as i16);
     let (upper, lower) = words.split_at(32);
     let factors_of = [load(upper), load(lower)];
@@ -25,7 +29,7 @@ pub(in super::super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: 
         }
     }
     let done = (coefficients.len() - fours.remainder().len()) / 64;
-    avx2::from_block(done, coefficients, factors, rows);
+    avx2::from_block(done, coefficients, factors, rows, line);
 }
 
 /// 32 words.

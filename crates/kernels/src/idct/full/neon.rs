@@ -6,8 +6,12 @@ use std::arch::aarch64::*;
 use super::{BITS, COLUMNS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, ROWS, SUMS_02, SUMS_13};
 
 #[target_feature(enable = "neon")]
-pub(in super::super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 8;
+pub(in super::super) fn to_8x8(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     let factors: [i16; 64] = factors.map(|factor| factor as i16);
     for (b, block) in coefficients.chunks_exact(64).enumerate() {
         for (n, pair) in samples(block, &factors).into_iter().enumerate() {

@@ -2,15 +2,20 @@
 
 use std::arch::x86_64::*;
 
-use super::{COS1, COS3};
+use super::{COS1, COS3, two_lines};
 
 /// Four blocks at a time.
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
+pub(in super::super) fn to_2x2(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     let factors: [i16; 16] = std::array::from_fn(|i| factors[i % 4] as i16);
     // SAFETY: an array of 16 i16 is 32 bytes.
     let factors = unsafe { _mm256_loadu_si256(factors.as_ptr().cast()) };
-    let (top, bottom) = rows.split_at_mut(rows.len() / 2);
+    let (top, bottom) = two_lines(rows, line, coefficients.len() / 2);
     let quads = coefficients
         .chunks(16)
         .zip(top.chunks_mut(8).zip(bottom.chunks_mut(8)));
@@ -62,8 +67,12 @@ fn four_blocks(blocks: __m256i) -> [u64; 2] {
 
 /// Two blocks at a time, one in each 128-bit lane.
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 4;
+pub(in super::super) fn to_4x4(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     let factors: [i16; 16] = std::array::from_fn(|i| factors[i] as i16);
     // SAFETY: an array of 16 i16 is 32 bytes.
     let factors = unsafe { _mm256_loadu_si256(factors.as_ptr().cast()) };
@@ -93,7 +102,7 @@ pub(in super::super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: 
         let a = unsafe { _mm256_loadu_si256(pair.as_ptr().cast()) };
         let lines = two_blocks(_mm256_mullo_epi16(a, factors), _mm256_setzero_si256());
         for (y, samples) in lines.into_iter().enumerate() {
-            let at = y * line + line - 4;
+            let at = y * line + coefficients.len() / 4 - 4;
             rows[at..at + 4].copy_from_slice(&samples.to_le_bytes()[..4]);
         }
     }

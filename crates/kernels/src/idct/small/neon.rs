@@ -2,12 +2,17 @@
 
 use std::arch::aarch64::*;
 
-use super::{COS1, COS3};
+use super::{COS1, COS3, two_lines};
 
 /// Eight blocks at a time, taken apart into their four frequencies by the load.
 #[target_feature(enable = "neon")]
-pub(in super::super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let (top, bottom) = rows.split_at_mut(rows.len() / 2);
+pub(in super::super) fn to_2x2(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
+    let (top, bottom) = two_lines(rows, line, coefficients.len() / 2);
     let eights = coefficients
         .chunks(32)
         .zip(top.chunks_mut(16).zip(bottom.chunks_mut(16)));
@@ -77,14 +82,19 @@ fn levels(sums: [int32x4_t; 2]) -> uint8x8_t {
 
 /// Two blocks at a time, one in each half of a register.
 #[target_feature(enable = "neon")]
-pub(in super::super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8]) {
-    let line = rows.len() / 4;
+pub(in super::super) fn to_4x4(
+    coefficients: &[i16],
+    factors: &[i32; 64],
+    rows: &mut [u8],
+    line: usize,
+) {
     let factors: [i16; 16] = std::array::from_fn(|i| factors[i] as i16);
+    let width = coefficients.len() / 4;
     for (b, pair) in coefficients.chunks(32).enumerate() {
         let lines = two_blocks(&whole(pair), &factors);
         for (y, samples) in lines.into_iter().enumerate() {
             let samples = vget_lane_u64::<0>(vreinterpret_u64_u8(samples)).to_le_bytes();
-            let to = &mut rows[y * line..][8 * b..line.min(8 * b + 8)];
+            let to = &mut rows[y * line..][8 * b..width.min(8 * b + 8)];
             match to.first_chunk_mut::<8>() {
                 Some(to) => *to = samples,
                 None => to.copy_from_slice(&samples[..to.len()]),
