@@ -4,15 +4,19 @@
 //! coefficient is divided by its step and rounded with a given offset; below a threshold, which may differ from block to
 //! block, it becomes zero.
 //!
-//! Levels stand column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`.
+//! Levels stand column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`. What comes out are their
+//! [`symbols`](crate::symbols).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use crate::cpu::Level;
 use crate::idct::full::{
     BITS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, SUMS_02, SUMS_13, transpose,
 };
+use crate::symbols::Row;
 
 /// How the coefficients of a frequency become levels. Fractions are of its step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,58 +61,100 @@ impl Quantiser {
     }
 }
 
-/// Makes levels of one row of blocks.
+/// Makes symbols of one row of blocks, and tells how many they are.
 ///
 /// - `rows`: 8 rows of samples one after the other, each 8 × the number of blocks long.
 /// - `strengths`: of each block, what its thresholds grow by.
-/// - `levels`: 64 per block.
-/// - `masks`: of each block, bit `k` says that level `k` is not 0.
 ///
 /// # Panics
 /// When the slices do not fit each other: a bug of the caller.
-pub fn rows_to_levels(
+pub fn rows_to_symbols(
     rows: &[u8],
     quantiser: &Quantiser,
     strengths: &[u16],
-    levels: &mut [i16],
-    masks: &mut [u64],
-) {
+    to: &mut Row<'_>,
+) -> usize {
     // SAFETY: this processor has its best level.
-    unsafe { rows_to_levels_on(Level::best(), rows, quantiser, strengths, levels, masks) }
+    unsafe { rows_to_symbols_on(Level::best(), rows, quantiser, strengths, to) }
 }
 
+/// # Safety
+/// The level must be there.
+unsafe fn rows_to_symbols_on(
+    level: Level,
+    rows: &[u8],
+    quantiser: &Quantiser,
+    strengths: &[u16],
+    to: &mut Row<'_>,
+) -> usize {
+    let blocks = strengths.len();
+    assert_eq!(rows.len(), 64 * blocks, "samples of {blocks} blocks");
+    assert!(
+        to.flat.len() == blocks
+            && to.lengths.len() == blocks
+            && to.symbols.len() == 64 * blocks
+            && to.values.len() == 64 * blocks,
+        "the symbols of {blocks} blocks"
+    );
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && crate::symbols::avx512::is_there() {
+        // SAFETY: the caller vouches for the level, and the rest is there.
+        return unsafe { avx512::rows_to_symbols(rows, quantiser, strengths, to) };
+    }
+    let line = 8 * blocks;
+    let (mut levels, mut masks) = ([0; 64 * SOME], [0; SOME]);
+    let mut at = 0;
+    for (n, strengths) in strengths.chunks(SOME).enumerate() {
+        let first = n * SOME;
+        let (levels, masks) = (
+            &mut levels[..64 * strengths.len()],
+            &mut masks[..strengths.len()],
+        );
+        // SAFETY: the caller vouches for the level.
+        unsafe {
+            let rows = &rows[8 * first..];
+            rows_to_levels_on(level, rows, line, quantiser, strengths, levels, masks);
+        }
+        at += to.take(first, at, levels, masks);
+    }
+    at
+}
+
+/// Blocks whose levels are made before they become symbols.
+const SOME: usize = 32;
+
+/// Makes levels of some blocks, whose rows of samples begin `line` from one another: 64 per block, and of each block a mask whose
+/// bit `k` says that level `k` is not 0.
+///
 /// # Safety
 /// The level must be there.
 unsafe fn rows_to_levels_on(
     level: Level,
     rows: &[u8],
+    line: usize,
     quantiser: &Quantiser,
     strengths: &[u16],
     levels: &mut [i16],
     masks: &mut [u64],
 ) {
-    let blocks = strengths.len();
-    assert_eq!(rows.len(), 64 * blocks, "samples of {blocks} blocks");
-    assert_eq!(levels.len(), 64 * blocks, "levels of {blocks} blocks");
-    assert_eq!(masks.len(), blocks, "masks of {blocks} blocks");
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller vouches for the level.
         Level::Avx2 | Level::Avx512 => unsafe {
-            avx2::rows_to_levels(rows, quantiser, strengths, levels, masks);
+            avx2::rows_to_levels(rows, line, quantiser, strengths, levels, masks);
         },
-        _ => twin(rows, quantiser, strengths, levels, masks),
+        _ => twin(rows, line, quantiser, strengths, levels, masks),
     }
 }
 
 fn twin(
     rows: &[u8],
+    line: usize,
     quantiser: &Quantiser,
     strengths: &[u16],
     levels: &mut [i16],
     masks: &mut [u64],
 ) {
-    let line = rows.len() / 8;
     for (b, (levels, mask)) in levels.chunks_exact_mut(64).zip(masks).enumerate() {
         let samples: [[i32; 8]; 8] = std::array::from_fn(|y| {
             let row = &rows[y * line + 8 * b..][..8];
@@ -173,6 +219,34 @@ fn fdct8(x: [[i32; 8]; 8], shift: u32, whole: i32) -> [[i32; 8]; 8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbols::Symbol;
+
+    /// Levels of frequency 0, symbols, and values of each block.
+    type Made = Vec<(i16, Vec<Symbol>, Vec<u8>)>;
+
+    fn symbols_on(level: Level, rows: &[u8], quantiser: &Quantiser, strengths: &[u16]) -> Made {
+        assert!(level.is_there());
+        let blocks = strengths.len();
+        let (mut flat, mut lengths) = (vec![7; blocks], vec![7; blocks]);
+        let (mut symbols, mut values) = (vec![Symbol::ZEROS; 64 * blocks], vec![7; 64 * blocks]);
+        let mut row = Row {
+            flat: &mut flat,
+            lengths: &mut lengths,
+            symbols: &mut symbols,
+            values: &mut values,
+        };
+        // SAFETY: it is there.
+        let count = unsafe { rows_to_symbols_on(level, rows, quantiser, strengths, &mut row) };
+        let mut at = 0;
+        let made = flat.iter().zip(&lengths).map(|(&flat, &length)| {
+            let of = at..at + usize::from(length);
+            at = of.end;
+            (flat, symbols[of.clone()].to_vec(), values[of].to_vec())
+        });
+        let made = made.collect();
+        assert_eq!(at, count);
+        made
+    }
 
     fn levels_on(
         level: Level,
@@ -184,7 +258,18 @@ mod tests {
         let mut levels = vec![7; rows.len()];
         let mut masks = vec![7; strengths.len()];
         // SAFETY: it is there.
-        unsafe { rows_to_levels_on(level, rows, quantiser, strengths, &mut levels, &mut masks) };
+        unsafe {
+            let line = rows.len() / 8;
+            rows_to_levels_on(
+                level,
+                rows,
+                line,
+                quantiser,
+                strengths,
+                &mut levels,
+                &mut masks,
+            );
+        }
         (levels, masks)
     }
 
@@ -275,9 +360,14 @@ mod tests {
             for size in [|_| 1, |k| 1 + 4 * k as u8, |k| 16 + (k % 7) as u8 * 8] {
                 let quantiser = Quantiser::new(&steps(size));
                 let twin = levels_on(Level::Baseline, &rows, &quantiser, &strengths);
+                let symbols = symbols_on(Level::Baseline, &rows, &quantiser, &strengths);
                 for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
                     let fast = levels_on(level, &rows, &quantiser, &strengths);
                     assert!(fast == twin, "{level:?}: {count} blocks");
+                    let fast = symbols_on(level, &rows, &quantiser, &strengths);
+                    for (block, (fast, twin)) in fast.iter().zip(&symbols).enumerate() {
+                        assert_eq!(fast, twin, "{level:?}: block {block} of {count}");
+                    }
                 }
             }
         }

@@ -9,3 +9,4 @@ pub mod fdct;
 pub mod huffman;
 pub mod idct;
 pub mod resample;
+pub mod symbols;

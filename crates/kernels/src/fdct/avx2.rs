@@ -8,12 +8,12 @@ use crate::idct::full::avx2::transpose;
 #[target_feature(enable = "avx2")]
 pub(super) fn rows_to_levels(
     rows: &[u8],
+    line: usize,
     quantiser: &Quantiser,
     strengths: &[u16],
     levels: &mut [i16],
     masks: &mut [u64],
 ) {
-    let line = rows.len() / 8;
     let mut pairs = levels.chunks_exact_mut(128);
     for (b, pair) in pairs.by_ref().enumerate() {
         let samples = std::array::from_fn(|y| {
@@ -29,12 +29,12 @@ pub(super) fn rows_to_levels(
     }
     let rest = pairs.into_remainder();
     if rest.len() == 64 {
+        let b = strengths.len() - 1;
         let samples = std::array::from_fn(|y| {
-            let row = &rows[(y + 1) * line - 8..][..8];
+            let row = &rows[y * line + 8 * b..][..8];
             // SAFETY: the slice is 8 bytes.
             unsafe { _mm_loadl_epi64(row.as_ptr().cast()) }
         });
-        let b = strengths.len() - 1;
         let mut unused = [0; 64];
         let [first, _] = two_blocks(samples, quantiser, [strengths[b]; 2], rest, &mut unused);
         masks[b] = first;

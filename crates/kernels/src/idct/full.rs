@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx512;
+pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
 

@@ -35,26 +35,26 @@ impl<const STUFFED: bool> BitWriter<STUFFED> {
     /// Makes room for `writes` more writes.
     #[inline(always)]
     pub(super) fn reserve(&mut self, writes: usize) {
-        // Of at most 27 bits, and of bytes that may all be doubled.
-        let most = 8 * writes + 16;
+        // Of bytes that may all be doubled.
+        let most = 16 * writes + 16;
         if self.bytes.len() - self.length < most {
             let length = self.bytes.len();
             self.bytes.resize(length + length / 4 + most, 0);
         }
     }
 
-    /// At most 32 bits; those of `bits` above `count` are 0.
+    /// At most 58 bits; those of `bits` above `count` are 0.
     #[inline(always)]
-    pub(super) fn write(&mut self, bits: u32, count: u32) {
+    pub(super) fn write(&mut self, bits: u64, count: u32) {
         if count > self.free {
             // What is left of the accumulator takes the upper part.
             let over = count - self.free;
-            let full = (self.waiting << (self.free & 63)) | u64::from(bits) >> over;
+            let full = (self.waiting << (self.free & 63)) | bits >> over;
             self.flush(full);
-            self.waiting = u64::from(bits);
+            self.waiting = bits;
             self.free = 64 - over;
         } else {
-            self.waiting = (self.waiting << (count & 63)) | u64::from(bits);
+            self.waiting = (self.waiting << (count & 63)) | bits;
             self.free -= count;
         }
     }
@@ -128,7 +128,7 @@ impl BitWriter<true> {
         for &byte in rest {
             let count = left.min(8);
             self.reserve(1);
-            self.write(u32::from(byte) >> (8 - count), count);
+            self.write(u64::from(byte) >> (8 - count), count);
             left -= count;
         }
     }
@@ -151,14 +151,15 @@ mod tests {
     use super::*;
 
     /// Writes, of which every third is ones, and what they are.
-    fn writes(seed: u32) -> (Vec<(u32, u32)>, String) {
+    fn writes(seed: u64) -> (Vec<(u64, u32)>, String) {
         let mut random = seed;
         let mut expected = String::new();
         let one = |round| {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let count = random >> 27;
+            random = (random.wrapping_mul(6_364_136_223_846_793_005))
+                .wrapping_add(1_442_695_040_888_963_407);
+            let count = (random >> 32) as u32 % 59;
             let ones = round % 3 == 0;
-            let bits = if ones { u32::MAX } else { random } & ((1u64 << count) - 1) as u32;
+            let bits = if ones { u64::MAX } else { random } & ((1u64 << count) - 1);
             if count > 0 {
                 expected += &format!("{bits:0width$b}", width = count as usize);
             }
@@ -168,7 +169,7 @@ mod tests {
         (writes, expected)
     }
 
-    fn write<const STUFFED: bool>(writer: &mut BitWriter<STUFFED>, writes: &[(u32, u32)]) {
+    fn write<const STUFFED: bool>(writer: &mut BitWriter<STUFFED>, writes: &[(u64, u32)]) {
         for &(bits, count) in writes {
             writer.reserve(1);
             writer.write(bits, count);
@@ -215,7 +216,7 @@ mod tests {
                 "pieces of {length}"
             );
         }
-        let whole_words = vec![(u32::MAX, 32); 5];
+        let whole_words = vec![(u32::MAX.into(), 32); 5];
         let mut apart = BitWriter::<false>::new(Vec::new(), 0);
         write(&mut apart, &whole_words);
         let apart = apart.finish();

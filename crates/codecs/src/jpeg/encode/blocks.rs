@@ -1,13 +1,12 @@
-//! From samples to levels: those of a component, without the zeros.
+//! From samples to symbols: those of a component.
 
 use std::ops::Range;
 
-use andon_kernels::cpu;
-use andon_kernels::fdct::{Quantiser, rows_to_levels};
+use andon_kernels::fdct::{Quantiser, rows_to_symbols};
+use andon_kernels::symbols::{Row, Symbol};
 use andon_pixels::{Error, Grid, Interrupt, Result};
 
 use super::huffman::Counts;
-use crate::jpeg::header::quality::ZIGZAG;
 
 /// Quantised blocks of a component or of some of its rows, row by row.
 pub(super) struct Blocks {
@@ -15,10 +14,10 @@ pub(super) struct Blocks {
     pub(super) wide: usize,
     /// Levels of frequency 0.
     pub(super) flat: Vec<i16>,
-    /// Of each block, bit `k` says that level `k` of the zigzag order is not 0; bit 0 is never set.
-    pub(super) masks: Vec<u64>,
-    /// The levels of those bits.
-    pub(super) levels: Vec<i16>,
+    /// How many symbols each block has.
+    pub(super) lengths: Vec<u8>,
+    /// Of everything but frequency 0.
+    pub(super) symbols: Vec<Symbol>,
     /// Where those of a row of blocks begin.
     pub(super) rows: Vec<usize>,
 }
@@ -40,29 +39,33 @@ impl Blocks {
         let high = rows.len();
         let mut blocks = Self {
             wide,
-            flat: Vec::with_capacity(wide * high),
-            masks: Vec::with_capacity(wide * high),
+            flat: vec![0; wide * high],
+            lengths: vec![0; wide * high],
             // Pages that are not written take no memory.
-            levels: Vec::with_capacity(63 * wide * high),
+            symbols: Vec::with_capacity(64 * wide * high),
             rows: Vec::with_capacity(high),
         };
         let mut band = Band::new(wide);
-        let mut levels = vec![0; 64 * wide];
-        let mut masks = vec![0; wide];
+        let mut symbols = vec![Symbol::END; 64 * wide];
+        let mut values = vec![0; 64 * wide];
         let weak = vec![0; wide];
         for (at, y) in rows.enumerate() {
             if interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
             let rows = band.rows(plane, 8 * y as u32);
-            let strengths =
-                strengths.map_or(&weak[..], |strengths| &strengths[at * wide..][..wide]);
-            rows_to_levels(rows, quantiser, strengths, &mut levels, &mut masks);
-            blocks.rows.push(blocks.levels.len());
-            cpu::with_modern_instructions(
-                #[inline(always)]
-                || blocks.take(&levels, &masks, counts),
-            );
+            let of_row = at * wide..(at + 1) * wide;
+            let strengths = strengths.map_or(&weak[..], |strengths| &strengths[of_row.clone()]);
+            let mut row = Row {
+                flat: &mut blocks.flat[of_row.clone()],
+                lengths: &mut blocks.lengths[of_row],
+                symbols: &mut symbols,
+                values: &mut values,
+            };
+            let count = rows_to_symbols(rows, quantiser, strengths, &mut row);
+            blocks.rows.push(blocks.symbols.len());
+            blocks.symbols.extend_from_slice(&symbols[..count]);
+            counts.add_all(&values[..count]);
         }
         Ok(blocks)
     }
@@ -76,28 +79,6 @@ impl Blocks {
     /// The last level of frequency 0 in a scan.
     pub(super) fn last_flat(&self) -> i16 {
         self.flat.last().copied().unwrap_or(0)
-    }
-
-    /// Keeps a row of blocks.
-    #[inline(always)]
-    fn take(&mut self, levels: &[i16], masks: &[u64], counts: &mut Counts) {
-        for (block, &mask) in levels.chunks_exact(64).zip(masks) {
-            self.flat.push(block[0]);
-            let mut mask = zigzag(mask & !1);
-            self.masks.push(mask);
-            let mut before = 0;
-            while mask != 0 {
-                let k = mask.trailing_zeros();
-                mask &= mask - 1;
-                let level = block[usize::from(PLACES[k as usize & 63])];
-                self.levels.push(level);
-                counts.level(k - before - 1, level);
-                before = k;
-            }
-            if before < 63 {
-                counts.end_of_block();
-            }
-        }
     }
 }
 
@@ -128,53 +109,5 @@ impl Band {
             row[width..].fill(samples[width - 1]);
         }
         &self.padded
-    }
-}
-
-/// Bits in the order of levels brought into zigzag order.
-#[inline(always)]
-fn zigzag(mut mask: u64) -> u64 {
-    let mut out = 0;
-    while mask != 0 {
-        out |= 1 << ORDER[mask.trailing_zeros() as usize & 63];
-        mask &= mask - 1;
-    }
-    out
-}
-
-/// Where a level of the zigzag order stands among those of a block, whose columns come one after the other.
-pub(super) const PLACES: [u8; 64] = {
-    let mut places = [0; 64];
-    let mut k = 0;
-    while k < 64 {
-        places[k] = ZIGZAG[k] % 8 * 8 + ZIGZAG[k] / 8;
-        k += 1;
-    }
-    places
-};
-
-/// The other way round.
-const ORDER: [u8; 64] = {
-    let mut order = [0; 64];
-    let mut k = 0;
-    while k < 64 {
-        order[PLACES[k as usize] as usize] = k;
-        k += 1;
-    }
-    order
-};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_order_is_that_of_the_standard() {
-        // T.81, figure A.6: row by row.
-        let begins = [0, 1, 5, 6, 14, 15, 27, 28, 2, 4, 7, 13, 16, 26, 29, 42];
-        for (at, k) in begins.into_iter().enumerate() {
-            assert_eq!(ORDER[at % 8 * 8 + at / 8], k);
-        }
-        assert_eq!(zigzag(1 << 63 | 1 << 8), 1 << 63 | 1 << 1);
     }
 }

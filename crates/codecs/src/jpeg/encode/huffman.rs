@@ -1,12 +1,10 @@
 //! Huffman tables that fit a picture's symbols.
 
+use andon_kernels::symbols::{Symbol, size};
+
 /// How often each symbol comes.
 #[derive(Clone)]
 pub(super) struct Counts([u32; 256]);
-
-/// Sixteen zeros, and the end of a block.
-pub(super) const ZEROS: u8 = 0xf0;
-pub(super) const END: u8 = 0;
 
 impl Counts {
     pub(super) fn new() -> Self {
@@ -26,28 +24,30 @@ impl Counts {
         }
     }
 
-    /// A level behind `run` zeros.
-    #[inline(always)]
-    pub(super) fn level(&mut self, run: u32, level: i16) {
-        self.0[usize::from(ZEROS)] += run / 16;
-        self.0[((run % 16) << 4 | size(level)) as usize & 255] += 1;
+    /// Counts these symbols.
+    pub(super) fn add_all(&mut self, symbols: &[u8]) {
+        // Every second one apart: to add to a number twice running takes as long as to store and load it.
+        let mut others = [0; 256];
+        let (pairs, rest) = symbols.as_chunks();
+        for &[first, second] in pairs {
+            self.0[usize::from(first)] += 1;
+            others[usize::from(second)] += 1;
+        }
+        for &symbol in rest {
+            self.0[usize::from(symbol)] += 1;
+        }
+        self.include(&Self(others));
     }
 
     #[inline(always)]
     pub(super) fn end_of_block(&mut self) {
-        self.0[usize::from(END)] += 1;
+        self.0[usize::from(Symbol::END.value())] += 1;
     }
 
     /// A difference between levels of frequency 0.
     pub(super) fn difference(&mut self, difference: i16) {
         self.0[size(difference) as usize] += 1;
     }
-}
-
-/// How many bits a number takes without its sign, 0 to 15.
-#[inline(always)]
-pub(super) fn size(level: i16) -> u32 {
-    16 - level.unsigned_abs().leading_zeros()
 }
 
 /// A table as a file holds it, and ready for writing.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use andon_kernels::cpu;
+use andon_kernels::symbols::{Piece, Symbol, join, number};
 use andon_pixels::cores::{Cores, shared};
 use andon_pixels::{Error, Interrupt, Never, Result};
 
 use super::bits::BitWriter;
 use super::blocks::Blocks;
-use super::huffman::{Counts, END, Table, ZEROS, size};
+use super::huffman::{Counts, Table};
 
 /// How a component lies in the scan.
 #[derive(Clone, Copy)]
@@ -125,16 +126,16 @@ impl Scan {
             None => vec![0; self.components.len()],
         };
         let band = &self.bands[band];
-        let mut cursors = vec![[0; 4]; self.components.len()];
+        let mut rows: Vec<[PieceRow; 4]> = vec![Default::default(); self.components.len()];
         let (across, down) = mcus(&self.components, band);
         for row in 0..down {
             if interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
-            for ((component, blocks), cursors) in self.components.iter().zip(band).zip(&mut cursors)
-            {
-                for (y, cursor) in (row * component.v..(row + 1) * component.v).zip(cursors) {
-                    *cursor = blocks.rows.get(y).copied().unwrap_or(0);
+            for ((component, blocks), rows) in self.components.iter().zip(band).zip(&mut rows) {
+                let codes = &self.tables[component.class].rest.codes;
+                for (y, pieces) in (row * component.v..(row + 1) * component.v).zip(rows) {
+                    pieces.make(blocks, y, codes);
                 }
             }
             cpu::with_modern_instructions(
@@ -144,13 +145,18 @@ impl Scan {
                         for (n, (component, blocks)) in self.components.iter().zip(band).enumerate()
                         {
                             let tables = &self.tables[component.class];
-                            let (before, cursors) = (&mut before[n], &mut cursors[n]);
+                            let (before, rows) = (&mut before[n], &mut rows[n]);
                             for y in 0..component.v {
                                 for x in 0..component.h {
                                     let at =
                                         blocks.at(row * component.v + y, column * component.h + x);
-                                    let cursor = &mut cursors[y & 3];
-                                    write_block(writer, blocks, at, tables, before, cursor);
+                                    let pieces = match at {
+                                        Some(at) => rows[y & 3].next(blocks.lengths[at]),
+                                        None => &[],
+                                    };
+                                    let flat = at.map_or(*before, |at| blocks.flat[at]);
+                                    write_block(writer, tables, flat - *before, pieces);
+                                    *before = flat;
                                 }
                             }
                         }
@@ -162,51 +168,53 @@ impl Scan {
     }
 }
 
-#[inline(always)]
-fn write_block<const STUFFED: bool>(
-    writer: &mut BitWriter<STUFFED>,
-    blocks: &Blocks,
-    at: Option<usize>,
-    tables: &Tables,
-    before: &mut i16,
-    cursor: &mut usize,
-) {
-    let (flat, mut mask) = match at {
-        Some(at) => (blocks.flat[at], blocks.masks[at]),
-        None => (*before, 0),
-    };
-    let count = mask.count_ones() as usize;
-    // With up to three times sixteen zeros, the first level and the end.
-    writer.reserve(count + 5);
-    put(writer, &tables.flat, 0, flat - *before);
-    *before = flat;
-    let levels = &blocks.levels[*cursor..*cursor + count];
-    *cursor += count;
-    let mut last = 0;
-    for &level in levels {
-        let k = mask.trailing_zeros();
-        mask &= mask.wrapping_sub(1);
-        let mut run = k - last - 1;
-        last = k;
-        while run > 15 {
-            put(writer, &tables.rest, u32::from(ZEROS) >> 4, 0);
-            run -= 16;
+/// The pieces of a row of blocks.
+#[derive(Clone, Default)]
+struct PieceRow {
+    pieces: Vec<Piece>,
+    /// How many are written.
+    written: usize,
+}
+
+impl PieceRow {
+    /// Makes those of row `y`, if there is one.
+    fn make(&mut self, blocks: &Blocks, y: usize, codes: &[u32; 256]) {
+        self.written = 0;
+        if let Some(&first) = blocks.rows.get(y) {
+            self.pieces.resize(32 * blocks.wide, Piece::default());
+            let lengths = &blocks.lengths[y * blocks.wide..][..blocks.wide];
+            join(&blocks.symbols[first..], lengths, codes, &mut self.pieces);
         }
-        put(writer, &tables.rest, run, level);
     }
-    if last < 63 {
-        let end = tables.rest.codes[usize::from(END)];
-        writer.write(end >> 8, end & 255);
+
+    /// Those of the next block, which has so many symbols.
+    #[inline(always)]
+    fn next(&mut self, symbols: u8) -> &[Piece] {
+        let first = self.written;
+        self.written += usize::from(symbols.div_ceil(2));
+        &self.pieces[first..self.written]
     }
 }
 
-/// The code of a run and a number's size, and the number itself, negative ones less one.
+/// A block whose level of frequency 0 differs so much from the one before; without pieces, one that has nothing else.
 #[inline(always)]
-fn put<const STUFFED: bool>(writer: &mut BitWriter<STUFFED>, table: &Table, run: u32, level: i16) {
-    let size = size(level);
-    let code = table.codes[(run << 4 | size) as usize & 255];
-    let number = (i32::from(level) + (i32::from(level) >> 31)) as u32 & ((1 << size) - 1);
-    writer.write((code >> 8) << size | number, (code & 255) + size);
+fn write_block<const STUFFED: bool>(
+    writer: &mut BitWriter<STUFFED>,
+    tables: &Tables,
+    difference: i16,
+    pieces: &[Piece],
+) {
+    writer.reserve(pieces.len() + 2);
+    let (bits, size) = number(difference);
+    let code = tables.flat.codes[size as usize & 255];
+    writer.write(u64::from((code >> 8) << size | bits), (code & 255) + size);
+    for piece in pieces {
+        writer.write(piece.bits(), piece.count());
+    }
+    if pieces.is_empty() {
+        let end = tables.rest.codes[usize::from(Symbol::END.value())];
+        writer.write((end >> 8).into(), end & 255);
+    }
 }
 
 /// How many MCUs there are across and down.

@@ -1,8 +1,8 @@
 //! What is rounded away.
 
 use andon_kernels::fdct::{Quantiser, Step};
+use andon_kernels::symbols::PLACES;
 
-use super::blocks::PLACES;
 use crate::jpeg::header::quality::{Table, ZIGZAG};
 
 /// Quantises with a table's steps.

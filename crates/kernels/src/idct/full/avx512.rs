@@ -200,7 +200,7 @@ fn half<const SHIFT: u32>(x: Frequencies) -> [__m512i; 8] {
 /// The transpose of the 8×8 words of each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn transpose(m: [__m512i; 8]) -> [__m512i; 8] {
+pub(crate) fn transpose(m: [__m512i; 8]) -> [__m512i; 8] {
     let round = |m: [__m512i; 8]| {
         let mut out = [_mm512_setzero_si512(); 8];
         for (i, pair) in out.chunks_exact_mut(2).enumerate() {

@@ -1,0 +1,182 @@
+//! Sixteen symbols to a register; levels are brought together by compressing their places (VBMI2).
+
+use std::arch::x86_64::*;
+
+use super::{PLACES, Piece, Row, Symbol};
+
+/// Has this processor what it takes beyond AVX-512's [level](crate::cpu::Level)?
+pub(crate) fn is_there() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx512cd")
+        && has!("avx512vbmi")
+        && has!("avx512vbmi2")
+        && has!("popcnt")
+        && has!("bmi1")
+        && has!("bmi2")
+        && has!("lzcnt")
+}
+
+/// 0 to 63.
+const NUMBERS: [u8; 64] = {
+    let mut numbers = [0; 64];
+    let mut n = 0;
+    while n < 64 {
+        numbers[n] = n as u8;
+        n += 1;
+    }
+    numbers
+};
+
+/// 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the array is as long as the register.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+impl Row<'_> {
+    /// Takes the levels of block `block`, in two registers. Its symbols go to `at` and behind it; how many there are.
+    #[inline]
+    #[target_feature(
+        enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+    )]
+    pub(crate) fn take_registers(
+        &mut self,
+        block: usize,
+        at: usize,
+        levels: [__m512i; 2],
+    ) -> usize {
+        let [low, high] = levels;
+        let mask = u64::from(_mm512_test_epi16_mask(low, low))
+            | u64::from(_mm512_test_epi16_mask(high, high)) << 32;
+        let places = load(&PLACES);
+        // A byte for each bit, those in zigzag order, and bits again.
+        let ordered = _mm512_permutexvar_epi8(places, _mm512_movm_epi8(mask));
+        let ordered = _mm512_movepi8_mask(ordered) & !1;
+        let count = ordered.count_ones();
+        let ends = u32::from(ordered >> 63 == 0);
+        let flat = _mm_cvtsi128_si32(_mm512_castsi512_si128(low)) as i16;
+        self.flat[block] = flat;
+
+        // Those that are there side by side: where they stand in zigzag order, and among the levels.
+        let mut here = _mm512_maskz_compress_epi8(ordered, load(&NUMBERS));
+        let mut places = _mm512_maskz_compress_epi8(ordered, places);
+        let one_on = _mm512_maskz_sub_epi8(!1, load(&NUMBERS), _mm512_set1_epi8(1));
+        let mut before = _mm512_maskz_permutexvar_epi8(!1, one_on, here);
+        let (symbols, values) = self.block(at);
+        let mut done = 0;
+        while done < count + ends {
+            let there = _bzhi_u32(0xffff, (count.saturating_sub(done)).min(16)) as __mmask16;
+            let levels = _mm512_permutex2var_epi16(
+                low,
+                _mm512_cvtepu8_epi16(_mm512_castsi512_si256(places)),
+                high,
+            );
+            let levels = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(levels));
+            let number = |bytes| _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bytes));
+            let run = _mm512_sub_epi32(number(here), number(before));
+            let run = _mm512_maskz_sub_epi32(there, run, _mm512_set1_epi32(1));
+            if _mm512_cmpgt_epu32_mask(run, _mm512_set1_epi32(15)) != 0 {
+                return self.take_long_runs(block, at, levels_of([low, high]), mask);
+            }
+            let strong = _mm512_lzcnt_epi32(_mm512_abs_epi32(levels));
+            let size = _mm512_sub_epi32(_mm512_set1_epi32(32), strong);
+            let value = _mm512_or_si512(_mm512_slli_epi32::<4>(run), size);
+            let level = _mm512_and_si512(levels, _mm512_set1_epi32(0xfff));
+            let symbol = _mm512_or_si512(_mm512_slli_epi32::<12>(run), level);
+            let symbol = _mm512_maskz_cvtepi32_epi16(there, symbol);
+            let value = _mm512_maskz_cvtepi32_epi8(there, value);
+            let to = done as usize..done as usize + 16;
+            let (symbols, values) = (&mut symbols[to.clone()], &mut values[to]);
+            // SAFETY: both slices have sixteen, of 2 and of 1 byte each.
+            unsafe {
+                _mm256_storeu_si256(symbols.as_mut_ptr().cast(), symbol);
+                _mm_storeu_si128(values.as_mut_ptr().cast(), value);
+            }
+            let zero = _mm512_setzero_si512();
+            here = _mm512_alignr_epi32::<4>(zero, here);
+            before = _mm512_alignr_epi32::<4>(zero, before);
+            places = _mm512_alignr_epi32::<4>(zero, places);
+            done += 16;
+        }
+        self.lengths[block] = (count + ends) as u8;
+        (count + ends) as usize
+    }
+
+    /// One with sixteen zeros side by side.
+    #[cold]
+    fn take_long_runs(&mut self, block: usize, at: usize, levels: [i16; 64], mask: u64) -> usize {
+        self.take(block, at, &levels, &[mask])
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn levels_of(registers: [__m512i; 2]) -> [i16; 64] {
+    let mut levels = [0; 64];
+    for (to, register) in levels.chunks_exact_mut(32).zip(registers) {
+        // SAFETY: 32 i16 are 64 bytes.
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), register) };
+    }
+    levels
+}
+
+/// The vector body of [`super::join`].
+///
+/// # Safety
+/// No block has more than 64 symbols, all blocks have no more than there are, and there is room for 32 pieces per block.
+#[target_feature(
+    enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
+)]
+pub(super) unsafe fn join(
+    symbols: &[Symbol],
+    lengths: &[u8],
+    codes: &[u32; 256],
+    pieces: &mut [Piece],
+) -> usize {
+    let (mut from, mut at) = (symbols.as_ptr().cast::<i16>(), 0);
+    for &length in lengths {
+        let length = u32::from(length);
+        let mut done = 0;
+        while done < length {
+            let there = _bzhi_u32(0xffff, (length - done).min(16)) as __mmask16;
+            // SAFETY: the mask lets through what the caller vouches for; values are of 8 bits, and there are 256 codes; and eight
+            // pieces for each sixteen symbols of a block are no more than 32.
+            unsafe {
+                let symbol = _mm256_maskz_loadu_epi16(there, from.add(done as usize));
+                let run = _mm512_cvtepu16_epi32(_mm256_srli_epi16::<12>(symbol));
+                let level = _mm512_cvtepi16_epi32(_mm256_slli_epi16::<4>(symbol));
+                let level = _mm512_srai_epi32::<4>(level);
+                let strong = _mm512_lzcnt_epi32(_mm512_abs_epi32(level));
+                let size = _mm512_sub_epi32(_mm512_set1_epi32(32), strong);
+                let value = _mm512_or_si512(_mm512_slli_epi32::<4>(run), size);
+                let zero = _mm512_setzero_si512();
+                let code =
+                    _mm512_mask_i32gather_epi32::<4>(zero, there, value, codes.as_ptr().cast());
+                let number = _mm512_add_epi32(level, _mm512_srai_epi32::<31>(level));
+                let above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), size);
+                let number = _mm512_andnot_si512(above, number);
+                let bits = _mm512_sllv_epi32(_mm512_srli_epi32::<8>(code), size);
+                let bits = _mm512_or_si512(bits, number);
+                let count = _mm512_and_si512(code, _mm512_set1_epi32(255));
+                let count = _mm512_add_epi32(count, size);
+                // Two each: the first one above the second one.
+                let lower = _mm512_set1_epi64(0xffff_ffff);
+                let first = _mm512_and_si512(bits, lower);
+                let second = _mm512_srli_epi64::<32>(bits);
+                let further = _mm512_srli_epi64::<32>(count);
+                let both = _mm512_or_si512(_mm512_sllv_epi64(first, further), second);
+                let count = _mm512_add_epi64(_mm512_and_si512(count, lower), further);
+                let piece = _mm512_or_si512(_mm512_slli_epi64::<58>(count), both);
+                let to = pieces.as_mut_ptr().add(at + done as usize / 2);
+                _mm512_storeu_si512(to.cast(), piece);
+            }
+            done += 16;
+        }
+        // SAFETY: as many symbols are there.
+        from = unsafe { from.add(length as usize) };
+        at += length.div_ceil(2) as usize;
+    }
+    at
+}
