@@ -86,7 +86,8 @@ fn by_block([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 struct Tables {
     rounding: [__m512i; 2],
     reciprocals: [__m512i; 2],
-    scales: [__m512i; 2],
+    /// What [`Quantiser::scales`] shift by.
+    shifts: [__m512i; 2],
     thresholds: [__m512i; 2],
     slopes: [__m512i; 2],
 }
@@ -105,10 +106,13 @@ impl Tables {
                 ]
             }
         };
+        let shifts = quantiser
+            .scales
+            .map(|scale| 16 - scale.trailing_zeros() as u16);
         Self {
             rounding: halves(&quantiser.rounding),
             reciprocals: halves(&quantiser.reciprocals),
-            scales: halves(&quantiser.scales),
+            shifts: halves(&shifts),
             thresholds: halves(&quantiser.thresholds),
             slopes: halves(&quantiser.slopes),
         }
@@ -128,7 +132,7 @@ impl Tables {
             let kept = _mm512_cmpge_epu16_mask(strong, threshold);
             let rounded = _mm512_add_epi16(strong, self.rounding[n]);
             let size = _mm512_mulhi_epu16(rounded, self.reciprocals[n]);
-            let size = _mm512_maskz_mulhi_epu16(kept, size, self.scales[n]);
+            let size = _mm512_maskz_srlv_epi16(kept, size, self.shifts[n]);
             *level = _mm512_mask_sub_epi16(size, negative, _mm512_setzero_si512(), size);
         }
         levels

@@ -1,107 +1,88 @@
-//! Writing bits, with the zero behind each byte of ones that entropy-coded data need.
+//! Writing bits, and the zero behind each byte of ones that entropy-coded data need.
 
-/// Bits behind what a file has so far; not `STUFFED`: without those zeros, to be joined with others.
-pub(super) struct BitWriter<const STUFFED: bool> {
+use memchr::memchr;
+
+/// Bits behind what was written so far.
+#[derive(Default)]
+pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// How many of `bytes` are written.
+    /// How many of `bytes` are complete.
     length: usize,
-    /// Bits that wait, the last ones lowest.
+    /// The bits behind them, the first one highest; the others are 0.
     waiting: u64,
-    free: u32,
+    /// How many there are, at most 7.
+    count: u32,
 }
 
-/// Bits without stuffing.
+/// Bits; those behind the last one are 0.
 pub(super) struct Bits {
     bytes: Vec<u8>,
-    /// How many there are; those behind the last one are 0.
+    /// How many there are.
     count: u64,
 }
 
-impl<const STUFFED: bool> BitWriter<STUFFED> {
-    /// Goes on behind `bytes`; there will be about `bits`.
-    pub(super) fn new(mut bytes: Vec<u8>, bits: u64) -> Self {
-        let length = bytes.len();
-        // Few bytes are ones alone.
-        let expected = bits / 8 + bits / 800 + 64;
-        bytes.resize(length + usize::try_from(expected).unwrap_or(0), 0);
+/// The longest single write.
+const MOST_BITS: u32 = 56;
+
+impl BitWriter {
+    /// There will be about `bits`.
+    pub(super) fn new(bits: u64) -> Self {
         Self {
-            bytes,
-            length,
-            waiting: 0,
-            free: 64,
+            bytes: vec![0; usize::try_from(bits / 8).unwrap_or(0) + 64],
+            ..Self::default()
         }
     }
 
     /// Makes room for `writes` more writes.
     #[inline(always)]
     pub(super) fn reserve(&mut self, writes: usize) {
-        // Of bytes that may all be doubled.
-        let most = 16 * writes + 16;
+        // Each one stores a word.
+        let most = 8 * writes + 8;
         if self.bytes.len() - self.length < most {
-            let length = self.bytes.len();
-            self.bytes.resize(length + length / 4 + most, 0);
+            grow(&mut self.bytes, most);
         }
     }
 
-    /// At most 58 bits; those of `bits` above `count` are 0.
+    /// At most 56 bits; those of `bits` above `count` are 0.
+    ///
+    /// Without a branch: when a word is full is as good as random.
     #[inline(always)]
     pub(super) fn write(&mut self, bits: u64, count: u32) {
-        if count > self.free {
-            // What is left of the accumulator takes the upper part.
-            let over = count - self.free;
-            let full = (self.waiting << (self.free & 63)) | bits >> over;
-            self.flush(full);
-            self.waiting = bits;
-            self.free = 64 - over;
-        } else {
-            self.waiting = (self.waiting << (count & 63)) | bits;
-            self.free -= count;
-        }
+        debug_assert!(count <= MOST_BITS, "{count} bits at once");
+        let all = self.count + count;
+        // No bits at all may be shifted by nothing.
+        self.waiting |= bits.wrapping_shl(64 - all);
+        self.bytes[self.length..self.length + 8].copy_from_slice(&self.waiting.to_be_bytes());
+        self.length += (all / 8) as usize;
+        self.waiting <<= all & 0x38;
+        self.count = all % 8;
     }
 
-    #[inline(always)]
-    fn flush(&mut self, full: u64) {
-        let bytes = full.to_be_bytes();
-        // Has any byte all bits set?
-        let inverse = !full;
-        let ones = inverse.wrapping_sub(0x0101_0101_0101_0101) & full & 0x8080_8080_8080_8080 != 0;
-        if !(STUFFED && ones) {
-            self.bytes[self.length..self.length + 8].copy_from_slice(&bytes);
+    /// Writes what another one has.
+    pub(super) fn append(&mut self, bits: &Bits) {
+        let (words, rest) = bits.bytes.split_at((bits.count / 64 * 8) as usize);
+        self.reserve(words.len() / 8 + rest.len());
+        for word in words.as_chunks().0 {
+            let word = u64::from_be_bytes(*word);
+            let full = self.waiting | word >> self.count;
+            self.bytes[self.length..self.length + 8].copy_from_slice(&full.to_be_bytes());
             self.length += 8;
-        } else {
-            self.stuffed(&bytes);
+            self.waiting = word.checked_shl(64 - self.count).unwrap_or(0);
+        }
+        let mut left = (bits.count % 64) as u32;
+        for &byte in rest {
+            let count = left.min(8);
+            self.write(u64::from(byte) >> (8 - count), count);
+            left -= count;
         }
     }
 
-    fn stuffed(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.bytes[self.length] = byte;
-            self.length += 1;
-            if byte == 0xff {
-                self.bytes[self.length] = 0;
-                self.length += 1;
-            }
-        }
-    }
-
-    /// The bits that wait, in the upper part.
-    fn rest(&self) -> [u8; 8] {
-        self.waiting
-            .checked_shl(self.free)
-            .unwrap_or(0)
-            .to_be_bytes()
-    }
-}
-
-impl BitWriter<false> {
     /// What was written.
     pub(super) fn finish(mut self) -> Bits {
-        let rest = self.rest();
-        let waiting = 64 - self.free;
-        let count = 8 * self.length as u64 + u64::from(waiting);
-        self.bytes.truncate(self.length);
-        self.bytes
-            .extend_from_slice(&rest[..waiting.div_ceil(8) as usize]);
+        self.reserve(1);
+        self.write(0, 0);
+        let count = 8 * self.length as u64 + u64::from(self.count);
+        self.bytes.truncate(count.div_ceil(8) as usize);
         Bits {
             bytes: self.bytes,
             count,
@@ -109,40 +90,29 @@ impl BitWriter<false> {
     }
 }
 
-impl BitWriter<true> {
-    /// Writes what another one has.
-    pub(super) fn append(&mut self, bits: &Bits) {
-        let (words, rest) = bits.bytes.split_at((bits.count / 64 * 8) as usize);
-        for word in words.chunks_exact(8) {
-            self.reserve(1);
-            let word = u64::from_be_bytes(word.try_into().unwrap_or_default());
-            let full = match self.free {
-                64 => word,
-                0 => self.waiting,
-                free => self.waiting << free | word >> (64 - free),
-            };
-            self.flush(full);
-            self.waiting = word;
-        }
-        let mut left = (bits.count % 64) as u32;
-        for &byte in rest {
-            let count = left.min(8);
-            self.reserve(1);
-            self.write(u64::from(byte) >> (8 - count), count);
-            left -= count;
-        }
-    }
+#[cold]
+fn grow(bytes: &mut Vec<u8>, more: usize) {
+    let length = bytes.len();
+    bytes.resize(length + length / 4 + more, 0);
+}
 
-    /// Fills the last byte up with ones.
-    pub(super) fn finish(mut self) -> Vec<u8> {
-        self.reserve(2);
-        let padding = self.free % 8;
-        self.write((1 << padding) - 1, padding);
-        let count = (64 - self.free) / 8;
-        let rest = self.rest();
-        self.stuffed(&rest[..count as usize]);
-        self.bytes.truncate(self.length);
-        self.bytes
+impl Bits {
+    /// Writes itself behind what a file has: a zero behind each byte of ones, and ones in what is left of the last byte.
+    pub(super) fn stuff(mut self, file: &mut Vec<u8>) {
+        if let Some(last) = self.bytes.last_mut() {
+            let left = (self.count.next_multiple_of(8) - self.count) as u32;
+            *last |= ((1u16 << left) - 1) as u8;
+        }
+        // Few bytes are ones alone.
+        file.reserve(self.bytes.len() + self.bytes.len() / 100 + 16);
+        let mut rest = &self.bytes[..];
+        while let Some(at) = memchr(0xff, rest) {
+            let (before, after) = rest.split_at(at + 1);
+            file.extend_from_slice(before);
+            file.push(0);
+            rest = after;
+        }
+        file.extend_from_slice(rest);
     }
 }
 
@@ -157,7 +127,7 @@ mod tests {
         let one = |round| {
             random = (random.wrapping_mul(6_364_136_223_846_793_005))
                 .wrapping_add(1_442_695_040_888_963_407);
-            let count = (random >> 32) as u32 % 59;
+            let count = (random >> 32) as u32 % 57;
             let ones = round % 3 == 0;
             let bits = if ones { u64::MAX } else { random } & ((1u64 << count) - 1);
             if count > 0 {
@@ -169,11 +139,13 @@ mod tests {
         (writes, expected)
     }
 
-    fn write<const STUFFED: bool>(writer: &mut BitWriter<STUFFED>, writes: &[(u64, u32)]) {
+    fn written(writes: &[(u64, u32)]) -> Bits {
+        let mut writer = BitWriter::default();
         for &(bits, count) in writes {
             writer.reserve(1);
             writer.write(bits, count);
         }
+        writer.finish()
     }
 
     /// These bits behind a 7, as a file has them.
@@ -192,12 +164,24 @@ mod tests {
         bytes
     }
 
+    fn file(bits: Bits) -> Vec<u8> {
+        let mut file = vec![7];
+        bits.stuff(&mut file);
+        file
+    }
+
     #[test]
     fn bits_come_out_in_order_and_bytes_of_ones_are_followed_by_a_zero() {
         let (writes, expected) = writes(1);
-        let mut writer = BitWriter::<true>::new(vec![7], 0);
-        write(&mut writer, &writes);
-        assert!(writer.finish() == stuffed(expected));
+        assert!(file(written(&writes)) == stuffed(expected));
+    }
+
+    #[test]
+    fn what_is_left_of_the_last_byte_is_ones() {
+        for count in 0..=17 {
+            let bits = written(&[(0, count)]);
+            assert_eq!(file(bits), stuffed("0".repeat(count as usize)));
+        }
     }
 
     #[test]
@@ -205,24 +189,25 @@ mod tests {
         let (writes, expected) = writes(2);
         // Pieces of none to many bits, which begin anywhere in a word.
         for length in [1, 2, 3, 7, 50, 333, 2000] {
-            let mut writer = BitWriter::<true>::new(vec![7], 0);
+            let mut writer = BitWriter::default();
             for piece in writes.chunks(length) {
-                let mut apart = BitWriter::<false>::new(Vec::new(), 0);
-                write(&mut apart, piece);
-                writer.append(&apart.finish());
+                writer.append(&written(piece));
             }
             assert!(
-                writer.finish() == stuffed(expected.clone()),
+                file(writer.finish()) == stuffed(expected.clone()),
                 "pieces of {length}"
             );
         }
-        let whole_words = vec![(u32::MAX.into(), 32); 5];
-        let mut apart = BitWriter::<false>::new(Vec::new(), 0);
-        write(&mut apart, &whole_words);
-        let apart = apart.finish();
-        let mut writer = BitWriter::<true>::new(vec![7], 0);
-        writer.append(&apart);
-        writer.append(&apart);
-        assert!(writer.finish() == stuffed("1".repeat(320)));
+        // A whole word behind a few bits: what is left of it waits when nothing else comes.
+        let mut writer = BitWriter::default();
+        writer.append(&written(&[(0b101, 3)]));
+        writer.append(&written(&[(u32::MAX.into(), 32); 2]));
+        let expected = "101".to_owned() + &"1".repeat(64);
+        assert!(file(writer.finish()) == stuffed(expected));
+        let whole_words = written(&[(u32::MAX.into(), 32); 4]);
+        let mut writer = BitWriter::default();
+        writer.append(&whole_words);
+        writer.append(&whole_words);
+        assert!(file(writer.finish()) == stuffed("1".repeat(256)));
     }
 }

@@ -1,5 +1,6 @@
 //! One scan of everything: a sequential picture.
 
+use std::mem;
 use std::sync::Arc;
 
 use andon_kernels::cpu;
@@ -77,7 +78,7 @@ impl Scan {
     /// Writes itself behind its header, and what ends the file. Of several bands an idle core takes some.
     pub(super) fn write(
         self,
-        file: Vec<u8>,
+        mut file: Vec<u8>,
         cores: &dyn Cores,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<u8>> {
@@ -86,13 +87,13 @@ impl Scan {
             .iter()
             .map(|tables| tables.flat.bits + tables.rest.bits)
             .sum();
-        let mut writer = BitWriter::<true>::new(file, bits);
+        let mut writer = BitWriter::new(bits);
         let count = self.bands.len();
         let scan = Arc::new(self);
         let apart = {
             let scan = scan.clone();
             shared(cores, interrupt, count, move |band| {
-                let mut writer = BitWriter::<false>::new(Vec::new(), bits / count as u64);
+                let mut writer = BitWriter::new(bits / count as u64);
                 scan.write_band(band, &mut writer, &Never)?;
                 Ok(writer.finish())
             })
@@ -109,15 +110,15 @@ impl Scan {
                 }
             }
         }
-        let mut file = writer.finish();
+        writer.finish().stuff(&mut file);
         file.extend(END_OF_IMAGE);
         Ok(file)
     }
 
-    fn write_band<const STUFFED: bool>(
+    fn write_band(
         &self,
         band: usize,
-        writer: &mut BitWriter<STUFFED>,
+        writer: &mut BitWriter,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
         // Each component goes on from its last block above.
@@ -141,6 +142,8 @@ impl Scan {
             cpu::with_modern_instructions(
                 #[inline(always)]
                 || {
+                    // By value, so that it lives in registers.
+                    let mut own = mem::take(writer);
                     for column in 0..across {
                         for (n, (component, blocks)) in self.components.iter().zip(band).enumerate()
                         {
@@ -155,12 +158,13 @@ impl Scan {
                                         None => &[],
                                     };
                                     let flat = at.map_or(*before, |at| blocks.flat[at]);
-                                    write_block(writer, tables, flat - *before, pieces);
+                                    write_block(&mut own, tables, flat - *before, pieces);
                                     *before = flat;
                                 }
                             }
                         }
                     }
+                    *writer = own;
                 },
             );
         }
@@ -198,12 +202,7 @@ impl PieceRow {
 
 /// A block whose level of frequency 0 differs so much from the one before; without pieces, one that has nothing else.
 #[inline(always)]
-fn write_block<const STUFFED: bool>(
-    writer: &mut BitWriter<STUFFED>,
-    tables: &Tables,
-    difference: i16,
-    pieces: &[Piece],
-) {
+fn write_block(writer: &mut BitWriter, tables: &Tables, difference: i16, pieces: &[Piece]) {
     writer.reserve(pieces.len() + 2);
     let (bits, size) = number(difference);
     let code = tables.flat.codes[size as usize & 255];
