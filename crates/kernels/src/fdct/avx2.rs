@@ -1,5 +1,6 @@
 //! Two blocks side by side, one in each 128-bit lane; sums of products of 16-bit pairs (`vpmaddwd`).
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::{BITS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, Quantiser, SUMS_02, SUMS_13};
@@ -105,13 +106,31 @@ fn quantise(coefficients: __m256i, quantiser: &Quantiser, u: usize, strengths: _
     let strong = _mm256_abs_epi16(coefficients);
     let threshold = _mm256_add_epi16(
         of(&quantiser.thresholds),
-        _mm256_mulhi_epu16(of(&quantiser.slopes), strengths),
+        upper_half(of(&quantiser.slopes), strengths),
     );
     let kept = _mm256_cmpeq_epi16(_mm256_max_epu16(strong, threshold), strong);
     let rounded = _mm256_add_epi16(strong, of(&quantiser.rounding));
-    let level = _mm256_mulhi_epu16(rounded, of(&quantiser.reciprocals));
-    let level = _mm256_mulhi_epu16(level, of(&quantiser.scales));
+    let level = upper_half(rounded, of(&quantiser.reciprocals));
+    let level = upper_half(level, of(&quantiser.scales));
     _mm256_sign_epi16(_mm256_and_si256(level, kept), coefficients)
+}
+
+/// The upper halves of products of words without a sign. Of two intrinsics in turn the compiler makes products of 32 bits.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn upper_half(a: __m256i, b: __m256i) -> __m256i {
+    let product;
+    // SAFETY: the instruction is there, and reads and writes registers only.
+    unsafe {
+        asm!(
+            "vpmulhuw {product}, {a}, {b}",
+            product = lateout(ymm_reg) product,
+            a = in(ymm_reg) a,
+            b = in(ymm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    product
 }
 
 /// Sixteen 8-point transforms side by side, bit for bit as the scalar twin.

@@ -1,6 +1,7 @@
 //! Four blocks side by side, one in each 128-bit lane: the sums of `avx2.rs`, twice as wide. Quantised one after the other, so
 //! that the tables stay in registers.
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::{BITS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, Quantiser, SUMS_02, SUMS_13};
@@ -127,16 +128,35 @@ impl Tables {
         for (n, level) in levels.iter_mut().enumerate() {
             let negative = _mm512_movepi16_mask(*level);
             let strong = _mm512_abs_epi16(*level);
-            let more = _mm512_mulhi_epu16(self.slopes[n], strength);
+            let more = upper_half(self.slopes[n], strength);
             let threshold = _mm512_add_epi16(self.thresholds[n], more);
             let kept = _mm512_cmpge_epu16_mask(strong, threshold);
             let rounded = _mm512_add_epi16(strong, self.rounding[n]);
-            let size = _mm512_mulhi_epu16(rounded, self.reciprocals[n]);
+            let size = upper_half(rounded, self.reciprocals[n]);
             let size = _mm512_maskz_srlv_epi16(kept, size, self.shifts[n]);
             *level = _mm512_mask_sub_epi16(size, negative, _mm512_setzero_si512(), size);
         }
         levels
     }
+}
+
+/// The upper halves of products of words without a sign. Of the intrinsic the compiler makes products of 32 bits here, which
+/// took a tenth of the time.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn upper_half(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: the instruction is there, and reads and writes registers only.
+    unsafe {
+        asm!(
+            "vpmulhuw {product}, {a}, {b}",
+            product = lateout(zmm_reg) product,
+            a = in(zmm_reg) a,
+            b = in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    product
 }
 
 /// Thirty-two 8-point transforms side by side, bit for bit as the scalar twin.

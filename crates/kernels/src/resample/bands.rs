@@ -78,15 +78,17 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
 ) {
     let stride = x.input.next_multiple_of(COLUMNS) + slack(x);
     let tall = (BETWEEN / stride).clamp(1, TALLEST);
-    let steps = y.taps / passes.rows_per_step + 1;
-    let wide = (RING / steps).max(NARROWEST) / NARROWEST * NARROWEST;
+    let room = y.taps / passes.rows_per_step + 1;
+    let wide = (RING / room).max(NARROWEST) / NARROWEST * NARROWEST;
     let wide = wide.min(x.input.next_multiple_of(COLUMNS));
     let mut between = vec![B::default(); tall.min(rows.len()) * stride];
-    let mut ring = Ring::new(passes, source, wide, steps);
+    let mut ring = Ring::new(passes, source, wide, room);
+    let mut steps = Vec::new();
     let bands = rows.clone().step_by(tall);
     for (band, out) in bands.zip(out.chunks_mut(tall * x.output())) {
+        steps.clear();
         let needs: Vec<_> = (band..rows.end.min(band + tall))
-            .map(|row| ring.needs(y, row))
+            .map(|row| ring.needs(y, row, &mut steps))
             .collect();
         for first in (0..x.input).step_by(wide) {
             let columns = first..x.input.min(first + wide);
@@ -100,7 +102,7 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
                 next = next.max(needs.end);
                 let between = &mut between[first..first + width];
                 // SAFETY: as above; every step is `wide` long, which is not less than `width`.
-                unsafe { (passes.down)(&ring.samples, &needs.steps, between) };
+                unsafe { (passes.down)(&ring.samples, &steps[needs.steps.clone()], between) };
             }
         }
         // SAFETY: as above; rows have the slack.
@@ -157,7 +159,8 @@ struct Ring<'a, S: Resampled, B> {
 struct Needs {
     first: usize,
     end: usize,
-    steps: Vec<Step>,
+    /// In the list of all.
+    steps: Range<usize>,
 }
 
 /// Samples of a cache line.
@@ -181,7 +184,8 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         self.start + step % self.steps * self.wide
     }
 
-    fn needs(&self, y: &Weights<S>, row: usize) -> Needs {
+    /// What result row `row` needs; its steps go to the end of `steps`.
+    fn needs(&self, y: &Weights<S>, row: usize, steps: &mut Vec<Step>) -> Needs {
         let per = self.passes.rows_per_step;
         let (start, weights) = y.trimmed(row);
         let (first, end) = (start / per, (start + weights.len() - 1) / per + 1);
@@ -195,10 +199,12 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
             at: self.at(step),
             weights: (self.passes.pack)(weight(step * per), weight(step * per + per - 1)),
         };
+        let begin = steps.len();
+        steps.extend((first..end).map(step));
         Needs {
             first,
             end,
-            steps: (first..end).map(step).collect(),
+            steps: begin..steps.len(),
         }
     }
 

@@ -76,11 +76,12 @@ impl Kept {
     /// Picks its own out of blocks of `more`: what a small picture is made of, a larger one is made of
     /// too.
     fn pick(&self, more: &Self, blocks: &[i16], own: &mut Vec<i16>) {
-        own.clear();
-        for block in blocks.chunks_exact(more.count()) {
-            for row in block.chunks_exact(more.side).take(self.side) {
-                own.extend_from_slice(&row[..self.side]);
-            }
+        own.resize(blocks.len() / more.count() * self.count(), 0);
+        match self.side {
+            1 => pick::<1>(more, blocks, own),
+            2 => pick::<2>(more, blocks, own),
+            4 => pick::<4>(more, blocks, own),
+            _ => own.copy_from_slice(blocks),
         }
     }
 
@@ -93,6 +94,17 @@ impl Kept {
             }
         }
         factors
+    }
+}
+
+/// [`Kept::pick`] for `N` samples a block side.
+fn pick<const N: usize>(more: &Kept, blocks: &[i16], own: &mut [i16]) {
+    let own = own.chunks_exact_mut(N * N);
+    for (own, block) in own.zip(blocks.chunks_exact(more.count())) {
+        let rows = block.chunks_exact(more.side);
+        for (own, row) in own.as_chunks_mut::<N>().0.iter_mut().zip(rows) {
+            own.copy_from_slice(&row[..N]);
+        }
     }
 }
 

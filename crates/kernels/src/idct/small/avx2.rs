@@ -31,9 +31,13 @@ pub(in super::super) fn to_2x2(
         // SAFETY: an array of 16 i16 is 32 bytes.
         let blocks = unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) };
         let lines = four_blocks(_mm256_mullo_epi16(blocks, factors));
-        let width = top.len();
-        top.copy_from_slice(&lines[0].to_le_bytes()[..width]);
-        bottom.copy_from_slice(&lines[1].to_le_bytes()[..width]);
+        for (line, to) in lines.iter().zip([top, bottom]) {
+            let line = line.to_le_bytes();
+            match to.first_chunk_mut::<8>() {
+                Some(to) => *to = line,
+                None => to.copy_from_slice(&line[..to.len()]),
+            }
+        }
     }
 }
 
