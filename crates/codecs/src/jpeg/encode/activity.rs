@@ -1,8 +1,9 @@
 //! How much goes on in a block of luma: errors hide where much does.
 
+use std::array;
 use std::ops::Range;
 
-use andon_kernels::cpu;
+use andon_kernels::activity::quieter_halves;
 use andon_pixels::Grid;
 
 /// The strengths of the blocks in these rows of blocks, row by row: 0 where nothing goes on, and straight with the logarithm
@@ -13,27 +14,14 @@ pub(super) fn strengths(plane: &Grid<u8>, rows: &Range<usize>) -> Vec<u16> {
     let wide = plane.width().div_ceil(8) as usize;
     let mut out = Vec::with_capacity(wide * rows.len());
     let mut quiet = vec![0; wide];
-    let mut sums = vec![0; 8 * wide];
     for row in rows.clone() {
-        let top = 8 * row as u32;
         quiet.fill(u16::MAX);
-        for top in (top..plane.height()).step_by(4).take(2) {
-            cpu::with_modern_instructions(
-                #[inline(always)]
-                || {
-                    sums.fill(0);
-                    for y in top..(top + 4).min(plane.height()) {
-                        let below = (y + 1).min(plane.height() - 1);
-                        add_differences(plane.row(y), plane.row(below), &mut sums);
-                    }
-                    for (quiet, sums) in quiet.iter_mut().zip(sums.chunks_exact(8)) {
-                        let (left, right) = sums.split_at(4);
-                        let left: u16 = left.iter().sum();
-                        let right: u16 = right.iter().sum();
-                        *quiet = left.min(right).min(*quiet);
-                    }
-                },
-            );
+        let high = plane.height();
+        for top in (8 * row as u32..high).step_by(4).take(2) {
+            // Below the last row is the same once more.
+            let five: [&[u8]; 5] = array::from_fn(|y| plane.row((top + y as u32).min(high - 1)));
+            let count = (high - top).min(4) as usize;
+            quieter_halves(&five[..=count], &mut quiet);
         }
         out.extend(quiet.iter().map(|&sum| {
             let strength = (log2(u32::from(sum) + 16) - QUIET) / (BUSY - QUIET);
@@ -41,18 +29,6 @@ pub(super) fn strengths(plane: &Grid<u8>, rows: &Range<usize>) -> Vec<u16> {
         }));
     }
     out
-}
-
-/// Of each sample, to its right and to the one below. Nothing is to the right of the last one.
-#[inline(always)]
-fn add_differences(row: &[u8], below: &[u8], sums: &mut [u16]) {
-    // Not `chain`, of which no compiler makes vectors.
-    let pairs = row.iter().zip(&row[1..]).zip(below);
-    for (sum, ((&sample, &right), &below)) in sums.iter_mut().zip(pairs) {
-        *sum += u16::from(sample.abs_diff(right)) + u16::from(sample.abs_diff(below));
-    }
-    let last = row.len() - 1;
-    sums[last] += u16::from(row[last].abs_diff(below[last]));
 }
 
 /// Logarithms of 16 and the differences in a quarter, of 16 samples with two neighbours each, at strengths of 0 and 65535.

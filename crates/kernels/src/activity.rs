@@ -1,0 +1,120 @@
+//! How much neighbouring samples differ, in quarters of 8×8 blocks.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+use crate::cpu::Level;
+
+/// Takes the quieter half of each block where that is less than what is there.
+///
+/// What goes on in half a block, four columns of it, is the sum of how much each sample differs from the one to its right and
+/// from the one below. Nothing is to the right of the last column, and nothing goes on beyond it.
+///
+/// - `rows`: up to four rows of samples, and the one below them; all as long as each other.
+/// - `quiet`: of each block, 8 columns wide; the last one may reach beyond the rows.
+///
+/// # Panics
+/// When the rows differ in length, are more than five, or do not fit the blocks: a bug of the caller.
+pub fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) {
+    quieter_halves_on(Level::best(), rows, quiet);
+}
+
+fn quieter_halves_on(level: Level, rows: &[&[u8]], quiet: &mut [u16]) {
+    let Some(width) = rows.first().map(|row| row.len()) else {
+        return;
+    };
+    assert!(
+        rows.len() <= 5 && rows.iter().all(|row| row.len() == width),
+        "rows of different lengths"
+    );
+    assert_eq!(quiet.len(), width.div_ceil(8), "blocks of {width} columns");
+    assert!(level.is_there(), "{level:?} on a processor without");
+    let done = match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is there, and the slices fit.
+        Level::Avx2 | Level::Avx512 => unsafe { avx2::quieter_halves(rows, quiet) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the level is there, and the slices fit.
+        Level::Neon => unsafe { neon::quieter_halves(rows, quiet) },
+        _ => 0,
+    };
+    twin(rows, quiet, done);
+}
+
+/// From block `first` on.
+fn twin(rows: &[&[u8]], quiet: &mut [u16], first: usize) {
+    for (block, quiet) in quiet.iter_mut().enumerate().skip(first) {
+        for left in [8 * block, 8 * block + 4] {
+            let mut sum = 0;
+            for pair in rows.windows(2) {
+                let (row, below) = (pair[0], pair[1]);
+                for x in left..row.len().min(left + 4) {
+                    let right = row.get(x + 1).unwrap_or(&row[x]);
+                    sum +=
+                        u16::from(row[x].abs_diff(*right)) + u16::from(row[x].abs_diff(below[x]));
+                }
+            }
+            *quiet = sum.min(*quiet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_instruction_set_equals_the_twin() {
+        let mut state = 1u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 24
+        };
+        for width in [1_usize, 7, 8, 9, 31, 32, 33, 34, 64, 65, 100, 333] {
+            for height in 1..=4 {
+                for shift in [0, 3, 7] {
+                    let rows: Vec<Vec<u8>> = (0..=height)
+                        .map(|_| (0..width).map(|_| random() as u8 >> shift).collect())
+                        .collect();
+                    let rows: Vec<&[u8]> = rows.iter().map(|row| &row[..]).collect();
+                    let before: Vec<u16> = (0..width.div_ceil(8))
+                        .map(|_| (random() * 32) as u16)
+                        .collect();
+                    let mut expected = before.clone();
+                    twin(&rows, &mut expected, 0);
+                    for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
+                        let mut quiet = before.clone();
+                        quieter_halves_on(level, &rows, &mut quiet);
+                        assert_eq!(quiet, expected, "{level:?}: {height} rows of {width}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_strongest_differences_are_held() {
+        let (black, white): (Vec<u8>, Vec<u8>) = (0..64)
+            .map(|x| (255 * (x % 2), 255 * ((x + 1) % 2)))
+            .unzip();
+        let rows = [&black[..], &white, &black, &white, &black];
+        let mut quiet = [u16::MAX; 8];
+        quieter_halves(&rows, &mut quiet);
+        // The last column of all has nothing to its right.
+        assert_eq!(
+            quiet,
+            [
+                16 * 2 * 255,
+                16 * 2 * 255,
+                16 * 2 * 255,
+                16 * 2 * 255,
+                16 * 2 * 255,
+                16 * 2 * 255,
+                16 * 2 * 255,
+                28 * 255
+            ]
+        );
+    }
+}
