@@ -195,15 +195,15 @@ fn zigzag(mut mask: u64) -> u64 {
     out
 }
 
-/// One or two codes with the levels behind them: how many bits in the upper 6 bits, and those in the lower 58.
+/// One or two codes, the first of a block that of frequency 0, with the levels behind them: how many bits in the upper 6 bits, and those in the lower 58.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Piece(u64);
 
 impl Piece {
-    /// At most 58 bits; those above `count` are 0.
+    /// At most 58 bits; those above their count are 0.
     #[inline(always)]
-    const fn new(bits: u64, count: u32) -> Self {
+    const fn new((bits, count): (u64, u32)) -> Self {
         Self((count as u64) << 58 | bits)
     }
 
@@ -222,21 +222,28 @@ impl Piece {
     }
 }
 
-/// Makes bits of the symbols of some blocks: of each block half as many pieces as it has symbols, one more where that is not
-/// whole.
+/// Makes bits of some blocks: of each block one piece and half as many as it has symbols, without a fraction.
 ///
-/// - `lengths`: how many symbols each block has.
-/// - `codes`: of each [value](Symbol::value) the code's length in the lowest byte, the code of at most 16 bits above it.
+/// - `differences`: of each block, what is coded of frequency 0, at most 11 bits and its sign.
+/// - `lengths`: how many symbols each block has, at most 63.
+/// - `codes`: for frequency 0 and for all others, of each [value](Symbol::value) the code's length in the lowest byte, the
+///   code of at most 16 bits above it.
 /// - `pieces`: room for 32 per block.
 ///
 /// How many pieces there are.
 ///
 /// # Panics
 /// When the slices do not fit each other: a bug of the caller.
-pub fn join(symbols: &[Symbol], lengths: &[u8], codes: &[u32; 256], pieces: &mut [Piece]) -> usize {
+pub fn join(
+    differences: &[i16],
+    lengths: &[u8],
+    symbols: &[Symbol],
+    codes: &[[u32; 256]; 2],
+    pieces: &mut [Piece],
+) -> usize {
     assert!(
-        lengths.iter().all(|&length| length <= 64),
-        "a block of more than 64 symbols"
+        lengths.iter().all(|&length| length <= 63),
+        "a block of more than 63 symbols"
     );
     let count: usize = lengths.iter().map(|&length| usize::from(length)).sum();
     assert!(
@@ -244,37 +251,55 @@ pub fn join(symbols: &[Symbol], lengths: &[u8], codes: &[u32; 256], pieces: &mut
         "blocks of more symbols than there are"
     );
     assert!(
-        pieces.len() >= 32 * lengths.len(),
+        differences.len() == lengths.len() && pieces.len() >= 32 * lengths.len(),
         "pieces of {} blocks",
         lengths.len()
     );
     #[cfg(target_arch = "x86_64")]
     if avx512::is_there() && crate::huffman::is_fast() {
         // SAFETY: the instructions are there, and the slices fit.
-        return unsafe { avx512::join(symbols, lengths, codes, pieces) };
+        return unsafe { avx512::join(differences, lengths, symbols, codes, pieces) };
     }
     with_modern_instructions(
         #[inline(always)]
-        || twin(symbols, lengths, codes, pieces),
+        || twin(differences, lengths, symbols, codes, pieces),
     )
 }
 
 #[inline(always)]
-fn twin(mut symbols: &[Symbol], lengths: &[u8], codes: &[u32; 256], pieces: &mut [Piece]) -> usize {
+fn twin(
+    differences: &[i16],
+    lengths: &[u8],
+    mut symbols: &[Symbol],
+    [flat, rest]: &[[u32; 256]; 2],
+    pieces: &mut [Piece],
+) -> usize {
     let mut at = 0;
-    for &length in lengths {
-        let (block, rest) = symbols.split_at(length.into());
-        symbols = rest;
-        for pair in block.chunks(2) {
-            let (mut bits, mut count) = pair[0].bits(codes);
+    for (&difference, &length) in differences.iter().zip(lengths) {
+        let (block, behind) = symbols.split_at(length.into());
+        symbols = behind;
+        let mut first = Symbol::new(0, difference).bits(flat);
+        let mut others = block;
+        if let Some((second, behind)) = block.split_first() {
+            first = joined(first, second.bits(rest));
+            others = behind;
+        }
+        pieces[at] = Piece::new(first);
+        at += 1;
+        for pair in others.chunks(2) {
+            let mut bits = pair[0].bits(rest);
             if let Some(second) = pair.get(1) {
-                let (more, further) = second.bits(codes);
-                bits = bits << further | more;
-                count += further;
+                bits = joined(bits, second.bits(rest));
             }
-            pieces[at] = Piece::new(bits, count);
+            pieces[at] = Piece::new(bits);
             at += 1;
         }
     }
     at
+}
+
+/// Bits and how many there are, one behind the other.
+#[inline(always)]
+const fn joined((bits, count): (u64, u32), (more, further): (u64, u32)) -> (u64, u32) {
+    (bits << further | more, count + further)
 }

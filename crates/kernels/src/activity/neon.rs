@@ -2,36 +2,48 @@
 
 use std::arch::aarch64::*;
 
-/// As many blocks as there are whole registers of, which it returns.
+/// As many of the first blocks as registers reach, which it returns.
 ///
 /// # Safety
-/// The level must be there. All rows must be as long as the first one and reach over all blocks but the last one.
+/// The level must be there. All rows must be as long as the first one, and the blocks reach over all of them.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize {
-    let width = rows[0].len();
-    let mut done = 0;
-    for two in quiet.as_chunks_mut::<2>().0 {
-        let at = 8 * done;
-        // The last sample has a neighbour, too.
-        if at + 17 > width {
-            break;
+    // The last sample of a register has a neighbour, too.
+    let Some(last) = rows[0].len().checked_sub(17).map(|at| at / 8) else {
+        return 0;
+    };
+    // The last two blocks may be one of those before once more, of which nothing else comes out.
+    for block in (0..last).step_by(2).chain([last]) {
+        // SAFETY: 17 samples are there from the block's first one on.
+        let lesser = unsafe { two_blocks(rows, 8 * block) };
+        for (quiet, lesser) in quiet[block..block + 2].iter_mut().zip(lesser) {
+            *quiet = lesser.min(*quiet);
         }
-        let mut sums = vdupq_n_u16(0);
-        // SAFETY: 17 samples of each row are there from `at` on.
-        let load = |row: &[u8], at| unsafe { vld1q_u8(row.as_ptr().add(at)) };
-        let mut here = load(rows[0], at);
-        for pair in rows.windows(2) {
-            let below = load(pair[1], at);
-            sums = vpadalq_u8(sums, vabdq_u8(here, load(pair[0], at + 1)));
-            sums = vpadalq_u8(sums, vabdq_u8(here, below));
-            here = below;
-        }
-        // Halves of blocks, and the lesser one of each two.
-        let halves = vpaddlq_u16(sums);
-        let lesser = vpmin_u32(vget_low_u32(halves), vget_high_u32(halves));
-        two[0] = two[0].min(vget_lane_u32::<0>(lesser) as u16);
-        two[1] = two[1].min(vget_lane_u32::<1>(lesser) as u16);
-        done += 2;
     }
-    done
+    last + 2
+}
+
+/// The quieter halves of the blocks from column `at` on.
+///
+/// # Safety
+/// Each row must have 17 samples from there on.
+#[inline]
+#[target_feature(enable = "neon")]
+unsafe fn two_blocks(rows: &[&[u8]], at: usize) -> [u16; 2] {
+    // SAFETY: the caller vouches for the samples.
+    let load = |row: &[u8], at| unsafe { vld1q_u8(row.as_ptr().add(at)) };
+    let mut sums = vdupq_n_u16(0);
+    let mut here = load(rows[0], at);
+    for pair in rows.windows(2) {
+        let below = load(pair[1], at);
+        sums = vpadalq_u8(sums, vabdq_u8(here, load(pair[0], at + 1)));
+        sums = vpadalq_u8(sums, vabdq_u8(here, below));
+        here = below;
+    }
+    let halves = vpaddlq_u16(sums);
+    let lesser = vpmin_u32(vget_low_u32(halves), vget_high_u32(halves));
+    [
+        vget_lane_u32::<0>(lesser) as u16,
+        vget_lane_u32::<1>(lesser) as u16,
+    ]
 }

@@ -125,35 +125,42 @@ fn levels_of(registers: [__m512i; 2]) -> [i16; 64] {
 /// The vector body of [`super::join`].
 ///
 /// # Safety
-/// No block has more than 64 symbols, all blocks have no more than there are, and there is room for 32 pieces per block.
+/// No block has more than 63 symbols, all blocks have no more than there are, and there is room for 32 pieces per block.
 #[target_feature(
     enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
 pub(super) unsafe fn join(
-    symbols: &[Symbol],
+    differences: &[i16],
     lengths: &[u8],
-    codes: &[u32; 256],
+    symbols: &[Symbol],
+    codes: &[[u32; 256]; 2],
     pieces: &mut [Piece],
 ) -> usize {
+    let codes = codes.as_ptr().cast::<i32>();
     let (mut from, mut at) = (symbols.as_ptr().cast::<i16>(), 0);
-    for &length in lengths {
+    for (&difference, &length) in differences.iter().zip(lengths) {
         let length = u32::from(length);
+        // Frequency 0 comes first, with codes of its own.
+        let mut first = _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(difference) & 0xfff));
+        let mut others = _mm512_maskz_set1_epi32(!1, 256);
+        let mut there = _bzhi_u32(0xfffe, length + 1) as __mmask16;
         let mut done = 0;
-        while done < length {
-            let there = _bzhi_u32(0xffff, (length - done).min(16)) as __mmask16;
-            // SAFETY: the mask lets through what the caller vouches for; values are of 8 bits, and there are 256 codes; and eight
-            // pieces for each sixteen symbols of a block are no more than 32.
+        loop {
+            // SAFETY: the mask lets through what the caller vouches for; values are of 8 bits, and there are twice 256 codes; and
+            // eight pieces for each sixteen symbols of a block are no more than 32.
             unsafe {
-                let symbol = _mm256_maskz_loadu_epi16(there, from.add(done as usize));
+                let symbol = from.wrapping_add(done as usize).wrapping_sub(1);
+                let symbol = _mm256_mask_loadu_epi16(first, there, symbol);
                 let run = _mm512_cvtepu16_epi32(_mm256_srli_epi16::<12>(symbol));
                 let level = _mm512_cvtepi16_epi32(_mm256_slli_epi16::<4>(symbol));
                 let level = _mm512_srai_epi32::<4>(level);
                 let strong = _mm512_lzcnt_epi32(_mm512_abs_epi32(level));
                 let size = _mm512_sub_epi32(_mm512_set1_epi32(32), strong);
                 let value = _mm512_or_si512(_mm512_slli_epi32::<4>(run), size);
+                let value = _mm512_or_si512(value, others);
                 let zero = _mm512_setzero_si512();
-                let code =
-                    _mm512_mask_i32gather_epi32::<4>(zero, there, value, codes.as_ptr().cast());
+                let here = there | u16::from(done == 0);
+                let code = _mm512_mask_i32gather_epi32::<4>(zero, here, value, codes);
                 let number = _mm512_add_epi32(level, _mm512_srai_epi32::<31>(level));
                 let above = _mm512_sllv_epi32(_mm512_set1_epi32(-1), size);
                 let number = _mm512_andnot_si512(above, number);
@@ -163,20 +170,26 @@ pub(super) unsafe fn join(
                 let count = _mm512_add_epi32(count, size);
                 // Two each: the first one above the second one.
                 let lower = _mm512_set1_epi64(0xffff_ffff);
-                let first = _mm512_and_si512(bits, lower);
-                let second = _mm512_srli_epi64::<32>(bits);
+                let upper = _mm512_and_si512(bits, lower);
                 let further = _mm512_srli_epi64::<32>(count);
-                let both = _mm512_or_si512(_mm512_sllv_epi64(first, further), second);
+                let both = _mm512_sllv_epi64(upper, further);
+                let both = _mm512_or_si512(both, _mm512_srli_epi64::<32>(bits));
                 let count = _mm512_add_epi64(_mm512_and_si512(count, lower), further);
                 let piece = _mm512_or_si512(_mm512_slli_epi64::<58>(count), both);
                 let to = pieces.as_mut_ptr().add(at + done as usize / 2);
                 _mm512_storeu_si512(to.cast(), piece);
             }
             done += 16;
+            if done > length {
+                break;
+            }
+            there = _bzhi_u32(0xffff, length + 1 - done) as __mmask16;
+            first = _mm256_setzero_si256();
+            others = _mm512_set1_epi32(256);
         }
         // SAFETY: as many symbols are there.
         from = unsafe { from.add(length as usize) };
-        at += length.div_ceil(2) as usize;
+        at += length as usize / 2 + 1;
     }
     at
 }

@@ -92,21 +92,30 @@ fn symbols_tell_every_level_and_where_the_block_ends() {
 #[test]
 fn pieces_are_the_codes_and_levels_on_every_instruction_set() {
     let mut random = noise();
-    let codes: [u32; 256] = std::array::from_fn(|_| {
-        let length = 1 + random() % 16;
-        (random() & ((1 << length) - 1)) << 8 | length
+    let [flat, rest] = [(); 2].map(|()| {
+        std::array::from_fn(|_| {
+            let length = 1 + random() % 16;
+            (random() & ((1 << length) - 1)) << 8 | length
+        })
     });
-    let (mut symbols, mut lengths, mut expected) = (Vec::new(), Vec::new(), String::new());
+    let codes: [[u32; 256]; 2] = [flat, rest];
+    let mut expected = String::new();
+    let mut write = |code: u32, level: i16| {
+        let (number, size) = number(level);
+        expected += &format!("{:0width$b}", code >> 8, width = code as usize & 255);
+        if size > 0 {
+            expected += &format!("{number:0width$b}", width = size as usize);
+        }
+    };
+    let (mut differences, mut lengths, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
     for rare in [1, 2, 5, 20, 60, 400] {
         for _ in 0..100 {
+            let difference = (random() % 4081) as i16 - 2040;
+            write(flat[size(difference) as usize], difference);
+            differences.push(difference);
             let (block, values) = packed(&zigzagged(&mut random, rare));
             for (symbol, value) in block.iter().zip(values) {
-                let code = codes[usize::from(value)];
-                let (number, size) = number(symbol.level());
-                expected += &format!("{:0width$b}", code >> 8, width = code as usize & 255);
-                if size > 0 {
-                    expected += &format!("{number:0width$b}", width = size as usize);
-                }
+                write(rest[usize::from(value)], symbol.level());
             }
             lengths.push(block.len() as u8);
             symbols.extend(block);
@@ -114,8 +123,10 @@ fn pieces_are_the_codes_and_levels_on_every_instruction_set() {
     }
     for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
         let mut pieces = vec![Piece::default(); 32 * lengths.len()];
-        let count = limited_to(level, || join(&symbols, &lengths, &codes, &mut pieces));
-        let each = lengths.iter().map(|length| usize::from(length.div_ceil(2)));
+        let count = limited_to(level, || {
+            join(&differences, &lengths, &symbols, &codes, &mut pieces)
+        });
+        let each = lengths.iter().map(|length| usize::from(length / 2 + 1));
         assert_eq!(count, each.sum());
         let written: String = pieces[..count]
             .iter()

@@ -12,7 +12,7 @@ use super::huffman::Counts;
 pub(super) struct Blocks {
     /// In blocks.
     pub(super) wide: usize,
-    /// Levels of frequency 0.
+    /// Levels of frequency 0; then their [differences](super::scan::take_differences).
     pub(super) flat: Vec<i16>,
     /// How many symbols each block has.
     pub(super) lengths: Vec<u8>,
@@ -68,17 +68,6 @@ impl Blocks {
             counts.add_all(&values[..count]);
         }
         Ok(blocks)
-    }
-
-    /// Where a block is kept; none beyond the picture.
-    #[inline(always)]
-    pub(super) fn at(&self, y: usize, x: usize) -> Option<usize> {
-        (x < self.wide && y < self.rows.len()).then(|| y * self.wide + x)
-    }
-
-    /// The last level of frequency 0 in a scan.
-    pub(super) fn last_flat(&self) -> i16 {
-        self.flat.last().copied().unwrap_or(0)
     }
 }
 

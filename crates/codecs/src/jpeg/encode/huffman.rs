@@ -1,7 +1,5 @@
 //! Huffman tables that fit a picture's symbols.
 
-use andon_kernels::symbols::{Symbol, size};
-
 /// How often each symbol comes.
 #[derive(Clone)]
 pub(super) struct Counts([u32; 256]);
@@ -12,7 +10,7 @@ impl Counts {
     }
 
     /// Counts a symbol `times` times.
-    #[cfg(test)]
+    #[inline(always)]
     pub(super) fn add(&mut self, symbol: u8, times: u32) {
         self.0[usize::from(symbol)] += times;
     }
@@ -37,16 +35,6 @@ impl Counts {
             self.0[usize::from(symbol)] += 1;
         }
         self.include(&Self(others));
-    }
-
-    #[inline(always)]
-    pub(super) fn end_of_block(&mut self) {
-        self.0[usize::from(Symbol::END.value())] += 1;
-    }
-
-    /// A difference between levels of frequency 0.
-    pub(super) fn difference(&mut self, difference: i16) {
-        self.0[size(difference) as usize] += 1;
     }
 }
 

@@ -114,14 +114,14 @@ fn write(
 ) -> Result<Vec<u8>> {
     let size = (planes[0].width(), planes[0].height());
     let (components, bands) = Parts::new(planes, sub, steps).bands(cores, interrupt)?;
-    let (bands, counts): (Vec<Band>, Vec<_>) = bands.into_iter().unzip();
+    let (mut bands, counts): (Vec<Band>, Vec<_>) = bands.into_iter().unzip();
     let mut rest = vec![Counts::new(); components.len().min(2)];
     for counts in &counts {
         for (all, counts) in rest.iter_mut().zip(counts) {
             all.include(counts);
         }
     }
-    let flat = scan::count_flat(&components, &bands, &mut rest);
+    let flat = scan::take_differences(&components, &mut bands, &mut rest);
     let tables: Vec<_> = (flat.iter().zip(&rest))
         .map(|(flat, rest)| Tables {
             flat: Table::of(flat),

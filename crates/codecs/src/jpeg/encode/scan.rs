@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use andon_kernels::cpu;
-use andon_kernels::symbols::{Piece, Symbol, join, number};
+use andon_kernels::symbols::{Piece, Symbol, join, size};
 use andon_pixels::cores::{Cores, shared};
 use andon_pixels::{Error, Interrupt, Never, Result};
 
@@ -40,35 +40,36 @@ pub(super) struct Scan {
     pub(super) tables: Vec<Tables>,
 }
 
-/// Counts the symbols of frequency 0, for each class of tables, and adds to the others those of blocks beyond the
-/// picture, which fill up MCUs: they have nothing new.
-pub(super) fn count_flat(
+/// Turns the levels of frequency 0 into differences from the block before, in the order of the scan, and counts their symbols, for
+/// each class of tables. What fills up MCUs beyond the picture has nothing new: the others' counts get those ends of blocks.
+pub(super) fn take_differences(
     components: &[Component],
-    bands: &[Band],
+    bands: &mut [Band],
     rest: &mut [Counts],
 ) -> Vec<Counts> {
     let mut counts = vec![Counts::new(); rest.len()];
-    let mut before = vec![0; components.len()];
-    for band in bands {
-        let (across, down) = mcus(components, band);
-        for row in 0..down {
-            for column in 0..across {
-                for ((component, blocks), before) in components.iter().zip(band).zip(&mut before) {
-                    for y in row * component.v..(row + 1) * component.v {
-                        for x in column * component.h..(column + 1) * component.h {
-                            let flat = match blocks.at(y, x) {
-                                Some(at) => blocks.flat[at],
-                                None => {
-                                    rest[component.class].end_of_block();
-                                    *before
-                                }
-                            };
-                            counts[component.class].difference(flat - *before);
-                            *before = flat;
+    for (n, &Component { h, v, class }) in components.iter().enumerate() {
+        let mut before = 0;
+        for band in &mut *bands {
+            let (across, down) = mcus(components, band);
+            let blocks = &mut band[n];
+            let (wide, high) = (blocks.wide, blocks.rows.len());
+            for row in 0..down {
+                for column in 0..across {
+                    for y in row * v..high.min((row + 1) * v) {
+                        for x in column * h..wide.min((column + 1) * h) {
+                            let flat = &mut blocks.flat[y * wide + x];
+                            let difference = *flat - before;
+                            before = *flat;
+                            *flat = difference;
+                            counts[class].add(size(difference) as u8, 1);
                         }
                     }
                 }
             }
+            let beyond = (across * h * down * v - wide * high) as u32;
+            counts[class].add(0, beyond);
+            rest[class].add(Symbol::END.value(), beyond);
         }
     }
     counts
@@ -121,22 +122,23 @@ impl Scan {
         writer: &mut BitWriter,
         interrupt: &dyn Interrupt,
     ) -> Result<()> {
-        // Each component goes on from its last block above.
-        let mut before = match band.checked_sub(1) {
-            Some(above) => self.bands[above].iter().map(Blocks::last_flat).collect(),
-            None => vec![0; self.components.len()],
-        };
         let band = &self.bands[band];
-        let mut rows: Vec<[PieceRow; 4]> = vec![Default::default(); self.components.len()];
         let (across, down) = mcus(&self.components, band);
+        let rows = |component: &Component| component.v;
+        let mut pieces = vec![PieceRow::default(); self.components.iter().map(rows).sum()];
+        let codes: Vec<_> = (self.tables.iter())
+            .map(|tables| [tables.flat.codes, tables.rest.codes])
+            .collect();
         for row in 0..down {
             if interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
-            for ((component, blocks), rows) in self.components.iter().zip(band).zip(&mut rows) {
-                let codes = &self.tables[component.class].rest.codes;
-                for (y, pieces) in (row * component.v..(row + 1) * component.v).zip(rows) {
-                    pieces.make(blocks, y, codes);
+            let mut free = pieces.iter_mut();
+            for (component, blocks) in self.components.iter().zip(band) {
+                let rows = row * component.v..(row + 1) * component.v;
+                for (y, pieces) in rows.zip(&mut free) {
+                    pieces.make(blocks, y, across * component.h, &codes[component.class]);
+                    pieces.count(component.h);
                 }
             }
             cpu::with_modern_instructions(
@@ -144,23 +146,11 @@ impl Scan {
                 || {
                     // By value, so that it lives in registers.
                     let mut own = mem::take(writer);
+                    own.reserve(pieces.iter().map(|row| row.made).sum());
                     for column in 0..across {
-                        for (n, (component, blocks)) in self.components.iter().zip(band).enumerate()
-                        {
-                            let tables = &self.tables[component.class];
-                            let (before, rows) = (&mut before[n], &mut rows[n]);
-                            for y in 0..component.v {
-                                for x in 0..component.h {
-                                    let at =
-                                        blocks.at(row * component.v + y, column * component.h + x);
-                                    let pieces = match at {
-                                        Some(at) => rows[y & 3].next(blocks.lengths[at]),
-                                        None => &[],
-                                    };
-                                    let flat = at.map_or(*before, |at| blocks.flat[at]);
-                                    write_block(&mut own, tables, flat - *before, pieces);
-                                    *before = flat;
-                                }
+                        for row in &mut pieces {
+                            for piece in row.next(column) {
+                                own.write(piece.bits(), piece.count());
                             }
                         }
                     }
@@ -172,47 +162,57 @@ impl Scan {
     }
 }
 
-/// The pieces of a row of blocks.
+/// The pieces of a row of a component's blocks.
 #[derive(Clone, Default)]
 struct PieceRow {
+    /// The first of them, and then what nobody reads.
     pieces: Vec<Piece>,
-    /// How many are written.
+    made: usize,
+    /// Of each block, how many those are.
+    of_block: Vec<u8>,
+    /// Of the blocks of each MCU together.
+    of_mcu: Vec<u8>,
     written: usize,
 }
 
 impl PieceRow {
-    /// Makes those of row `y`, if there is one.
-    fn make(&mut self, blocks: &Blocks, y: usize, codes: &[u32; 256]) {
+    /// Makes those of row `y`, `count` blocks. Blocks beyond the picture have nothing new, and end.
+    fn make(&mut self, blocks: &Blocks, y: usize, count: usize, codes: &[[u32; 256]; 2]) {
         self.written = 0;
+        self.of_block.clear();
+        // As many as all of the others could be at most.
+        self.pieces.resize(32 * count, Piece::default());
+        let mut made = 0;
         if let Some(&first) = blocks.rows.get(y) {
-            self.pieces.resize(32 * blocks.wide, Piece::default());
-            let lengths = &blocks.lengths[y * blocks.wide..][..blocks.wide];
-            join(&blocks.symbols[first..], lengths, codes, &mut self.pieces);
+            let row = y * blocks.wide..(y + 1) * blocks.wide;
+            let lengths = &blocks.lengths[row.clone()];
+            let (flat, symbols) = (&blocks.flat[row], &blocks.symbols[first..]);
+            made = join(flat, lengths, symbols, codes, &mut self.pieces);
+            self.of_block
+                .extend(lengths.iter().map(|length| length / 2 + 1));
         }
+        for _ in self.of_block.len()..count {
+            let to = &mut self.pieces[made..made + 32];
+            made += join(&[0], &[1], &[Symbol::END], codes, to);
+            self.of_block.push(1);
+        }
+        self.made = made;
     }
 
-    /// Those of the next block, which has so many symbols.
+    /// Counts the pieces of each MCU of `h` blocks.
+    fn count(&mut self, h: usize) {
+        let mcus = self.of_block.chunks_exact(h);
+        self.of_mcu.clear();
+        self.of_mcu
+            .extend(mcus.map(|blocks| blocks.iter().sum::<u8>()));
+    }
+
+    /// Those of MCU `column`, which is the next one.
     #[inline(always)]
-    fn next(&mut self, symbols: u8) -> &[Piece] {
+    fn next(&mut self, column: usize) -> &[Piece] {
         let first = self.written;
-        self.written += usize::from(symbols.div_ceil(2));
+        self.written += usize::from(self.of_mcu[column]);
         &self.pieces[first..self.written]
-    }
-}
-
-/// A block whose level of frequency 0 differs so much from the one before; without pieces, one that has nothing else.
-#[inline(always)]
-fn write_block(writer: &mut BitWriter, tables: &Tables, difference: i16, pieces: &[Piece]) {
-    writer.reserve(pieces.len() + 2);
-    let (bits, size) = number(difference);
-    let code = tables.flat.codes[size as usize & 255];
-    writer.write(u64::from((code >> 8) << size | bits), (code & 255) + size);
-    for piece in pieces {
-        writer.write(piece.bits(), piece.count());
-    }
-    if pieces.is_empty() {
-        let end = tables.rest.codes[usize::from(Symbol::END.value())];
-        writer.write((end >> 8).into(), end & 255);
     }
 }
 
