@@ -103,6 +103,24 @@ impl Launched {
         guard: &Guard,
         padding: usize,
     ) -> Result<Self, LaunchError> {
+        let is_free_port = matches!(scenario.server.addr, Address::Tcp);
+        let mut others = if is_free_port { OTHER_PORTS } else { 0 };
+        loop {
+            // Nobody can keep a port between finding it free and listening there: another process may have been quicker.
+            match Self::start_once(tool, scenario, variant, guard, padding) {
+                Err(LaunchError::Taken { .. }) if others > 0 => others -= 1,
+                done => return done,
+            }
+        }
+    }
+
+    fn start_once(
+        tool: &Tool,
+        scenario: &Scenario,
+        variant: &Variant,
+        guard: &Guard,
+        padding: usize,
+    ) -> Result<Self, LaunchError> {
         let server = &scenario.server;
         let folder = work_folder(scenario)?;
         let work = folder.path().join("work");
@@ -120,10 +138,13 @@ impl Launched {
         hook("before", &fill(&server.before), &work, &env)?;
         if let Some(listener) = address.listeners().first() {
             let owner = endpoint::owner(*listener);
-            return Err(LaunchError::new(format!(
-                "{address} is already taken by {owner}: end it, or give `server.addr` another \
-                 address (\"tcp\": a free port)"
-            )));
+            return Err(LaunchError::Taken {
+                what: format!(
+                    "{address} is already taken by {owner}: end it, or give `server.addr` another \
+                     address (\"tcp\": a free port)"
+                ),
+                output: Vec::new(),
+            });
         }
 
         let cwd = match fill(&server.cwd) {
@@ -253,7 +274,14 @@ impl Launched {
                     Some(code) => format!("the server ended with status {code}"),
                     None => "the server's guard was killed".to_owned(),
                 };
-                return Err(self.failed(format!("{how} before it was ready at {}", self.address)));
+                let what = format!("{how} before it was ready at {}", self.address);
+                return Err(match self.address.listeners().first() {
+                    Some(listener) => {
+                        let owner = endpoint::owner(*listener);
+                        self.met(format!("{what}, where {owner} listens"))
+                    }
+                    None => self.failed(what),
+                });
             }
             let patience = timeout
                 .saturating_sub(begun.elapsed())
@@ -267,7 +295,7 @@ impl Launched {
                 Ok(_) => match self.stranger() {
                     Ok(None) => break,
                     Ok(Some(owner)) => {
-                        return Err(self.failed(format!(
+                        return Err(self.met(format!(
                             "{} answers, but belongs to {owner}, not to the server that was \
                              started",
                             self.address
@@ -321,6 +349,15 @@ impl Launched {
     fn failed(&mut self, what: String) -> LaunchError {
         self.kill();
         LaunchError::Server {
+            what,
+            output: self.last_output(),
+        }
+    }
+
+    /// It met another one at its address.
+    fn met(&mut self, what: String) -> LaunchError {
+        self.kill();
+        LaunchError::Taken {
             what,
             output: self.last_output(),
         }
@@ -530,6 +567,9 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Time between two looks at a server that is starting or ending.
 const POLL: Duration = Duration::from_millis(5);
+
+/// Free ports that are tried after the first one, where other processes took them.
+const OTHER_PORTS: usize = 3;
 
 /// So often a listening socket is looked for in the tree before it is taken for someone else's.
 const LOOKS: usize = 4;

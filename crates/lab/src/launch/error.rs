@@ -16,6 +16,13 @@ pub enum LaunchError {
         /// The last lines that it printed.
         output: Vec<String>,
     },
+    /// Another process listens at its address.
+    Taken {
+        /// A sentence that names it.
+        what: String,
+        /// The last lines that the server printed.
+        output: Vec<String>,
+    },
 }
 
 impl LaunchError {
@@ -31,7 +38,7 @@ impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scenario(error) => error.fmt(f),
-            Self::Server { what, output } => {
+            Self::Server { what, output } | Self::Taken { what, output } => {
                 f.write_str(what)?;
                 if !output.is_empty() {
                     f.write_str("\nits last output:")?;

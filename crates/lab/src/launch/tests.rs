@@ -133,6 +133,31 @@ fn a_port_owned_by_another_is_refused_with_its_owner() {
 }
 
 #[test]
+fn another_free_port_is_tried_where_the_first_is_taken_meanwhile() {
+    if !python_is_here() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("pid");
+    // Another server takes the port that was found free, once.
+    let before = format!(
+        "if [ ! -e {pid} ]; then python3 -m http.server --bind {{host}} {{port}} >/dev/null 2>&1 & echo $! >{pid}; \
+         until python3 -c 'import socket; socket.create_connection((\"{{host}}\", {{port}}))' 2>/dev/null; do :; done; fi",
+        pid = other.display()
+    );
+    let started = start(&format!("{PYTHON}before = \"\"\"{before}\"\"\"\n"));
+    let pid: Pid = fs::read_to_string(&other)
+        .expect("it was started")
+        .trim()
+        .parse()
+        .expect("a number");
+    guard::signal(pid, rustix::process::Signal::KILL);
+    let launched = started.expect("starts on another port");
+    assert_ne!(launched.root_pid(), Some(pid));
+    launched.stop().expect("stops");
+}
+
+#[test]
 fn someone_else_who_answers_is_not_taken_for_the_server() {
     // The port is free when it is looked at, and taken by this process while the server sleeps.
     let address = match Endpoint::free_port().expect("free port") {
