@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use andon_pixels::buffers::Buffer;
 use andon_pixels::{Alone, Codec, Decode, Error, Image, Limits, Never, Result, Scale, Scales};
 
 use crate::support::{Dice, codec, jpegs, samples};
@@ -57,6 +58,29 @@ fn damage_never_passes_for_another_picture() {
             for (scales, image) in TOGETHER.iter().zip(&images) {
                 assert!(alone(&damaged, *scales).as_ref() == Ok(image), "{name}");
             }
+        }
+    }
+}
+
+#[test]
+fn what_free_buffers_held_is_seen_in_no_picture() {
+    let file = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
+    let scales = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL].map(Scales::both);
+    // The last ones end early.
+    for length in [file.len(), file.len() / 2, file.len() / 5] {
+        for scales in scales {
+            let decode = || alone(&file[..length], scales);
+            let Ok(Image { frames, .. }) = decode() else {
+                continue;
+            };
+            let [first, second] = [0x55_u8, 0xaa].map(|mark| {
+                for plane in &frames[0].planes {
+                    let samples = plane.width() as usize * plane.height() as usize;
+                    drop(Buffer::from(vec![mark; samples]));
+                }
+                decode()
+            });
+            assert!(first == second, "{length} bytes, {scales:?}");
         }
     }
 }

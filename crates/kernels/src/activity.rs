@@ -7,7 +7,7 @@ mod neon;
 
 use crate::cpu::Level;
 
-/// Takes the quieter half of each block where that is less than what is there.
+/// Lowers each of `quiet` to what goes on in the quieter half of its block; of a single row, nothing.
 ///
 /// What goes on in half a block, four columns of it, is the sum of how much each sample differs from the one to its right and
 /// from the one below. Nothing is to the right of the last column, and nothing goes on beyond it.

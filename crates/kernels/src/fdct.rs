@@ -102,10 +102,10 @@ unsafe fn rows_to_symbols_on(
         return unsafe { avx512::rows_to_symbols(rows, quantiser, strengths, to) };
     }
     let line = 8 * blocks;
-    let (mut levels, mut masks) = ([0; 64 * SOME], [0; SOME]);
+    let (mut levels, mut masks) = ([0; 64 * BATCH], [0; BATCH]);
     let mut at = 0;
-    for (n, strengths) in strengths.chunks(SOME).enumerate() {
-        let first = n * SOME;
+    for (n, strengths) in strengths.chunks(BATCH).enumerate() {
+        let first = n * BATCH;
         let (levels, masks) = (
             &mut levels[..64 * strengths.len()],
             &mut masks[..strengths.len()],
@@ -121,7 +121,7 @@ unsafe fn rows_to_symbols_on(
 }
 
 /// Blocks whose levels are made before they become symbols.
-const SOME: usize = 32;
+const BATCH: usize = 32;
 
 /// Makes levels of some blocks, whose rows of samples begin `line` from one another: 64 per block, and of each block a mask whose
 /// bit `k` says that level `k` is not 0.

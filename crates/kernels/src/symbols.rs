@@ -96,8 +96,7 @@ pub const fn size(number: i16) -> u32 {
 
 /// What follows a code of so many bits: the number, a negative one less one; and how many bits those are.
 #[inline(always)]
-#[must_use]
-pub const fn number(number: i16) -> (u32, u32) {
+const fn number(number: i16) -> (u32, u32) {
     let size = size(number);
     let less = number as i32 + (number as i32 >> 31);
     (less as u32 & ((1 << size) - 1), size)
@@ -195,13 +194,14 @@ fn zigzag(mut mask: u64) -> u64 {
     out
 }
 
-/// One or two codes, the first of a block that of frequency 0, with the levels behind them: how many bits in the upper 6 bits, and those in the lower 58.
+/// One or two codes with the levels behind them; a block's first piece begins with frequency 0. The upper 6 bits hold the count of
+/// bits, at most 56, the lower ones the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Piece(u64);
 
 impl Piece {
-    /// At most 58 bits; those above their count are 0.
+    /// At most 56 bits; those above their count are 0.
     #[inline(always)]
     const fn new((bits, count): (u64, u32)) -> Self {
         Self((count as u64) << 58 | bits)
@@ -222,13 +222,16 @@ impl Piece {
     }
 }
 
+/// Pieces that may be written beside those that there are.
+pub const BESIDE: usize = 8;
+
 /// Makes bits of some blocks: of each block one piece and half as many as it has symbols, without a fraction.
 ///
 /// - `differences`: of each block, what is coded of frequency 0, at most 11 bits and its sign.
 /// - `lengths`: how many symbols each block has, at most 63.
 /// - `codes`: for frequency 0 and for all others, of each [value](Symbol::value) the code's length in the lowest byte, the
 ///   code of at most 16 bits above it.
-/// - `pieces`: room for 32 per block.
+/// - `pieces`: room for [`BESIDE`] more than there will be.
 ///
 /// How many pieces there are.
 ///
@@ -245,19 +248,21 @@ pub fn join(
         lengths.iter().all(|&length| length <= 63),
         "a block of more than 63 symbols"
     );
-    let count: usize = lengths.iter().map(|&length| usize::from(length)).sum();
+    let sum = |of: fn(u8) -> usize| lengths.iter().map(|&length| of(length)).sum::<usize>();
     assert!(
-        count <= symbols.len(),
+        sum(usize::from) <= symbols.len(),
         "blocks of more symbols than there are"
     );
     assert!(
-        differences.len() == lengths.len() && pieces.len() >= 32 * lengths.len(),
+        differences.len() == lengths.len()
+            && pieces.len() >= sum(|length| usize::from(length / 2 + 1)) + BESIDE,
         "pieces of {} blocks",
         lengths.len()
     );
+    // Quick gathers are only looked for on processors whose best level is AVX-512.
     #[cfg(target_arch = "x86_64")]
-    if avx512::is_there() && crate::huffman::is_fast() {
-        // SAFETY: the instructions are there, and the slices fit.
+    if crate::huffman::is_fast() && avx512::is_there() {
+        // SAFETY: the level and the rest are there, and the slices fit.
         return unsafe { avx512::join(differences, lengths, symbols, codes, pieces) };
     }
     with_modern_instructions(

@@ -82,7 +82,8 @@ impl Launched {
     ///
     /// # Errors
     /// The scenario asks for what cannot be; its address is taken (by whom is named); the server ended or was
-    /// not ready in time (its last output is given); or someone else answers at its address.
+    /// not ready in time (its last output is given); or someone else answers at its address. Where that address was a
+    /// free port, up to three others are tried before, and `before` runs for each.
     pub fn start(
         scenario: &Scenario,
         variant: &Variant,

@@ -66,8 +66,8 @@ impl<T: Plain> Buffer<T> {
         std::mem::take(&mut self.0)
     }
 
-    /// `count` values of which nothing is promised, those of an earlier picture or defaults: for whoever writes each of them
-    /// anyway.
+    /// `count` values of which nothing is promised: those of an earlier picture, perhaps another client's, or defaults. Each must be
+    /// written before the buffer is handed on.
     #[must_use]
     pub fn overwritten(count: usize) -> Self
     where

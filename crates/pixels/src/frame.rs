@@ -31,9 +31,9 @@ impl<T: Plain> Grid<T> {
         }
     }
 
-    /// A grid of whose samples nothing is promised: for whoever writes each of them anyway.
+    /// A grid of [`Buffer::overwritten`] samples: each must be written before it is handed on.
     #[must_use]
-    pub fn overwritten(width: u32, height: u32) -> Self
+    pub(crate) fn overwritten(width: u32, height: u32) -> Self
     where
         T: Default,
     {

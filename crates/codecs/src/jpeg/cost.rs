@@ -58,13 +58,13 @@ pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Writing a frame of this size; all levels are held so that Huffman tables can be fitted to them.
+/// Writing a frame of this size; the symbols of all levels are held so that Huffman tables can be fitted to them.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);
     let per_sample = if how.progressive { 6.0 } else { 2.5 };
     Cost {
         nanos: (samples as f64 * per_sample) as u64,
-        // Two bytes a level, ten a block, and the file as it grows.
+        // Two bytes a symbol, three a block, and the bits before and after they are stuffed.
         scratch: BASE_BYTES + 2 * samples + samples / 4,
     }
 }

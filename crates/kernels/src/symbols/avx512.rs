@@ -125,7 +125,8 @@ fn levels_of(registers: [__m512i; 2]) -> [i16; 64] {
 /// The vector body of [`super::join`].
 ///
 /// # Safety
-/// No block has more than 63 symbols, all blocks have no more than there are, and there is room for 32 pieces per block.
+/// AVX-512's level and [`is_there`]. There are as many differences as lengths; no block has more than 63 symbols, all blocks have no
+/// more than there are; and there is room for [`BESIDE`](super::BESIDE) pieces more than theirs.
 #[target_feature(
     enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
@@ -147,7 +148,7 @@ pub(super) unsafe fn join(
         let mut done = 0;
         loop {
             // SAFETY: the mask lets through what the caller vouches for; values are of 8 bits, and there are twice 256 codes; and
-            // eight pieces for each sixteen symbols of a block are no more than 32.
+            // eight pieces are at most seven more than the block's last ones.
             unsafe {
                 let symbol = from.wrapping_add(done as usize).wrapping_sub(1);
                 let symbol = _mm256_mask_loadu_epi16(first, there, symbol);

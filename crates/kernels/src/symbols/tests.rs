@@ -121,17 +121,30 @@ fn pieces_are_the_codes_and_levels_on_every_instruction_set() {
             symbols.extend(block);
         }
     }
+    let each = lengths.iter().map(|length| usize::from(length / 2 + 1));
+    let all: usize = each.sum();
+    let written = |pieces: &[Piece]| -> String {
+        let bits = pieces
+            .iter()
+            .map(|piece| (piece.bits(), piece.count() as usize));
+        bits.map(|(bits, count)| format!("{bits:0count$b}"))
+            .collect()
+    };
+    // Whether gathers are quick here or not.
+    #[cfg(target_arch = "x86_64")]
+    if Level::Avx512.is_there() && avx512::is_there() {
+        let mut pieces = vec![Piece::default(); all + BESIDE];
+        // SAFETY: the instructions are there, and the slices are those that `join` is given below.
+        let count = unsafe { avx512::join(&differences, &lengths, &symbols, &codes, &mut pieces) };
+        assert_eq!(count, all);
+        assert!(written(&pieces[..count]) == expected, "vectors");
+    }
     for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
-        let mut pieces = vec![Piece::default(); 32 * lengths.len()];
+        let mut pieces = vec![Piece::default(); all + BESIDE];
         let count = limited_to(level, || {
             join(&differences, &lengths, &symbols, &codes, &mut pieces)
         });
-        let each = lengths.iter().map(|length| usize::from(length / 2 + 1));
-        assert_eq!(count, each.sum());
-        let written: String = pieces[..count]
-            .iter()
-            .map(|piece| format!("{:0width$b}", piece.bits(), width = piece.count() as usize))
-            .collect();
-        assert!(written == expected, "{level:?}");
+        assert_eq!(count, all);
+        assert!(written(&pieces[..count]) == expected, "{level:?}");
     }
 }

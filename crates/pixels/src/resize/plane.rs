@@ -112,3 +112,26 @@ fn rows_per_band(x: &Axis, y: &Axis, kernel: Kernel) -> u32 {
     let work_of_row = f64::from(x.count) * y.taps(kernel.support()).max(1.0);
     ((BAND / work_of_row) as u32).clamp(1, y.out.max(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Never;
+
+    #[test]
+    fn what_free_buffers_held_is_seen_in_no_result() {
+        let samples = (0..331 * 217)
+            .map(|n: u32| (n.wrapping_mul(n) >> 7) as u8)
+            .collect();
+        let grid = Grid::from_samples(331, 217, samples).expect("a grid");
+        for (width, height) in [(200, 150), (331, 100), (640, 480), (100, 217)] {
+            let axis = |have: u32, to| Axis::new(have, 1.0, 0.0, have.into(), to, 1);
+            let (x, y) = (axis(331, width), axis(217, height));
+            let [first, second] = [0x55_u8, 0xaa].map(|mark| {
+                drop(Buffer::from(vec![mark; (width * height) as usize]));
+                resample(grid.clone(), &x, &y, Kernel::Lanczos3, &Never).expect("a result")
+            });
+            assert_eq!(first, second);
+        }
+    }
+}

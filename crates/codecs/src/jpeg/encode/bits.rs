@@ -33,13 +33,13 @@ impl BitWriter {
         }
     }
 
-    /// Makes room for `writes` more writes.
-    #[inline(always)]
-    pub(super) fn reserve(&mut self, writes: usize) {
-        // Each one stores a word.
-        let most = 8 * writes + 8;
+    /// Makes room for `bits` more.
+    pub(super) fn reserve(&mut self, bits: u64) {
+        // The last write stores a whole word.
+        let most = usize::try_from(bits / 8).unwrap_or(0) + 16;
         if self.bytes.len() - self.length < most {
-            grow(&mut self.bytes, most);
+            let length = self.bytes.len();
+            self.bytes.resize(length + length / 4 + most, 0);
         }
     }
 
@@ -50,7 +50,7 @@ impl BitWriter {
     pub(super) fn write(&mut self, bits: u64, count: u32) {
         debug_assert!(count <= MOST_BITS, "{count} bits at once");
         let all = self.count + count;
-        // No bits at all may be shifted by nothing.
+        // With no bits at all the shift by 64 wraps to none, of nothing.
         self.waiting |= bits.wrapping_shl(64 - all);
         self.bytes[self.length..self.length + 8].copy_from_slice(&self.waiting.to_be_bytes());
         self.length += (all / 8) as usize;
@@ -61,7 +61,7 @@ impl BitWriter {
     /// Writes what another one has.
     pub(super) fn append(&mut self, bits: &Bits) {
         let (words, rest) = bits.bytes.split_at((bits.count / 64 * 8) as usize);
-        self.reserve(words.len() / 8 + rest.len());
+        self.reserve(bits.count);
         for word in words.as_chunks().0 {
             let word = u64::from_be_bytes(*word);
             let full = self.waiting | word >> self.count;
@@ -79,7 +79,7 @@ impl BitWriter {
 
     /// What was written.
     pub(super) fn finish(mut self) -> Bits {
-        self.reserve(1);
+        self.reserve(0);
         self.write(0, 0);
         let count = 8 * self.length as u64 + u64::from(self.count);
         self.bytes.truncate(count.div_ceil(8) as usize);
@@ -88,12 +88,6 @@ impl BitWriter {
             count,
         }
     }
-}
-
-#[cold]
-fn grow(bytes: &mut Vec<u8>, more: usize) {
-    let length = bytes.len();
-    bytes.resize(length + length / 4 + more, 0);
 }
 
 impl Bits {
@@ -142,7 +136,7 @@ mod tests {
     fn written(writes: &[(u64, u32)]) -> Bits {
         let mut writer = BitWriter::default();
         for &(bits, count) in writes {
-            writer.reserve(1);
+            writer.reserve(count.into());
             writer.write(bits, count);
         }
         writer.finish()

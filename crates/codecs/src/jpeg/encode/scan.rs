@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use andon_kernels::cpu;
-use andon_kernels::symbols::{Piece, Symbol, join, size};
+use andon_kernels::symbols::{BESIDE, Piece, Symbol, join, size};
 use andon_pixels::cores::{Cores, shared};
 use andon_pixels::{Error, Interrupt, Never, Result};
 
@@ -111,6 +111,7 @@ impl Scan {
                 }
             }
         }
+        drop(scan);
         writer.finish().stuff(&mut file);
         file.extend(END_OF_IMAGE);
         Ok(file)
@@ -146,7 +147,7 @@ impl Scan {
                 || {
                     // By value, so that it lives in registers.
                     let mut own = mem::take(writer);
-                    own.reserve(pieces.iter().map(|row| row.made).sum());
+                    own.reserve(pieces.iter().map(|row| row.bits).sum());
                     for column in 0..across {
                         for row in &mut pieces {
                             for piece in row.next(column) {
@@ -167,7 +168,8 @@ impl Scan {
 struct PieceRow {
     /// The first of them, and then what nobody reads.
     pieces: Vec<Piece>,
-    made: usize,
+    /// Of all of them.
+    bits: u64,
     /// Of each block, how many those are.
     of_block: Vec<u8>,
     /// Of the blocks of each MCU together.
@@ -180,23 +182,29 @@ impl PieceRow {
     fn make(&mut self, blocks: &Blocks, y: usize, count: usize, codes: &[[u32; 256]; 2]) {
         self.written = 0;
         self.of_block.clear();
-        // As many as all of the others could be at most.
-        self.pieces.resize(32 * count, Piece::default());
+        let row = y * blocks.wide..(y + 1) * blocks.wide;
+        let lengths = blocks.lengths.get(row.clone()).unwrap_or_default();
+        self.of_block
+            .extend(lengths.iter().map(|length| length / 2 + 1));
+        self.of_block.resize(count, 1);
+        let all: usize = self
+            .of_block
+            .iter()
+            .map(|&pieces| usize::from(pieces))
+            .sum();
+        if self.pieces.len() < all + BESIDE {
+            self.pieces.resize(all + BESIDE, Piece::default());
+        }
         let mut made = 0;
         if let Some(&first) = blocks.rows.get(y) {
-            let row = y * blocks.wide..(y + 1) * blocks.wide;
-            let lengths = &blocks.lengths[row.clone()];
             let (flat, symbols) = (&blocks.flat[row], &blocks.symbols[first..]);
             made = join(flat, lengths, symbols, codes, &mut self.pieces);
-            self.of_block
-                .extend(lengths.iter().map(|length| length / 2 + 1));
         }
-        for _ in self.of_block.len()..count {
-            let to = &mut self.pieces[made..made + 32];
-            made += join(&[0], &[1], &[Symbol::END], codes, to);
-            self.of_block.push(1);
+        for _ in lengths.len()..count {
+            made += join(&[0], &[1], &[Symbol::END], codes, &mut self.pieces[made..]);
         }
-        self.made = made;
+        let counts = self.pieces[..made].iter().map(|piece| piece.count());
+        self.bits = counts.map(u64::from).sum();
     }
 
     /// Counts the pieces of each MCU of `h` blocks.

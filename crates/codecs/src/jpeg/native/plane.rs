@@ -235,6 +235,7 @@ impl Samples {
         }
         let left = width - whole * side;
         if left > 0 {
+            let across = &across[..left.div_ceil(side) * self.kept.count()];
             let line = across.len() / side;
             let mut made = vec![0; across.len()];
             idct::blocks_to_rows(side, across, &factors, &mut made, line);
