@@ -14,8 +14,8 @@ use crate::cpu::Level;
 /// - `side`: samples per block side, 1, 2, 4 or 8 (N).
 /// - `coefficients`: N² per block, quantised, row-major by vertical then horizontal frequency.
 /// - `factors`: the quantisation factors in the same order (the first N² count).
-/// - `rows`: N rows of N × the number of blocks; `line`: samples from the beginning of one to that of the next. What lies
-///   between them stays as it is.
+/// - `rows`: N rows of N × the number of blocks; `line`: samples from the beginning of one to that of the next. Samples
+///   between the rows are left untouched.
 ///
 /// Error against the exact transform: at most 1 level. For N = 8 it is libjpeg's accurate integer transform,
 /// bit for bit.

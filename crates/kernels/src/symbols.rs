@@ -12,22 +12,21 @@ mod tests;
 
 use crate::cpu::with_modern_instructions;
 
+/// Where each coefficient of the zigzag order lies in a row-by-row block.
+#[rustfmt::skip]
+pub const ZIGZAG: [u8; 64] = [
+     0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
 /// Where a level of the zigzag order stands among those of a block.
 pub const PLACES: [u8; 64] = {
     let mut places = [0; 64];
-    let (mut u, mut v) = (0, 0);
     let mut k = 0;
     while k < 64 {
-        places[k] = 8 * u + v;
-        // Up to the right along every second diagonal, down to the left along the others, and on along the edge.
-        (u, v) = match ((u + v) % 2, u, v) {
-            (0, 7, _) => (7, v + 1),
-            (0, _, 0) => (u + 1, 0),
-            (0, ..) => (u + 1, v - 1),
-            (_, _, 7) => (u + 1, 7),
-            (_, 0, _) => (0, v + 1),
-            _ => (u - 1, v + 1),
-        };
+        places[k] = ZIGZAG[k] % 8 * 8 + ZIGZAG[k] / 8;
         k += 1;
     }
     places
@@ -94,7 +93,8 @@ pub const fn size(number: i16) -> u32 {
     16 - number.unsigned_abs().leading_zeros()
 }
 
-/// What follows a code of so many bits: the number, a negative one less one; and how many bits those are.
+/// The bits that follow the code of a number's size, and how many they are. Of a negative number they are those of the number
+/// less one (T.81, F.1.2.1).
 #[inline(always)]
 const fn number(number: i16) -> (u32, u32) {
     let size = size(number);

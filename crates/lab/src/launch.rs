@@ -279,7 +279,9 @@ impl Launched {
                 return Err(match self.address.listeners().first() {
                     Some(listener) => {
                         let owner = endpoint::owner(*listener);
-                        self.met(format!("{what}, where {owner} listens"))
+                        let what = format!("{what}, where {owner} listens");
+                        let output = self.last_words();
+                        LaunchError::Taken { what, output }
                     }
                     None => self.failed(what),
                 });
@@ -296,11 +298,13 @@ impl Launched {
                 Ok(_) => match self.stranger() {
                     Ok(None) => break,
                     Ok(Some(owner)) => {
-                        return Err(self.met(format!(
+                        let what = format!(
                             "{} answers, but belongs to {owner}, not to the server that was \
                              started",
                             self.address
-                        )));
+                        );
+                        let output = self.last_words();
+                        return Err(LaunchError::Taken { what, output });
                     }
                     Err(what) => what,
                 },
@@ -348,20 +352,14 @@ impl Launched {
     }
 
     fn failed(&mut self, what: String) -> LaunchError {
-        self.kill();
-        LaunchError::Server {
-            what,
-            output: self.last_output(),
-        }
+        let output = self.last_words();
+        LaunchError::Server { what, output }
     }
 
-    /// It met another one at its address.
-    fn met(&mut self, what: String) -> LaunchError {
+    /// Kills it, and gives the last lines that it printed.
+    fn last_words(&mut self) -> Vec<String> {
         self.kill();
-        LaunchError::Taken {
-            what,
-            output: self.last_output(),
-        }
+        self.last_output()
     }
 
     /// Sends the signal to the guard's children, once to each: what they leave behind becomes its child too.

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use andon_pixels::Subsampling;
 
-use super::header::quality::{Table, ZIGZAG};
+use andon_kernels::symbols::ZIGZAG;
+
+use super::header::quality::Table;
 
 /// The tables of luma and chroma for a quality of 1 to 100, in zigzag order.
 pub(super) fn tables(quality: u8, sub: Subsampling) -> [Table; 2] {

@@ -138,8 +138,7 @@ impl Scan {
             for (component, blocks) in self.components.iter().zip(band) {
                 let rows = row * component.v..(row + 1) * component.v;
                 for (y, pieces) in rows.zip(&mut free) {
-                    pieces.make(blocks, y, across * component.h, &codes[component.class]);
-                    pieces.count(component.h);
+                    pieces.make(blocks, y, (across, component.h), &codes[component.class]);
                 }
             }
             cpu::with_modern_instructions(
@@ -170,28 +169,28 @@ struct PieceRow {
     pieces: Vec<Piece>,
     /// Of all of them.
     bits: u64,
-    /// Of each block, how many those are.
-    of_block: Vec<u8>,
-    /// Of the blocks of each MCU together.
+    /// How many there are of each MCU's blocks together.
     of_mcu: Vec<u8>,
     written: usize,
 }
 
 impl PieceRow {
-    /// Makes those of row `y`, `count` blocks. Blocks beyond the picture have nothing new, and end.
-    fn make(&mut self, blocks: &Blocks, y: usize, count: usize, codes: &[[u32; 256]; 2]) {
+    /// Makes those of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the picture have nothing new, and end.
+    fn make(
+        &mut self,
+        blocks: &Blocks,
+        y: usize,
+        (across, h): (usize, usize),
+        codes: &[[u32; 256]; 2],
+    ) {
         self.written = 0;
-        self.of_block.clear();
         let row = y * blocks.wide..(y + 1) * blocks.wide;
         let lengths = blocks.lengths.get(row.clone()).unwrap_or_default();
-        self.of_block
-            .extend(lengths.iter().map(|length| length / 2 + 1));
-        self.of_block.resize(count, 1);
-        let all: usize = self
-            .of_block
-            .iter()
-            .map(|&pieces| usize::from(pieces))
-            .sum();
+        let of_block = |x| lengths.get(x).map_or(1, |length| length / 2 + 1);
+        let of_mcu = (0..across).map(|mcu| (mcu * h..(mcu + 1) * h).map(of_block).sum::<u8>());
+        self.of_mcu.clear();
+        self.of_mcu.extend(of_mcu);
+        let all: usize = self.of_mcu.iter().map(|&count| usize::from(count)).sum();
         if self.pieces.len() < all + BESIDE {
             self.pieces.resize(all + BESIDE, Piece::default());
         }
@@ -200,19 +199,11 @@ impl PieceRow {
             let (flat, symbols) = (&blocks.flat[row], &blocks.symbols[first..]);
             made = join(flat, lengths, symbols, codes, &mut self.pieces);
         }
-        for _ in lengths.len()..count {
+        for _ in lengths.len()..across * h {
             made += join(&[0], &[1], &[Symbol::END], codes, &mut self.pieces[made..]);
         }
         let counts = self.pieces[..made].iter().map(|piece| piece.count());
         self.bits = counts.map(u64::from).sum();
-    }
-
-    /// Counts the pieces of each MCU of `h` blocks.
-    fn count(&mut self, h: usize) {
-        let mcus = self.of_block.chunks_exact(h);
-        self.of_mcu.clear();
-        self.of_mcu
-            .extend(mcus.map(|blocks| blocks.iter().sum::<u8>()));
     }
 
     /// Those of MCU `column`, which is the next one.

@@ -1,9 +1,9 @@
 //! What is rounded away.
 
 use andon_kernels::fdct::{Quantiser, Step};
-use andon_kernels::symbols::PLACES;
+use andon_kernels::symbols::{PLACES, ZIGZAG};
 
-use crate::jpeg::header::quality::{Table, ZIGZAG};
+use crate::jpeg::header::quality::Table;
 
 /// Quantises with a table's steps.
 pub(super) fn quantiser(table: &Table, dead: &DeadZone) -> Quantiser {

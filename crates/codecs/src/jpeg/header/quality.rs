@@ -4,6 +4,8 @@
 //! Independent JPEG Group, so a quality from 1 to 100 can be found again exactly. Tables of another make
 //! get the quality whose steps are as coarse in sum.
 
+use andon_kernels::symbols::ZIGZAG;
+
 use crate::jpeg::tables;
 
 /// One quantization table in the file's (zigzag) order.
@@ -57,15 +59,6 @@ fn sum(steps: impl Iterator<Item = u16>) -> u32 {
 }
 
 const BYTE: u32 = 255;
-
-/// Where each coefficient of the zigzag order lies in a row-by-row block.
-#[rustfmt::skip]
-pub(crate) const ZIGZAG: [u8; 64] = [
-     0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
-    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
-    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-];
 
 /// T.81 table K.1.
 #[rustfmt::skip]

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use andon_kernels::idct;
+use andon_kernels::symbols::ZIGZAG;
 use andon_pixels::Grid;
 use andon_pixels::buffers::Buffer;
 
 use super::Refused;
 use super::segments::FrameHeader;
-use crate::jpeg::header::quality::ZIGZAG;
 
 /// Which coefficients an N×N picture of a block is made of.
 pub(super) struct Kept {
