@@ -12,8 +12,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::limits::Interrupt;
-
 /// A part of some work.
 pub type Task = Box<dyn FnOnce() + Send>;
 
@@ -85,7 +83,7 @@ impl<T: Send + 'static> Offered<T> {
 /// `Interrupted`, asked for before each piece that this core takes, and `Internal` when the work panicked on another core.
 pub fn shared<T: Send + 'static>(
     cores: &dyn Cores,
-    interrupt: &dyn Interrupt,
+    interrupted: &dyn Fn() -> bool,
     pieces: usize,
     work: impl Fn(usize) -> T + Send + Sync + 'static,
 ) -> Option<Result<Vec<T>>> {
@@ -111,7 +109,7 @@ pub fn shared<T: Send + 'static>(
     let mut made: Vec<Option<T>> = (0..pieces).map(|_| None).collect();
     let (mut helpers, mut missing) = (0, pieces);
     loop {
-        if interrupt.interrupted() {
+        if interrupted() {
             next.store(pieces, Ordering::Relaxed);
             return Some(Err(Error::Interrupted));
         }
@@ -167,7 +165,6 @@ const LOOKS: Duration = Duration::from_millis(1);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Never;
 
     /// Always has a core: a thread of its own for each task.
     struct Plenty;
@@ -211,10 +208,10 @@ mod tests {
 
     #[test]
     fn pieces_come_back_in_order_whoever_did_them() {
-        assert!(shared(&Alone, &Never, 9, |piece| piece).is_none());
-        assert!(shared(&Plenty, &Never, 1, |piece| piece).is_none());
+        assert!(shared(&Alone, &|| false, 9, |piece| piece).is_none());
+        assert!(shared(&Plenty, &|| false, 1, |piece| piece).is_none());
         for pieces in [2, 9, 100] {
-            let all = shared(&Plenty, &Never, pieces, |piece| piece * piece);
+            let all = shared(&Plenty, &|| false, pieces, |piece| piece * piece);
             let squares = (0..pieces).map(|piece| piece * piece).collect();
             assert_eq!(all, Some(Ok(squares)));
         }
@@ -222,13 +219,7 @@ mod tests {
 
     #[test]
     fn pieces_that_nobody_wants_any_more_are_left() {
-        struct Always;
-        impl Interrupt for Always {
-            fn interrupted(&self) -> bool {
-                true
-            }
-        }
-        let all = shared(&Plenty, &Always, 9, |piece| piece);
+        let all = shared(&Plenty, &|| true, 9, |piece| piece);
         assert_eq!(all, Some(Err(Error::Interrupted)));
     }
 
@@ -238,7 +229,7 @@ mod tests {
         let (sender, began) = mpsc::sync_channel::<()>(0);
         let began = std::sync::Mutex::new(began);
         // The piece of this core waits until the other one has its own.
-        let all = shared(&Plenty, &Never, 2, move |_| {
+        let all = shared(&Plenty, &|| false, 2, move |_| {
             if thread::current().id() == here {
                 let _ = began.lock().expect("one of us").recv();
             } else {

@@ -1,18 +1,24 @@
 //! Resampling planes with the help of idle cores, a band of rows at a time.
 
 use std::ops::Range;
+use std::sync::Mutex;
+
+use andon_kernels::parts::Part;
 
 use super::Kernel;
 use super::axis::Axis;
 use super::plane::{Resizable, resample_rows, window};
 use crate::buffers::Buffer;
 use crate::cores::shared;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frame::Grid;
 use crate::stage::Context;
 
 /// Result samples that a core makes at a time: a tenth of a millisecond or two.
-const SAMPLES_OF_BAND: u32 = 64 << 10;
+const SAMPLES_OF_BAND: usize = 64 << 10;
+
+/// Rows of a plane's result, and their samples.
+type Band<T> = (usize, Range<usize>, Part<T>);
 
 /// Brings planes to the sizes that their axes say, to the sample as [`super::resample`] does. `None`: no core is idle, and
 /// nothing was done.
@@ -21,36 +27,53 @@ pub(super) fn resample_shared<T: Resizable>(
     kernel: Kernel,
     context: &Context<'_>,
 ) -> Option<Result<Vec<Grid<T>>>> {
-    let bands: Vec<(usize, Range<usize>)> = (planes.iter().enumerate())
-        .flat_map(|(plane, (_, (x, y)))| {
-            let rows = if x.is_copy() && y.is_copy() { 0 } else { y.out };
-            let step = (SAMPLES_OF_BAND / x.out.max(1)).max(1);
-            let band = move |first: u32| (plane, first as usize..(first + step).min(rows) as usize);
-            (0..rows).step_by(step as usize).map(band)
-        })
+    if !context.cores.lends_soon() {
+        return None;
+    }
+    let bands = planes.iter().enumerate();
+    let bands: Vec<_> = bands
+        .flat_map(|(plane, (_, (x, y)))| bands_of(plane, x, y))
+        .map(|band| Mutex::new(Some(band)))
         .collect();
     let made = {
-        let (planes, bands) = (planes.to_vec(), bands.clone());
-        shared(context.cores, context.interrupt, bands.len(), move |band| {
-            let (plane, rows) = bands[band].clone();
+        let planes = planes.to_vec();
+        let interrupted = || context.interrupt.interrupted();
+        shared(context.cores, &interrupted, bands.len(), move |band| {
+            let band = bands[band].lock().ok().and_then(|mut band| band.take());
+            let (plane, rows, mut samples) =
+                band.ok_or_else(|| Error::Internal("a band is made once".to_owned()))?;
             let (grid, (x, y)) = &planes[plane];
-            let mut samples = Buffer::overwritten(rows.len() * x.out as usize);
             resample_rows(grid, x, y, kernel, rows, &mut samples)?;
-            Ok(samples)
+            Ok((plane, samples))
         })?
     };
     Some(made.and_then(|made| {
-        let mut made = bands.into_iter().zip(made).peekable();
+        let made: Vec<(usize, Part<T>)> = made.into_iter().collect::<Result<_>>()?;
+        let mut made = made.into_iter().peekable();
         let whole = |(plane, (grid, (x, y))): (usize, &(Grid<T>, (Axis, Axis)))| {
             if x.is_copy() && y.is_copy() {
                 return window(grid.clone(), x, y);
             }
-            let mut samples = Buffer::with_capacity(x.out as usize * y.out as usize);
-            while let Some((_, band)) = made.next_if(|((of, _), _)| *of == plane) {
-                samples.extend_from_slice(&band?);
-            }
-            Grid::from_buffer(x.out, y.out, samples)
+            let parts = std::iter::from_fn(|| made.next_if(|(of, _)| *of == plane));
+            // All but the last one go, and the rest is it.
+            let samples = parts.last().and_then(|(_, part)| part.into_whole());
+            Grid::from_samples(x.out, y.out, samples.unwrap_or_default())
         };
         planes.iter().enumerate().map(whole).collect()
     }))
+}
+
+/// The bands of a plane's result; none if there is nothing to resample.
+fn bands_of<T: Resizable>(plane: usize, x: &Axis, y: &Axis) -> Vec<Band<T>> {
+    if x.is_copy() && y.is_copy() {
+        return Vec::new();
+    }
+    let (width, height) = (x.out as usize, y.out as usize);
+    let step = (SAMPLES_OF_BAND / width.max(1)).max(1);
+    let bands = (0..height).step_by(step);
+    let bands = bands.map(|first| first..height.min(first + step));
+    let samples = Part::from(Buffer::overwritten(width * height).into_vec());
+    let parts = samples.split(bands.clone().map(|rows| rows.len() * width));
+    let bands = bands.zip(parts);
+    bands.map(|(rows, part)| (plane, rows, part)).collect()
 }

@@ -10,8 +10,8 @@ use crate::jpeg::header::layout::Layout;
 use crate::jpeg::header::markers::Header;
 use crate::jpeg::native::with_streams;
 
-/// Those that streams are for.
-const SCALES: [Scale; 3] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF];
+/// Those that streams are for, in full together with another core.
+const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];
 
 type Decoded = Result<Option<Vec<Grid<u8>>>>;
 
@@ -50,16 +50,18 @@ fn streams_change_no_answer_to_cut_and_damaged_files() {
     for mut bytes in photographs() {
         let length = bytes.len();
         for cut in [length - 3, length - 40, length * 3 / 4, length / 3] {
-            let [without, alone, lent] = three_ways(&bytes[..cut], Scale::QUARTER);
-            assert!(
-                without == alone && alone == lent,
-                "cut to {cut} of {length}"
-            );
+            for scale in [Scale::QUARTER, Scale::FULL] {
+                let [without, alone, lent] = three_ways(&bytes[..cut], scale);
+                assert!(
+                    without == alone && alone == lent,
+                    "cut to {cut} of {length}, {scale:?}"
+                );
+            }
         }
         for part in 2..20 {
             let place = length * part / 20;
             bytes[place] ^= 1 << (part % 8);
-            let [without, alone, lent] = three_ways(&bytes, SCALES[part % 3]);
+            let [without, alone, lent] = three_ways(&bytes, SCALES[part % 4]);
             assert!(
                 without == alone && alone == lent,
                 "damaged at {place} of {length}"
@@ -86,7 +88,7 @@ fn streams_change_no_answer_to_files_with_much_damage_anywhere() {
         let cores: [&dyn Cores; 2] = [&Alone, &Plenty];
         let how = Decode {
             cores: cores[dice.below(2)],
-            ..how(SCALES[dice.below(3)], SCALES[dice.below(3)], &limits)
+            ..how(SCALES[dice.below(4)], SCALES[dice.below(4)], &limits)
         };
         let decode = || own(&bytes, &header, &layout, &how);
         let [with, without] = [true, false].map(|it| with_streams(it, decode));

@@ -16,7 +16,7 @@ use super::output::Output;
 use super::plane::PlaneDecoder;
 use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
-use super::sequential::{Coder, coders, decode_row, decode_whole_row, ends};
+use super::sequential::{Coder, coders, decode_mcus, decode_row, ends};
 use super::{Refused, Request, bytes_held, within};
 
 /// A serialised index: [`HEAD`] bytes about the picture, then its entries, row by row of MCUs. It may come from a disk,
@@ -328,7 +328,7 @@ pub(crate) fn decode_part(
             coder.prediction = prediction.into();
         }
         let mut intervals = Intervals::begun(&data, restart, left);
-        let bits = decode_whole_row(&mut coders, across as usize, &mut intervals, bits)?;
+        let bits = decode_mcus(&mut coders, 0..across as usize, &mut intervals, bits)?;
         check(&bits)?;
         output.take(&lanes, &mut coders)?;
     }

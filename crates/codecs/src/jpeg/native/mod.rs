@@ -24,6 +24,7 @@ mod segments;
 mod sequential;
 mod split;
 mod streams;
+mod strips;
 
 use andon_pixels::{Cores, Grid};
 

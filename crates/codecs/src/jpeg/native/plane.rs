@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use andon_kernels::idct;
+use andon_kernels::parts::Part;
 use andon_kernels::symbols::ZIGZAG;
 use andon_pixels::Grid;
 use andon_pixels::buffers::Buffer;
@@ -133,7 +134,7 @@ struct Samples {
     kept: &'static Kept,
     width: u32,
     height: u32,
-    samples: Buffer<u8>,
+    samples: Part<u8>,
     /// Rows that were made.
     made: usize,
 }
@@ -177,6 +178,42 @@ impl PlaneDecoder {
         }
     }
 
+    /// Cuts them into those of strips of so many rows of blocks; nothing of them was made yet.
+    pub(super) fn split(self, strips: &[usize]) -> Vec<Self> {
+        let mut parts: Vec<_> = strips
+            .iter()
+            .map(|_| Self {
+                planes: Vec::new(),
+                fewer: Vec::new(),
+                ..self
+            })
+            .collect();
+        for plane in self.planes {
+            for (part, plane) in parts.iter_mut().zip(plane.split(strips)) {
+                part.planes.push(plane);
+            }
+        }
+        parts
+    }
+
+    /// Those of all strips.
+    pub(super) fn join(strips: Vec<Self>) -> Option<Self> {
+        let mut strips = strips.into_iter();
+        let mut whole = strips.next()?;
+        let mut of_planes: Vec<_> = whole.planes.drain(..).map(|plane| vec![plane]).collect();
+        for strip in strips {
+            for (of_plane, plane) in of_planes.iter_mut().zip(strip.planes) {
+                of_plane.push(plane);
+            }
+        }
+        let joined = of_planes
+            .into_iter()
+            .map(|strips| Samples::join(strips.into_iter()));
+        whole.planes = joined.collect::<Option<_>>()?;
+        whole.complete = whole.planes.iter().all(Samples::is_complete);
+        Some(whole)
+    }
+
     /// The planes of these sizes, which were asked for.
     pub(super) fn into_grids(
         self,
@@ -202,18 +239,56 @@ impl Samples {
             kept,
             width,
             height,
-            samples: Buffer::overwritten(width as usize * height as usize),
+            samples: Buffer::overwritten(width as usize * height as usize)
+                .into_vec()
+                .into(),
             made: 0,
         }
     }
 
     /// The plane, if every row was written.
     fn into_grid(self) -> Result<Grid<u8>, Refused> {
-        if self.made != self.height as usize {
+        if !self.is_complete() {
             return Err(Refused::Unsupported);
         }
-        let grid = Grid::from_buffer(self.width, self.height, self.samples);
-        grid.map_err(|_| Refused::Unsupported)
+        let samples = self.samples.into_whole().ok_or(Refused::Unsupported)?;
+        Grid::from_samples(self.width, self.height, samples).map_err(|_| Refused::Unsupported)
+    }
+
+    /// Cuts it into one for each strip of so many rows of blocks; nothing of it was made yet.
+    fn split(self, strips: &[usize]) -> Vec<Self> {
+        let (kept, width) = (self.kept, self.width);
+        let mut left = self.height as usize;
+        let mut heights = Vec::with_capacity(strips.len());
+        for rows in strips {
+            // The last row of blocks may reach beyond the picture.
+            let height = left.min(rows * kept.side);
+            heights.push(height);
+            left -= height;
+        }
+        let samples = (self.samples).split(heights.iter().map(|height| height * width as usize));
+        let strip = |(samples, height): (_, usize)| Self {
+            kept,
+            width,
+            height: height as u32,
+            samples,
+            made: 0,
+        };
+        samples.into_iter().zip(heights).map(strip).collect()
+    }
+
+    /// One of all its strips.
+    fn join(strips: impl Iterator<Item = Self>) -> Option<Self> {
+        let whole = |upper: Self, lower: Self| Self {
+            height: upper.height + lower.height,
+            made: upper.made + lower.made,
+            ..lower
+        };
+        let joined = strips.reduce(whole)?;
+        Some(Self {
+            samples: joined.samples.into_whole()?.into(),
+            ..joined
+        })
     }
 
     /// Writes the next row of blocks and tells whether it was the last.
@@ -244,7 +319,11 @@ impl Samples {
             }
         }
         self.made += rows;
-        self.made == height
+        self.is_complete()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.made == self.height as usize
     }
 }
 

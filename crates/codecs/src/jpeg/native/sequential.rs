@@ -15,6 +15,7 @@ use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
 use super::split::{self, Tail};
 use super::streams::Streams;
+use super::strips;
 use super::{Refused, Request, Scans, within};
 
 pub(super) fn decode(
@@ -206,6 +207,21 @@ fn decode_scan(
     // Where restart markers are to come but do not, the scan is broken.
     let is_one = tables.restart == 0 || tables.restart as usize >= across as usize * down as usize;
     let mut streams = None;
+    let mut planes = planes;
+    if full && is_one && samples >= SAMPLES_WORTH_IT {
+        let scan = strips::Scan {
+            data: &data,
+            tables,
+            frame,
+            header: scan,
+            size: (across, down),
+            samples,
+        };
+        planes = match strips::decode(scan, &coders, &lanes, planes, wanted) {
+            Ok(done) => return done,
+            Err(planes) => planes,
+        };
+    }
     if is_one && !split::rather(&data, &coders, samples, wanted.cores) {
         streams = Streams::new(&data, tables, scan, &coders, (across, down));
     }
@@ -237,7 +253,7 @@ fn decode_scan(
                 bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?;
             }
             (None, None, None) => {
-                bits = decode_whole_row(&mut coders, across as usize, &mut intervals, bits)?;
+                bits = decode_mcus(&mut coders, 0..across as usize, &mut intervals, bits)?;
             }
         }
         check(&bits)?;
@@ -250,13 +266,17 @@ fn decode_scan(
     output.planes()
 }
 
-/// Samples at full size from which on another core is worth waking to make them: about half a millisecond.
-const SAMPLES_WORTH_IT: usize = 2 << 20;
+/// Samples at full size from which on another core is worth waking to make them: about half a millisecond. Tests have small pictures.
+const SAMPLES_WORTH_IT: usize = if cfg!(any(test, fuzzing)) {
+    32 << 10
+} else {
+    2 << 20
+};
 
-/// Decodes one row of `across` MCUs into the coders' rows.
-pub(super) fn decode_whole_row<'a>(
+/// Decodes these MCUs of a row into the coders' rows.
+pub(super) fn decode_mcus<'a>(
     coders: &mut [Coder],
-    across: usize,
+    mcus: Range<usize>,
     intervals: &mut Intervals<'a>,
     bits: Bits<'a>,
 ) -> Result<Bits<'a>, Refused> {
@@ -265,7 +285,7 @@ pub(super) fn decode_whole_row<'a>(
         || {
             decode_row(
                 coders,
-                0..across,
+                mcus,
                 intervals,
                 bits,
                 #[inline(always)]

@@ -34,7 +34,7 @@ mod rows;
 
 use self::flat::Flat;
 use self::reader::{Cursor, Part, Reader};
-use self::rows::Rows;
+use self::rows::{MOST, Rows};
 
 /// Bytes of a scan from which on it gains from this.
 const WORTH_IT: usize = 32 << 10;
@@ -66,6 +66,8 @@ pub(super) struct Streams {
     end: u32,
     window: u32,
     window_end: u32,
+    /// How many bits are in the first one, if it is another length.
+    first: Option<u32>,
     /// What they have read of the window.
     parts: Vec<Part>,
     /// Where MCUs are known to begin, in the order of their bits, and how many of them were passed.
@@ -93,8 +95,21 @@ struct Known {
 struct Taken {
     part: usize,
     stretch: usize,
+    /// The first of them, of the stretch, and how many are left.
+    first: u32,
     mcus: usize,
     cursor: Cursor,
+}
+
+/// A place in the data from which on a row of MCUs is decoded, after some of the row before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// At which bit an MCU begins.
+    pub(super) position: u32,
+    /// How many MCUs come before the row.
+    pub(super) before: usize,
+    /// Of the scan's components.
+    pub(super) predictions: [i16; MOST],
 }
 
 impl Streams {
@@ -106,11 +121,10 @@ impl Streams {
         coders: &[Coder],
         (across, down): (u32, u32),
     ) -> Option<Self> {
-        let bytes = data.interval(0)?;
-        let is_taken = data.interval(1).is_none() && coders.iter().all(|coder| coder.side <= 4);
-        if !is_taken || !is_worth_it(bytes) {
+        if !are_for(data) || coders.iter().any(|coder| coder.side > 4) {
             return None;
         }
+        let bytes = data.interval(0)?;
         let end = u32::try_from(8 * bytes.len().checked_sub(PADDING)?).ok();
         let end = end.filter(|&end| end <= MOST_BITS)?;
         let blocks = coders
@@ -132,6 +146,7 @@ impl Streams {
             window: reader.window().clamp(LEAST_WINDOW, WINDOW),
             reader,
             window_end: 0,
+            first: None,
             parts: Vec::new(),
             known: Vec::new(),
             passed: 0,
@@ -207,6 +222,44 @@ impl Streams {
         Ok(bits)
     }
 
+    /// Lets the first window have so many bits, and those behind it so many at most.
+    pub(super) fn begin_with(&mut self, first: u32, behind: u32) {
+        let window = |bits: u32| bits.clamp(LEAST_WINDOW, self.window.max(LEAST_WINDOW));
+        (self.first, self.window) = (Some(window(first)), window(behind));
+    }
+
+    /// Does another core read, too?
+    pub(super) fn are_shared(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// An entry for the row that comes next. `bits` are those that the last row left behind, and the `coders`, of 1/8, still have it.
+    /// `None`: none is known near enough.
+    pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
+        let mut entry = Entry::default();
+        let predictions = entry.predictions.iter_mut().zip(coders);
+        let Some(taken) = &self.taken else {
+            entry.position = u32::try_from(bits.consumed()).ok()?;
+            predictions.for_each(|(it, coder)| *it = coder.prediction as i16);
+            return Some(entry);
+        };
+        let stretch = &self.parts[taken.part].stretches[taken.stretch];
+        let next = (stretch.read - taken.mcus) as u32;
+        let noted = stretch.begun.partition_point(|event| event.mcus <= next);
+        let event = stretch.begun[..noted].last()?;
+        entry.position = event.position;
+        entry.before = (next - event.mcus) as usize;
+        if event.mcus < taken.first || entry.before >= self.across {
+            return None;
+        }
+        // The last block of the MCU before it.
+        let mcu = self.across - entry.before - 1;
+        for (it, coder) in predictions {
+            *it = coder.row[(coder.v - 1) * coder.stride + (mcu + 1) * coder.h - 1];
+        }
+        Some(entry)
+    }
+
     /// How many MCUs from the one on that begins at bit `at` are flat, `most` at most; 0: hardly any.
     #[inline(always)]
     fn flat_mcus(&self, data: &Unstuffed, at: u64, most: usize) -> usize {
@@ -224,7 +277,10 @@ impl Streams {
     #[cold]
     fn read_window(&mut self, at: u32, wanted: &Request<'_>) -> Result<(), Refused> {
         let left = self.end - at;
-        let length = left.div_ceil(left.div_ceil(self.window).max(1));
+        let length = match self.first.take() {
+            Some(first) => first.min(left),
+            None => left.div_ceil(left.div_ceil(self.window).max(1)),
+        };
         let (middle, end) = (at + length / 2, at + length);
         self.window_end = end;
         let other = (length >= WORTH_ANOTHER_CORE).then(|| {
@@ -266,6 +322,7 @@ impl Streams {
                 self.taken = Some(Taken {
                     part: known.part,
                     stretch: known.stretch,
+                    first: known.mcu,
                     mcus: stretch.read - known.mcu as usize,
                     cursor: stretch.cursor(known.place),
                 });
@@ -274,6 +331,11 @@ impl Streams {
         }
         false
     }
+}
+
+/// Are streams for a scan with these data?
+pub(super) fn are_for(data: &Unstuffed) -> bool {
+    data.interval(1).is_none() && data.interval(0).is_some_and(is_worth_it)
 }
 
 /// Are streams faster here?

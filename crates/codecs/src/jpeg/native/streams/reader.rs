@@ -52,7 +52,7 @@ pub(super) struct Stretch {
     /// Where its values lie.
     chunks: Vec<Range<usize>>,
     /// Noted beginnings of MCUs: at which bit, which MCU, and where its values are.
-    begun: Vec<huffman::Event>,
+    pub(super) begun: Vec<huffman::Event>,
     /// The first MCU after the last error.
     sound: u32,
     /// How many MCUs it has read to their end, and where the next one begins.

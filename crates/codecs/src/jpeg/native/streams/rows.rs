@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::sequential::Coder;
 
 /// Components of a scan that this is for.
-const MOST: usize = 4;
+pub(super) const MOST: usize = 4;
 
 /// How a row of MCUs is laid out.
 pub(super) struct Rows {

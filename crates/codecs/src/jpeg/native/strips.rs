@@ -1,0 +1,371 @@
+//! A scan at full size, decoded by all idle cores in strips of rows.
+//!
+//! Where in the data a row of MCUs begins is not known before everything above it was read. So another core begins at the top, as if it
+//! were alone, while this one goes through the scan with [`super::streams`], which takes a fraction of a decode because at 1/8
+//! hardly anything is kept. It notes where each strip begins, and which DC predictions hold there, until what lies beyond is its own half of the work. From then on
+//! this core takes strips from the bottom, and both are done when they meet. All samples go straight to their place.
+//!
+//! Without streams that first pass would take too long, and [`super::split`] or [`super::output`] share the work.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use andon_pixels::cores::Offered;
+
+use super::bits::Bits;
+use super::entropy::Unstuffed;
+use super::output::Lane;
+use super::plane::PlaneDecoder;
+use super::scan::{ENDS_EARLY, Intervals, check};
+use super::segments::{FrameHeader, ScanHeader, Tables};
+use super::sequential::{self, Coder, decode_mcus};
+use super::streams::{self, Entry, Streams};
+use super::{Refused, Request};
+
+/// Samples of a strip, about: those of an eighth of a millisecond. Tests have small pictures.
+const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
+    4 << 10
+} else {
+    128 << 10
+};
+
+/// Sixteenths of the data that are looked through first for where strips begin: a little more than is needed by two cores, of which
+/// one has begun to decode meanwhile. And how many at a time where those were not enough.
+const FIRST_WINDOW: u64 = 10;
+const NEXT_WINDOW: u64 = 2;
+
+/// Cores that take strips from the bottom, beside this one.
+const MOST_HELPERS: usize = 6;
+
+/// A scan without restart markers.
+#[derive(Clone, Copy)]
+pub(super) struct Scan<'a> {
+    pub(super) data: &'a Arc<Unstuffed>,
+    pub(super) tables: &'a Tables,
+    pub(super) frame: &'a FrameHeader,
+    pub(super) header: &'a ScanHeader,
+    /// MCUs across and down.
+    pub(super) size: (u32, u32),
+    /// Of all its components.
+    pub(super) samples: usize,
+}
+
+/// Decodes the scan, if another core is idle and streams are fast. `Err`: if not, the planes as they were.
+pub(super) fn decode(
+    scan: Scan<'_>,
+    coders: &[Coder],
+    lanes: &[Lane],
+    planes: Vec<PlaneDecoder>,
+    wanted: &Request<'_>,
+) -> Result<Result<Vec<PlaneDecoder>, Refused>, Vec<PlaneDecoder>> {
+    if !wanted.cores.lends_soon() || !streams::are_for(scan.data) {
+        return Err(planes);
+    }
+    let rows = (scan.size.1 as usize * SAMPLES_OF_STRIP).div_ceil(scan.samples.max(1));
+    let (strips, others) = cut(scan.size.1 as usize, rows, lanes, planes);
+    let work = Arc::new(Work {
+        data: scan.data.clone(),
+        across: scan.size.0 as usize,
+        lanes: lanes.to_vec(),
+        left: Mutex::new(0..strips.len()),
+        strips: strips
+            .into_iter()
+            .map(|strip| Mutex::new(Some(strip)))
+            .collect(),
+    });
+    let from_top = {
+        let (work, coders) = (work.clone(), anew(coders));
+        Offered::to(wanted.cores, move || work.from_top(coders))
+    };
+    if !from_top.is_taken() {
+        let strips = work.strips.iter().filter_map(|strip| lock(strip).take());
+        let planes = join(strips.map(|strip| strip.planes), lanes, others);
+        return planes.map_or(Ok(Err(Refused::Unsupported)), Err);
+    }
+    let made = work.share(from_top, scan, rows, coders, wanted);
+    Ok(made.and_then(|made| join(made.into_iter(), lanes, others).ok_or(Refused::Unsupported)))
+}
+
+/// Rows of MCUs, and what becomes of them.
+struct Strip {
+    rows: usize,
+    /// Of each component of the scan.
+    planes: Vec<PlaneDecoder>,
+}
+
+/// A strip's number, and its samples.
+type Made = (usize, Result<Vec<PlaneDecoder>, Refused>);
+
+/// Strips of `rows` of the `down` rows of MCUs, and the planes that are not of this scan.
+fn cut(
+    down: usize,
+    rows: usize,
+    lanes: &[Lane],
+    planes: Vec<PlaneDecoder>,
+) -> (Vec<Strip>, Vec<Option<PlaneDecoder>>) {
+    let rows = (0..down).step_by(rows).map(|first| rows.min(down - first));
+    let mut strips: Vec<_> = rows
+        .map(|rows| Strip {
+            rows,
+            planes: Vec::with_capacity(lanes.len()),
+        })
+        .collect();
+    let mut planes: Vec<_> = planes.into_iter().map(Some).collect();
+    for lane in lanes {
+        let blocks: Vec<_> = strips.iter().map(|strip| strip.rows * lane.rows).collect();
+        let parts = planes[lane.component]
+            .take()
+            .map(|plane| plane.split(&blocks));
+        for (strip, part) in strips.iter_mut().zip(parts.into_iter().flatten()) {
+            strip.planes.push(part);
+        }
+    }
+    (strips, planes)
+}
+
+/// Puts the strips' planes back to the others.
+fn join(
+    strips: impl Iterator<Item = Vec<PlaneDecoder>>,
+    lanes: &[Lane],
+    mut planes: Vec<Option<PlaneDecoder>>,
+) -> Option<Vec<PlaneDecoder>> {
+    let mut parts: Vec<_> = lanes.iter().map(|_| Vec::new()).collect();
+    for strip in strips {
+        for (parts, part) in parts.iter_mut().zip(strip) {
+            parts.push(part);
+        }
+    }
+    for (lane, parts) in lanes.iter().zip(parts) {
+        planes[lane.component] = PlaneDecoder::join(parts);
+    }
+    planes.into_iter().collect()
+}
+
+/// What all cores share.
+struct Work {
+    data: Arc<Unstuffed>,
+    /// MCUs.
+    across: usize,
+    lanes: Vec<Lane>,
+    strips: Vec<Mutex<Option<Strip>>>,
+    /// Those that nobody has taken.
+    left: Mutex<Range<usize>>,
+}
+
+impl Work {
+    /// Takes part in the work at the strips, which another core has begun at `from_top`, until all are made.
+    fn share(
+        self: &Arc<Self>,
+        from_top: Offered<Vec<Made>>,
+        scan: Scan<'_>,
+        rows: usize,
+        coders: &[Coder],
+        wanted: &Request<'_>,
+    ) -> Result<Vec<Vec<PlaneDecoder>>, Refused> {
+        let mut others = vec![from_top];
+        let mut made = Vec::with_capacity(self.strips.len());
+        // What is wrong with the data the other core finds, too.
+        if let Ok(entries) = self.entries(scan, rows, wanted) {
+            let entries = Arc::new(entries);
+            while others.len() <= MOST_HELPERS {
+                let (work, entries, coders) = (self.clone(), entries.clone(), anew(coders));
+                let other = Offered::to(wanted.cores, move || {
+                    work.from_bottom(&entries, coders, &|| false)
+                });
+                if !other.is_taken() {
+                    break;
+                }
+                others.push(other);
+            }
+            made = self.from_bottom(&entries, anew(coders), wanted.interrupted);
+        }
+        if (wanted.interrupted)() {
+            self.stop();
+            return Err(Refused::Interrupted);
+        }
+        for other in others {
+            // A panic of ours: libjpeg may know better.
+            made.extend(other.wait().map_err(|_| Refused::Unsupported)?);
+        }
+        made.sort_unstable_by_key(|&(strip, _)| strip);
+        // The first error in the file's order counts, and everything before it was made.
+        let mut strips = Vec::with_capacity(made.len());
+        for (strip, planes) in made {
+            if strip != strips.len() {
+                return Err(Refused::Unsupported);
+            }
+            strips.push(planes?);
+        }
+        Some(strips)
+            .filter(|strips| strips.len() == self.strips.len())
+            .ok_or(Refused::Unsupported)
+    }
+
+    /// Where each strip of `rows` rows of MCUs begins, as far as that is known and worth knowing.
+    fn entries(
+        &self,
+        scan: Scan<'_>,
+        rows: usize,
+        wanted: &Request<'_>,
+    ) -> Result<Vec<Option<Entry>>, Refused> {
+        let planes = (0..scan.frame.components.len())
+            .map(|index| PlaneDecoder::new(scan.frame, index, std::iter::once(1)));
+        let planes: Vec<_> = planes.collect();
+        let (mut coders, _) = sequential::coders(scan.tables, scan.frame, scan.header, &planes)?;
+        let mut streams = Streams::new(scan.data, scan.tables, scan.header, &coders, scan.size)
+            .ok_or(Refused::Unsupported)?;
+        let length = 8 * self.data.len() as u64;
+        let part = |sixteenths: u64| (length / 16 * sixteenths) as u32;
+        streams.begin_with(part(FIRST_WINDOW), part(NEXT_WINDOW));
+        let mut bits = self.data.reader(0).ok_or(ENDS_EARLY)?;
+        let mut entries = Vec::with_capacity(self.strips.len());
+        for row in 0..scan.size.1 as usize {
+            if (wanted.interrupted)() {
+                return Err(Refused::Interrupted);
+            }
+            if row.is_multiple_of(rows) {
+                entries.push(streams.entry(&coders, &bits));
+                if !streams.are_shared() && self.are_enough(&entries, length) {
+                    break;
+                }
+            }
+            for coder in &mut coders {
+                coder.row.fill(0);
+            }
+            bits = streams.decode_row(&self.data, &mut coders, bits, wanted)?;
+            check(&bits)?;
+        }
+        Ok(entries)
+    }
+
+    /// Is what lies beyond the last entry no more than what is left before it? Then this core decodes it as one run, while the other
+    /// one is busy with the rest.
+    fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
+        let top = lock(&self.left).start;
+        let (Some(Some(last)), Some(Some(begun))) = (entries.last(), entries.get(top)) else {
+            return false;
+        };
+        // Bits and samples are about as much work.
+        let share = |bits: u64, strips: usize| {
+            bits as f64 / length as f64 + strips as f64 / self.strips.len() as f64
+        };
+        let (position, strip) = (u64::from(last.position), entries.len() - 1);
+        let before = position.saturating_sub(begun.position.into());
+        share(length.saturating_sub(position), self.strips.len() - strip)
+            <= share(before, strip - top)
+    }
+
+    /// Makes strip after strip from the top on.
+    fn from_top(&self, mut coders: Vec<Coder>) -> Vec<Made> {
+        let mut made = Vec::new();
+        let Some(mut bits) = self.data.reader(0) else {
+            return made;
+        };
+        while let Some(strip) = self.next() {
+            let planes = self.decode(strip, &mut coders, &mut bits);
+            if planes.is_err() {
+                // Nothing behind an error matters.
+                self.stop();
+            }
+            made.push((strip, planes));
+        }
+        made
+    }
+
+    /// Makes runs of strips from the bottom on.
+    fn from_bottom(
+        &self,
+        entries: &[Option<Entry>],
+        mut coders: Vec<Coder>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Vec<Made> {
+        let mut made = Vec::new();
+        while let Some((entry, run)) = self.next_run(entries) {
+            let bits = self.enter(&entry, &mut coders);
+            let Ok(mut bits) = bits else {
+                made.push((run.start, bits.map(|_| Vec::new())));
+                return made;
+            };
+            for strip in run {
+                if interrupted() {
+                    return made;
+                }
+                let planes = self.decode(strip, &mut coders, &mut bits);
+                let failed = planes.is_err();
+                made.push((strip, planes));
+                if failed {
+                    return made;
+                }
+            }
+        }
+        made
+    }
+
+    /// Takes the strip at the top.
+    fn next(&self) -> Option<usize> {
+        lock(&self.left).next()
+    }
+
+    /// Takes some strips at the bottom: many at first, for at each entry a part of a row is decoded in vain.
+    fn next_run(&self, entries: &[Option<Entry>]) -> Option<(Entry, Range<usize>)> {
+        let mut left = lock(&self.left);
+        let first = left.end.checked_sub((left.len() / 4).max(1))?;
+        let mut known = (left.start..=first).rev();
+        let (first, entry) = known.find_map(|strip| Some((strip, (*entries.get(strip)?)?)))?;
+        let run = first..left.end;
+        left.end = first;
+        Some((entry, run))
+    }
+
+    /// Leaves what nobody has taken.
+    fn stop(&self) {
+        let mut left = lock(&self.left);
+        left.end = left.start;
+    }
+
+    /// Where the strip of an entry begins.
+    fn enter(&self, entry: &Entry, coders: &mut [Coder]) -> Result<Bits<'_>, Refused> {
+        let bits = self.data.reader_at(entry.position);
+        for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {
+            coder.prediction = prediction.into();
+        }
+        let before = self.across - entry.before..self.across;
+        let bits = decode_mcus(coders, before, &mut Intervals::endless(&self.data), bits)?;
+        for coder in coders {
+            coder.row.fill(0);
+        }
+        Ok(bits)
+    }
+
+    /// Makes the samples of a strip that was taken, which begins with the next of `bits`.
+    fn decode<'a>(
+        &'a self,
+        strip: usize,
+        coders: &mut [Coder],
+        bits: &mut Bits<'a>,
+    ) -> Result<Vec<PlaneDecoder>, Refused> {
+        let strip = lock(&self.strips[strip]).take();
+        let mut strip = strip.ok_or(Refused::Unsupported)?;
+        let mut intervals = Intervals::endless(&self.data);
+        for _ in 0..strip.rows {
+            *bits = decode_mcus(coders, 0..self.across, &mut intervals, *bits)?;
+            check(bits)?;
+            for ((lane, plane), coder) in self.lanes.iter().zip(&mut strip.planes).zip(&mut *coders)
+            {
+                lane.write(plane, &coder.row);
+                coder.row.fill(0);
+            }
+        }
+        Ok(strip.planes)
+    }
+}
+
+/// The coders with nothing decoded yet.
+fn anew(coders: &[Coder]) -> Vec<Coder> {
+    coders.iter().map(Coder::anew).collect()
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whatever one who panicked had taken is not there any more.
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,178 @@
+//! A vector that several threads write, each a part of its own.
+//!
+//! Threads that outlive a call cannot borrow the parts of a slice. Here they own them: a vector is split without being copied,
+//! and is a vector again as soon as nobody has another part of it.
+
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
+
+/// Consecutive elements of a vector, which belong to nobody else.
+#[derive(Debug)]
+pub struct Part<T> {
+    whole: Arc<Whole<T>>,
+    first: NonNull<T>,
+    length: usize,
+}
+
+/// A vector in its pieces, for nobody but its parts may reach the elements.
+#[derive(Debug)]
+struct Whole<T> {
+    first: NonNull<T>,
+    length: usize,
+    capacity: usize,
+}
+
+impl<T> From<Vec<T>> for Part<T> {
+    fn from(vec: Vec<T>) -> Self {
+        let mut vec = ManuallyDrop::new(vec);
+        let (length, capacity) = (vec.len(), vec.capacity());
+        // An empty vector's is dangling, but not null.
+        let first = NonNull::new(vec.as_mut_ptr()).unwrap_or(NonNull::dangling());
+        Self {
+            whole: Arc::new(Whole {
+                first,
+                length,
+                capacity,
+            }),
+            first,
+            length,
+        }
+    }
+}
+
+impl<T> Part<T> {
+    /// Cuts it into parts of these lengths; what is left over belongs to nobody until the vector is whole again.
+    ///
+    /// # Panics
+    /// When it is shorter than all of them.
+    #[must_use]
+    pub fn split(self, lengths: impl IntoIterator<Item = usize>) -> Vec<Self> {
+        let mut cut = 0;
+        let part = |length: usize| {
+            let start = cut;
+            cut = (length.checked_add(cut))
+                .filter(|&end| end <= self.length)
+                .expect("a part within the whole");
+            // SAFETY: `start` is at most `self.length`, of as many elements of one allocation from `first` on.
+            let first = unsafe { self.first.add(start) };
+            Self {
+                whole: self.whole.clone(),
+                first,
+                length,
+            }
+        };
+        lengths.into_iter().map(part).collect()
+    }
+
+    /// The vector, all of it. `None`: somebody has another part of it.
+    #[must_use]
+    pub fn into_whole(self) -> Option<Vec<T>> {
+        let Self { whole, .. } = self;
+        let whole = ManuallyDrop::new(Arc::into_inner(whole)?);
+        Some(whole.vec())
+    }
+}
+
+impl<T> Whole<T> {
+    /// The vector. To be called once, when there are no parts of it.
+    fn vec(&self) -> Vec<T> {
+        // SAFETY: these are the pieces of a vector that was not dropped, and nothing else will make one of them: `into_whole`
+        // leaves it undropped, and `drop` comes last. Its parts, which pointed into it, are gone, for each has an `Arc` of it.
+        unsafe { Vec::from_raw_parts(self.first.as_ptr(), self.length, self.capacity) }
+    }
+}
+
+impl<T> Drop for Whole<T> {
+    fn drop(&mut self) {
+        drop(self.vec());
+    }
+}
+
+impl<T> Deref for Part<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: they are elements of a vector that lives as long as its parts, and no other part has them: a vector is one part
+        // at first, and `split` hands out what it cuts once, in order.
+        unsafe { slice::from_raw_parts(self.first.as_ptr(), self.length) }
+    }
+}
+
+impl<T> DerefMut for Part<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and this part is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.length) }
+    }
+}
+
+// SAFETY: a part is as good as a `&mut [T]` of elements that nobody else reaches, and whoever drops the last one drops a `Vec<T>`.
+unsafe impl<T: Send> Send for Part<T> {}
+// SAFETY: a shared part gives shared elements only.
+unsafe impl<T: Sync> Sync for Part<T> {}
+// SAFETY: parts share it only to keep the vector; its elements are sent as those of a `Vec<T>`.
+unsafe impl<T: Send> Send for Whole<T> {}
+// SAFETY: nothing of a shared one reaches the elements.
+unsafe impl<T: Send> Sync for Whole<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn parts_that_threads_write_are_a_vector_again_when_all_are_back() {
+        let mut vec = Vec::with_capacity(20);
+        vec.resize(12, 0);
+        let at = vec.as_ptr();
+        let parts = Part::from(vec).split([5, 0, 4]);
+        let threads: Vec<_> = (1..)
+            .zip(parts)
+            .map(|(number, mut part)| {
+                thread::spawn(move || {
+                    part.fill(number);
+                    part
+                })
+            })
+            .collect();
+        let mut parts: Vec<_> = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a part"))
+            .collect();
+        let last = parts.pop().expect("three parts");
+        drop(parts);
+        let vec = last.into_whole().expect("all parts are back");
+        assert_eq!(vec, [1, 1, 1, 1, 1, 3, 3, 3, 3, 0, 0, 0]);
+        assert_eq!((vec.as_ptr(), vec.capacity()), (at, 20));
+    }
+
+    #[test]
+    fn a_vector_of_which_somebody_has_a_part_is_not_whole() {
+        let mut parts = Part::from(vec![Box::new(7); 4]).split([1, 1, 2]);
+        let first = parts.remove(0);
+        assert!(first.into_whole().is_none());
+        let [second, last] = parts.try_into().expect("two are left");
+        let smaller = second.split([1]).remove(0);
+        assert_eq!(*smaller, [Box::new(7)]);
+        assert!(last.into_whole().is_none());
+        assert_eq!(smaller.into_whole(), Some(vec![Box::new(7); 4]));
+    }
+
+    #[test]
+    fn a_vector_that_is_never_whole_again_is_dropped_once() {
+        let value = Arc::new(());
+        let parts = Part::from(vec![value.clone(); 6]).split([2, 3]);
+        assert_eq!(Arc::strong_count(&value), 7);
+        drop(parts);
+        assert_eq!(Arc::strong_count(&value), 1);
+        assert_eq!(Part::from(Vec::<Arc<()>>::new()).into_whole(), Some(vec![]));
+    }
+
+    #[test]
+    #[should_panic(expected = "a part within the whole")]
+    fn parts_beyond_the_vector_are_refused() {
+        let _ = Part::from(vec![1, 2, 3]).split([2, 2]);
+    }
+}
