@@ -100,6 +100,15 @@ impl Unstuffed {
         Some(Bits::within(&self.bytes, self.range(index)?))
     }
 
+    /// The same from bit `position` of all data on, which is not before the interval.
+    pub(super) fn reader_within(&self, index: usize, position: u64) -> Option<Bits<'_>> {
+        let interval = self.range(index)?;
+        let begin = usize::try_from(position / 8).ok()?;
+        let mut bits = Bits::within(&self.bytes, begin..interval.end);
+        bits.take((position % 8) as u32);
+        Some(bits)
+    }
+
     /// A reader of the first restart interval from bit `position` on.
     pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
         let end = self.ends.first().copied().unwrap_or_default();

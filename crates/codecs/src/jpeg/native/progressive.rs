@@ -5,18 +5,21 @@
 //! those whose values are not kept. A mask of 64 bits per block holds them: how many correction bits stand
 //! between two symbols is one population count, where libjpeg walks coefficient by coefficient.
 //!
-//! Idle cores take scans, too ([`wave`]).
+//! All scans go through the picture together, some rows at a time, and idle cores take rows, too ([`wave`]).
 
 mod ac;
 mod dc;
+mod job;
 mod wave;
 
 use andon_pixels::buffers::Buffer;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use self::wave::{Job, Task, Wave};
+use self::job::{AcScan, Job, Task};
+use self::wave::Wave;
 use super::entropy::{self, Unstuffed};
 use super::plane::{PlaneDecoder, quant_of};
+use super::scan::{Position, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
 use super::{Refused, Request, Scans, within};
 
@@ -32,11 +35,16 @@ struct BlockRow {
 
 /// One of the rows, all of it 0 before the first scan.
 fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
-    let mut row = wave::lock(row);
+    let mut row = lock(row);
     if row.values.is_empty() {
         row.values = Buffer::filled(row.count, 0);
     }
     row
+}
+
+/// Locks what no code that may panic leaves half done: rows are coefficients, whatever they are.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A component's rows.
@@ -97,22 +105,24 @@ pub(super) fn decode(
         let mut data = Unstuffed::default();
         data.read(scan.coded);
         let work = if scan.header.first == 0 {
-            Task::Dc(dc::Scan::new(frame, scan, &planes)?)
+            Task::Dc(dc::Scan::new(frame, scan, &planes)?, Position::default())
         } else {
-            Task::Ac(wave::AcScan::new(scan, &planes)?)
+            Task::Ac(AcScan::new(scan, &planes)?, Position::default())
         };
+        let (_, down) = mcus(frame, &scan.header, &planes);
         let rows_per_mcu = match scan.header.components[..] {
             [alone] => planes[alone.index].v,
             _ => 1,
         };
-        jobs.push(Job::scan(scan, data, after, rows_per_mcu, work));
+        jobs.push(Job::scan(scan, data, after, (down, rows_per_mcu), work));
     }
     for (index, (plane, quant)) in planes.into_iter().zip(quants).enumerate() {
         let quant = quant.ok_or(Refused::Broken("a component has no scan"))?;
         let after = (0..jobs.len())
             .filter(|&job| jobs[job].is_of(index))
             .collect();
-        jobs.push(Job::samples(index, plane, quant, after));
+        let high = block_rows(frame, &plane);
+        jobs.push(Job::samples(index, plane, quant, after, high));
     }
     Wave::new(jobs, rows).run(wanted)
 }
@@ -139,13 +149,18 @@ fn places(from: u32, to: u32) -> u64 {
 }
 
 fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows {
-    let rows = frame.height.div_ceil(8 * frame.v_max) * plane.v;
     let row = || BlockRow {
         values: Buffer::default(),
         count: plane.stride * plane.kept.count(),
         masks: vec![0; if refined { plane.stride } else { 0 }],
     };
-    (0..rows).map(|_| Mutex::new(row())).collect()
+    let rows = 0..block_rows(frame, plane);
+    rows.map(|_| Mutex::new(row())).collect()
+}
+
+/// Rows of a component's blocks, with those that only fill up the last row of MCUs.
+fn block_rows(frame: &FrameHeader, plane: &PlaneDecoder) -> u32 {
+    frame.height.div_ceil(8 * frame.v_max) * plane.v
 }
 
 /// Every scan of the file, none of them kept beyond the ceiling.

@@ -40,6 +40,15 @@ impl<'a> Intervals<'a> {
         }
     }
 
+    /// Where the next MCU begins; `bits` are where the last one ended.
+    pub(super) fn position(&self, bits: &Bits<'_>) -> Position {
+        Position {
+            bit: bits.consumed(),
+            next: self.next,
+            left: self.left,
+        }
+    }
+
     /// One interval that has begun already and never ends.
     pub(super) fn endless(data: &'a Unstuffed) -> Self {
         Self::begun(data, 0, u32::MAX)
@@ -73,6 +82,35 @@ impl<'a> Intervals<'a> {
         self.next += 1;
         self.left = self.length - 1;
         Ok(begun)
+    }
+}
+
+/// A place between two MCUs of a scan.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Position {
+    bit: u64,
+    /// The next restart interval, and how many MCUs are left of this one.
+    next: usize,
+    left: u32,
+}
+
+impl Position {
+    /// Goes on from here in these data, with `restart` MCUs in an interval.
+    pub(super) fn reader(
+        self,
+        data: &Unstuffed,
+        restart: u32,
+    ) -> Result<(Intervals<'_>, Bits<'_>), Refused> {
+        let intervals = Intervals {
+            left: self.left,
+            next: self.next,
+            ..Intervals::new(data, restart)
+        };
+        let bits = match self.next.checked_sub(1) {
+            Some(interval) => data.reader_within(interval, self.bit).ok_or(ENDS_EARLY)?,
+            None => Bits::new(&[]),
+        };
+        Ok((intervals, bits))
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn decode(
     });
     let from_top = {
         let (work, coders) = (work.clone(), anew(coders));
-        Offered::to(wanted.cores, move || work.from_top(coders))
+        Offered::to(wanted.cores, move || work.decode_from_top(coders))
     };
     if !from_top.is_taken() {
         let strips = work.strips.iter().filter_map(|strip| lock(strip).take());
@@ -170,14 +170,14 @@ impl Work {
             while others.len() <= MOST_HELPERS {
                 let (work, entries, coders) = (self.clone(), entries.clone(), anew(coders));
                 let other = Offered::to(wanted.cores, move || {
-                    work.from_bottom(&entries, coders, &|| false)
+                    work.decode_from_bottom(&entries, coders, &|| false)
                 });
                 if !other.is_taken() {
                     break;
                 }
                 others.push(other);
             }
-            made = self.from_bottom(&entries, anew(coders), wanted.interrupted);
+            made = self.decode_from_bottom(&entries, anew(coders), wanted.interrupted);
         }
         if (wanted.interrupted)() {
             self.stop();
@@ -256,7 +256,7 @@ impl Work {
     }
 
     /// Makes strip after strip from the top on.
-    fn from_top(&self, mut coders: Vec<Coder>) -> Vec<Made> {
+    fn decode_from_top(&self, mut coders: Vec<Coder>) -> Vec<Made> {
         let mut made = Vec::new();
         let Some(mut bits) = self.data.reader(0) else {
             return made;
@@ -273,7 +273,7 @@ impl Work {
     }
 
     /// Makes runs of strips from the bottom on.
-    fn from_bottom(
+    fn decode_from_bottom(
         &self,
         entries: &[Option<Entry>],
         mut coders: Vec<Coder>,

@@ -1,19 +1,22 @@
 //! DC scans: one coefficient per block, first seen or refined, of one component or of several by turns.
 
+use std::ops::Range;
+
 use super::super::Refused;
 use super::super::bits::Bits;
 use super::super::huffman::{Meaning, Table};
 use super::super::plane::PlaneDecoder;
 use super::super::scan::{Intervals, check, mcus};
 use super::super::segments::FrameHeader;
-use super::wave::{MISSING_TABLE, Place};
+use super::job::MISSING_TABLE;
 use super::{BlockRow, Found, Rows, begun};
 
 /// A DC scan and what it needs to know of the frame.
 pub(super) struct Scan {
     components: Vec<Component>,
     across: usize,
-    down: u32,
+    /// Of the next DC coefficients.
+    predictions: [i32; 3],
     /// The bit position of what it brings.
     low: u32,
 }
@@ -36,7 +39,7 @@ impl Scan {
         scan: &Found<'_>,
         planes: &[PlaneDecoder],
     ) -> Result<Self, Refused> {
-        let (across, down) = mcus(frame, &scan.header, planes);
+        let (across, _) = mcus(frame, &scan.header, planes);
         let alone = scan.header.components.len() == 1;
         let component = |component: &super::super::segments::ScanComponent| {
             let plane = &planes[component.index];
@@ -58,39 +61,36 @@ impl Scan {
         Ok(Self {
             components: components.collect::<Result<_, _>>()?,
             across: across as usize,
-            down,
+            predictions: [0; 3],
             low: scan.header.low,
         })
     }
 
-    /// Decodes all of it.
-    pub(super) fn run(
-        &self,
-        mut intervals: Intervals<'_>,
+    /// Decodes these rows of MCUs, from `bits` on. In a scan of one component a row is one of its blocks.
+    pub(super) fn decode_rows<'a>(
+        &mut self,
+        intervals: &mut Intervals<'a>,
+        mut bits: Bits<'a>,
         rows: &[Rows],
-        place: &Place<'_>,
-    ) -> Result<(), Refused> {
-        let mut predictions = [0i32; 3];
-        let mut bits = Bits::new(&[]);
-        for mcu_row in 0..self.down {
-            // In a scan of one component a row is one of its blocks.
-            place.begin(mcu_row)?;
+        mcu_rows: Range<usize>,
+    ) -> Result<Bits<'a>, Refused> {
+        for mcu_row in mcu_rows {
             let mut locked: Vec<_> = (self.components.iter())
                 .map(|component| {
-                    let first = mcu_row as usize * component.v;
+                    let first = mcu_row * component.v;
                     let rows = &rows[component.index][first..first + component.v];
                     rows.iter().map(begun).collect::<Vec<_>>()
                 })
                 .collect();
             for mcu in 0..self.across {
                 if intervals.begin_mcu(&mut bits)? {
-                    predictions = [0; 3];
+                    self.predictions = [0; 3];
                 }
                 for ((component, rows), prediction) in self
                     .components
                     .iter()
                     .zip(&mut locked)
-                    .zip(&mut predictions)
+                    .zip(&mut self.predictions)
                 {
                     for row in rows {
                         component.blocks(row, mcu, &mut bits, prediction, self.low)?;
@@ -98,10 +98,8 @@ impl Scan {
                 }
             }
             check(&bits)?;
-            drop(locked);
-            place.done(mcu_row);
         }
-        Ok(())
+        Ok(bits)
     }
 }
 

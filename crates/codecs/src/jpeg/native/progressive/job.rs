@@ -1,0 +1,228 @@
+//! What is done with a progressive picture: its scans, and samples behind them, some rows at a time.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use andon_kernels::cpu::with_modern_instructions;
+use andon_pixels::buffers::Buffer;
+
+use super::super::Refused;
+use super::super::bits::Bits;
+use super::super::entropy::Unstuffed;
+use super::super::plane::{Kept, PlaneDecoder};
+use super::super::scan::{Intervals, Position, check};
+use super::super::segments::ScanHeader;
+use super::{BlockRow, Found, Rows, ac, begun, dc, lock};
+
+pub(super) const MISSING_TABLE: Refused = Refused::Broken("a scan's Huffman table is missing");
+
+/// One scan, or the samples of one component.
+pub(super) struct Job {
+    /// Only ever at one worker.
+    task: Mutex<Task>,
+    data: Unstuffed,
+    /// MCUs between restart markers; 0: none.
+    restart: u32,
+    /// Of a scan.
+    header: Option<ScanHeader>,
+    /// Its rows, and how many of them make a row of MCUs.
+    rows: u32,
+    rows_per_mcu: u32,
+    /// Jobs that this one has to stay behind; all of them come before it in the file.
+    pub(super) after: Vec<usize>,
+}
+
+pub(super) enum Task {
+    /// A scan, and where its next row begins.
+    Dc(dc::Scan, Position),
+    Ac(AcScan, Position),
+    Samples {
+        component: usize,
+        plane: PlaneDecoder,
+        quant: [u16; 64],
+    },
+    /// Nothing is left of it.
+    Done,
+}
+
+/// An AC scan.
+pub(super) struct AcScan {
+    component: usize,
+    coder: AcCoder,
+    kept: &'static Kept,
+    /// Blocks that it codes of a row.
+    wide: usize,
+}
+
+enum AcCoder {
+    First(ac::First),
+    Refine(ac::Refine),
+}
+
+impl Job {
+    pub(super) fn scan(
+        scan: &Found<'_>,
+        data: Unstuffed,
+        after: Vec<usize>,
+        (rows, rows_per_mcu): (u32, u32),
+        task: Task,
+    ) -> Self {
+        Self {
+            task: Mutex::new(task),
+            data,
+            restart: scan.tables.restart,
+            header: Some(scan.header.clone()),
+            rows,
+            rows_per_mcu,
+            after,
+        }
+    }
+
+    /// The samples of a component, behind all its scans.
+    pub(super) fn samples(
+        component: usize,
+        plane: PlaneDecoder,
+        quant: [u16; 64],
+        after: Vec<usize>,
+        rows: u32,
+    ) -> Self {
+        Self {
+            data: Unstuffed::default(),
+            restart: 0,
+            header: None,
+            rows,
+            rows_per_mcu: plane.v,
+            after,
+            task: Mutex::new(Task::Samples {
+                component,
+                plane,
+                quant,
+            }),
+        }
+    }
+
+    /// Is it a scan of this component?
+    pub(super) fn is_of(&self, component: usize) -> bool {
+        self.header.as_ref().is_some_and(|scan| scan.has(component))
+    }
+
+    /// Is it a scan of coefficients that `later` brings, too?
+    pub(super) fn adds_to(&self, later: &ScanHeader) -> bool {
+        let shared = |scan: &ScanHeader| {
+            scan.band() & later.band() != 0
+                && scan
+                    .components
+                    .iter()
+                    .any(|component| later.has(component.index))
+        };
+        self.header.as_ref().is_some_and(shared)
+    }
+
+    /// Does the rows of these rows of MCUs, and tells up to which one: more than are left are not there.
+    pub(super) fn perform(&self, mcus: Range<u32>, rows: &[Rows]) -> Result<u32, Refused> {
+        let mut task = lock(&self.task);
+        let end = self.rows.min(mcus.end * self.rows_per_mcu);
+        let own = (mcus.start * self.rows_per_mcu) as usize..end as usize;
+        match &mut *task {
+            Task::Dc(scan, position) => {
+                let (mut intervals, bits) = position.reader(&self.data, self.restart)?;
+                let bits = scan.decode_rows(&mut intervals, bits, rows, own)?;
+                *position = intervals.position(&bits);
+            }
+            Task::Ac(scan, position) => {
+                let (mut intervals, bits) = position.reader(&self.data, self.restart)?;
+                let rows = &rows[scan.component][own];
+                let bits = scan.decode_rows(&mut intervals, bits, rows)?;
+                *position = intervals.position(&bits);
+            }
+            Task::Samples {
+                component,
+                plane,
+                quant,
+            } => {
+                for row in &rows[*component][own] {
+                    let mut row = begun(row);
+                    plane.write_row(&row.values, quant);
+                    // Nobody comes to it any more.
+                    row.values = Buffer::default();
+                }
+            }
+            Task::Done => return Err(Refused::Unsupported),
+        }
+        Ok(mcus.end.min(self.mcu_rows()))
+    }
+
+    /// Entropy-coded bytes.
+    pub(super) fn size(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Rows of MCUs that it has rows of.
+    pub(super) fn mcu_rows(&self) -> u32 {
+        self.rows.div_ceil(self.rows_per_mcu)
+    }
+
+    /// Does it make samples?
+    pub(super) fn is_of_samples(&self) -> bool {
+        self.header.is_none()
+    }
+
+    /// The plane with the samples that it has made.
+    pub(super) fn take_plane(&self) -> Option<PlaneDecoder> {
+        match std::mem::replace(&mut *lock(&self.task), Task::Done) {
+            Task::Samples { plane, .. } => Some(plane),
+            _ => None,
+        }
+    }
+}
+
+impl AcScan {
+    pub(super) fn new(scan: &Found<'_>, planes: &[PlaneDecoder]) -> Result<Self, Refused> {
+        let component = scan.header.components[0];
+        let plane = &planes[component.index];
+        let codes = scan.tables.ac(component.ac_table).ok_or(MISSING_TABLE)?;
+        let coder = match scan.header.high {
+            0 => AcCoder::First(ac::First::new(&scan.header, codes, plane.kept)),
+            _ => AcCoder::Refine(ac::Refine::new(&scan.header, codes, plane.kept)),
+        };
+        Ok(Self {
+            component: component.index,
+            coder,
+            kept: plane.kept,
+            wide: plane.blocks_wide as usize,
+        })
+    }
+
+    /// Decodes some rows, from `bits` on.
+    fn decode_rows<'a>(
+        &mut self,
+        intervals: &mut Intervals<'a>,
+        bits: Bits<'a>,
+        rows: &[Mutex<BlockRow>],
+    ) -> Result<Bits<'a>, Refused> {
+        let (kept, wide) = (self.kept, self.wide);
+        match &mut self.coder {
+            AcCoder::First(coder) => decode_rows(coder, kept, wide, intervals, bits, rows),
+            AcCoder::Refine(coder) => decode_rows(coder, kept, wide, intervals, bits, rows),
+        }
+    }
+}
+
+fn decode_rows<'a>(
+    coder: &mut impl ac::Coder,
+    kept: &Kept,
+    wide: usize,
+    intervals: &mut Intervals<'a>,
+    mut bits: Bits<'a>,
+    rows: &[Mutex<BlockRow>],
+) -> Result<Bits<'a>, Refused> {
+    for row in rows {
+        let mut row = begun(row);
+        bits = with_modern_instructions(
+            #[inline(always)]
+            || ac::row(coder, kept, intervals, bits, &mut row, wide),
+        )?;
+        check(&bits)?;
+    }
+    Ok(bits)
+}
