@@ -10,14 +10,16 @@ use std::slice;
 use std::sync::Arc;
 
 /// Consecutive elements of a vector, which belong to nobody else.
+///
+/// Elements are `'static`: otherwise parts of one vector could be given different lifetimes.
 #[derive(Debug)]
-pub struct Part<T> {
+pub struct Part<T: 'static> {
     whole: Arc<Whole<T>>,
     first: NonNull<T>,
     length: usize,
 }
 
-/// A vector in its pieces, for nobody but its parts may reach the elements.
+/// The raw parts of a vector; only its [`Part`]s may access the elements.
 #[derive(Debug)]
 struct Whole<T> {
     first: NonNull<T>,
@@ -25,7 +27,7 @@ struct Whole<T> {
     capacity: usize,
 }
 
-impl<T> From<Vec<T>> for Part<T> {
+impl<T: 'static> From<Vec<T>> for Part<T> {
     fn from(vec: Vec<T>) -> Self {
         let mut vec = ManuallyDrop::new(vec);
         let (length, capacity) = (vec.len(), vec.capacity());
@@ -43,7 +45,7 @@ impl<T> From<Vec<T>> for Part<T> {
     }
 }
 
-impl<T> Part<T> {
+impl<T: 'static> Part<T> {
     /// Cuts it into parts of these lengths; what is left over belongs to nobody until the vector is whole again.
     ///
     /// # Panics
@@ -72,26 +74,31 @@ impl<T> Part<T> {
     pub fn into_whole(self) -> Option<Vec<T>> {
         let Self { whole, .. } = self;
         let whole = ManuallyDrop::new(Arc::into_inner(whole)?);
-        Some(whole.vec())
+        // SAFETY: the last `Arc` is gone, and with it the last part; `ManuallyDrop` keeps `drop` from making the vector again.
+        Some(unsafe { whole.vec() })
     }
 }
 
 impl<T> Whole<T> {
-    /// The vector. To be called once, when there are no parts of it.
-    fn vec(&self) -> Vec<T> {
-        // SAFETY: these are the pieces of a vector that was not dropped, and nothing else will make one of them: `into_whole`
-        // leaves it undropped, and `drop` comes last. Its parts, which pointed into it, are gone, for each has an `Arc` of it.
+    /// The vector.
+    ///
+    /// # Safety
+    /// To be called at most once, when there are no parts of it.
+    unsafe fn vec(&self) -> Vec<T> {
+        // SAFETY: these are the raw parts of a vector that `Part::from` has taken apart, and the caller promises that it is put
+        // together once, with nobody left who points into it.
         unsafe { Vec::from_raw_parts(self.first.as_ptr(), self.length, self.capacity) }
     }
 }
 
 impl<T> Drop for Whole<T> {
     fn drop(&mut self) {
-        drop(self.vec());
+        // SAFETY: nothing comes after `drop`, and each part has an `Arc` that would have prevented it.
+        drop(unsafe { self.vec() });
     }
 }
 
-impl<T> Deref for Part<T> {
+impl<T: 'static> Deref for Part<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -101,7 +108,7 @@ impl<T> Deref for Part<T> {
     }
 }
 
-impl<T> DerefMut for Part<T> {
+impl<T: 'static> DerefMut for Part<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `deref`, and this part is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.length) }
@@ -109,14 +116,9 @@ impl<T> DerefMut for Part<T> {
 }
 
 // SAFETY: a part is as good as a `&mut [T]` of elements that nobody else reaches, and whoever drops the last one drops a `Vec<T>`.
-unsafe impl<T: Send> Send for Part<T> {}
+unsafe impl<T: Send + 'static> Send for Part<T> {}
 // SAFETY: a shared part gives shared elements only.
-unsafe impl<T: Sync> Sync for Part<T> {}
-// SAFETY: parts share it only to keep the vector; its elements are sent as those of a `Vec<T>`.
-unsafe impl<T: Send> Send for Whole<T> {}
-// SAFETY: nothing of a shared one reaches the elements.
-unsafe impl<T: Send> Sync for Whole<T> {}
-
+unsafe impl<T: Sync + 'static> Sync for Part<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;

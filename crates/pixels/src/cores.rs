@@ -6,12 +6,14 @@
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::limits::Interrupt;
+
 /// A part of some work.
 pub type Task = Box<dyn FnOnce() + Send>;
 
@@ -67,11 +69,38 @@ impl<T: Send + 'static> Offered<T> {
     /// # Errors
     /// `Internal` when the work panicked on another core.
     pub fn wait(self) -> Result<T> {
+        self.wait_unless(&|| false)
+    }
+
+    /// The same, unless nobody wants it any more. The work is left to itself then.
+    ///
+    /// # Errors
+    /// As `wait`; `Interrupted`.
+    pub fn wait_unless(self, interrupted: &dyn Fn() -> bool) -> Result<T> {
         if let Some(work) = self.refused {
             work();
         }
-        let panicked = |_| Error::Internal("work on a lent core panicked".to_owned());
-        receive_soon(&self.result).map_err(panicked)
+        let looks = Looks::begin();
+        loop {
+            if interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let received = match looks.go_on() {
+                true => self
+                    .result
+                    .try_recv()
+                    .map_err(|error| error == TryRecvError::Empty),
+                false => (self.result.recv_timeout(A_MOMENT))
+                    .map_err(|error| error == RecvTimeoutError::Timeout),
+            };
+            match received {
+                Ok(result) => return Ok(result),
+                Err(true) => {}
+                Err(false) => {
+                    return Err(Error::Internal("work on a lent core panicked".to_owned()));
+                }
+            }
+        }
     }
 }
 
@@ -83,7 +112,7 @@ impl<T: Send + 'static> Offered<T> {
 /// `Interrupted`, asked for before each piece that this core takes, and `Internal` when the work panicked on another core.
 pub fn shared<T: Send + 'static>(
     cores: &dyn Cores,
-    interrupted: &dyn Fn() -> bool,
+    interrupt: &dyn Interrupt,
     pieces: usize,
     work: impl Fn(usize) -> T + Send + Sync + 'static,
 ) -> Option<Result<Vec<T>>> {
@@ -109,7 +138,7 @@ pub fn shared<T: Send + 'static>(
     let mut made: Vec<Option<T>> = (0..pieces).map(|_| None).collect();
     let (mut helpers, mut missing) = (0, pieces);
     loop {
-        if interrupted() {
+        if interrupt.interrupted() {
             next.store(pieces, Ordering::Relaxed);
             return Some(Err(Error::Interrupted));
         }
@@ -134,25 +163,50 @@ pub fn shared<T: Send + 'static>(
 
 /// Receives what another core is about to send: looks for it for a while before it sleeps.
 ///
-/// Being woken takes longer than most of these waits, and a thread may be woken on the core of whoever wakes it. Others
-/// that want this core get it at each look.
-///
 /// # Errors
 /// Nobody is left to send anything.
 pub fn receive_soon<T>(receiver: &Receiver<T>) -> std::result::Result<T, RecvError> {
-    let until = Instant::now() + LOOKS;
+    let looks = Looks::begin();
     loop {
         match receiver.try_recv() {
             Ok(value) => return Ok(value),
             Err(TryRecvError::Disconnected) => return Err(RecvError),
-            Err(TryRecvError::Empty) if Instant::now() >= until => return receiver.recv(),
-            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Empty) if looks.go_on() => {}
+            Err(TryRecvError::Empty) => return receiver.recv(),
+        }
+    }
+}
+
+/// Looking again and again for what another core is about to do, before one sleeps.
+///
+/// Being woken takes longer than most of these waits, and a thread may be woken on the core of whoever wakes it. Others
+/// that want this core get it at each look.
+#[derive(Debug)]
+pub struct Looks {
+    until: Instant,
+}
+
+impl Looks {
+    /// Before the first look.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self {
+            until: Instant::now() + LOOKS,
+        }
+    }
+
+    /// Waits until the next look is due. False: it is time to sleep.
+    #[must_use]
+    pub fn go_on(&self) -> bool {
+        if Instant::now() >= self.until {
+            return false;
         }
         // Two threads of one core share its units, and this one leaves them to the other.
         for _ in 0..PAUSES {
             hint::spin_loop();
         }
         thread::yield_now();
+        true
     }
 }
 
@@ -162,9 +216,13 @@ const PAUSES: u32 = 500;
 /// A part of a picture takes about a quarter of this.
 const LOOKS: Duration = Duration::from_millis(1);
 
+/// After which one who sleeps looks whether anybody still wants the picture.
+const A_MOMENT: Duration = Duration::from_millis(20);
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Never;
 
     /// Always has a core: a thread of its own for each task.
     struct Plenty;
@@ -208,10 +266,10 @@ mod tests {
 
     #[test]
     fn pieces_come_back_in_order_whoever_did_them() {
-        assert!(shared(&Alone, &|| false, 9, |piece| piece).is_none());
-        assert!(shared(&Plenty, &|| false, 1, |piece| piece).is_none());
+        assert!(shared(&Alone, &Never, 9, |piece| piece).is_none());
+        assert!(shared(&Plenty, &Never, 1, |piece| piece).is_none());
         for pieces in [2, 9, 100] {
-            let all = shared(&Plenty, &|| false, pieces, |piece| piece * piece);
+            let all = shared(&Plenty, &Never, pieces, |piece| piece * piece);
             let squares = (0..pieces).map(|piece| piece * piece).collect();
             assert_eq!(all, Some(Ok(squares)));
         }
@@ -219,8 +277,23 @@ mod tests {
 
     #[test]
     fn pieces_that_nobody_wants_any_more_are_left() {
-        let all = shared(&Plenty, &|| true, 9, |piece| piece);
+        struct Always;
+        impl Interrupt for Always {
+            fn interrupted(&self) -> bool {
+                true
+            }
+        }
+        let all = shared(&Plenty, &Always, 9, |piece| piece);
         assert_eq!(all, Some(Err(Error::Interrupted)));
+    }
+
+    #[test]
+    fn work_that_nobody_wants_any_more_is_not_waited_for() {
+        let (end, ends) = mpsc::channel::<()>();
+        let offered = Offered::to(&Plenty, move || ends.recv().is_ok());
+        assert_eq!(offered.wait_unless(&|| true), Err(Error::Interrupted));
+        // It goes on by itself.
+        assert_eq!(end.send(()), Ok(()));
     }
 
     #[test]
@@ -229,7 +302,7 @@ mod tests {
         let (sender, began) = mpsc::sync_channel::<()>(0);
         let began = std::sync::Mutex::new(began);
         // The piece of this core waits until the other one has its own.
-        let all = shared(&Plenty, &|| false, 2, move |_| {
+        let all = shared(&Plenty, &Never, 2, move |_| {
             if thread::current().id() == here {
                 let _ = began.lock().expect("one of us").recv();
             } else {

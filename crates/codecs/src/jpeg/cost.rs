@@ -25,7 +25,7 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let nanos = bytes as f64 * per_byte + stored as f64 * per_stored + decoded as f64 * 0.3;
     let coefficients = match scales.luma {
         _ if info.decoder_bytes > 0 => info.decoder_bytes,
-        // Its bands go to a lent core as they come.
+        // They become samples at once, row by row.
         Scale::FULL if !info.progressive && !native::in_full(bytes, stored) => 0,
         // Those that are kept, and 8 bytes more, for each block of 64 samples: between the scans of a
         // progressive picture, or from the middle of a sequential one on, if a core is lent.

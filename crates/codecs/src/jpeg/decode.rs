@@ -460,6 +460,23 @@ mod tests {
     }
 
     #[test]
+    fn scans_with_restart_intervals_that_end_within_rows_are_libjpegs_bit_for_bit() {
+        let limits = Limits::default();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
+        for name in ["progressive-restart.jpg", "restart-5.jpg", "restart-29.jpg"] {
+            let bytes = std::fs::read(fixtures.join(name)).expect("a fixture");
+            let header = Header::read(&bytes).expect("a header");
+            let layout = Layout::of(&header).expect("a layout");
+            for scale in [Scale::EIGHTH, Scale::FULL] {
+                let how = how(scale, scale, &limits);
+                let ours = own(&bytes, &header, &layout, &how).expect("decodes");
+                let theirs = turbo(&bytes, &header, &layout, &how).expect("decodes");
+                assert!(ours == Some(theirs), "{name} at {scale:?}");
+            }
+        }
+    }
+
+    #[test]
     fn chroma_of_its_own_scale_is_the_plane_of_that_scale() {
         let limits = Limits::default();
         for (name, bytes, header, layout) in samples() {

@@ -192,11 +192,8 @@ impl Resample {
             .zip(grids)
             .map(|(index, grid)| (grid, axes(index)))
             .collect();
-        // Bands of a plane are held beside the plane that they become, which is accounted for where the source is larger.
-        let shrinks = |(x, y): &(Axis, Axis)| x.out <= x.count && y.out <= y.count;
         let pixels = u64::from(self.to.0) * u64::from(self.to.1);
         if pixels >= WORTH_A_CORE
-            && planes.iter().all(|(_, axes)| shrinks(axes))
             && let Some(resampled) = resample_shared(&planes, self.kernel, context)
         {
             return resampled;

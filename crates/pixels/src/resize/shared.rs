@@ -37,8 +37,7 @@ pub(super) fn resample_shared<T: Resizable>(
         .collect();
     let made = {
         let planes = planes.to_vec();
-        let interrupted = || context.interrupt.interrupted();
-        shared(context.cores, &interrupted, bands.len(), move |band| {
+        shared(context.cores, context.interrupt, bands.len(), move |band| {
             let band = bands[band].lock().ok().and_then(|mut band| band.take());
             let (plane, rows, mut samples) =
                 band.ok_or_else(|| Error::Internal("a band is made once".to_owned()))?;

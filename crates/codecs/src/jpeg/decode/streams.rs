@@ -1,7 +1,10 @@
 //! Whether a scan is read by streams or one MCU after the other makes no difference: to no sample, and to no answer about a broken
 //! file.
 
-use andon_pixels::{Alone, Cores, Decode, Grid, Limits, Result, Scale};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use andon_pixels::{Alone, Cores, Decode, Grid, Interrupt, Limits, Model, Result, Scale, Task};
 
 use super::damage::Dice;
 use super::own;
@@ -30,6 +33,77 @@ fn streams_change_no_sample() {
             assert!(without == alone && alone == lent, "at {scale:?}");
         }
     }
+}
+
+/// One idle core, which begins with what it was lent only when all strips are made: after somebody wanted to lend more, which comes
+/// before them, it was asked once for each strip whether anybody still wants the picture.
+struct Late {
+    strips: usize,
+    asked: AtomicUsize,
+    begins: AtomicUsize,
+    lent: Mutex<Option<Task>>,
+}
+
+impl Cores for Late {
+    fn lend(&self, task: Task) -> Option<Task> {
+        let mut lent = self.lent.lock().expect("one thread");
+        if lent.is_none() {
+            return lent.replace(task);
+        }
+        let begins = self.asked.load(Ordering::Relaxed) + self.strips;
+        self.begins.store(begins, Ordering::Relaxed);
+        Some(task)
+    }
+
+    fn lends_soon(&self) -> bool {
+        true
+    }
+}
+
+impl Interrupt for Late {
+    fn interrupted(&self) -> bool {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if asked == self.begins.load(Ordering::Relaxed) {
+            let lent = self.lent.lock().expect("one thread").take();
+            lent.expect("something was lent")();
+        }
+        false
+    }
+}
+
+#[test]
+fn strips_that_are_decoded_from_their_entries_are_what_they_are_from_the_top() {
+    let mut checked = 0;
+    for bytes in photographs() {
+        let header = Header::read(&bytes).expect("a header");
+        let layout = Layout::of(&header).expect("a layout");
+        let has_restart_markers = bytes.windows(2).any(|pair| pair == [0xff, 0xdd]);
+        if header.progressive || has_restart_markers {
+            continue;
+        }
+        let limits = Limits::default();
+        let how = how(Scale::FULL, Scale::FULL, &limits);
+        let alone = own(&bytes, &header, &layout, &how).expect("decodes");
+        // In tests a strip is a row of MCUs.
+        let Model::YCbCr { sub, .. } = layout.model else {
+            continue;
+        };
+        let late = Late {
+            strips: header.height.div_ceil(8 * u32::from(sub.v)) as usize,
+            asked: AtomicUsize::new(0),
+            begins: AtomicUsize::new(usize::MAX),
+            lent: Mutex::new(None),
+        };
+        let how = Decode {
+            cores: &late,
+            interrupt: &late,
+            ..how
+        };
+        let lent = with_streams(true, || own(&bytes, &header, &layout, &how));
+        assert!(lent.expect("decodes") == alone);
+        checked += 1;
+    }
+    assert!(checked > 0, "no sequential photograph");
 }
 
 #[test]

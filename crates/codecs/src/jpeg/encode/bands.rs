@@ -87,7 +87,7 @@ impl Parts {
         let parts = Arc::new(self);
         let apart = {
             let parts = parts.clone();
-            shared(cores, &|| interrupt.interrupted(), count, move |band| {
+            shared(cores, interrupt, count, move |band| {
                 let border = |band: usize| band * rows / count;
                 parts.band(border(band)..border(band + 1), &Never)
             })

@@ -93,7 +93,7 @@ impl Scan {
         let scan = Arc::new(self);
         let apart = {
             let scan = scan.clone();
-            shared(cores, &|| interrupt.interrupted(), count, move |band| {
+            shared(cores, interrupt, count, move |band| {
                 let mut writer = BitWriter::new(bits / count as u64);
                 scan.write_band(band, &mut writer, &Never)?;
                 Ok(writer.finish())

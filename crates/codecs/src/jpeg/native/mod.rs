@@ -26,6 +26,8 @@ mod split;
 mod streams;
 mod strips;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use andon_pixels::{Cores, Grid};
 
 pub(crate) use self::index::{Index, MOST_INDEX_BYTES, decode_part, index};
@@ -80,10 +82,16 @@ pub(crate) struct Request<'a> {
     pub(crate) scans: u32,
     /// Ceiling on bytes held.
     pub(crate) memory: u64,
-    /// Asked once per row of MCUs.
+    /// Asked once per row of MCUs, or for a few of them.
     pub(crate) interrupted: &'a dyn Fn() -> bool,
     /// Idle cores that may be borrowed.
     pub(crate) cores: &'a dyn Cores,
+}
+
+/// Locks what no code that may panic leaves half done: coefficients, whatever they are, and what somebody has taken is not there any
+/// more.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn within(name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
@@ -160,7 +168,7 @@ fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
             .iter()
             .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
         let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
-        // At full size a sequential picture is never cut in two.
+        // At full size nothing of a sequential picture is held, but for those that `split::in_full` says, which are accounted for.
         let coefficients = if frame.progressive || largest < 64 {
             2 * largest + 8
         } else {

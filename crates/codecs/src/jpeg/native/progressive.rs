@@ -13,7 +13,7 @@ mod job;
 mod wave;
 
 use andon_pixels::buffers::Buffer;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use self::job::{AcScan, Job, Task};
 use self::wave::Wave;
@@ -21,7 +21,7 @@ use super::entropy::{self, Unstuffed};
 use super::plane::{PlaneDecoder, quant_of};
 use super::scan::{Position, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
-use super::{Refused, Request, Scans, within};
+use super::{Refused, Request, Scans, lock, within};
 
 /// The coefficients of one row of a component's blocks while scans add to them.
 struct BlockRow {
@@ -40,11 +40,6 @@ fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
         row.values = Buffer::filled(row.count, 0);
     }
     row
-}
-
-/// Locks what no code that may panic leaves half done: rows are coefficients, whatever they are.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A component's rows.

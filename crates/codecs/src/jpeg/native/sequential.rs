@@ -193,13 +193,13 @@ fn decode_scan(
     frame: &FrameHeader,
     scan: &ScanHeader,
     data: Unstuffed,
-    planes: Vec<PlaneDecoder>,
+    mut planes: Vec<PlaneDecoder>,
     wanted: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let (across, down) = mcus(frame, scan, &planes);
     let (mut coders, lanes) = coders(tables, frame, scan, &planes)?;
     let data = Arc::new(data);
-    // An idle core decodes the second half of the scan, or makes the samples where they are much of the work.
+    // An idle core decodes strips or the second half of the scan, or makes the samples where they are much of the work.
     let full = coders.iter().any(|coder| coder.side == 8);
     let mut tail = None;
     let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
@@ -207,7 +207,6 @@ fn decode_scan(
     // Where restart markers are to come but do not, the scan is broken.
     let is_one = tables.restart == 0 || tables.restart as usize >= across as usize * down as usize;
     let mut streams = None;
-    let mut planes = planes;
     if full && is_one && samples >= SAMPLES_WORTH_IT {
         let scan = strips::Scan {
             data: &data,

@@ -11,7 +11,8 @@
 //! Long scans are read in windows, so that what is held does not grow with them. An idle core reads the second half of each
 //! with streams of its own. (Most of the next window ahead, while samples are made here, took longer than that.)
 //!
-//! It is for pictures at 1/2 and smaller. In full, where every coefficient takes a look-up of its own here and on the way to its
+//! It is for pictures at 1/2 and smaller, and finds where strips of a picture in full begin ([`super::strips`]). To decode in full,
+//! where every coefficient takes a look-up of its own here and on the way to its
 //! row, and two a look-up without streams, it gained nothing.
 
 use std::sync::Arc;
@@ -68,6 +69,8 @@ pub(super) struct Streams {
     window_end: u32,
     /// How many bits are in the first one, if it is another length.
     first: Option<u32>,
+    /// Did another core read some of them?
+    shared: bool,
     /// What they have read of the window.
     parts: Vec<Part>,
     /// Where MCUs are known to begin, in the order of their bits, and how many of them were passed.
@@ -147,6 +150,7 @@ impl Streams {
             reader,
             window_end: 0,
             first: None,
+            shared: false,
             parts: Vec::new(),
             known: Vec::new(),
             passed: 0,
@@ -228,9 +232,9 @@ impl Streams {
         (self.first, self.window) = (Some(window(first)), window(behind));
     }
 
-    /// Does another core read, too?
+    /// Did another core read, too?
     pub(super) fn are_shared(&self) -> bool {
-        self.parts.len() > 1
+        self.shared
     }
 
     /// An entry for the row that comes next. `bits` are those that the last row left behind, and the `coders`, of 1/8, still have it.
@@ -298,6 +302,7 @@ impl Streams {
         // A panic of ours: then it is decoded here.
         let other = other.and_then(|other| other.wait().ok().flatten());
         self.parts.extend(other);
+        self.shared |= self.parts.len() > 1;
         self.known.clear();
         let parts = self.parts.iter().enumerate();
         let known = parts.flat_map(|(number, part)| part.known(number));

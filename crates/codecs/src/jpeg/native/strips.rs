@@ -1,26 +1,29 @@
 //! A scan at full size, decoded by all idle cores in strips of rows.
 //!
-//! Where in the data a row of MCUs begins is not known before everything above it was read. So another core begins at the top, as if it
-//! were alone, while this one goes through the scan with [`super::streams`], which takes a fraction of a decode because at 1/8
-//! hardly anything is kept. It notes where each strip begins, and which DC predictions hold there, until what lies beyond is its own half of the work. From then on
-//! this core takes strips from the bottom, and both are done when they meet. All samples go straight to their place.
+//! Where a row of MCUs begins in the data is not known before everything above it has been read. So one worker, the top worker, decodes from the
+//! top, as if it were alone. Meanwhile the requesting thread goes through the scan with [`super::streams`], which takes a fraction of a
+//! decode because at 1/8 hardly anything is kept. It notes where each strip begins, and which DC predictions hold there, until what lies
+//! beyond is its own half of the work. From then on it takes strips from the bottom, as do other workers, and all are done when they meet.
+//! All samples go straight to their place.
 //!
 //! Without streams that first pass would take too long, and [`super::split`] or [`super::output`] share the work.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
+use andon_pixels::Error;
 use andon_pixels::cores::Offered;
 
 use super::bits::Bits;
 use super::entropy::Unstuffed;
 use super::output::Lane;
 use super::plane::PlaneDecoder;
-use super::scan::{ENDS_EARLY, Intervals, check};
+use super::scan::{Intervals, check};
 use super::segments::{FrameHeader, ScanHeader, Tables};
 use super::sequential::{self, Coder, decode_mcus};
 use super::streams::{self, Entry, Streams};
-use super::{Refused, Request};
+use super::{Refused, Request, lock};
 
 /// Samples of a strip, about: those of an eighth of a millisecond. Tests have small pictures.
 const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
@@ -29,12 +32,12 @@ const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
     128 << 10
 };
 
-/// Sixteenths of the data that are looked through first for where strips begin: a little more than is needed by two cores, of which
-/// one has begun to decode meanwhile. And how many at a time where those were not enough.
+/// Sixteenths of the data that are looked through first for where strips begin: a little more than is needed if there are two workers, of which
+/// the top one has begun to decode meanwhile. And how many at a time where those were not enough.
 const FIRST_WINDOW: u64 = 10;
 const NEXT_WINDOW: u64 = 2;
 
-/// Cores that take strips from the bottom, beside this one.
+/// Workers that take strips from the bottom, beside the requesting thread.
 const MOST_HELPERS: usize = 6;
 
 /// A scan without restart markers.
@@ -61,28 +64,35 @@ pub(super) fn decode(
     if !wanted.cores.lends_soon() || !streams::are_for(scan.data) {
         return Err(planes);
     }
+    let Some(index) = Index::new(scan) else {
+        return Err(planes);
+    };
     let rows = (scan.size.1 as usize * SAMPLES_OF_STRIP).div_ceil(scan.samples.max(1));
     let (strips, others) = cut(scan.size.1 as usize, rows, lanes, planes);
     let work = Arc::new(Work {
         data: scan.data.clone(),
         across: scan.size.0 as usize,
         lanes: lanes.to_vec(),
-        left: Mutex::new(0..strips.len()),
+        left: Mutex::new(Left {
+            strips: 0..strips.len(),
+            workers: 2,
+        }),
+        stopped: AtomicBool::new(false),
         strips: strips
             .into_iter()
             .map(|strip| Mutex::new(Some(strip)))
             .collect(),
     });
-    let from_top = {
+    let top = {
         let (work, coders) = (work.clone(), anew(coders));
         Offered::to(wanted.cores, move || work.decode_from_top(coders))
     };
-    if !from_top.is_taken() {
+    if !top.is_taken() {
         let strips = work.strips.iter().filter_map(|strip| lock(strip).take());
         let planes = join(strips.map(|strip| strip.planes), lanes, others);
         return planes.map_or(Ok(Err(Refused::Unsupported)), Err);
     }
-    let made = work.share(from_top, scan, rows, coders, wanted);
+    let made = work.share(top, index, rows, coders, wanted);
     Ok(made.and_then(|made| join(made.into_iter(), lanes, others).ok_or(Refused::Unsupported)))
 }
 
@@ -148,45 +158,58 @@ struct Work {
     across: usize,
     lanes: Vec<Lane>,
     strips: Vec<Mutex<Option<Strip>>>,
+    left: Mutex<Left>,
+    /// Nothing more of it is needed.
+    stopped: AtomicBool,
+}
+
+struct Left {
     /// Those that nobody has taken.
-    left: Mutex<Range<usize>>,
+    strips: Range<usize>,
+    /// Among whom they are divided.
+    workers: usize,
+}
+
+/// A reader of the scan at 1/8, in search of where strips begin.
+struct Index {
+    coders: Vec<Coder>,
+    streams: Streams,
+    down: usize,
+}
+
+impl Index {
+    fn new(scan: Scan<'_>) -> Option<Self> {
+        // Nothing is written to them.
+        let planes = (0..scan.frame.components.len())
+            .map(|index| PlaneDecoder::new(scan.frame, index, std::iter::empty()));
+        let planes: Vec<_> = planes.collect();
+        let coders = sequential::coders(scan.tables, scan.frame, scan.header, &planes);
+        let (coders, _) = coders.ok()?;
+        let streams = Streams::new(scan.data, scan.tables, scan.header, &coders, scan.size);
+        Some(Self {
+            streams: streams?,
+            coders,
+            down: scan.size.1 as usize,
+        })
+    }
 }
 
 impl Work {
-    /// Takes part in the work at the strips, which another core has begun at `from_top`, until all are made.
+    /// Takes part in the work at the strips, which another worker has begun at the `top`, until all are made.
     fn share(
         self: &Arc<Self>,
-        from_top: Offered<Vec<Made>>,
-        scan: Scan<'_>,
+        top: Offered<Vec<Made>>,
+        index: Index,
         rows: usize,
         coders: &[Coder],
         wanted: &Request<'_>,
     ) -> Result<Vec<Vec<PlaneDecoder>>, Refused> {
-        let mut others = vec![from_top];
-        let mut made = Vec::with_capacity(self.strips.len());
-        // What is wrong with the data the other core finds, too.
-        if let Ok(entries) = self.entries(scan, rows, wanted) {
-            let entries = Arc::new(entries);
-            while others.len() <= MOST_HELPERS {
-                let (work, entries, coders) = (self.clone(), entries.clone(), anew(coders));
-                let other = Offered::to(wanted.cores, move || {
-                    work.decode_from_bottom(&entries, coders, &|| false)
-                });
-                if !other.is_taken() {
-                    break;
-                }
-                others.push(other);
-            }
-            made = self.decode_from_bottom(&entries, anew(coders), wanted.interrupted);
-        }
-        if (wanted.interrupted)() {
+        let made = self.share_all(top, index, rows, coders, wanted);
+        if made.is_err() {
+            // Workers may still be at it.
             self.stop();
-            return Err(Refused::Interrupted);
         }
-        for other in others {
-            // A panic of ours: libjpeg may know better.
-            made.extend(other.wait().map_err(|_| Refused::Unsupported)?);
-        }
+        let mut made = made?;
         made.sort_unstable_by_key(|&(strip, _)| strip);
         // The first error in the file's order counts, and everything before it was made.
         let mut strips = Vec::with_capacity(made.len());
@@ -201,25 +224,62 @@ impl Work {
             .ok_or(Refused::Unsupported)
     }
 
+    /// What all workers make, in any order.
+    fn share_all(
+        self: &Arc<Self>,
+        top: Offered<Vec<Made>>,
+        index: Index,
+        rows: usize,
+        coders: &[Coder],
+        wanted: &Request<'_>,
+    ) -> Result<Vec<Made>, Refused> {
+        let mut others = vec![top];
+        let entries = Arc::new(self.entries(index, rows, wanted)?);
+        while others.len() <= MOST_HELPERS {
+            let (work, entries, coders) = (self.clone(), entries.clone(), anew(coders));
+            let other = Offered::to(wanted.cores, move || {
+                work.decode_from_bottom(&entries, coders, &|| false)
+            });
+            if !other.is_taken() {
+                break;
+            }
+            others.push(other);
+            lock(&self.left).workers += 1;
+        }
+        let mut made = self.decode_from_bottom(&entries, anew(coders), wanted.interrupted);
+        for other in others {
+            made.extend(other.wait_unless(wanted.interrupted).map_err(|error| {
+                match error {
+                    Error::Interrupted => Refused::Interrupted,
+                    // A panic of ours: libjpeg may know better.
+                    _ => Refused::Unsupported,
+                }
+            })?);
+        }
+        Ok(made)
+    }
+
     /// Where each strip of `rows` rows of MCUs begins, as far as that is known and worth knowing.
+    /// Fails only when nobody wants the picture any more: what is wrong with the data, the top worker finds, too.
     fn entries(
         &self,
-        scan: Scan<'_>,
+        index: Index,
         rows: usize,
         wanted: &Request<'_>,
     ) -> Result<Vec<Option<Entry>>, Refused> {
-        let planes = (0..scan.frame.components.len())
-            .map(|index| PlaneDecoder::new(scan.frame, index, std::iter::once(1)));
-        let planes: Vec<_> = planes.collect();
-        let (mut coders, _) = sequential::coders(scan.tables, scan.frame, scan.header, &planes)?;
-        let mut streams = Streams::new(scan.data, scan.tables, scan.header, &coders, scan.size)
-            .ok_or(Refused::Unsupported)?;
+        let Index {
+            mut coders,
+            mut streams,
+            down,
+        } = index;
         let length = 8 * self.data.len() as u64;
         let part = |sixteenths: u64| (length / 16 * sixteenths) as u32;
         streams.begin_with(part(FIRST_WINDOW), part(NEXT_WINDOW));
-        let mut bits = self.data.reader(0).ok_or(ENDS_EARLY)?;
         let mut entries = Vec::with_capacity(self.strips.len());
-        for row in 0..scan.size.1 as usize {
+        let Some(mut bits) = self.data.reader(0) else {
+            return Ok(entries);
+        };
+        for row in 0..down {
             if (wanted.interrupted)() {
                 return Err(Refused::Interrupted);
             }
@@ -232,16 +292,23 @@ impl Work {
             for coder in &mut coders {
                 coder.row.fill(0);
             }
-            bits = streams.decode_row(&self.data, &mut coders, bits, wanted)?;
-            check(&bits)?;
+            let read = streams.decode_row(&self.data, &mut coders, bits, wanted);
+            match read.and_then(|bits| check(&bits).map(|()| bits)) {
+                Ok(after) => bits = after,
+                Err(Refused::Interrupted) => return Err(Refused::Interrupted),
+                Err(_) => break,
+            }
         }
         Ok(entries)
     }
 
-    /// Is what lies beyond the last entry no more than what is left before it? Then this core decodes it as one run, while the other
-    /// one is busy with the rest.
+    /// Is what lies beyond the last entry no more than what is left before it? Then the requesting thread decodes it as one run, while the top
+    /// worker is busy with the rest.
     fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
-        let top = lock(&self.left).start;
+        let Range { start: top, end } = lock(&self.left).strips.clone();
+        if top >= end {
+            return true;
+        }
         let (Some(Some(last)), Some(Some(begun))) = (entries.last(), entries.get(top)) else {
             return false;
         };
@@ -287,7 +354,7 @@ impl Work {
                 return made;
             };
             for strip in run {
-                if interrupted() {
+                if interrupted() || self.stopped.load(Ordering::Relaxed) {
                     return made;
                 }
                 let planes = self.decode(strip, &mut coders, &mut bits);
@@ -303,23 +370,24 @@ impl Work {
 
     /// Takes the strip at the top.
     fn next(&self) -> Option<usize> {
-        lock(&self.left).next()
+        lock(&self.left).strips.next()
     }
 
     /// Takes some strips at the bottom: many at first, for at each entry a part of a row is decoded in vain.
     fn next_run(&self, entries: &[Option<Entry>]) -> Option<(Entry, Range<usize>)> {
         let mut left = lock(&self.left);
-        let first = left.end.checked_sub((left.len() / 4).max(1))?;
-        let mut known = (left.start..=first).rev();
+        let Range { start, end } = left.strips.clone();
+        let first = end.checked_sub(((end - start) / (2 * left.workers)).max(1))?;
+        let mut known = (start..=first).rev();
         let (first, entry) = known.find_map(|strip| Some((strip, (*entries.get(strip)?)?)))?;
-        let run = first..left.end;
-        left.end = first;
-        Some((entry, run))
+        left.strips.end = first;
+        Some((entry, first..end))
     }
 
-    /// Leaves what nobody has taken.
+    /// Leaves what is not made yet.
     fn stop(&self) {
-        let mut left = lock(&self.left);
+        self.stopped.store(true, Ordering::Relaxed);
+        let left = &mut lock(&self.left).strips;
         left.end = left.start;
     }
 
@@ -363,9 +431,4 @@ impl Work {
 /// The coders with nothing decoded yet.
 fn anew(coders: &[Coder]) -> Vec<Coder> {
     coders.iter().map(Coder::anew).collect()
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whatever one who panicked had taken is not there any more.
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,19 +6,19 @@ use std::sync::Mutex;
 use andon_kernels::cpu::with_modern_instructions;
 use andon_pixels::buffers::Buffer;
 
-use super::super::Refused;
 use super::super::bits::Bits;
 use super::super::entropy::Unstuffed;
 use super::super::plane::{Kept, PlaneDecoder};
 use super::super::scan::{Intervals, Position, check};
 use super::super::segments::ScanHeader;
-use super::{BlockRow, Found, Rows, ac, begun, dc, lock};
+use super::super::{Refused, lock};
+use super::{BlockRow, Found, Rows, ac, begun, dc};
 
 pub(super) const MISSING_TABLE: Refused = Refused::Broken("a scan's Huffman table is missing");
 
 /// One scan, or the samples of one component.
 pub(super) struct Job {
-    /// Only ever at one worker.
+    /// Locked by one worker at a time.
     task: Mutex<Task>,
     data: Unstuffed,
     /// MCUs between restart markers; 0: none.
@@ -144,7 +144,7 @@ impl Job {
                     let mut row = begun(row);
                     plane.write_row(&row.values, quant);
                     // Nobody comes to it any more.
-                    row.values = Buffer::default();
+                    (row.values, row.masks) = (Buffer::default(), Vec::new());
                 }
             }
             Task::Done => return Err(Refused::Unsupported),

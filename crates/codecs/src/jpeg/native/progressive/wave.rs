@@ -6,17 +6,17 @@
 //! another one while there is a scan that can go on. What comes out does not depend on who did what, and neither does the error: the one that
 //! comes first in the file.
 
-use std::hint;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use andon_pixels::cores::Looks;
 
 use super::super::entropy::WORTH_IT;
 use super::super::plane::PlaneDecoder;
-use super::super::{Refused, Request};
+use super::super::{Refused, Request, lock};
 use super::job::Job;
-use super::{BlockRow, Rows, lock};
+use super::{BlockRow, Rows};
 
 /// Helpers beyond which nothing is gained: luma's scans are one chain.
 const MOST_HELPERS: usize = 3;
@@ -46,9 +46,9 @@ struct State {
     /// Rows of MCUs that each job has finished, [`ALL`] of one that has ended, and whether somebody is at it.
     done: Vec<u32>,
     busy: Vec<bool>,
-    /// Who has begun with each step, of all jobs: the coefficients are in the cache of his core.
+    /// Which worker has begun with each step, of all jobs: the coefficients are in the cache of its core.
     owners: Vec<Option<usize>>,
-    /// Who waits for a change.
+    /// How many wait for a change.
     waiting: u32,
     /// The first job in the file's order that failed, and why.
     failed: Option<(usize, Refused)>,
@@ -113,40 +113,43 @@ impl Wave {
         planes.collect::<Option<_>>().ok_or(Refused::Unsupported)
     }
 
-    /// Takes some rows of one job after the other until all is done. Everybody has a number of his own.
+    /// Takes some rows of one job after the other until all is done. Each worker has a number of its own.
     fn work(&self, worker: usize, interrupted: &dyn Fn() -> bool) {
-        let mut waits_since = None;
+        let mut looks = None;
         loop {
             let is_interrupted = interrupted();
             let mut state = lock(&self.state);
-            state.stopped |= is_interrupted;
+            if is_interrupted && !state.stopped {
+                state.stopped = true;
+                self.changed.notify_all();
+            }
             match state.next(&self.jobs, self.step, worker) {
                 Next::Nothing => return,
                 Next::Rows(job, rows) => {
                     state.busy[job] = true;
                     state.own(rows.start / self.step, worker);
                     drop(state);
-                    waits_since = None;
+                    looks = None;
                     let taken = Taken { wave: self, job };
                     taken.end(self.jobs[job].perform(rows, &self.rows));
                 }
                 Next::Wait => {
-                    let since = *waits_since.get_or_insert_with(Instant::now);
-                    if since.elapsed() < LOOKS {
-                        drop(state);
-                        // Two threads of one core share its units, and this one leaves them to the other.
-                        (0..PAUSES).for_each(|_| hint::spin_loop());
-                        thread::yield_now();
-                    } else {
-                        self.wait(state);
+                    // The state must not be locked meanwhile, and is looked at once more before this worker sleeps.
+                    drop(state);
+                    if !looks.get_or_insert_with(Looks::begin).go_on() {
+                        self.wait(worker);
                     }
                 }
             }
         }
     }
 
-    /// Waits for a change, or a moment.
-    fn wait(&self, mut state: MutexGuard<'_, State>) {
+    /// Waits for a change, or a moment, unless there is something to do by now.
+    fn wait(&self, worker: usize) {
+        let mut state = lock(&self.state);
+        if !matches!(state.next(&self.jobs, self.step, worker), Next::Wait) {
+            return;
+        }
         state.waiting += 1;
         let waited = self.changed.wait_timeout(state, A_MOMENT);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -157,13 +160,7 @@ impl Wave {
 /// After which an interrupt is looked for.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
-/// How long one who waits looks for a change before he sleeps: being woken takes longer than most of these waits.
-const LOOKS: Duration = Duration::from_millis(1);
-
-/// Between two looks: some microseconds.
-const PAUSES: u32 = 100;
-
-/// Rows of a job in somebody's hands; dropped without an end, he has panicked.
+/// Rows of a job that are being done; dropping this without [`end`](Self::end) means a panic.
 struct Taken<'a> {
     wave: &'a Wave,
     job: usize,
