@@ -27,6 +27,8 @@ const BYTES_AT_A_TIME: usize = if cfg!(any(test, fuzzing)) {
 } else {
     512 << 10
 };
+/// Steps that a picture is cut into at least: what one core is at, another one has to wait for.
+const LEAST_STEPS: usize = 16;
 /// Steps that are begun ahead of the one that is furthest behind, rather than taking rows from another core.
 const AHEAD: u32 = 1;
 /// `done` of a job that has ended.
@@ -79,7 +81,8 @@ impl Wave {
         let bytes: usize = rows.iter().flatten().map(of_row).sum();
         let mcus = jobs.iter().map(Job::mcu_rows).max().unwrap_or(0) as usize;
         Self {
-            step: (mcus * BYTES_AT_A_TIME / bytes.max(1)).clamp(1, mcus.max(1)) as u32,
+            step: (mcus * BYTES_AT_A_TIME / bytes.max(1))
+                .clamp(1, mcus.div_ceil(LEAST_STEPS).max(1)) as u32,
             jobs,
             rows,
             state: Mutex::new(state),
