@@ -115,10 +115,11 @@ impl<T: 'static> DerefMut for Part<T> {
     }
 }
 
-// SAFETY: a part is as good as a `&mut [T]` of elements that nobody else reaches, and whoever drops the last one drops a `Vec<T>`.
+// SAFETY: a part has the only access to its elements, like a `&mut [T]`, and dropping the last part drops a `Vec<T>`: both may be sent.
 unsafe impl<T: Send + 'static> Send for Part<T> {}
 // SAFETY: a shared part gives shared elements only.
 unsafe impl<T: Sync + 'static> Sync for Part<T> {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -81,26 +81,20 @@ impl<T: Send + 'static> Offered<T> {
             work();
         }
         let looks = Looks::begin();
-        loop {
-            if interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let received = match looks.go_on() {
-                true => self
-                    .result
-                    .try_recv()
-                    .map_err(|error| error == TryRecvError::Empty),
-                false => (self.result.recv_timeout(A_MOMENT))
-                    .map_err(|error| error == RecvTimeoutError::Timeout),
+        while !interrupted() {
+            let at_most = match looks.go_on() {
+                true => Duration::ZERO,
+                false => A_MOMENT,
             };
-            match received {
+            match self.result.recv_timeout(at_most) {
                 Ok(result) => return Ok(result),
-                Err(true) => {}
-                Err(false) => {
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::Internal("work on a lent core panicked".to_owned()));
                 }
             }
         }
+        Err(Error::Interrupted)
     }
 }
 
@@ -177,10 +171,10 @@ pub fn receive_soon<T>(receiver: &Receiver<T>) -> std::result::Result<T, RecvErr
     }
 }
 
-/// Looking again and again for what another core is about to do, before one sleeps.
+/// Polling for what another core is about to do, before the thread sleeps.
 ///
-/// Being woken takes longer than most of these waits, and a thread may be woken on the core of whoever wakes it. Others
-/// that want this core get it at each look.
+/// Waking a sleeping thread takes longer than most of these waits, and the kernel may put it on the core that wakes it. Between
+/// two looks the thread yields its core to others.
 #[derive(Debug)]
 pub struct Looks {
     until: Instant,

@@ -102,18 +102,19 @@ impl Unstuffed {
 
     /// The same from bit `position` of all data on, which is not before the interval.
     pub(super) fn reader_within(&self, index: usize, position: u64) -> Option<Bits<'_>> {
-        let interval = self.range(index)?;
-        let begin = usize::try_from(position / 8).ok()?;
-        let mut bits = Bits::within(&self.bytes, begin..interval.end);
-        bits.take((position % 8) as u32);
-        Some(bits)
+        Some(self.reader_up_to(self.range(index)?.end, position))
     }
 
     /// A reader of the first restart interval from bit `position` on.
     pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
         let end = self.ends.first().copied().unwrap_or_default();
-        let mut bits = Bits::within(&self.bytes, position as usize / 8..end);
-        bits.take(position % 8);
+        self.reader_up_to(end, position.into())
+    }
+
+    /// A reader from bit `position` up to byte `end`.
+    fn reader_up_to(&self, end: usize, position: u64) -> Bits<'_> {
+        let mut bits = Bits::within(&self.bytes, (position / 8) as usize..end);
+        bits.take((position % 8) as u32);
         bits
     }
 

@@ -168,7 +168,7 @@ fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
             .iter()
             .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
         let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
-        // At full size nothing of a sequential picture is held, but for those that `split::in_full` says, which are accounted for.
+        // At full size the coefficients of a sequential picture are held only where `split::in_full` says so; `cost` counts those.
         let coefficients = if frame.progressive || largest < 64 {
             2 * largest + 8
         } else {

@@ -178,7 +178,7 @@ impl PlaneDecoder {
         }
     }
 
-    /// Cuts them into those of strips of so many rows of blocks; nothing of them was made yet.
+    /// A decoder for each strip, whose heights are in rows of blocks. Nothing may have been written yet.
     pub(super) fn split(self, strips: &[usize]) -> Vec<Self> {
         let mut parts: Vec<_> = strips
             .iter()
@@ -196,20 +196,17 @@ impl PlaneDecoder {
         parts
     }
 
-    /// Those of all strips.
+    /// The decoder that was split into these, from the top to the bottom. `None`: a strip is missing.
     pub(super) fn join(strips: Vec<Self>) -> Option<Self> {
         let mut strips = strips.into_iter();
         let mut whole = strips.next()?;
-        let mut of_planes: Vec<_> = whole.planes.drain(..).map(|plane| vec![plane]).collect();
         for strip in strips {
-            for (of_plane, plane) in of_planes.iter_mut().zip(strip.planes) {
-                of_plane.push(plane);
+            for (plane, lower) in whole.planes.iter_mut().zip(strip.planes) {
+                plane.append(lower);
             }
         }
-        let joined = of_planes
-            .into_iter()
-            .map(|strips| Samples::join(strips.into_iter()));
-        whole.planes = joined.collect::<Option<_>>()?;
+        let planes = whole.planes.into_iter().map(Samples::joined);
+        whole.planes = planes.collect::<Option<_>>()?;
         whole.complete = whole.planes.iter().all(Samples::is_complete);
         Some(whole)
     }
@@ -255,7 +252,7 @@ impl Samples {
         Grid::from_samples(self.width, self.height, samples).map_err(|_| Refused::Unsupported)
     }
 
-    /// Cuts it into one for each strip of so many rows of blocks; nothing of it was made yet.
+    /// A plane for each strip, whose heights are in rows of blocks. Nothing may have been written yet.
     fn split(self, strips: &[usize]) -> Vec<Self> {
         let (kept, width) = (self.kept, self.width);
         let mut left = self.height as usize;
@@ -277,17 +274,18 @@ impl Samples {
         samples.into_iter().zip(heights).map(strip).collect()
     }
 
-    /// One of all its strips.
-    fn join(strips: impl Iterator<Item = Self>) -> Option<Self> {
-        let whole = |upper: Self, lower: Self| Self {
-            height: upper.height + lower.height,
-            made: upper.made + lower.made,
-            ..lower
-        };
-        let joined = strips.reduce(whole)?;
+    /// Takes in the strip below this one.
+    fn append(&mut self, lower: Self) {
+        self.height += lower.height;
+        self.made += lower.made;
+        self.samples = lower.samples;
+    }
+
+    /// The plane of all its strips, once they were appended to the first one.
+    fn joined(self) -> Option<Self> {
         Some(Self {
-            samples: joined.samples.into_whole()?.into(),
-            ..joined
+            samples: self.samples.into_whole()?.into(),
+            ..self
         })
     }
 

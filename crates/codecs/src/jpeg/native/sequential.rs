@@ -136,7 +136,7 @@ impl Coder {
     }
 
     /// The same coder with nothing decoded yet.
-    pub(super) fn anew(&self) -> Self {
+    fn anew(&self) -> Self {
         Self {
             tables: self.tables.clone(),
             prediction: 0,
@@ -154,6 +154,11 @@ impl Coder {
     pub(super) fn count(&self) -> usize {
         self.side * self.side
     }
+}
+
+/// The same coders with nothing decoded yet.
+pub(super) fn anew(coders: &[Coder]) -> Vec<Coder> {
+    coders.iter().map(Coder::anew).collect()
 }
 
 /// What the components of a scan need until they are samples.

@@ -20,7 +20,7 @@ use super::Refused;
 use super::bits::Bits;
 use super::entropy::{Unstuffed, WORTH_IT};
 use super::scan::Intervals;
-use super::sequential::{Coder, decode_row};
+use super::sequential::{Coder, anew, decode_row};
 
 mod samples;
 
@@ -116,7 +116,7 @@ impl Tail {
         let middle = length / 16 * if full { 7 } else { 8 };
         let work = {
             let data = data.clone();
-            let coders: Vec<_> = coders.iter().map(Coder::anew).collect();
+            let coders = anew(coders);
             move || decode(&data, middle, coders, across, total)
         };
         let offered = Offered::to(cores, work);

@@ -226,7 +226,7 @@ impl Streams {
         Ok(bits)
     }
 
-    /// Lets the first window have so many bits, and those behind it so many at most.
+    /// Sets the length of the first window, and the greatest length of those behind it, in bits.
     pub(super) fn begin_with(&mut self, first: u32, behind: u32) {
         let window = |bits: u32| bits.clamp(LEAST_WINDOW, self.window.max(LEAST_WINDOW));
         (self.first, self.window) = (Some(window(first)), window(behind));

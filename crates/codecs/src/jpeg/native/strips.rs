@@ -21,7 +21,7 @@ use super::output::Lane;
 use super::plane::PlaneDecoder;
 use super::scan::{Intervals, check};
 use super::segments::{FrameHeader, ScanHeader, Tables};
-use super::sequential::{self, Coder, decode_mcus};
+use super::sequential::{self, Coder, anew, decode_mcus};
 use super::streams::{self, Entry, Streams};
 use super::{Refused, Request, lock};
 
@@ -93,7 +93,13 @@ pub(super) fn decode(
         return planes.map_or(Ok(Err(Refused::Unsupported)), Err);
     }
     let made = work.share(top, index, rows, coders, wanted);
-    Ok(made.and_then(|made| join(made.into_iter(), lanes, others).ok_or(Refused::Unsupported)))
+    if made.is_err() {
+        // Workers may still be at it.
+        work.stop();
+    }
+    let strips = made.and_then(|made| work.in_order(made));
+    Ok(strips
+        .and_then(|strips| join(strips.into_iter(), lanes, others).ok_or(Refused::Unsupported)))
 }
 
 /// Rows of MCUs, and what becomes of them.
@@ -195,23 +201,9 @@ impl Index {
 }
 
 impl Work {
-    /// Takes part in the work at the strips, which another worker has begun at the `top`, until all are made.
-    fn share(
-        self: &Arc<Self>,
-        top: Offered<Vec<Made>>,
-        index: Index,
-        rows: usize,
-        coders: &[Coder],
-        wanted: &Request<'_>,
-    ) -> Result<Vec<Vec<PlaneDecoder>>, Refused> {
-        let made = self.share_all(top, index, rows, coders, wanted);
-        if made.is_err() {
-            // Workers may still be at it.
-            self.stop();
-        }
-        let mut made = made?;
+    /// The planes of all strips, from the top to the bottom. The first error in the file's order counts, and everything before it was made.
+    fn in_order(&self, mut made: Vec<Made>) -> Result<Vec<Vec<PlaneDecoder>>, Refused> {
         made.sort_unstable_by_key(|&(strip, _)| strip);
-        // The first error in the file's order counts, and everything before it was made.
         let mut strips = Vec::with_capacity(made.len());
         for (strip, planes) in made {
             if strip != strips.len() {
@@ -224,8 +216,8 @@ impl Work {
             .ok_or(Refused::Unsupported)
     }
 
-    /// What all workers make, in any order.
-    fn share_all(
+    /// Makes the strips together with the worker that has begun at the `top`, and with others that are idle; in any order.
+    fn share(
         self: &Arc<Self>,
         top: Offered<Vec<Made>>,
         index: Index,
@@ -426,9 +418,4 @@ impl Work {
         }
         Ok(strip.planes)
     }
-}
-
-/// The coders with nothing decoded yet.
-fn anew(coders: &[Coder]) -> Vec<Coder> {
-    coders.iter().map(Coder::anew).collect()
 }

@@ -1,10 +1,9 @@
 //! The scans of a progressive picture, some rows of one after some rows of another, on as many cores as there are.
 //!
-//! A scan adds to what earlier scans of its band left, row by row: it may go as far as they have come. Scans of other components or other
-//! bands do not meet at all. So whoever has nothing to do takes a few rows of the scan that is behind all others, or makes their samples: the
-//! coefficients of these rows are still in the cache, and those of a component are given back with its samples. No core waits for
-//! another one while there is a scan that can go on. What comes out does not depend on who did what, and neither does the error: the one that
-//! comes first in the file.
+//! A scan adds to what earlier scans of its band left, row by row, so it can go as far as they have come. Scans of other components or
+//! bands are independent of it. A worker decodes a few rows of one scan, then the same rows of the next one, and makes their samples last:
+//! their coefficients stay in the cache of its core until then, and are freed with the samples. No worker waits for another one while there
+//! is a scan that can go on. Neither the samples nor the error depend on who did what: the error is the one that comes first in the file.
 
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
