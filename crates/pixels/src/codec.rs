@@ -32,6 +32,12 @@ pub trait Codec: Send + Sync {
     /// `Broken` or `Unsupported`.
     fn probe(&self, bytes: &[u8]) -> Result<Info>;
 
+    /// Does [`Codec::probe`] take a fraction of a millisecond, whatever a file of a megabyte holds? If not, it is
+    /// called where nobody else waits.
+    fn probes_at_once(&self) -> bool {
+        false
+    }
+
     /// Decodes the first frame (composed on its canvas) at the scales asked for.
     ///
     /// The frame's size is `info.scaled(how.scales.luma)`; chroma planes follow `how.scales.chroma`.

@@ -153,6 +153,13 @@ impl Engine {
         Ok(info)
     }
 
+    /// Does it take a fraction of a millisecond to read the header in `bytes`, and as long to plan for it, whatever it
+    /// says?
+    #[must_use]
+    pub fn probes_at_once(&self, bytes: &[u8]) -> bool {
+        bytes.len() <= PROBED_AT_ONCE && self.formats.probes_at_once(bytes)
+    }
+
     /// What rules have to know of the pixels in `bytes` before they can be planned; `None` if that is nothing, as
     /// for most.
     ///
@@ -887,6 +894,9 @@ fn deal(
     };
     pipelines.iter().enumerate().map(hand_out).collect()
 }
+
+/// Bytes of a file whose header may be read at once: an ICC profile can be as long.
+const PROBED_AT_ONCE: usize = 1 << 20;
 
 /// Its picture is whole.
 const BROKEN_GAIN_MAP: &str = "the gain map for HDR screens is left out: it is broken";

@@ -20,13 +20,19 @@ impl Formats {
     /// The codec that claims these bytes, and what it reads in their header.
     pub(crate) fn header(&self, bytes: &[u8]) -> Result<(&'static dyn Codec, Info)> {
         within("source_bytes", bytes.len() as u64, self.limits.source_bytes)?;
-        let codec = *self
-            .codecs
-            .iter()
-            .find(|codec| codec.sniff(bytes))
-            .ok_or(Error::UnknownFormat)?;
+        let codec = self.claimant(bytes).ok_or(Error::UnknownFormat)?;
         let info = codec.probe(bytes)?;
         Ok((codec, info))
+    }
+
+    /// Is a header of this format read in no time?
+    pub(crate) fn probes_at_once(&self, bytes: &[u8]) -> bool {
+        self.claimant(bytes).is_some_and(Codec::probes_at_once)
+    }
+
+    /// The codec whose format a file claims.
+    fn claimant(&self, bytes: &[u8]) -> Option<&'static dyn Codec> {
+        self.codecs.iter().copied().find(|codec| codec.sniff(bytes))
     }
 
     /// A format that takes colour and opacity as they are: for what is never written.

@@ -58,6 +58,11 @@ impl Codec for Jpeg {
         })
     }
 
+    /// It goes from segment to segment, and unpacks nothing.
+    fn probes_at_once(&self) -> bool {
+        true
+    }
+
     fn decode(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
         let header = Header::read(bytes)?;
         decode::decode(bytes, &header, how)

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::handler::App;
 use crate::net::Peer;
 use crate::operations::entry::Stages;
-use crate::origins::{Entry, Reservation, SourceMemory};
+use crate::origins::{Blocking, Entry, Reservation, SourceMemory};
 use crate::request::negotiation;
 use crate::response::{self, Reply};
 use crate::results::making::RenderTask;
@@ -282,10 +282,10 @@ impl App {
         self.maker
             .fetcher
             .run(move || {
+                let (names, none) = (image_request.rules.materials(), |_: &str| Ok(Entry::Folder));
+                let opened = folder.open_for(names, none, Blocking::Allowed)?;
                 let ingredients = Ingredients {
-                    materials: folder
-                        .open_for(image_request.rules.materials(), |_| Ok(Entry::Folder))?
-                        .read(most)?,
+                    materials: opened.read(most, Blocking::Allowed)?,
                     request: image_request,
                     negotiated: false,
                     path: SOURCE.to_owned(),

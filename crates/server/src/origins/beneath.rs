@@ -3,7 +3,7 @@
 //! link. Links that stay inside are followed; those that lead out only where that is allowed.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Component, Path};
@@ -11,8 +11,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
+use super::blocking::{Blocking, answers_from_memory, would_block};
 use crate::error::{Error, Withheld};
 
 /// A folder that is opened once and cannot be left.
@@ -20,6 +21,8 @@ use crate::error::{Error, Withheld};
 pub struct Root {
     folder: OwnedFd,
     outside_links: bool,
+    /// Can what is in the system's memory be opened without asking anybody?
+    from_memory: bool,
 }
 
 /// What a path names.
@@ -35,6 +38,8 @@ pub enum Entry {
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
+    /// Can what is in the system's memory be read without asking anybody?
+    from_memory: bool,
     /// What tells this state of the file from any other.
     pub identity: Identity,
 }
@@ -74,10 +79,11 @@ impl Root {
             Mode::empty(),
         )?;
         let root = Self {
+            from_memory: answers_from_memory(&folder),
             folder,
             outside_links: false,
         };
-        match root.resolve(Path::new(".")) {
+        match root.resolve(Path::new("."), ResolveFlags::empty()) {
             Err(Errno::NOSYS) => Err(io::Error::other(
                 "this system cannot confine paths to a folder (openat2 needs Linux 5.6)",
             )),
@@ -98,8 +104,9 @@ impl Root {
     /// Opens what `path` names beneath the folder. Slashes in front mean nothing.
     ///
     /// # Errors
-    /// `Missing`, also for what lies outside; `Withheld` for a link that leads there; `Forbidden`; `Io`.
-    pub fn entry(&self, path: &str) -> Result<Entry, Error> {
+    /// `Missing`, also for what lies outside; `Withheld` for a link that leads there; `Forbidden`; `Io`, with
+    /// `WouldBlock` where it must not wait and would have to.
+    pub fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         let relative = match path.trim_start_matches('/') {
             "" => ".",
             relative => relative,
@@ -107,9 +114,16 @@ impl Root {
         let missing = || Error::Missing {
             path: path.to_owned(),
         };
+        let in_memory = match blocking {
+            Blocking::Allowed => ResolveFlags::empty(),
+            Blocking::Refused => IN_MEMORY,
+        };
+        blocking.allow(self.from_memory)?;
         let fd = self
-            .resolve(Path::new(relative))
+            .resolve(Path::new(relative), in_memory)
             .map_err(|errno| match errno {
+                // Whatever it is, a thread that may wait finds out.
+                _ if blocking == Blocking::Refused => would_block(),
                 // Out of the folder, without a `..` of the path's own: by a symbolic link.
                 Errno::XDEV if !climbs(relative) => Error::Withheld {
                     path: path.to_owned(),
@@ -133,6 +147,7 @@ impl Root {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Entry::File(OpenFile {
                 file: File::from(fd),
+                from_memory: self.from_memory,
                 identity: Identity::of(&stat),
             })),
             FileType::Directory => Ok(Entry::Folder),
@@ -146,7 +161,7 @@ impl Root {
     /// The file system's.
     pub fn names(&self, path: &str, most: usize) -> io::Result<Vec<String>> {
         let path = if path.is_empty() { "." } else { path };
-        let folder = Dir::new(self.resolve(Path::new(path))?)?;
+        let folder = Dir::new(self.resolve(Path::new(path), ResolveFlags::empty())?)?;
         let mut names = Vec::new();
         for entry in folder.take(most) {
             if let Ok(name) = entry?.file_name().to_str() {
@@ -156,7 +171,7 @@ impl Root {
         Ok(names)
     }
 
-    fn resolve(&self, path: &Path) -> rustix::io::Result<OwnedFd> {
+    fn resolve(&self, path: &Path, further: ResolveFlags) -> rustix::io::Result<OwnedFd> {
         let confined = match self.outside_links {
             true => ResolveFlags::empty(),
             false => ResolveFlags::BENEATH,
@@ -173,11 +188,13 @@ impl Root {
                 // NONBLOCK: opening a named pipe must not wait for its writer.
                 OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK,
                 Mode::empty(),
-                confined | ResolveFlags::NO_MAGICLINKS,
+                confined | further | ResolveFlags::NO_MAGICLINKS,
             );
             // The kernel asks to try again when a folder was renamed while it looked.
             match opened {
-                Err(Errno::AGAIN | Errno::INTR) if tries < MOST_TRIES => tries += 1,
+                Err(Errno::AGAIN | Errno::INTR) if further.is_empty() && tries < MOST_TRIES => {
+                    tries += 1;
+                }
                 other => return other,
             }
         }
@@ -189,36 +206,52 @@ impl OpenFile {
     ///
     /// # Errors
     /// `Limit` beyond `limit` bytes; `Changing` when somebody writes to it meanwhile, because half a
-    /// file must not become a whole answer; `Io`.
-    pub fn read(&self, limit: u64) -> Result<Vec<u8>, Error> {
-        let size = self.check_size(limit)?;
-        let mut bytes = Vec::with_capacity(size as usize + 1);
-        (&self.file).take(size + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 == size && self.is_as_it_was()? {
-            Ok(bytes)
-        } else {
-            Err(Error::Changing)
-        }
+    /// file must not become a whole answer; `Io`, with `WouldBlock` where it must not wait and would have to.
+    pub fn read(&self, limit: u64, blocking: Blocking) -> Result<Vec<u8>, Error> {
+        self.stretch(0, self.check_size(limit)?, blocking)
     }
 
     /// Reads `most` bytes from `start` on, or as many as there are.
     ///
     /// # Errors
-    /// `Changing` when the file is no longer what it was when it was opened; `Io`.
-    pub fn piece(&self, start: u64, most: usize) -> Result<Bytes, Error> {
+    /// `Changing` when the file is no longer what it was when it was opened; `Io`, as [`OpenFile::read`].
+    pub fn piece(&self, start: u64, most: usize, blocking: Blocking) -> Result<Bytes, Error> {
         let left = self.identity.size.saturating_sub(start);
-        let length = usize::try_from(left).unwrap_or(usize::MAX).min(most);
-        let mut bytes = vec![0; length];
-        match self.file.read_exact_at(&mut bytes, start) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(Error::Changing);
-            }
-            read => read?,
+        let bytes = self.stretch(start, left.min(most as u64), blocking)?;
+        Ok(bytes.into())
+    }
+
+    fn stretch(&self, start: u64, length: u64, blocking: Blocking) -> Result<Vec<u8>, Error> {
+        blocking.allow(self.from_memory && length <= MOST_AT_ONCE)?;
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        match blocking {
+            Blocking::Allowed => match self.file.read_exact_at(&mut bytes, start) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Err(Error::Changing);
+                }
+                read => read?,
+            },
+            Blocking::Refused => self.copy_cached(&mut bytes, start)?,
         }
         match self.is_as_it_was()? {
-            true => Ok(bytes.into()),
+            true => Ok(bytes),
             false => Err(Error::Changing),
         }
+    }
+
+    /// Copies bytes from `start` on if all of them are in the system's memory.
+    fn copy_cached(&self, bytes: &mut [u8], start: u64) -> Result<(), Error> {
+        let mut copied = 0;
+        while copied < bytes.len() {
+            let rest = &mut [IoSliceMut::new(&mut bytes[copied..])];
+            let at = start + copied as u64;
+            match preadv2(&self.file, rest, at, ReadWriteFlags::NOWAIT) {
+                // The end, too, is for a thread that may wait: it says what has changed.
+                Ok(0) | Err(_) => return Err(would_block()),
+                Ok(more) => copied += more,
+            }
+        }
+        Ok(())
     }
 
     /// Its size.
@@ -270,6 +303,13 @@ fn climbs(path: impl AsRef<Path>) -> bool {
 
 const MOST_TRIES: usize = 16;
 
+/// Names that the kernel knows without a look at the disk (since Linux 5.12), and none on another file system than the
+/// folder's, which may be one that asks somebody else.
+const IN_MEMORY: ResolveFlags = ResolveFlags::CACHED.union(ResolveFlags::NO_XDEV);
+
+/// Bytes that a thread which must not wait copies out of the system's memory: a fifth of a millisecond.
+const MOST_AT_ONCE: u64 = 1 << 20;
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -289,8 +329,11 @@ mod tests {
     }
 
     fn text(root: &Root, path: &str) -> Result<String, Error> {
-        match root.entry(path)? {
-            Entry::File(file) => Ok(String::from_utf8(file.read(1 << 20)?).unwrap()),
+        match root.entry(path, Blocking::Allowed)? {
+            Entry::File(file) => {
+                let bytes = file.read(1 << 20, Blocking::Allowed)?;
+                Ok(String::from_utf8(bytes).unwrap())
+            }
             Entry::Folder => Ok("folder".to_owned()),
         }
     }
@@ -407,11 +450,11 @@ mod tests {
     #[test]
     fn a_file_over_the_limit_is_not_read() {
         let (_house, root) = house();
-        let Entry::File(file) = root.entry("a.jpg").unwrap() else {
+        let Entry::File(file) = root.entry("a.jpg", Blocking::Allowed).unwrap() else {
             panic!("a file")
         };
         assert!(matches!(
-            file.read(0),
+            file.read(0, Blocking::Allowed),
             Err(Error::Pixels(andon_pixels::Error::Limit {
                 value: 1,
                 limit: 0,
@@ -423,10 +466,69 @@ mod tests {
     #[test]
     fn a_file_that_changes_between_opening_and_reading_is_not_served() {
         let (house, root) = house();
-        let Entry::File(file) = root.entry("a.jpg").unwrap() else {
+        let Entry::File(file) = root.entry("a.jpg", Blocking::Allowed).unwrap() else {
             panic!("a file")
         };
         std::fs::write(house.path().join("root/a.jpg"), "longer").unwrap();
-        assert!(matches!(file.read(1 << 20), Err(Error::Changing)));
+        assert!(matches!(
+            file.read(1 << 20, Blocking::Allowed),
+            Err(Error::Changing)
+        ));
+    }
+
+    /// What a thread finds that must not wait; `None` where it would have to.
+    fn at_once(root: &Root, path: &str) -> Option<Result<Vec<u8>, Error>> {
+        let read = root
+            .entry(path, Blocking::Refused)
+            .and_then(|entry| match entry {
+                Entry::File(file) => file.read(MOST_AT_ONCE * 2, Blocking::Refused),
+                Entry::Folder => Ok(b"folder".to_vec()),
+            });
+        match read {
+            Err(error) if Blocking::Refused.ends_with(&error) => None,
+            read => Some(read),
+        }
+    }
+
+    #[test]
+    fn what_is_in_memory_is_the_same_without_waiting() {
+        let (house, root) = house();
+        let inside = house.path().join("root");
+        let most: Vec<_> = (0..MOST_AT_ONCE).map(|at| (at % 251) as u8).collect();
+        std::fs::write(inside.join("most"), &most).unwrap();
+        std::fs::write(inside.join("more"), [most, vec![1]].concat()).unwrap();
+        symlink("../secret", inside.join("out")).unwrap();
+        for path in ["a.jpg", "inside/b.jpg", "inside", "most"] {
+            let waited = match root.entry(path, Blocking::Allowed).unwrap() {
+                Entry::File(file) => file.read(MOST_AT_ONCE, Blocking::Allowed).unwrap(),
+                Entry::Folder => b"folder".to_vec(),
+            };
+            // Not every file system and kernel can tell.
+            if let Some(read) = at_once(&root, path) {
+                assert!(read.unwrap() == waited, "{path}");
+            }
+        }
+        for path in ["more", "missing", "out", "../secret", "/proc/self/status"] {
+            assert!(at_once(&root, path).is_none(), "{path}");
+        }
+        let asks_somebody = Root {
+            from_memory: false,
+            ..root
+        };
+        assert!(at_once(&asks_somebody, "a.jpg").is_none());
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_is_not_served_without_waiting_either() {
+        let (house, root) = house();
+        let path = house.path().join("root/a.jpg");
+        std::fs::write(&path, "longer").unwrap();
+        let Entry::File(file) = root.entry("a.jpg", Blocking::Allowed).unwrap() else {
+            panic!("a file")
+        };
+        std::fs::write(&path, "short").unwrap();
+        let read = file.read(100, Blocking::Refused);
+        let refused = matches!(&read, Err(error) if Blocking::Refused.ends_with(error));
+        assert!(refused, "{read:?}");
     }
 }

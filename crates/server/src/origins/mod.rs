@@ -1,6 +1,7 @@
 //! Where pictures come from. The longest matching prefix wins; prefixes match whole path segments.
 
 mod beneath;
+mod blocking;
 mod bucket;
 mod budget;
 mod freshness;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use beneath::{Entry, Identity, OpenFile, Root};
+pub use blocking::Blocking;
 pub use budget::{Budget, Reservation, SourceMemory};
 pub use freshness::Freshness;
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
@@ -134,16 +136,18 @@ impl Origins {
     /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.
     ///
     /// # Errors
-    /// `Missing`, also for what is no folder's; `Forbidden`, `Io`.
-    pub fn entry(&self, source: &str) -> Result<Entry, Error> {
+    /// `Missing`, also for what is no folder's; `Forbidden`, `Io`, as [`Root::entry`].
+    pub fn entry(&self, source: &str, blocking: Blocking) -> Result<Entry, Error> {
         let (origin, path) = self.find(source)?;
         let Backend::Folder(folder) = &origin.backend else {
             return Err(missing(source));
         };
         let began = Instant::now();
-        let entry = folder.entry(path);
-        // What is found is counted when it is read.
-        if let Err(error) = &entry {
+        let entry = folder.entry(path, blocking);
+        // What is found is counted when it is read, and nobody has looked at what needs waiting for.
+        if let Err(error) = &entry
+            && !blocking.ends_with(error)
+        {
             origin.figures.count(Err(error), began.elapsed());
         }
         entry.map_err(|error| origin.told(error, source))
@@ -177,7 +181,7 @@ impl Origins {
                 if looks.next().is_none() || found.len() == most {
                     return found;
                 }
-                match folder.entry(&path) {
+                match folder.entry(&path, Blocking::Allowed) {
                     Ok(Entry::File(file)) if is_image(&file) => found.push(path),
                     Ok(Entry::Folder) => below.push(format!("{path}/")),
                     _ => {}
@@ -321,14 +325,14 @@ impl Folder {
     }
 
     /// Opens what `path` names, unless a name in it begins with a dot.
-    fn entry(&self, path: &str) -> Result<Entry, Error> {
+    fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         let hidden = |name: &str| name.starts_with('.') && !matches!(name, "." | "..");
         match path.split('/').any(hidden) {
             true => Err(Error::Withheld {
                 path: path.to_owned(),
                 why: Withheld::Hidden,
             }),
-            false => self.root.entry(path),
+            false => self.root.entry(path, blocking),
         }
     }
 
@@ -339,7 +343,7 @@ impl Folder {
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let (folder, path) = (self.clone(), path.to_owned());
-        let file = waiting(move || match folder.entry(&path)? {
+        let file = waiting(move || match folder.entry(&path, Blocking::Allowed)? {
             Entry::File(file) => Ok(file),
             Entry::Folder => Err(missing(&path)),
         })
@@ -350,7 +354,7 @@ impl Folder {
         }
         let most_bytes = self.most_bytes;
         let hold = budget.held.take(file.identity.size.min(most_bytes)).await;
-        let bytes = waiting(move || file.read(most_bytes)).await?;
+        let bytes = waiting(move || file.read(most_bytes, Blocking::Allowed)).await?;
         Ok(Fetched::Body(Source {
             bytes: bytes.into(),
             validators,
@@ -413,8 +417,10 @@ mod tests {
         };
         let origins =
             Origins::open(&[origin("/", "all"), origin("/i/", "icons")], 100, None).unwrap();
-        let text = |source: &str| match origins.entry(source) {
-            Ok(Entry::File(file)) => String::from_utf8(file.read(100).unwrap()).unwrap(),
+        let text = |source: &str| match origins.entry(source, Blocking::Allowed) {
+            Ok(Entry::File(file)) => {
+                String::from_utf8(file.read(100, Blocking::Allowed).unwrap()).unwrap()
+            }
             other => format!("{other:?}"),
         };
         assert_eq!(text("a"), "all");

@@ -179,7 +179,8 @@ impl Pieces {
         let start = self.left.start;
         let reading = self.reading.get_or_insert_with(|| {
             let (file, fetcher) = (file.clone(), fetcher.clone());
-            Box::pin(async move { fetcher.run(move || file.piece(start, PIECE)).await })
+            let read = move |file: &Arc<OpenFile>, blocking| file.piece(start, PIECE, blocking);
+            Box::pin(async move { Ok(fetcher.read(file, read).await?.1) })
         });
         let read = ready!(reading.as_mut().poll(cx));
         self.reading = None;
@@ -220,7 +221,7 @@ mod tests {
 
     use super::*;
     use crate::config::LimitsConfig;
-    use crate::origins::{Entry, Root};
+    use crate::origins::{Blocking, Entry, Root};
 
     const LENGTH: usize = 3 * PIECE + 5;
 
@@ -230,10 +231,11 @@ mod tests {
 
     fn body(folder: &tempfile::TempDir) -> Body {
         std::fs::write(folder.path().join("a"), content()).unwrap();
-        let Entry::File(file) = Root::open(folder.path()).unwrap().entry("a").unwrap() else {
+        let root = Root::open(folder.path()).unwrap();
+        let Entry::File(file) = root.entry("a", Blocking::Allowed).unwrap() else {
             panic!("no file");
         };
-        let beginning = file.piece(0, PIECE).unwrap();
+        let beginning = file.piece(0, PIECE, Blocking::Allowed).unwrap();
         let fetcher = Fetcher::new(&LimitsConfig::default());
         Body::Pieces(Pieces::of(Arc::new(file), beginning, fetcher))
     }

@@ -2,13 +2,14 @@
 //! threads, and a ceiling on the bytes that are held at a time. Looking at files has slots apart from
 //! reading them: a hit that is checked and a request that is refused wait for no megabytes.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use tokio::task;
 
 use crate::config::LimitsConfig;
 use crate::error::Error;
-use crate::origins::{Budget, Reservation, SourceMemory};
+use crate::origins::{Blocking, Budget, Reservation, SourceMemory};
 use crate::permits::Permits;
 
 /// The slots and the ceiling.
@@ -60,30 +61,69 @@ impl Fetcher {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.run_in(&self.slots, work).await
+        run_in(&self.slots, work).await
     }
 
-    /// The same for `work` that opens files and reads none.
+    /// The same for `work` that looks at files and reads none.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.run_in(&self.looks, work).await
+        run_in(&self.looks, work).await
     }
 
-    async fn run_in<T: Send + 'static>(
+    /// Reads something of `source`: at once if the system has it in memory, otherwise in one of the slots. Changing to
+    /// another thread and back takes longer than copying some hundred kilobytes.
+    pub(crate) async fn read<S: Send + 'static, T: Send + 'static>(
         &self,
-        slots: &Permits,
-        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        let slot = slots.acquire(1).await;
-        let done = task::spawn_blocking(move || {
-            let result = work();
-            drop(slot);
-            result
-        });
-        done.await.unwrap_or(Err(Error::Panicked))
+        source: S,
+        read: impl Fn(&S, Blocking) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(S, T), Error> {
+        match at_once(|blocking| read(&source, blocking)) {
+            Some(done) => Ok((source, done?)),
+            None => {
+                let read = move || {
+                    let done = read(&source, Blocking::Allowed)?;
+                    Ok((source, done))
+                };
+                self.run(read).await
+            }
+        }
     }
+
+    /// The same for what opens files and reads none.
+    pub(crate) async fn open<T: Send + 'static>(
+        &self,
+        open: impl Fn(Blocking) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        match at_once(&open) {
+            Some(opened) => opened,
+            None => self.look(move || open(Blocking::Allowed)).await,
+        }
+    }
+}
+
+/// What needs no waiting for a disk.
+fn at_once<T>(work: impl FnOnce(Blocking) -> Result<T, Error>) -> Option<Result<T, Error>> {
+    let blocking = Blocking::Refused;
+    let tried = panic::catch_unwind(AssertUnwindSafe(|| work(blocking)));
+    match tried.unwrap_or(Err(Error::Panicked)) {
+        Err(error) if blocking.ends_with(&error) => None,
+        done => Some(done),
+    }
+}
+
+async fn run_in<T: Send + 'static>(
+    slots: &Permits,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let slot = slots.acquire(1).await;
+    let done = task::spawn_blocking(move || {
+        let result = work();
+        drop(slot);
+        result
+    });
+    done.await.unwrap_or(Err(Error::Panicked))
 }
 
 /// Some steps of the runtime's timers, which count milliseconds.
@@ -92,6 +132,7 @@ const TIME_TO_TELL: Duration = Duration::from_millis(20);
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::thread;
 
     use super::*;
 
@@ -101,11 +142,49 @@ mod tests {
             fetches: 1,
             ..LimitsConfig::default()
         });
-        let result: Result<(), _> = fetcher
-            .run(|| std::panic::resume_unwind(Box::new(())))
-            .await;
+        let result: Result<(), _> = fetcher.run(|| panic::resume_unwind(Box::new(()))).await;
         assert!(matches!(result, Err(Error::Panicked)));
         assert_eq!(fetcher.run(|| Ok(1)).await.unwrap(), 1);
+    }
+
+    fn would_block() -> Error {
+        Error::Io(std::io::ErrorKind::WouldBlock.into())
+    }
+
+    #[tokio::test]
+    async fn what_needs_no_waiting_is_read_on_the_very_thread_even_while_all_slots_are_taken() {
+        let fetcher = Fetcher::new(&LimitsConfig {
+            fetches: 1,
+            ..LimitsConfig::default()
+        });
+        let _taken = (
+            fetcher.slots.acquire(1).await,
+            fetcher.looks.acquire(1).await,
+        );
+        let here = thread::current().id();
+        let is_here = move || Ok(thread::current().id() == here);
+        let (seven, read) = fetcher.read(7, move |_, _| is_here()).await.unwrap();
+        assert!(read && seven == 7);
+        assert!(fetcher.open(move |_| is_here()).await.unwrap());
+        let panics = fetcher.open(|_| panic::resume_unwind(Box::new(())));
+        let panicked: Result<(), _> = panics.await;
+        assert!(matches!(panicked, Err(Error::Panicked)));
+    }
+
+    #[tokio::test]
+    async fn what_needs_waiting_is_read_on_a_thread_that_may() {
+        let fetcher = Fetcher::new(&LimitsConfig::default());
+        let here = thread::current().id();
+        let elsewhere = move |blocking: Blocking| {
+            blocking.allow(false)?;
+            Ok(thread::current().id() != here)
+        };
+        let read = fetcher.read((), move |(), blocking| elsewhere(blocking));
+        assert!(read.await.unwrap().1);
+        assert!(fetcher.open(elsewhere).await.unwrap());
+        // Who has waited is not sent to wait once more.
+        let read = fetcher.read((), |(), _| Err::<(), _>(would_block())).await;
+        assert!(matches!(read, Err(Error::Io(_))));
     }
 
     #[tokio::test]

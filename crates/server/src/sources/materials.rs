@@ -10,7 +10,7 @@ use andon_pixels::{Image, Materials};
 
 use crate::config::ConfigError;
 use crate::error::Error;
-use crate::origins::{Entry, Identity, OpenFile, Root};
+use crate::origins::{Blocking, Entry, Identity, OpenFile, Root};
 use crate::sources::overlay_cache::OverlayCache;
 
 /// The folder of materials, if one is configured.
@@ -62,11 +62,12 @@ impl MaterialFolder {
     /// Opens the materials of these names; `served` opens what is named by its path below `/`.
     ///
     /// # Errors
-    /// `Pixels(Recipe)` naming the material that is missing.
+    /// `Pixels(Recipe)` naming the material that is missing; `Io`, as [`Root::entry`].
     pub fn open_for(
         &self,
         names: impl IntoIterator<Item: AsRef<str>>,
         served: impl Fn(&str) -> Result<Entry, Error>,
+        blocking: Blocking,
     ) -> Result<OpenMaterials, Error> {
         let open = |name: &str| {
             let (entry, why) = match (name.strip_prefix('/'), &self.root) {
@@ -75,7 +76,7 @@ impl MaterialFolder {
                     "there is no such file in the origins' folders",
                 ),
                 (None, Some(root)) => (
-                    root.entry(name),
+                    root.entry(name, blocking),
                     "there is no such file among the materials",
                 ),
                 (None, None) => {
@@ -85,7 +86,7 @@ impl MaterialFolder {
             };
             match entry {
                 Ok(Entry::File(file)) => Ok((name.to_owned(), file)),
-                Err(Error::Io(error)) => Err(Error::Io(error)),
+                Err(error) if matches!(error.root(), Error::Io(_)) => Err(error),
                 Ok(Entry::Folder) | Err(_) => Err(refused(name, why)),
             }
         };
@@ -132,9 +133,9 @@ impl OpenMaterials {
     ///
     /// # Errors
     /// As [`OpenFile::read`].
-    pub fn read(&self, limit: u64) -> Result<LoadedMaterials, Error> {
+    pub fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedMaterials, Error> {
         let read = |(name, file): (&String, &OpenFile)| {
-            Ok((name.clone(), (file.identity, file.read(limit)?)))
+            Ok((name.clone(), (file.identity, file.read(limit, blocking)?)))
         };
         Ok(LoadedMaterials {
             files: Arc::new(self.files.iter().map(read).collect::<Result<_, Error>>()?),
@@ -196,11 +197,22 @@ mod tests {
             let path = path.to_owned();
             Err(Error::Missing { path })
         };
-        let opened = folder.open_for(["star.png"], nothing).unwrap();
+        let opened = folder
+            .open_for(["star.png"], nothing, Blocking::Allowed)
+            .unwrap();
         assert_eq!(opened.identities()[0].1.size, 4);
-        assert_eq!(opened.read(100).unwrap().load("star.png").unwrap(), b"star");
+        assert_eq!(
+            opened
+                .read(100, Blocking::Allowed)
+                .unwrap()
+                .load("star.png")
+                .unwrap(),
+            b"star"
+        );
         for name in ["../secret", "moon.png", ".", "/etc/hostname"] {
-            let error = folder.open_for([name], nothing).unwrap_err();
+            let error = folder
+                .open_for([name], nothing, Blocking::Allowed)
+                .unwrap_err();
             assert!(error.to_string().contains(name), "{error}");
         }
     }
@@ -211,11 +223,15 @@ mod tests {
         let none = |_: &str| Ok(Entry::Folder);
         assert!(
             folder
-                .open_for([""; 0], none)
+                .open_for([""; 0], none, Blocking::Allowed)
                 .unwrap()
                 .identities()
                 .is_empty()
         );
-        assert!(folder.open_for(["star.png"], none).is_err());
+        assert!(
+            folder
+                .open_for(["star.png"], none, Blocking::Allowed)
+                .is_err()
+        );
     }
 }

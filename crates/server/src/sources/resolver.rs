@@ -22,8 +22,8 @@ use crate::config::{Config, ConfigError, Files};
 use crate::error::OriginError;
 use crate::error::{Error, Withheld};
 use crate::origins::{
-    Budget, Entry, Fetched, Freshness, Identity, OpenFile, OriginMetrics, Origins, Reservation,
-    Source, SourceMemory, SourceValidators,
+    Blocking, Budget, Entry, Fetched, Freshness, Identity, OpenFile, OriginMetrics, Origins,
+    Reservation, Source, SourceMemory, SourceValidators,
 };
 use crate::request::conditional::Validators;
 use crate::sources::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
@@ -235,9 +235,9 @@ impl Resolver {
     /// [`Resolver::fetch`].
     pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
         if !self.is_remote(request) {
-            return self.open_files(request);
+            return self.open_files(request, Blocking::Allowed);
         }
-        let materials = self.open_materials(request)?;
+        let materials = self.open_materials(request, Blocking::Allowed)?;
         let budget = Budget {
             deadline: Instant::now() + self.timeout,
             held: SourceMemory::new(self.most_bytes),
@@ -286,10 +286,17 @@ impl Resolver {
     /// Opens what a request is composed with.
     ///
     /// # Errors
-    /// `Pixels` naming a missing material; `Io`.
-    pub fn open_materials(&self, request: &ImageRequest) -> Result<OpenMaterials, Error> {
-        let served = |path: &str| self.origins.entry(path);
-        self.materials.open_for(request.rules.materials(), served)
+    /// `Pixels` naming a missing material; `Io`, as [`Root::entry`].
+    ///
+    /// [`Root::entry`]: crate::origins::Root::entry
+    pub fn open_materials(
+        &self,
+        request: &ImageRequest,
+        blocking: Blocking,
+    ) -> Result<OpenMaterials, Error> {
+        let served = |path: &str| self.origins.entry(path, blocking);
+        let names = request.rules.materials();
+        self.materials.open_for(names, served, blocking)
     }
 
     /// A request whose source was fetched and whose materials are open.
@@ -317,7 +324,9 @@ impl Resolver {
 
     /// Paths of files in the folder at `/` that begin as images do, `most` of them.
     pub(crate) fn images(&self, most: usize) -> Vec<String> {
-        self.origins.images(most, |file| self.is_image(file))
+        self.origins.images(most, |file| {
+            (self.is_image(file, Blocking::Allowed)).unwrap_or(false)
+        })
     }
 
     /// A target in each language, for [`andon_dialects::EXAMPLE_SOURCE`].
@@ -325,29 +334,45 @@ impl Resolver {
         self.dialects.examples()
     }
 
-    fn is_image(&self, file: &OpenFile) -> bool {
-        file.piece(0, media_type::HEAD)
-            .is_ok_and(|head| media_type::is_picture(self.codecs, &head))
+    fn is_image(&self, file: &OpenFile, blocking: Blocking) -> Result<bool, Error> {
+        let head = file.piece(0, media_type::HEAD, blocking)?;
+        Ok(media_type::is_picture(self.codecs, &head))
     }
 
-    fn open_files(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
+    /// Opens the files that a request needs, all of them in folders, without reading them.
+    ///
+    /// # Errors
+    /// As [`Resolver::open`]; `Io`, as [`Root::entry`].
+    ///
+    /// [`Root::entry`]: crate::origins::Root::entry
+    pub(crate) fn open_files(
+        &self,
+        request: &ImageRequest,
+        blocking: Blocking,
+    ) -> Result<OpenSource, Error> {
         let only_images = self.origins.files(request.source.as_str()) == Files::Images;
-        let (path, file) = match self.origins.entry(request.source.as_str())? {
+        let (path, file) = match self.origins.entry(request.source.as_str(), blocking)? {
             Entry::File(file) => (request.source.as_str().to_owned(), file),
             Entry::Folder if !request.is_file() || only_images => {
                 return Err(Error::Missing {
                     path: request.source.as_str().to_owned(),
                 });
             }
-            Entry::Folder => self.index(request.source.as_str())?,
+            Entry::Folder => self.index(request.source.as_str(), blocking)?,
         };
         // Before anything is told of it, its date included: with options, too, it is as if it were not there.
-        if only_images && !self.is_image(&file) {
-            let why = Withheld::NoImage;
-            return Err(Error::Withheld { path, why });
+        if only_images {
+            match self.is_image(&file, blocking) {
+                Ok(true) => {}
+                Err(error) if blocking.ends_with(&error) => return Err(error),
+                Ok(false) | Err(_) => {
+                    let why = Withheld::NoImage;
+                    return Err(Error::Withheld { path, why });
+                }
+            }
         }
         let figures = self.origins.figures_of(&path)?;
-        let materials = self.open_materials(request)?;
+        let materials = self.open_materials(request, blocking)?;
         Ok(OpenSource {
             path,
             content: Content::File(Arc::new(file), figures),
@@ -360,13 +385,15 @@ impl Resolver {
 
     /// A folder's index; a folder whose path lacks its last slash has moved there, because links in
     /// the index would miss otherwise.
-    fn index(&self, folder: &str) -> Result<(String, OpenFile), Error> {
+    fn index(&self, folder: &str, blocking: Blocking) -> Result<(String, OpenFile), Error> {
         let path = format!("{}/{INDEX}", folder.trim_end_matches('/'));
         let path = path.trim_start_matches('/').to_owned();
         // Named with the index, because what is missing is not the folder.
         let missing = || Error::Missing { path: path.clone() };
-        let Entry::File(file) = self.origins.entry(&path).map_err(|_| missing())? else {
-            return Err(missing());
+        let file = match self.origins.entry(&path, blocking) {
+            Ok(Entry::File(file)) => file,
+            Err(error) if blocking.ends_with(&error) => return Err(error),
+            Ok(Entry::Folder) | Err(_) => return Err(missing()),
         };
         match folder.rsplit('/').next() {
             Some(last) if !last.is_empty() => Err(Error::Moved {
@@ -446,6 +473,11 @@ impl OpenSource {
         }
     }
 
+    /// Is nothing composed with it?
+    pub(crate) fn is_alone(&self) -> bool {
+        self.materials.is_empty()
+    }
+
     /// Its source alone, for others as well: no digest of one URL's is asked of it.
     pub(crate) fn source_alone(&self) -> Self {
         Self {
@@ -487,12 +519,14 @@ impl OpenSource {
     }
 
     /// How its file is read, if that is all there is to read and nobody has done it yet.
-    pub(crate) fn reading(&self) -> Option<impl FnOnce() -> Result<Bytes, Error> + Send + 'static> {
+    pub(crate) fn reading(
+        &self,
+    ) -> Option<impl Fn(Blocking) -> Result<Bytes, Error> + Send + 'static> {
         let Content::File(file, figures) = &self.content else {
             return None;
         };
         let (file, figures, most_bytes) = (file.clone(), figures.clone(), self.most_bytes);
-        let reading = move || counted(&figures, || Ok(file.read(most_bytes)?.into()));
+        let reading = move |blocking| counted(&figures, &file, most_bytes, blocking);
         self.materials.is_empty().then_some(reading)
     }
 
@@ -508,7 +542,7 @@ impl OpenSource {
     ///
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` for what is not a file.
-    pub(crate) fn begin(&self, most: usize) -> Result<FileHead, Error> {
+    pub(crate) fn begin(&self, most: usize, blocking: Blocking) -> Result<FileHead, Error> {
         let Content::File(file, figures) = &self.content else {
             return Err(Error::Missing {
                 path: self.path.clone(),
@@ -516,9 +550,11 @@ impl OpenSource {
         };
         let began = Instant::now();
         let size = file.check_size(self.most_bytes);
-        let read = size.and_then(|size| Ok((size, file.piece(0, most)?)));
+        let read = size.and_then(|size| Ok((size, file.piece(0, most, blocking)?)));
         let bytes = read.as_ref().map(|(size, _)| Some(*size));
-        figures.count(bytes, began.elapsed());
+        if !bytes.is_err_and(|error| blocking.ends_with(error)) {
+            figures.count(bytes, began.elapsed());
+        }
         Ok(FileHead {
             beginning: read?.1,
             file: file.clone(),
@@ -530,17 +566,24 @@ impl OpenSource {
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`.
     pub fn read(&self) -> Result<Read, Error> {
-        self.read_all().map_err(|error| match error {
+        self.read_if(Blocking::Allowed)
+    }
+
+    /// The same on a thread that may wait for a disk or may not.
+    ///
+    /// # Errors
+    /// As [`OpenSource::read`]; `Io(WouldBlock)` where it may not wait and would have to.
+    pub(crate) fn read_if(&self, blocking: Blocking) -> Result<Read, Error> {
+        self.read_all(blocking).map_err(|error| match error {
             error @ Error::Io(_) => error.at(|| format!("file /{}", self.path)),
             error => error,
         })
     }
 
-    fn read_all(&self) -> Result<Read, Error> {
+    fn read_all(&self, blocking: Blocking) -> Result<Read, Error> {
         let (source, hold) = match &self.content {
             Content::File(file, figures) => {
-                let read = || Ok(file.read(self.most_bytes)?.into());
-                (counted(figures, read)?, None)
+                (counted(figures, file, self.most_bytes, blocking)?, None)
             }
             Content::CachedSource(_, cached) => (cached.bytes.clone(), Some(cached.hold.clone())),
             Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
@@ -558,7 +601,7 @@ impl OpenSource {
         }
         Ok(Read {
             source,
-            materials: self.materials.read(self.most_bytes)?,
+            materials: self.materials.read(self.most_bytes, blocking)?,
             hold,
         })
     }
@@ -567,13 +610,17 @@ impl OpenSource {
 /// Reads a file and tells its origin's figures.
 fn counted(
     figures: &OriginMetrics,
-    read: impl FnOnce() -> Result<Bytes, Error>,
+    file: &OpenFile,
+    most_bytes: u64,
+    blocking: Blocking,
 ) -> Result<Bytes, Error> {
     let began = Instant::now();
-    let read = read();
+    let read = file.read(most_bytes, blocking);
     let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
-    figures.count(bytes, began.elapsed());
-    read
+    if !bytes.is_err_and(|error| blocking.ends_with(error)) {
+        figures.count(bytes, began.elapsed());
+    }
+    Ok(read?.into())
 }
 
 const INDEX: &str = "index.html";

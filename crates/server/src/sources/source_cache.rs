@@ -57,7 +57,9 @@ impl SourceCache {
         let place = self.place(found.source_key());
         let read = || async {
             let hold = Arc::new(fetcher.hold(found.size()).await);
-            let bytes = fetcher.run(reading).await?;
+            let ((), bytes) = fetcher
+                .read((), move |(), blocking| reading(blocking))
+                .await?;
             Ok::<_, Error>(Loaded { bytes, hold })
         };
         let Loaded { bytes, hold } = place.get_or_try_init(read).await?;

@@ -65,7 +65,8 @@ impl Lines {
     }
 }
 
-/// The writing thread: everything that waits goes out in one write.
+/// The writing thread: everything that waits goes out in one write. Between two writes it waits for a moment, for while
+/// it sleeps in the channel every line wakes it up, at the cost of whoever hands the line over.
 fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
     while let Ok(first) = pieces.recv() {
         let (mut text, mut marks) = (String::new(), Vec::new());
@@ -88,10 +89,13 @@ fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
                 "lines were lost: standard error is not read fast enough"
             );
         }
+        std::thread::sleep(BETWEEN_WRITES);
     }
 }
 
-/// Lines that wait for standard error.
-const MOST_WAITING: usize = 1024;
+/// Lines that wait for standard error: those of some hundred thousand requests a second.
+const MOST_WAITING: usize = 4096;
+
+const BETWEEN_WRITES: Duration = Duration::from_millis(10);
 
 const LONGEST_FLUSH: Duration = Duration::from_secs(5);

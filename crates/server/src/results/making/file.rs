@@ -46,11 +46,8 @@ impl Maker {
                 body,
             });
         }
-        let begin = move || {
-            let begun = found.begin(PIECE)?;
-            Ok((found, begun))
-        };
-        let (found, begun) = self.fetcher.run(begin).await?;
+        let begin = |found: &OpenSource, blocking| found.begin(PIECE, blocking);
+        let (found, begun) = self.fetcher.read(found, begin).await?;
         let FileHead { file, beginning } = begun;
         let media_type = media_type::of(self.codecs, &found.path, &beginning);
         let is_picture = self.is_picture(&found, &beginning)?;

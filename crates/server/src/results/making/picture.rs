@@ -12,6 +12,7 @@ use super::Maker;
 use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
+use crate::origins::Blocking;
 use crate::request::negotiation::SettledRequest;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned, Prepared};
@@ -232,14 +233,15 @@ impl Maker {
     /// Opens the files of a request in a folder.
     pub(crate) async fn open(&self, request: &Arc<ImageRequest>) -> Result<OpenSource, Error> {
         let (resolver, request) = (self.resolver.clone(), request.clone());
-        self.fetcher.look(move || resolver.open(&request)).await
+        let open = move |blocking| resolver.open_files(&request, blocking);
+        self.fetcher.open(open).await
     }
 
     /// Reads a picture's files and its header and plans it, after it was measured if it has to be. What comes with
     /// the plan counts the files' bytes.
     ///
-    /// Reading may take its time, so it happens in one of the fetcher's slots: a refusal costs no pixel thread, a
-    /// slow header no socket.
+    /// What may take its time happens in one of the fetcher's slots: a refusal costs no pixel thread, a slow header no
+    /// socket.
     pub(super) async fn read_and_plan(
         &self,
         task: &Task<'_>,
@@ -250,18 +252,19 @@ impl Maker {
         let source = Some(found.source_key());
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let (engine, asked) = (self.engine.clone(), task.asked.clone());
-        let read = move || {
-            let read = found.read()?;
+        let read = move |found: &OpenSource, blocking: Blocking| {
+            let read = found.read_if(blocking)?;
+            blocking.allow(found.is_alone() && engine.probes_at_once(&read.source))?;
             let ingredients = Ingredients {
-                request: asked.request,
+                request: asked.request.clone(),
                 negotiated: asked.negotiated,
-                path: found.path,
+                path: found.path.clone(),
                 source: read.source,
                 materials: read.materials,
             };
             Ok((Prepared::new(&engine, ingredients)?, read.hold))
         };
-        let (prepared, held) = self.fetcher.run(read).await?;
+        let (_, (prepared, held)) = self.fetcher.read(found, read).await?;
         stages.push(("fetch", task.began.elapsed()));
         let holds = Arc::new((hold, held));
         let planned = self
@@ -271,11 +274,6 @@ impl Maker {
     }
 
     pub(super) async fn read(&self, found: OpenSource) -> Result<(OpenSource, Read), Error> {
-        self.fetcher
-            .run(move || {
-                let read = found.read()?;
-                Ok((found, read))
-            })
-            .await
+        self.fetcher.read(found, OpenSource::read_if).await
     }
 }

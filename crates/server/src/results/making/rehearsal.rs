@@ -84,8 +84,8 @@ impl Maker {
     ) -> Result<OpenSource, Error> {
         let materials = {
             let (resolver, request) = (self.resolver.clone(), request.clone());
-            let open = move || resolver.open_materials(&request);
-            self.fetcher.look(open).await?
+            let open = move |blocking| resolver.open_materials(&request, blocking);
+            self.fetcher.open(open).await?
         };
         let budget = self.fetcher.budget(deadline);
         match self.resolver.fetch(request, None, &budget).await? {

@@ -137,8 +137,8 @@ impl Maker {
         let request = &job.known.asked.request;
         let materials = {
             let (resolver, request) = (self.resolver.clone(), request.clone());
-            let open = move || resolver.open_materials(&request);
-            self.fetcher.run(open).await?
+            let open = move |blocking| resolver.open_materials(&request, blocking);
+            self.fetcher.open(open).await?
         };
         // An old result is only worth asking about if what it is composed with is the same too.
         let looked_up = lookup.resolved.as_ref().map(|resolved| resolved.key);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::Maker;
 use crate::error::Error;
+use crate::origins::Blocking;
 use crate::results::caching::{Header, KeptFacts, Resolved, SourceFacts, fallen, source_path};
 use crate::results::variant::RequestVariant;
 use crate::sources::resolver::OpenSource;
@@ -63,8 +64,11 @@ impl Maker {
             return Ok((self.derived(known, Some(&facts))?, None));
         }
         let engine = self.engine.clone();
-        let read = move || Ok(engine.facts(&bytes)?);
-        let facts = self.fetcher.run(read).await?;
+        let read = move |bytes: &Bytes, blocking: Blocking| {
+            blocking.allow(engine.probes_at_once(bytes))?;
+            Ok(engine.facts(bytes)?)
+        };
+        let (_, facts) = self.fetcher.read(bytes, read).await?;
         let facts = SourceFacts { version, facts };
         Ok((self.derived(known, Some(&facts))?, Some(facts)))
     }
@@ -154,12 +158,13 @@ impl Maker {
         found.admitted = Some(self.admit(&mut found, deadline)?);
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let engine = self.engine.clone();
-        let read = move || {
-            let version = found.version();
-            let facts = engine.facts(&found.read()?.source)?;
-            Ok((found, SourceFacts { version, facts }))
+        let read = move |found: &OpenSource, blocking: Blocking| {
+            let source = found.read_if(blocking)?.source;
+            blocking.allow(engine.probes_at_once(&source))?;
+            let (version, facts) = (found.version(), engine.facts(&source)?);
+            Ok(SourceFacts { version, facts })
         };
-        self.fetcher.run(read).await
+        self.fetcher.read(found, read).await
     }
 
     fn remember(

@@ -114,8 +114,8 @@ impl Maker {
         }
         let materials = {
             let (resolver, request) = (self.resolver.clone(), request.clone());
-            let open = move || resolver.open_materials(&request);
-            self.fetcher.run(open).await.ok()?
+            let open = move |blocking| resolver.open_materials(&request, blocking);
+            self.fetcher.open(open).await.ok()?
         };
         let source = Notes::of(&hit.entry).source?;
         let here = Validators::of_fetched(&resolved.text, &source, &materials.identities());

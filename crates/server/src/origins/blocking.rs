@@ -1,0 +1,64 @@
+//! May a call wait for a disk?
+
+use std::io;
+use std::os::fd::AsFd;
+
+use rustix::fs::fstatfs;
+
+use crate::error::Error;
+
+/// Whether a call may wait for a disk. One that may not is answered from the system's memory, or fails with
+/// `WouldBlock` and has to be repeated by a thread that may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocking {
+    /// It may wait.
+    Allowed,
+    /// It may not.
+    Refused,
+}
+
+impl Blocking {
+    /// Goes on if the call may wait, or does not have to.
+    ///
+    /// # Errors
+    /// `Io(WouldBlock)`.
+    pub(crate) fn allow(self, at_once: bool) -> Result<(), Error> {
+        match self {
+            Self::Refused if !at_once => Err(would_block()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Is this the error of a call that must not wait and would have to?
+    pub(crate) fn ends_with(self, error: &Error) -> bool {
+        let would_block = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+        self == Self::Refused && matches!(error.root(), Error::Io(error) if would_block(error))
+    }
+}
+
+/// The error of a call that must not wait and would have to.
+pub(super) fn would_block() -> Error {
+    Error::Io(io::ErrorKind::WouldBlock.into())
+}
+
+/// Is this a folder of a file system whose open files and their status are in memory once their names are? Those of
+/// networks and of other processes ask somebody else first, and may wait for them.
+pub(super) fn answers_from_memory(folder: impl AsFd) -> bool {
+    // The numbers have 32 bits, and the field as many as a word.
+    fstatfs(folder).is_ok_and(|found| LOCAL.contains(&(found.f_type as u32)))
+}
+
+/// Their numbers, from Linux's `magic.h` and, where it has none, from the file system's own source.
+const LOCAL: &[u32] = &[
+    0xef53,      // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683e, // Btrfs
+    0xf2f5_2010, // F2FS
+    0x2fc1_2fc1, // ZFS
+    0xca45_1a4e, // bcachefs
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0x794c_7630, // overlayfs
+    0x7371_7368, // squashfs
+    0xe0f5_e1e2, // EROFS
+];
