@@ -11,4 +11,5 @@ pub mod huffman;
 pub mod idct;
 pub mod parts;
 pub mod resample;
+pub mod stuffing;
 pub mod symbols;

@@ -136,6 +136,13 @@ impl<T: Plain> DerefMut for Buffer<T> {
     }
 }
 
+/// For those that own the values and show them as a slice.
+impl<T: Plain> AsRef<[T]> for Buffer<T> {
+    fn as_ref(&self) -> &[T] {
+        &self.0
+    }
+}
+
 impl<T: Plain> Drop for Buffer<T> {
     fn drop(&mut self) {
         KEPT.keep(std::mem::take(&mut self.0));

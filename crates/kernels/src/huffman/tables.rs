@@ -49,6 +49,9 @@ pub(super) const ENDS: u32 = 1 << 10;
 pub(super) const BAD: u32 = 1 << 11;
 
 impl Half {
+    /// No symbol.
+    const NONE: Self = Self(0);
+
     /// Of bits that no table has.
     const BAD: Self = Self(1 | 1 << 5 | ENDS | BAD);
 
@@ -80,8 +83,16 @@ impl Half {
         self.0 & BAD != 0
     }
 
+    /// Is it the end of a block, and nothing before it?
+    fn is_end_alone(self) -> bool {
+        self.ends() && self.advance() == 1
+    }
+
     /// Both, one after the other, if that can be told.
     fn then(self, next: Self) -> Option<Self> {
+        if next == Self::NONE {
+            return Some(self);
+        }
         let consumed = self.consumed() + next.consumed();
         let advance = self.advance() + next.advance();
         let both = Self(consumed | advance << 5 | next.0 & ENDS);
@@ -207,15 +218,19 @@ fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
         first_symbols(kind.dc, dc_symbol)?,
         first_symbols(kind.ac, ac_symbol)?,
     );
-    // Where coefficients behind the DC difference are kept, they are looked up one by one.
-    let follows_dc = |half: Half| last == 0 || half.ends();
+    let runs = runs(kind.ac)?;
     entries.extend((0..).zip(&dc).map(|(window, &first)| {
-        let all = all_symbols(window, first, &ac, follows_dc);
-        Entry::new(all, first)
+        let next = runs.behind(window, first);
+        // Where coefficients behind the DC difference are kept, they are looked up one by one.
+        let follows = last == 0 || next.is_end_alone();
+        let all = if follows { first.then(next) } else { None };
+        Entry::new(all.unwrap_or(first), first)
     }));
     let first_ac = entries.len() as u32;
-    entries.extend((0..).zip(&ac).map(|(window, &first)| {
-        let all = all_symbols(window, first, &ac, |_| true);
+    let all = runs.of(WINDOW);
+    entries.extend(ac.iter().zip(all).map(|(&first, &all)| {
+        // Bits that no table has, or a longer code.
+        let all = if first.is_bad() { first } else { all };
         Entry::new(all, first)
     }));
     // Longer codes are larger numbers than the shorter ones (T.81, annex C), and 16 ones are no code: so these are all
@@ -275,18 +290,141 @@ fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Ve
     Some(windows)
 }
 
-/// The first symbol of a window and those AC coefficients behind it whose codes are in the window, too, as far as
-/// each of them `may` follow.
-fn all_symbols(window: u32, first: Half, ac: &[Half], may: impl Fn(Half) -> bool) -> Half {
-    let mut all = first;
-    while !all.ends() && all.consumed() < WINDOW {
-        let shifted = (window << all.consumed()) & ((1 << WINDOW) - 1);
-        let next = ac[shifted as usize];
-        let code_ends = all.consumed() + next.consumed() - next.size();
-        let Some(both) = all.then(next).filter(|_| code_ends <= WINDOW && may(next)) else {
-            break;
-        };
-        all = both;
+/// The AC symbols, one after the other, whose codes are all in the first 0 to [`WINDOW`] bits: of every such length,
+/// each in a table of its own.
+///
+/// What follows a symbol is in the table of the bits that are left, so each table is put together from shorter ones. (One symbol after the
+/// other for each window takes five times as long, as much as a small picture.)
+struct Runs(Vec<Half>);
+
+/// `None`: a code is larger than its length.
+fn runs(codes: &[Code]) -> Option<Runs> {
+    // The table of `bits` begins at 1 << bits.
+    let mut tables = vec![Half::NONE; 2 << WINDOW];
+    for bits in 1..=WINDOW {
+        let (shorter, own) = tables.split_at_mut(1 << bits);
+        for code in codes.iter().filter(|code| code.length <= bits) {
+            let rest = bits - code.length;
+            let places = (code.code << rest) as usize..((code.code + 1) << rest) as usize;
+            let windows = own[..1 << bits].get_mut(places)?;
+            let half = ac_symbol(code.symbol, code.length);
+            match bits.checked_sub(half.consumed()) {
+                Some(left) if left > 0 && !half.ends() => {
+                    let next = &shorter[1 << left..2 << left];
+                    for windows in windows.chunks_exact_mut(next.len()) {
+                        for (window, &next) in windows.iter_mut().zip(next) {
+                            *window = half.then(next).unwrap_or(half);
+                        }
+                    }
+                }
+                _ => windows.fill(half),
+            }
+        }
     }
-    all
+    Some(Runs(tables))
+}
+
+impl Runs {
+    /// Those of all windows of so many bits.
+    fn of(&self, bits: u32) -> &[Half] {
+        &self.0[1 << bits..2 << bits]
+    }
+
+    /// Those behind the first symbol of a window.
+    fn behind(&self, window: u32, first: Half) -> Half {
+        match WINDOW.checked_sub(first.consumed()) {
+            Some(left) if !first.is_bad() => self.of(left)[(window & ((1 << left) - 1)) as usize],
+            _ => Half::NONE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Codes of these lengths, each for as many symbols, made as T.81 says (annex C).
+    fn codes(counts: [usize; 16], symbol: impl Fn(usize) -> u8) -> Vec<Code> {
+        let (mut code, mut codes) = (0, Vec::new());
+        for (length, count) in (1..).zip(counts) {
+            for _ in 0..count {
+                let symbol = symbol(codes.len());
+                codes.push(Code {
+                    code,
+                    length,
+                    symbol,
+                });
+                code += 1;
+            }
+            code <<= 1;
+        }
+        codes
+    }
+
+    /// The first symbol of a window and those AC coefficients behind it whose codes are in the window, too, as far as
+    /// each of them `may` follow.
+    fn all_symbols(window: u32, first: Half, ac: &[Half], may: impl Fn(Half) -> bool) -> Half {
+        let mut all = first;
+        while !all.ends() && all.consumed() < WINDOW {
+            let shifted = (window << all.consumed()) & ((1 << WINDOW) - 1);
+            let next = ac[shifted as usize];
+            let code_ends = all.consumed() + next.consumed() - next.size();
+            let Some(both) = all.then(next).filter(|_| code_ends <= WINDOW && may(next)) else {
+                break;
+            };
+            all = both;
+        }
+        all
+    }
+
+    #[test]
+    fn tables_hold_what_is_found_symbol_by_symbol() {
+        // The sizes of a photograph's coefficients, with long runs among the short codes and without.
+        let usual = |at: usize| [1, 2, 0, 0x11, 3, 4, 0x21, 0xf0, 0x12, 5, 0x31, 0x41, 6][at % 13];
+        let runs_first = |at: usize| [0xf0, 0xe1, 0, 0xd2][at % 4];
+        let counts = [0, 2, 1, 3, 2, 4, 3, 5, 4, 3, 2, 4, 0, 0, 1, 9];
+        let dc = codes([0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0], |at| {
+            at as u8
+        });
+        for (symbol, kept) in [
+            (&usual as &dyn Fn(usize) -> u8, 1),
+            (&usual, 4),
+            (&runs_first, 1),
+            (&runs_first, 16),
+        ] {
+            let ac = codes(counts, symbol);
+            let mut places = [NOT_KEPT; 32];
+            for (place, number) in places.iter_mut().zip(0..kept) {
+                *place = number;
+            }
+            let kind = Kind {
+                dc: &dc,
+                ac: &ac,
+                places,
+                count: kept,
+            };
+            let tables = Tables::new(&[kind], &[0]).expect("tables");
+            let first_ac = first_symbols(&ac, ac_symbol).unwrap();
+            let first_dc = first_symbols(&dc, dc_symbol).unwrap();
+            let follows_dc = |half: Half| kept == 1 || half.ends();
+            let windows = 1 << WINDOW;
+            for (entries, firsts, may) in [
+                (
+                    &tables.entries[..windows],
+                    &first_dc,
+                    &follows_dc as &dyn Fn(Half) -> bool,
+                ),
+                (&tables.entries[windows..2 * windows], &first_ac, &|_| true),
+            ] {
+                for (window, (entry, &first)) in (0..).zip(entries.iter().zip(firsts)) {
+                    let all = all_symbols(window, first, &first_ac, may);
+                    let (found, found_first) = entry.halves();
+                    assert_eq!(found_first, first, "{window:011b}");
+                    // Where long runs together advance too far, the last of them are told or the first.
+                    let too_far = all.advance() >= 15 && found.advance() < all.advance();
+                    assert!(found == all || too_far, "{window:011b}: {found:?}, {all:?}");
+                }
+            }
+        }
+    }
 }

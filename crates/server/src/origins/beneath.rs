@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Component, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use andon_pixels::buffers::Buffer;
 use bytes::Bytes;
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -207,7 +208,7 @@ impl OpenFile {
     /// # Errors
     /// `Limit` beyond `limit` bytes; `Changing` when somebody writes to it meanwhile, because half a
     /// file must not become a whole answer; `Io`, with `WouldBlock` where it must not wait and would have to.
-    pub fn read(&self, limit: u64, blocking: Blocking) -> Result<Vec<u8>, Error> {
+    pub fn read(&self, limit: u64, blocking: Blocking) -> Result<Buffer<u8>, Error> {
         self.stretch(0, self.check_size(limit)?, blocking)
     }
 
@@ -218,12 +219,14 @@ impl OpenFile {
     pub fn piece(&self, start: u64, most: usize, blocking: Blocking) -> Result<Bytes, Error> {
         let left = self.identity.size.saturating_sub(start);
         let bytes = self.stretch(start, left.min(most as u64), blocking)?;
-        Ok(bytes.into())
+        Ok(Bytes::from_owner(bytes))
     }
 
-    fn stretch(&self, start: u64, length: u64, blocking: Blocking) -> Result<Vec<u8>, Error> {
+    fn stretch(&self, start: u64, length: u64, blocking: Blocking) -> Result<Buffer<u8>, Error> {
         blocking.allow(self.from_memory && length <= MOST_AT_ONCE)?;
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        // All of it is read, or none of it returned.
+        let mut bytes = Buffer::overwritten(length);
         match blocking {
             Blocking::Allowed => match self.file.read_exact_at(&mut bytes, start) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -332,7 +335,7 @@ mod tests {
         match root.entry(path, Blocking::Allowed)? {
             Entry::File(file) => {
                 let bytes = file.read(1 << 20, Blocking::Allowed)?;
-                Ok(String::from_utf8(bytes).unwrap())
+                Ok(String::from_utf8(bytes.into_vec()).unwrap())
             }
             Entry::Folder => Ok("folder".to_owned()),
         }
@@ -477,12 +480,12 @@ mod tests {
     }
 
     /// What a thread finds that must not wait; `None` where it would have to.
-    fn at_once(root: &Root, path: &str) -> Option<Result<Vec<u8>, Error>> {
+    fn at_once(root: &Root, path: &str) -> Option<Result<Buffer<u8>, Error>> {
         let read = root
             .entry(path, Blocking::Refused)
             .and_then(|entry| match entry {
                 Entry::File(file) => file.read(MOST_AT_ONCE * 2, Blocking::Refused),
-                Entry::Folder => Ok(b"folder".to_vec()),
+                Entry::Folder => Ok(b"folder".to_vec().into()),
             });
         match read {
             Err(error) if Blocking::Refused.ends_with(&error) => None,
@@ -501,7 +504,7 @@ mod tests {
         for path in ["a.jpg", "inside/b.jpg", "inside", "most"] {
             let waited = match root.entry(path, Blocking::Allowed).unwrap() {
                 Entry::File(file) => file.read(MOST_AT_ONCE, Blocking::Allowed).unwrap(),
-                Entry::Folder => b"folder".to_vec(),
+                Entry::Folder => b"folder".to_vec().into(),
             };
             // Not every file system and kernel can tell.
             if let Some(read) = at_once(&root, path) {

@@ -29,6 +29,7 @@ use self::bucket::BucketOrigin;
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};
 use andon_dialects::Source as Location;
+use bytes::Bytes;
 use url::Url;
 
 use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, Place, RemoteConfig};
@@ -356,7 +357,7 @@ impl Folder {
         let hold = budget.held.take(file.identity.size.min(most_bytes)).await;
         let bytes = waiting(move || file.read(most_bytes, Blocking::Allowed)).await?;
         Ok(Fetched::Body(Source {
-            bytes: bytes.into(),
+            bytes: Bytes::from_owner(bytes),
             validators,
             freshness: Freshness::default(),
             bounded: true,
@@ -419,7 +420,7 @@ mod tests {
             Origins::open(&[origin("/", "all"), origin("/i/", "icons")], 100, None).unwrap();
         let text = |source: &str| match origins.entry(source, Blocking::Allowed) {
             Ok(Entry::File(file)) => {
-                String::from_utf8(file.read(100, Blocking::Allowed).unwrap()).unwrap()
+                String::from_utf8(file.read(100, Blocking::Allowed).unwrap().into_vec()).unwrap()
             }
             other => format!("{other:?}"),
         };

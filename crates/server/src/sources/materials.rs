@@ -135,7 +135,10 @@ impl OpenMaterials {
     /// As [`OpenFile::read`].
     pub fn read(&self, limit: u64, blocking: Blocking) -> Result<LoadedMaterials, Error> {
         let read = |(name, file): (&String, &OpenFile)| {
-            Ok((name.clone(), (file.identity, file.read(limit, blocking)?)))
+            Ok((
+                name.clone(),
+                (file.identity, file.read(limit, blocking)?.into_vec()),
+            ))
         };
         Ok(LoadedMaterials {
             files: Arc::new(self.files.iter().map(read).collect::<Result<_, Error>>()?),

@@ -620,7 +620,7 @@ fn counted(
     if !bytes.is_err_and(|error| blocking.ends_with(error)) {
         figures.count(bytes, began.elapsed());
     }
-    Ok(read?.into())
+    Ok(Bytes::from_owner(read?))
 }
 
 const INDEX: &str = "index.html";

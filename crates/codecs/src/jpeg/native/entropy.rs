@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use andon_kernels::stuffing;
+use andon_pixels::buffers::Buffer;
+
 use super::bits::Bits;
 
 /// The bytes of one scan, unstuffed.
 #[derive(Default)]
 pub(super) struct Unstuffed {
-    bytes: Vec<u8>,
+    bytes: Buffer<u8>,
     /// Where each restart interval ends in `bytes`.
     ends: Vec<usize>,
     /// How many intervals come in order: those behind a marker of a wrong number do not count.
@@ -20,27 +23,40 @@ impl Unstuffed {
     /// Takes the entropy-coded bytes at the beginning of `coded` in and gives how many there were. A
     /// marker other than RSTn ends them.
     pub(super) fn read(&mut self, coded: &[u8]) -> usize {
-        self.read_from(coded, 0, |_, _| {})
+        self.read_from(coded, 0)
     }
 
-    /// The same for bytes that begin in restart interval `number` of the scan; `runs` is told where each run of
-    /// bytes without stuffing or a marker ends, unstuffed, and where in `coded` the next one begins.
+    /// The same for bytes that begin in restart interval `number` of the scan.
+    pub(super) fn read_from(&mut self, coded: &[u8], number: usize) -> usize {
+        let stuffed = |coded: &[u8], bytes: &mut Vec<u8>| stuffing::remove(coded, bytes);
+        self.read_runs(coded, number, stuffed, |_, _| {})
+    }
+
+    /// The same; `runs` is told where each run of bytes without stuffing or a marker ends, unstuffed, and where in `coded`
+    /// the next one begins.
+    pub(super) fn read_telling(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
+        self.read_runs(coded, 0, |_, _| 0, runs)
+    }
+
+    /// Whatever `ahead` of a 0xFF may take at once is no run of its own.
     #[inline(always)]
-    pub(super) fn read_from(
+    fn read_runs(
         &mut self,
         coded: &[u8],
         number: usize,
+        ahead: impl Fn(&[u8], &mut Vec<u8>) -> usize,
         mut runs: impl FnMut(usize, usize),
     ) -> usize {
+        if self.bytes.capacity() < coded.len() {
+            self.bytes = Buffer::with_capacity(coded.len());
+        }
         self.bytes.clear();
         self.ends.clear();
         self.in_order = usize::MAX;
         self.filled = false;
-        // At once: growing by doubling would hold, and copy, up to three times as much. Pages that are
-        // not written take no memory.
-        self.bytes.reserve(coded.len());
         let mut from = 0;
         loop {
+            from += ahead(&coded[from..], &mut self.bytes);
             let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) else {
                 self.bytes.extend_from_slice(&coded[from..]);
                 from = coded.len();
@@ -168,7 +184,7 @@ mod tests {
         let read = |coded: &[u8]| {
             let mut unstuffed = Unstuffed::default();
             unstuffed.read(coded);
-            (unstuffed.bytes.clone(), unstuffed.has_fill_bytes_inside())
+            (unstuffed.bytes.to_vec(), unstuffed.has_fill_bytes_inside())
         };
         assert_eq!(read(&[1, 0xff, 0xff, 0xff, 0, 2]), (vec![1, 0xff, 2], true));
         assert_eq!(read(&[1, 0xff, 0xff, 0xd9]), (vec![1], false));

@@ -16,7 +16,7 @@ use super::output::Output;
 use super::plane::PlaneDecoder;
 use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
-use super::sequential::{Coder, coders, decode_mcus, decode_row, ends};
+use super::sequential::{Coder, Symbols, coders, decode_mcus, decode_row, ends};
 use super::{Refused, Request, bytes_held, within};
 
 /// A serialised index: [`HEAD`] bytes about the picture, then its entries, row by row of MCUs. It may come from a disk,
@@ -185,7 +185,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refus
     }
     let planes = planes(&frame, [1, 1]);
     let (across, down) = mcus(&frame, &scan, &planes);
-    let (mut coders, _) = coders(&segments.tables, &frame, &scan, &planes)?;
+    let (mut coders, _) = coders(&segments.tables, &frame, &scan, &planes, Symbols::Several)?;
     let columns = across.div_ceil((MOST_ENTRIES / down).clamp(1, MOST_ACROSS));
     let restart = segments.tables.restart;
     let mut starts = Vec::with_capacity(down as usize * across.div_ceil(columns) as usize);
@@ -230,7 +230,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refus
     }
     let mut starts = starts.into_iter().peekable();
     let mut run = (0, 0);
-    data.read_from(coded, 0, |end, next| {
+    data.read_telling(coded, |end, next| {
         while let Some((at, predictions)) = starts.next_if(|(at, _)| at / 8 < end as u64) {
             // Within the coded bytes, of which there are no more than a u32 counts.
             let offset = run.1 + (at / 8) as usize - run.0;
@@ -299,7 +299,7 @@ pub(crate) fn decode_part(
     within("memory", bytes_held(0, &frame, &[sizes]), wanted.memory)?;
     let planes = planes(&frame, sizes);
     let (across, down) = mcus(&frame, &scan, &planes);
-    let (mut coders, lanes) = coders(&segments.tables, &frame, &scan, &planes)?;
+    let (mut coders, lanes) = coders(&segments.tables, &frame, &scan, &planes, Symbols::Several)?;
     let restart = segments.tables.restart;
     let columns = part.x / wide..part.x / wide + across;
     let mut output = Output::Here(planes);
@@ -321,7 +321,7 @@ pub(crate) fn decode_part(
                 (restart - first % restart) as u32,
             ),
         };
-        data.read_from(coded, interval, |_, _| {});
+        data.read_from(coded, interval);
         let mut bits = data.reader(0).ok_or(ENDS_EARLY)?;
         bits.take(entry.bit.into());
         for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {

@@ -14,7 +14,7 @@ use super::plane::{Kept, PlaneDecoder, quant_of};
 use super::scan::{ENDS_EARLY, Intervals, check, mcus};
 use super::segments::{FrameHeader, ScanComponent, ScanHeader, Segment, Segments, Tables};
 use super::split::{self, Tail};
-use super::streams::Streams;
+use super::streams::{self, Streams};
 use super::strips;
 use super::{Refused, Request, Scans, within};
 
@@ -93,9 +93,21 @@ pub(super) struct CoderTables {
     pub(super) skip: SkipTable,
 }
 
+/// How many symbols a look-up of a coder gives. Making the tables of several takes longer than decoding a small picture.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symbols {
+    One,
+    Several,
+}
+
 impl CoderTables {
     /// For pictures of `side` samples a block.
-    fn new(tables: &Tables, component: &ScanComponent, side: usize) -> Result<Self, Refused> {
+    fn new(
+        tables: &Tables,
+        component: &ScanComponent,
+        side: usize,
+        symbols: Symbols,
+    ) -> Result<Self, Refused> {
         // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
         let missing = Refused::Unsupported;
         let dc = tables.dc(component.dc_table).ok_or(missing)?;
@@ -103,13 +115,12 @@ impl CoderTables {
         let ac = Table::new(ac, Meaning::Ac);
         Ok(Self {
             dc: Table::new(dc, Meaning::Dc),
-            // Making them takes longer than decoding a small picture.
-            pairs: match side {
-                1 => PairTable::unused(),
+            pairs: match (symbols, side) {
+                (Symbols::One, _) | (_, 1) => PairTable::unused(),
                 _ => PairTable::new(&ac),
             },
-            skip: match side {
-                8 => SkipTable::unused(),
+            skip: match (symbols, side) {
+                (Symbols::One, _) | (_, 8) => SkipTable::unused(),
                 _ => SkipTable::new(&ac),
             },
             ac,
@@ -167,6 +178,7 @@ pub(super) fn coders(
     frame: &FrameHeader,
     scan: &ScanHeader,
     planes: &[PlaneDecoder],
+    symbols: Symbols,
 ) -> Result<(Vec<Coder>, Vec<Lane>), Refused> {
     let alone = scan.components.len() == 1;
     let mut coders = Vec::<Coder>::with_capacity(scan.components.len());
@@ -180,7 +192,10 @@ pub(super) fn coders(
         });
         let made = match same {
             Some((coder, _)) => coder.tables.clone(),
-            None => Arc::new(CoderTables::new(tables, component, plane.kept.side)?),
+            None => {
+                let side = plane.kept.side;
+                Arc::new(CoderTables::new(tables, component, side, symbols)?)
+            }
         };
         let coder = Coder::new(made, plane, alone);
         lanes.push(Lane {
@@ -202,16 +217,31 @@ fn decode_scan(
     wanted: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let (across, down) = mcus(frame, scan, &planes);
-    let (mut coders, lanes) = coders(tables, frame, scan, &planes)?;
-    let data = Arc::new(data);
-    // An idle core decodes strips or the second half of the scan, or makes the samples where they are much of the work.
-    let full = coders.iter().any(|coder| coder.side == 8);
-    let mut tail = None;
-    let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
-    let samples = samples * across as usize * down as usize;
     // Where restart markers are to come but do not, the scan is broken.
     let is_one = tables.restart == 0 || tables.restart as usize >= across as usize * down as usize;
+    // An idle core decodes strips or the second half of the scan, or makes the samples where they are much of the work.
+    let mut in_scan = scan.components.iter().map(|one| &planes[one.index]);
+    let full = in_scan.any(|plane| plane.kept.side == 8);
+    let may_stream = is_one && !full && streams::are_for(&data);
+    let with = |symbols| coders(tables, frame, scan, &planes, symbols);
+    // What streams leave over are a few MCUs.
+    let (mut coders, lanes) = with(match may_stream {
+        true => Symbols::One,
+        false => Symbols::Several,
+    })?;
+    let data = Arc::new(data);
+    let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
+    let samples = samples * across as usize * down as usize;
     let mut streams = None;
+    if may_stream {
+        if !split::rather(&data, &coders, samples, wanted.cores) {
+            streams = Streams::new(&data, tables, scan, &coders, (across, down));
+        }
+        if streams.is_none() {
+            coders = with(Symbols::Several)?.0;
+        }
+    }
+    let mut tail = None;
     if full && is_one && samples >= SAMPLES_WORTH_IT {
         let scan = strips::Scan {
             data: &data,
@@ -225,9 +255,6 @@ fn decode_scan(
             Ok(done) => return done,
             Err(planes) => planes,
         };
-    }
-    if is_one && !split::rather(&data, &coders, samples, wanted.cores) {
-        streams = Streams::new(&data, tables, scan, &coders, (across, down));
     }
     if is_one && streams.is_none() && (!full || split::in_full(data.len() as u64, samples as u64)) {
         tail = Tail::offer(wanted.cores, &data, &coders, across, down);

@@ -304,6 +304,8 @@ impl Streams {
         self.parts.extend(other);
         self.shared |= self.parts.len() > 1;
         self.known.clear();
+        let most = self.parts.iter().map(Part::noted).sum();
+        self.known.reserve(most);
         let parts = self.parts.iter().enumerate();
         let known = parts.flat_map(|(number, part)| part.known(number));
         self.known.extend(known);

@@ -21,7 +21,7 @@ use super::output::Lane;
 use super::plane::PlaneDecoder;
 use super::scan::{Intervals, check};
 use super::segments::{FrameHeader, ScanHeader, Tables};
-use super::sequential::{self, Coder, anew, decode_mcus};
+use super::sequential::{self, Coder, Symbols, anew, decode_mcus};
 use super::streams::{self, Entry, Streams};
 use super::{Refused, Request, lock};
 
@@ -189,7 +189,13 @@ impl Index {
         let planes = (0..scan.frame.components.len())
             .map(|index| PlaneDecoder::new(scan.frame, index, std::iter::empty()));
         let planes: Vec<_> = planes.collect();
-        let coders = sequential::coders(scan.tables, scan.frame, scan.header, &planes);
+        let Scan {
+            tables,
+            frame,
+            header,
+            ..
+        } = scan;
+        let coders = sequential::coders(tables, frame, header, &planes, Symbols::One);
         let (coders, _) = coders.ok()?;
         let streams = Streams::new(scan.data, scan.tables, scan.header, &coders, scan.size);
         Some(Self {

@@ -20,6 +20,9 @@ const LEAST_CUT: u32 = 4;
 /// Blocks of a stretch whose values lie in one piece: those of a few calls of the kernel.
 const CHUNK: usize = 8 * BLOCKS;
 
+/// Beginnings of MCUs, and chunks, that a stretch has room for before it grows.
+const ROOM_TO_NOTE: usize = 256;
+
 /// Values for which a core has room: as many for each picture, so that the memory of the last one is used again.
 const ROOM: usize = 1 << 20;
 
@@ -72,11 +75,22 @@ impl Reader {
         u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
     }
 
+    /// A stretch with room for what is found in about so many MCUs.
+    fn stretch(&self, mcus: usize) -> Stretch {
+        let noted = 2 * MARGIN as usize + mcus / huffman::NOTED as usize;
+        let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
+        Stretch {
+            begun: Vec::with_capacity(noted.min(ROOM_TO_NOTE)),
+            chunks: Vec::with_capacity(chunks.min(ROOM_TO_NOTE)),
+            ..Stretch::default()
+        }
+    }
+
     /// Reads these bits. `None`: nobody wants them any more.
     pub(super) fn read(&self, bits: Range<u32>, interrupted: &dyn Fn() -> bool) -> Option<Part> {
         let mut reading = Reading {
             of: self,
-            stretches: Vec::new(),
+            stretches: Vec::with_capacity(2 * STREAMS),
             streams: huffman::Streams::idle(),
             stretch: [0; STREAMS],
             values: Buffer::with_capacity(ROOM),
@@ -128,7 +142,8 @@ impl Reading<'_> {
             bits.start = flat.unwrap_or(bits.start).min(bits.end);
         }
         self.stretch[stream] = self.stretches.len();
-        self.stretches.push(Stretch::default());
+        let mcus = (bits.end - bits.start) / self.of.bits_per_mcu;
+        self.stretches.push(self.of.stretch(mcus as usize));
         // The stretch before this one ends with an MCU about a margin from here.
         let margin = self.of.margin();
         let noted = |quarters: u32| bits.start.saturating_add(margin / 4 * quarters);
@@ -215,6 +230,11 @@ impl Reading<'_> {
 }
 
 impl Part {
+    /// How many beginnings of MCUs are noted in it.
+    pub(super) fn noted(&self) -> usize {
+        self.stretches.iter().map(|it| it.begun.len()).sum()
+    }
+
     /// Where MCUs are known to begin of part `number`.
     pub(super) fn known(&self, number: usize) -> impl Iterator<Item = Known> {
         let stretches = self.stretches.iter().enumerate();

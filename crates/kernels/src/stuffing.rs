@@ -1,0 +1,113 @@
+//! The byte stuffing of JPEG's entropy-coded data: a zero behind every 0xFF that is no marker (ITU-T T.81, B.1.1.5).
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::cpu::Level;
+
+/// Appends the bytes at the beginning of `coded` to `bytes`, without their stuffing: as many of them as come before a 0xFF that no
+/// zero follows. How many of `coded` they are.
+///
+/// `bytes` grows at once by as many as `coded` has. (By doubling it would hold, and copy, up to three times as much. Pages that are
+/// not written take no memory.)
+pub fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
+    remove_on(Level::best(), coded, bytes)
+}
+
+fn remove_on(level: Level, coded: &[u8], bytes: &mut Vec<u8>) -> usize {
+    assert!(level.is_there(), "{level:?} on a processor without");
+    bytes.reserve(coded.len());
+    let done = match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level and what it lacks are there, and there is room for all of `coded`.
+        Level::Avx512 if avx512::is_there() => unsafe { avx512::remove(coded, bytes) },
+        _ => 0,
+    };
+    done + twin(&coded[done..], bytes)
+}
+
+/// From one 0xFF to the next.
+fn twin(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) {
+        if coded.get(at + 1) != Some(&0) {
+            bytes.extend_from_slice(&coded[from..at]);
+            return at;
+        }
+        bytes.extend_from_slice(&coded[from..=at]);
+        from = at + 2;
+    }
+    bytes.extend_from_slice(&coded[from..]);
+    coded.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Byte by byte.
+    fn plainly(coded: &[u8]) -> (usize, Vec<u8>) {
+        let (mut at, mut bytes) = (0, Vec::new());
+        while at < coded.len() {
+            if coded[at] != 0xff {
+                bytes.push(coded[at]);
+                at += 1;
+            } else if coded.get(at + 1) == Some(&0) {
+                bytes.push(0xff);
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        (at, bytes)
+    }
+
+    fn check(coded: &[u8]) {
+        let (length, expected) = plainly(coded);
+        for level in Level::ALL.into_iter().filter(|level| level.is_there()) {
+            // What is there already stays.
+            let mut bytes = vec![7; 3];
+            assert_eq!(remove_on(level, coded, &mut bytes), length, "{level:?}");
+            assert_eq!(bytes[..3], [7; 3]);
+            assert!(bytes[3..] == expected, "{level:?}");
+        }
+    }
+
+    #[test]
+    fn stuffing_goes_wherever_it_stands_and_a_marker_ends_it() {
+        let plain: Vec<_> = (0..300).map(|at| (at % 255) as u8).collect();
+        check(&[]);
+        check(&plain);
+        for at in 0..plain.len() {
+            for inserted in [
+                &[0xff, 0][..],
+                &[0xff, 0, 0],
+                &[0xff, 0, 0xff, 0],
+                &[0xff, 0xd9],
+            ] {
+                check(&[&plain[..at], inserted, &plain[at..]].concat());
+            }
+            check(&[&plain[..at], &[0xff]].concat());
+        }
+    }
+
+    #[test]
+    fn noise_of_few_values_comes_out_the_same() {
+        let mut state = 1_u64;
+        for length in 0..600 {
+            let mut coded = Vec::new();
+            while coded.len() < length {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                match state >> 60 {
+                    0 => coded.push(0),
+                    1..4 => coded.extend([0xff, 0]),
+                    4 if length % 7 == 0 => coded.push(0xff),
+                    other => coded.push(other as u8),
+                }
+            }
+            check(&coded);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! 64 bytes at once: what is left of them is brought together by compressing (VBMI2), without a branch that depends on where a
+//! 0xFF stands.
+
+use std::arch::x86_64::*;
+
+/// Has this processor what it takes beyond AVX-512's [level](crate::cpu::Level)?
+pub(super) fn is_there() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx512vbmi2") && has!("popcnt")
+}
+
+/// Appends bytes of `coded` without their stuffing up to the last 64, or to those with a 0xFF that no zero follows. How many of
+/// `coded` they are.
+///
+/// # Safety
+/// The processor has AVX-512 with F, BW and VBMI2, and `bytes` has room for as many more as `coded` has.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+pub(super) unsafe fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
+    const WIDTH: usize = 64;
+    let room = bytes.spare_capacity_mut();
+    assert!(room.len() >= coded.len(), "no room for the bytes");
+    let (mut from, mut to) = (0, 0);
+    // Is the first byte the zero behind a 0xFF?
+    let mut is_stuffing = 0;
+    while let Some(block) = coded.get(from..=from + WIDTH) {
+        // SAFETY: the block has one byte more than a register.
+        let (here, next) = unsafe {
+            (
+                _mm512_loadu_si512(block.as_ptr().cast()),
+                _mm512_loadu_si512(block.as_ptr().add(1).cast()),
+            )
+        };
+        let full = _mm512_cmpeq_epi8_mask(here, _mm512_set1_epi8(-1));
+        if full & _mm512_test_epi8_mask(next, next) != 0 {
+            break;
+        }
+        let kept = !(full << 1 | is_stuffing);
+        let left = _mm512_maskz_compress_epi8(kept, here);
+        // SAFETY: `to` is not ahead of `from`, which has a whole block before the end of `coded`, and there is as much room.
+        unsafe { _mm512_storeu_si512(room.as_mut_ptr().add(to).cast(), left) };
+        to += kept.count_ones() as usize;
+        from += WIDTH;
+        is_stuffing = full >> (WIDTH - 1);
+    }
+    // SAFETY: so many bytes were written, in order.
+    unsafe { bytes.set_len(bytes.len() + to) };
+    from + is_stuffing as usize
+}
