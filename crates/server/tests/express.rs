@@ -21,7 +21,8 @@ fn both_ways_give_the_same_reply_to_the_same_request() {
             let [express, hyper] = [express(&house), hyper(&house)].map(|mut client| {
                 client.send(&request);
                 let mut reply = client.reply(method);
-                let closes = reply.header("connection") == Some("close");
+                let old = request.contains("HTTP/1.0") && reply.header("connection").is_none();
+                let closes = old || reply.header("connection") == Some("close");
                 make_timeless(&mut reply);
                 let next = match closes {
                     true => client.rest(),
@@ -82,6 +83,8 @@ fn requests() -> Vec<String> {
     }
     for request in [
         format!("GET {TARGET} HTTP/1.1\r\n\r\n"),
+        format!("GET {TARGET} HTTP/1.0\r\n\r\n"),
+        format!("HEAD {TARGET} HTTP/1.0\r\nHost: h\r\nConnection: close\r\n\r\n"),
         format!("GET {TARGET} HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"),
         format!("GET http://h{TARGET} HTTP/1.1\r\nHost: h\r\n\r\n"),
         format!("GET {TARGET}#part HTTP/1.1\r\nHost: h\r\n\r\n"),

@@ -12,7 +12,7 @@ use hyper::{Method, Request, StatusCode};
 
 use super::record::RequestRecord;
 use crate::handler::App;
-use crate::http::Simple;
+use crate::http::{AfterReply, Simple};
 use crate::net::Peer;
 use crate::request::route::{Purpose, Route};
 use crate::response::Timing;
@@ -50,7 +50,13 @@ impl App {
         record.took_all(obtained.stages);
         let entry = &obtained.entry;
         let kept = known.head(entry);
+        let version = head.len() + HTTP_1.len();
         head.extend_from_slice(kept.wire(|| self.wire(&kept, &entry.body)));
+        match asked.after {
+            AfterReply::Kept => {}
+            AfterReply::Closed => head.extend_from_slice(b"connection: close\r\n"),
+            AfterReply::ClosedByHttp10 => head[version] = b'0',
+        }
         let (status, timing) = (obtained.status, Timing(record.stages()));
         // Writing to a Vec cannot fail.
         let _ = write!(
@@ -80,7 +86,7 @@ impl App {
         self.cors.apply(&plainest.headers, &mut reply);
         let length = reply.body().length().into();
         reply.headers_mut().insert(header::CONTENT_LENGTH, length);
-        let mut wire = b"HTTP/1.1 200 OK\r\n".to_vec();
+        let mut wire = [HTTP_1, b"1 200 OK\r\n"].concat();
         for (name, value) in reply.headers() {
             for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
                 wire.extend_from_slice(part);
@@ -89,6 +95,9 @@ impl App {
         wire.into()
     }
 }
+
+/// Before the second number of the version.
+const HTTP_1: &[u8] = b"HTTP/1.";
 
 fn accepting(accept: &[u8]) -> HeaderMap {
     // What is no value names no format either.

@@ -33,6 +33,8 @@ pub(crate) struct FastPath<S, A> {
     whole: Option<usize>,
     /// hyper waits for a request, and has sent all that it had to.
     quiet: bool,
+    /// After its reply the connection is closed.
+    closes: bool,
     reply: Reply,
 }
 
@@ -58,6 +60,7 @@ where
             strict: Strict::default(),
             whole: Some(0),
             quiet: true,
+            closes: false,
             reply: Reply::default(),
         }
     }
@@ -72,6 +75,7 @@ where
         if let (true, Seen::Simple(asked)) = (self.quiet, seen)
             && let Some(body) = self.at_once.answer(&asked, &mut self.reply.head)
         {
+            self.closes = asked.after.closes();
             self.reply.body = body;
             self.reply.answering = Some(self.activity.answering());
             return true;
@@ -133,6 +137,10 @@ where
         let before = buffer.filled().len();
         loop {
             ready!(this.finish(cx))?;
+            if this.closes {
+                // As if the client had left: hyper has nothing to answer, and shuts the stream down.
+                return Poll::Ready(Ok(()));
+            }
             ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
             if let Some(length) = this.strict.check(&mut buffer.filled_mut()[before..]) {
                 buffer.set_filled(before + length);
@@ -324,6 +332,21 @@ mod tests {
             assert!(!activity.is_answering());
         }
         asking.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn hyper_is_told_of_the_end_after_the_reply_to_a_last_request() {
+        let (mut client, mut lane, activity) = lane(4);
+        let asking = tokio::spawn(async move {
+            let mut all = String::new();
+            client.read_to_string(&mut all).await.unwrap();
+            all
+        });
+        assert!(lane.receive(b"GET /hit HTTP/1.0\r\n\r\n"));
+        assert_eq!(lane.read(&mut [0; 64]).await.unwrap(), 0);
+        lane.shutdown().await.unwrap();
+        assert_eq!(asking.await.unwrap(), REPLY);
+        assert!(!activity.is_answering());
     }
 
     #[tokio::test]

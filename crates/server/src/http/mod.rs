@@ -18,6 +18,6 @@ pub use listener::Address;
 pub(crate) use listener::{Accepted, Listener, Wire};
 pub(crate) use proxy_protocol::read_client;
 pub(crate) use sending::Sending;
-pub(crate) use simple::Simple;
+pub(crate) use simple::{AfterReply, Simple};
 pub(crate) use timeout_stream::{TimeoutStream, Waits};
 pub(crate) use tls::{HTTP2, acceptor};

@@ -23,10 +23,28 @@ pub(crate) struct Simple<'a> {
     pub(crate) method: Method,
     /// Path and query as they came.
     pub(crate) target: &'a str,
+    pub(crate) after: AfterReply,
     pub(crate) accept: Option<&'a [u8]>,
     pub(crate) traceparent: Option<&'a [u8]>,
     x_forwarded_for: Option<&'a [u8]>,
     forwarded: Option<&'a [u8]>,
+}
+
+/// What becomes of a connection after the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterReply {
+    /// Another request may follow.
+    Kept,
+    /// It is closed, as the client wants it.
+    Closed,
+    /// It is closed: the request is of HTTP/1.0, which has no other way unless it says so.
+    ClosedByHttp10,
+}
+
+impl AfterReply {
+    pub(crate) fn closes(self) -> bool {
+        self != Self::Kept
+    }
 }
 
 impl<'a> Simple<'a> {
@@ -35,6 +53,7 @@ impl<'a> Simple<'a> {
         Self {
             method,
             target,
+            after: AfterReply::Kept,
             accept,
             traceparent: None,
             x_forwarded_for: None,
@@ -80,8 +99,12 @@ impl<'a> Seen<'a> {
             _ => return Self::Whole,
         };
         let target = request.path.filter(|target| target.starts_with('/'));
-        let (Some(target), Some(1)) = (target, request.version) else {
+        let Some(target) = target else {
             return Self::Whole;
+        };
+        let mut after = match request.version {
+            Some(1) => AfterReply::Kept,
+            _ => AfterReply::ClosedByHttp10,
         };
         let (mut hosts, mut accept) = (0, None);
         let (mut x_forwarded_for, mut forwarded, mut traceparent) = (None, None, None);
@@ -96,14 +119,22 @@ impl<'a> Seen<'a> {
                 forwarded = Some(header.value);
             } else if is(header, &["traceparent"]) && traceparent.is_none() {
                 traceparent = Some(header.value);
-            } else if is(header, DECIDING) && !keeps_alive(header) {
+            } else if is(header, &["connection"]) {
+                after = match (after, header.value.to_ascii_lowercase().as_slice()) {
+                    (AfterReply::Kept, b"close") => AfterReply::Closed,
+                    (AfterReply::Kept, b"keep-alive") => AfterReply::Kept,
+                    (AfterReply::ClosedByHttp10, b"close") => AfterReply::ClosedByHttp10,
+                    _ => return Self::Whole,
+                };
+            } else if is(header, DECIDING) {
                 return Self::Whole;
             }
         }
-        match hosts {
-            1 => Self::Simple(Simple {
+        match (hosts, after) {
+            (1, _) | (0, AfterReply::ClosedByHttp10) => Self::Simple(Simple {
                 method,
                 target,
+                after,
                 accept,
                 traceparent,
                 x_forwarded_for,
@@ -114,19 +145,12 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// A connection is kept anyhow.
-fn keeps_alive(header: &Header<'_>) -> bool {
-    header.name.eq_ignore_ascii_case("connection")
-        && header.value.eq_ignore_ascii_case(b"keep-alive")
-}
-
 /// What says where a request ends, or that the connection is to be another one after it.
 const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
 
 /// What an answer may depend on beside target, `Host` and the first `Accept`.
 const DECIDING: &[&str] = &[
     "accept",
-    "connection",
     "expect",
     "forwarded",
     "if-match",
@@ -169,7 +193,8 @@ mod tests {
             "RANGE: bytes=0-1\r\n",
             "If-None-Match: \"a\"\r\n",
             "Origin: https://a\r\n",
-            "Connection: close\r\n",
+            "Connection: upgrade\r\n",
+            "Connection: close\r\nConnection: keep-alive\r\n",
             "Host: second\r\n",
             "Accept: a/b\r\nAccept: c/d\r\n",
             "Traceparent: a\r\ntraceparent: b\r\n",
@@ -178,11 +203,34 @@ mod tests {
         }
         for head in [
             "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
-            "GET / HTTP/1.0\r\nHost: h\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: h\r\nHost: h\r\n\r\n",
             "GET / HTTP/1.1\r\n\r\n",
             "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n",
         ] {
             assert_eq!(Seen::of(head.as_bytes()), Seen::Whole, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_closed_where_the_client_or_its_protocol_wants_that() {
+        for (head, after) in [
+            ("1.1\r\nHost: h\r\n", AfterReply::Kept),
+            (
+                "1.1\r\nHost: h\r\nConnection: Close\r\n",
+                AfterReply::Closed,
+            ),
+            ("1.0\r\n", AfterReply::ClosedByHttp10),
+            (
+                "1.0\r\nHost: h\r\nconnection: close\r\n",
+                AfterReply::ClosedByHttp10,
+            ),
+        ] {
+            let head = format!("GET / HTTP/{head}\r\n");
+            let Seen::Simple(asked) = Seen::of(head.as_bytes()) else {
+                panic!("{head}");
+            };
+            assert_eq!(asked.after, after, "{head}");
         }
     }
 
