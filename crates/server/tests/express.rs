@@ -1,8 +1,11 @@
 //! A hit is answered beneath hyper where that is possible; from the wire nobody can tell.
 
-use crate::common::{Client, House, Reply};
+use crate::common::{Client, House, Reply, sample};
 
 const TARGET: &str = "/small_light(dw=40,of=auto)/a.jpg";
+
+/// As it is.
+const FILE: &str = "/a.jpg";
 
 #[test]
 fn both_ways_give_the_same_reply_to_the_same_request() {
@@ -16,7 +19,8 @@ fn both_ways_give_the_same_reply_to_the_same_request() {
             let reply = house.request("GET", TARGET, &[("Accept", accept)]);
             assert_eq!(reply.status, 200);
         }
-        for request in requests() {
+        assert_eq!(house.get(FILE).status, 200);
+        for request in [requests(TARGET), requests(FILE)].concat() {
             let method = request.split(' ').next().expect("a method");
             let [express, hyper] = [express(&house), hyper(&house)].map(|mut client| {
                 client.send(&request);
@@ -56,8 +60,49 @@ fn every_hit_is_counted_once() {
     }
 }
 
+#[test]
+fn a_file_that_was_served_is_looked_at_for_every_request() {
+    let house = House::new();
+    let mut client = express(&house);
+    let first = client.get(FILE);
+    assert_eq!(first.body, client.get(FILE).body);
+    let bytes = || figure(&house, "andon_origin_received_bytes_total");
+    let before = bytes();
+    assert_eq!(client.get(FILE).header("etag"), first.header("etag"));
+    assert_eq!(bytes() - before, first.body.len() as u64);
+
+    // Another picture, and one with something behind its end.
+    let other = std::fs::read(sample("jpeg/440.jpg")).unwrap();
+    house.put("a.jpg", [&other[..], b"and more"].concat());
+    for _ in 0..3 {
+        let reply = client.get(FILE);
+        assert_eq!((reply.status, &reply.body), (200, &other));
+        assert_ne!(reply.header("etag"), first.header("etag"));
+    }
+    std::fs::remove_file(house.file("a.jpg")).unwrap();
+    assert_eq!(client.get(FILE).status, 404);
+}
+
+#[test]
+fn a_large_file_arrives_whole_whoever_is_slow() {
+    let house = House::new();
+    let picture = std::fs::read(sample("large/oakland-zoo-otters.jpg")).unwrap();
+    house.put("large.jpg", &picture);
+    let mut clients = [(); 3].map(|()| express(&house));
+    assert_eq!(clients[0].get("/large.jpg").body, picture);
+    for client in &mut clients {
+        client.send("GET /large.jpg HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+    // Nobody has read anything yet, and others are answered.
+    assert_eq!(house.get(FILE).status, 200);
+    for mut client in clients {
+        assert_eq!(client.reply("GET").body, picture);
+        assert_eq!(client.get(FILE).status, 200);
+    }
+}
+
 /// One request each, from the plainest to what nobody should send.
-fn requests() -> Vec<String> {
+fn requests(target: &str) -> Vec<String> {
     let headers = [
         "",
         "User-Agent: x\r\nCookie: a=b\r\n",
@@ -77,20 +122,20 @@ fn requests() -> Vec<String> {
     for method in ["GET", "HEAD"] {
         for headers in headers {
             requests.push(format!(
-                "{method} {TARGET} HTTP/1.1\r\nHost: h\r\n{headers}\r\n"
+                "{method} {target} HTTP/1.1\r\nHost: h\r\n{headers}\r\n"
             ));
         }
     }
     for request in [
-        format!("GET {TARGET} HTTP/1.1\r\n\r\n"),
-        format!("GET {TARGET} HTTP/1.0\r\n\r\n"),
-        format!("HEAD {TARGET} HTTP/1.0\r\nHost: h\r\nConnection: close\r\n\r\n"),
-        format!("GET {TARGET} HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"),
-        format!("GET http://h{TARGET} HTTP/1.1\r\nHost: h\r\n\r\n"),
-        format!("GET {TARGET}#part HTTP/1.1\r\nHost: h\r\n\r\n"),
-        format!("GET {TARGET}?query HTTP/1.1\r\nHost: h\r\n\r\n"),
-        format!("GET {TARGET} HTTP/1.1\nHost: h\n\n"),
-        format!("DELETE {TARGET} HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {target} HTTP/1.1\r\n\r\n"),
+        format!("GET {target} HTTP/1.0\r\n\r\n"),
+        format!("HEAD {target} HTTP/1.0\r\nHost: h\r\nConnection: close\r\n\r\n"),
+        format!("GET {target} HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"),
+        format!("GET http://h{target} HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {target}#part HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {target}?query HTTP/1.1\r\nHost: h\r\n\r\n"),
+        format!("GET {target} HTTP/1.1\nHost: h\n\n"),
+        format!("DELETE {target} HTTP/1.1\r\nHost: h\r\n\r\n"),
     ] {
         requests.push(request);
     }

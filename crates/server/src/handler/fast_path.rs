@@ -1,4 +1,4 @@
-//! Hits that need nothing but memory, answered without a future, a map of headers or a body of hyper's.
+//! Hits that need nothing but memory, and files that the system has there, answered without a future, a map of headers or a body of hyper's.
 //!
 //! The answer is the one that [`App::answer`] gives to the same request, made of the same parts; what varies from one hit
 //! to the next is told here once more, as text.
@@ -12,23 +12,25 @@ use hyper::{Method, Request, StatusCode};
 
 use super::record::RequestRecord;
 use crate::handler::App;
-use crate::http::{AfterReply, Simple};
+use crate::http::{AfterReply, FastBody, Simple};
 use crate::net::Peer;
+use crate::origins::Blocking;
 use crate::request::route::{Purpose, Route};
-use crate::response::Timing;
 use crate::response::ranges;
-use crate::results::head::Head;
+use crate::response::{Reply, Timing};
+use crate::results::variant::RequestVariant;
 use crate::trace::Trace;
 
 impl App {
     /// Answers a simple request at once, if that can be done: the reply's head is written to `head`, the body
-    /// handed back. `None` leaves no trace.
+    /// handed back; a large file only where `sends_files`. `None` leaves no trace.
     pub(crate) fn at_once(
         &self,
         asked: &Simple<'_>,
         peer: Peer,
+        sends_files: bool,
         head: &mut Vec<u8>,
-    ) -> Option<Bytes> {
+    ) -> Option<FastBody> {
         let began = Instant::now();
         if self.route(Purpose::Images, asked.path(), peer) != Route::Image {
             return None;
@@ -37,55 +39,107 @@ impl App {
         let known = self
             .targets
             .understood(asked.target, headers, &self.negotiation)?;
-        let request = &known.asked.request;
-        if request.is_file() && !known.is_remote {
-            return None;
-        }
-        let obtained = self.maker.at_hand(&known, began)?;
+        let record = || {
+            let (log, uri) = (&self.log, known.uri.clone());
+            let trace = asked.traceparent.and_then(Trace::of_value);
+            let method = asked.method.clone();
+            let mut record = RequestRecord::since(began, log, method, uri, peer, trace);
+            record.asks_for(&known.asked.request, known.recipe.as_ref());
+            record
+        };
+        let body = match known.asked.request.is_file() && !known.is_remote {
+            true => self.file_at_once(asked, &known, began, record, sends_files, head)?,
+            false => self.result_at_once(asked, &known, began, record, head)?,
+        };
+        let _ = write!(
+            head,
+            "date: {}\r\n\r\n",
+            httpdate::HttpDate::from(SystemTime::now())
+        );
+        Some(match asked.method {
+            Method::HEAD => FastBody::default(),
+            _ => body,
+        })
+    }
 
-        let (log, uri) = (&self.log, known.uri.clone());
-        let trace = asked.traceparent.and_then(Trace::of_value);
-        let mut record = RequestRecord::since(began, log, asked.method.clone(), uri, peer, trace);
-        record.asks_for(request, known.recipe.as_ref());
+    /// A result that is in memory.
+    fn result_at_once<'a>(
+        &self,
+        asked: &Simple<'_>,
+        known: &RequestVariant,
+        began: Instant,
+        record: impl FnOnce() -> RequestRecord<'a>,
+        head: &mut Vec<u8>,
+    ) -> Option<FastBody> {
+        let obtained = self.maker.at_hand(known, began)?;
+        let mut record = record();
         record.took_all(obtained.stages);
         let entry = &obtained.entry;
         let kept = known.head(entry);
-        let version = head.len() + HTTP_1.len();
-        head.extend_from_slice(kept.wire(|| self.wire(&kept, &entry.body)));
-        match asked.after {
-            AfterReply::Kept => {}
-            AfterReply::Closed => head.extend_from_slice(b"connection: close\r\n"),
-            AfterReply::ClosedByHttp10 => head[version] = b'0',
-        }
+        let wire = || {
+            let reply = kept.reply(&HeaderMap::new(), &entry.body);
+            let length = reply.body().length();
+            self.wire(reply.into_parts().0.headers, length)
+        };
+        begin(head, kept.wire(wire), asked.after);
         let (status, timing) = (obtained.status, Timing(record.stages()));
         // Writing to a Vec cannot fail.
         let _ = write!(
             head,
             "cache-status: {status}\r\nserver-timing: {timing}\r\n"
         );
-        if let Some(text) = kept.client.text(&entry.life, obtained.age, &request.style) {
+        let style = &known.asked.request.style;
+        if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
             let _ = write!(head, "cache-control: {text}\r\n");
         }
-        let _ = write!(
-            head,
-            "date: {}\r\n\r\n",
-            httpdate::HttpDate::from(SystemTime::now())
-        );
         record.answered_with(StatusCode::OK, entry.body.len() as u64);
-        Some(match asked.method {
-            Method::HEAD => Bytes::new(),
-            _ => entry.body.clone(),
-        })
+        Some(FastBody::Bytes(entry.body.clone()))
     }
 
-    /// What all simple requests for an entry are answered with, up to the headers that vary.
-    fn wire(&self, kept: &Head, body: &Bytes) -> Bytes {
+    /// A file of a folder that was served before and is the same: it is looked at for every request.
+    fn file_at_once<'a>(
+        &self,
+        asked: &Simple<'_>,
+        known: &RequestVariant,
+        began: Instant,
+        record: impl FnOnce() -> RequestRecord<'a>,
+        sends_files: bool,
+        head: &mut Vec<u8>,
+    ) -> Option<FastBody> {
+        let served = known.served()?;
+        let (request, resolver) = (&known.asked.request, &self.maker.resolver);
+        let (file, figures) = resolver.reopened(request, &served.identity)?;
+        let body = match served.end {
+            ..=MOST_COPIED => {
+                let read = file.piece(0, served.end as usize, Blocking::Refused);
+                FastBody::Bytes(read.ok()?)
+            }
+            ..=MOST_SENT if sends_files && file.is_cached(served.end) => {
+                FastBody::File(file, served.end)
+            }
+            _ => return None,
+        };
+        figures.count(Ok(Some(served.end)), began.elapsed());
+        let mut record = record();
+        record.took("fetch", began.elapsed());
+        begin(head, &served.wire, asked.after);
+        let timing = Timing(record.stages());
+        let _ = write!(head, "server-timing: {timing}\r\n");
+        record.answered_with(StatusCode::OK, served.end);
+        Some(body)
+    }
+
+    /// What all simple requests for the same are answered with, up to the headers that vary: these headers, and those of
+    /// every reply with a body of so many bytes.
+    pub(super) fn wire(&self, headers: HeaderMap, length: u64) -> Bytes {
         let (plainest, ()) = Request::new(()).into_parts();
-        let mut reply = kept.reply(&plainest.headers, body);
+        let mut reply = Reply::default();
+        *reply.headers_mut() = headers;
         ranges::apply(&plainest, &mut reply);
         self.cors.apply(&plainest.headers, &mut reply);
-        let length = reply.body().length().into();
-        reply.headers_mut().insert(header::CONTENT_LENGTH, length);
+        reply
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length.into());
         let mut wire = [HTTP_1, b"1 200 OK\r\n"].concat();
         for (name, value) in reply.headers() {
             for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
@@ -95,6 +149,24 @@ impl App {
         wire.into()
     }
 }
+
+/// Begins a head with what is the same in all of them.
+fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
+    let version = head.len() + HTTP_1.len();
+    head.extend_from_slice(wire);
+    match after {
+        AfterReply::Kept => {}
+        AfterReply::Closed => head.extend_from_slice(b"connection: close\r\n"),
+        AfterReply::ClosedByHttp10 => head[version] = b'0',
+    }
+}
+
+/// Bytes of a file up to which it is copied: looking whether they are in memory, and having the system send them, takes as long.
+const MOST_COPIED: u64 = 64 << 10;
+
+/// Bytes of a file beyond which it is read piece by piece: of so many, looking whether they are in memory takes some
+/// microseconds.
+const MOST_SENT: u64 = 8 << 20;
 
 /// Before the second number of the version.
 const HTTP_1: &[u8] = b"HTTP/1.";
@@ -116,7 +188,6 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::response::Reply;
 
     const TARGET: &str = "/small_light(dw=20,of=auto)/a.jpg";
 
@@ -143,7 +214,10 @@ mod tests {
 
     fn at_once(app: &App, asked: &Simple<'_>) -> Option<(String, Bytes)> {
         let mut head = Vec::new();
-        let body = app.at_once(asked, Peer::Unix, &mut head)?;
+        let body = match app.at_once(asked, Peer::Unix, false, &mut head)? {
+            FastBody::Bytes(body) => body,
+            FastBody::File(..) => panic!("nobody can send a file"),
+        };
         Some((String::from_utf8(head).unwrap(), body))
     }
 

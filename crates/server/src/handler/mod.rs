@@ -37,6 +37,7 @@ use crate::response::ranges;
 use crate::response::{self, Reply};
 use crate::results::caching::{Terms, source_path};
 use crate::results::making::{Answer, Task};
+use crate::results::served_file::ServedFile;
 use crate::results::variant::RequestVariant;
 use crate::trace;
 
@@ -293,7 +294,9 @@ impl App {
             found => found?,
         };
         let validators = found.validators("");
-        let mut reply = if validators.unchanged(headers) {
+        let identity = found.same_again();
+        let is_unchanged = validators.unchanged(headers);
+        let mut reply = if is_unchanged {
             response::not_modified(&validators)
         } else {
             let task = Task {
@@ -304,9 +307,7 @@ impl App {
             };
             let served = maker.serve(&task, found).await?;
             record.took("fetch", began.elapsed());
-            let mut reply = response::found(served.body, served.media_type, &served.validators);
-            response::set_timing(&mut reply, record.stages());
-            reply
+            response::found(served.body, served.media_type, &served.validators)
         };
         response::add_remarks(reply.headers_mut(), &asked.request, None);
         if let Some(text) = terms
@@ -314,6 +315,17 @@ impl App {
             .text(&terms.life, Duration::ZERO, &asked.request.style)
         {
             response::set_cache_control(&mut reply, &text);
+        }
+        if !is_unchanged {
+            if let Some(identity) = identity {
+                let (headers, end) = (reply.headers().clone(), reply.body().length());
+                known.serves(ServedFile {
+                    identity,
+                    end,
+                    wire: self.wire(headers, end),
+                });
+            }
+            response::set_timing(&mut reply, record.stages());
         }
         Ok(reply)
     }

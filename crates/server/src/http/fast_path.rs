@@ -6,6 +6,7 @@
 //! is hyper's alone.
 
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -13,13 +14,24 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::send_file::SendFile;
 use super::simple::{Seen, Simple};
 use super::strict::{self, Strict};
 use super::timeout_stream::{Activity, Answering, TimeoutStream};
+use crate::origins::OpenFile;
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
 pub(crate) trait FastResponder: Unpin {
-    fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes>;
+    fn answer(&self, asked: &Simple<'_>, sends_files: bool, head: &mut Vec<u8>)
+    -> Option<FastBody>;
+}
+
+/// What follows the head.
+#[derive(Debug)]
+pub(crate) enum FastBody {
+    Bytes(Bytes),
+    /// The beginning of a file, up to this byte.
+    File(OpenFile, u64),
 }
 
 /// The stream as hyper sees it.
@@ -42,14 +54,15 @@ pub(crate) struct FastPath<S, A> {
 #[derive(Debug, Default)]
 struct Reply {
     head: Vec<u8>,
-    body: Bytes,
-    sent: usize,
+    body: FastBody,
+    /// Bytes of both.
+    sent: u64,
     answering: Option<Answering>,
 }
 
 impl<S, A> FastPath<S, A>
 where
-    S: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + SendFile + Unpin,
     A: FastResponder,
 {
     pub(crate) fn new(stream: TimeoutStream<S>, activity: Arc<Activity>, at_once: A) -> Self {
@@ -73,7 +86,10 @@ where
             Seen::Whole | Seen::Simple(_) => self.whole.map(|whole| whole + 1),
         };
         if let (true, Seen::Simple(asked)) = (self.quiet, seen)
-            && let Some(body) = self.at_once.answer(&asked, &mut self.reply.head)
+            && let Some(body) = {
+                let sends_files = self.stream.sends_files();
+                (self.at_once).answer(&asked, sends_files, &mut self.reply.head)
+            }
         {
             self.closes = asked.after.closes();
             self.reply.body = body;
@@ -90,10 +106,25 @@ where
         if reply.answering.is_none() {
             return Poll::Ready(Ok(()));
         }
+        let before = reply.sent;
         while let Some(left) = reply.left() {
-            match ready!(Pin::new(&mut *stream).poll_write_vectored(cx, &left))? {
+            let stream = Pin::new(&mut *stream);
+            let sent = match left {
+                Left::Bytes(left) => stream.poll_write_vectored(cx, &left),
+                Left::Head(head) => stream.poll_send_ahead(cx, head),
+                // Whoever takes it as fast as it comes is not the only one.
+                Left::File(..) if reply.sent - before >= MOST_AT_ONCE => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Left::File(file, part) => {
+                    let most = (part.end - part.start).min(MOST_AT_ONCE) as usize;
+                    stream.poll_send_file(cx, file, part.start, most)
+                }
+            };
+            match ready!(sent)? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                sent => reply.sent += sent,
+                sent => reply.sent += sent as u64,
             }
         }
         reply.clear();
@@ -101,31 +132,55 @@ where
     }
 }
 
+impl Default for FastBody {
+    fn default() -> Self {
+        Self::Bytes(Bytes::new())
+    }
+}
+
+/// What is to be sent next of a reply.
+enum Left<'a> {
+    /// All that is left.
+    Bytes([IoSlice<'a>; 2]),
+    /// A file follows.
+    Head(&'a [u8]),
+    File(&'a OpenFile, Range<u64>),
+}
+
 impl Reply {
-    fn left(&self) -> Option<[IoSlice<'_>; 2]> {
-        let (head, body) = (self.head.len(), self.body.len());
-        let from_head = self.sent.min(head);
-        let from_body = self.sent - from_head;
-        (self.sent < head + body).then(|| {
-            [
-                IoSlice::new(&self.head[from_head..]),
-                IoSlice::new(&self.body[from_body..]),
-            ]
+    fn left(&self) -> Option<Left<'_>> {
+        let head = self.head.len() as u64;
+        let body = match &self.body {
+            FastBody::Bytes(bytes) => bytes.len() as u64,
+            FastBody::File(_, end) => *end,
+        };
+        let from_head = &self.head[self.sent.min(head) as usize..];
+        let from_body = self.sent.saturating_sub(head);
+        (self.sent < head + body).then(|| match &self.body {
+            FastBody::Bytes(bytes) => {
+                let from_body = &bytes[from_body as usize..];
+                Left::Bytes([IoSlice::new(from_head), IoSlice::new(from_body)])
+            }
+            FastBody::File(..) if !from_head.is_empty() => Left::Head(from_head),
+            FastBody::File(file, end) => Left::File(file, from_body..*end),
         })
     }
 
     /// The head's memory is used again; the body is not kept from leaving the cache.
     fn clear(&mut self) {
         self.head.clear();
-        self.body = Bytes::new();
+        self.body = FastBody::default();
         self.sent = 0;
         self.answering = None;
     }
 }
 
+/// Bytes of a file that are sent before others get their turn.
+const MOST_AT_ONCE: u64 = 1 << 20;
+
 impl<S, A> AsyncRead for FastPath<S, A>
 where
-    S: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + SendFile + Unpin,
     A: FastResponder,
 {
     fn poll_read(
@@ -156,7 +211,7 @@ where
 
 impl<S, A> AsyncWrite for FastPath<S, A>
 where
-    S: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + SendFile + Unpin,
     A: FastResponder,
 {
     fn poll_write(
@@ -192,6 +247,10 @@ where
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
+        if self.closes {
+            // What hyper does next is to drop it, which ends both directions with one call.
+            return Poll::Ready(Ok(()));
+        }
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
@@ -204,6 +263,7 @@ mod tests {
 
     use super::super::timeout_stream::Waits;
     use super::*;
+    use crate::origins::{Blocking, Entry, Root};
 
     const HIT: &str = "GET /hit HTTP/1.1\r\nHost: h\r\n\r\n";
     const MISS: &str = "GET /miss HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -212,11 +272,31 @@ mod tests {
     struct Hits;
 
     impl FastResponder for Hits {
-        fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
-            (asked.target == "/hit").then(|| {
-                head.extend_from_slice(b"head,");
-                Bytes::from_static(b"body")
-            })
+        fn answer(
+            &self,
+            asked: &Simple<'_>,
+            sends_files: bool,
+            head: &mut Vec<u8>,
+        ) -> Option<FastBody> {
+            assert!(sends_files);
+            let body = match asked.target {
+                "/hit" => FastBody::Bytes(Bytes::from_static(b"body")),
+                "/file" => FastBody::File(file(), 4),
+                _ => return None,
+            };
+            head.extend_from_slice(b"head,");
+            Some(body)
+        }
+    }
+
+    /// A file whose picture is "body".
+    fn file() -> OpenFile {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a"), "body and more").unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        match root.entry("a", Blocking::Allowed).unwrap() {
+            Entry::File(file) => file,
+            Entry::Folder => panic!("no file"),
         }
     }
 
@@ -345,6 +425,17 @@ mod tests {
         assert!(lane.receive(b"GET /hit HTTP/1.0\r\n\r\n"));
         assert_eq!(lane.read(&mut [0; 64]).await.unwrap(), 0);
         lane.shutdown().await.unwrap();
+        drop(lane);
+        assert_eq!(asking.await.unwrap(), REPLY);
+        assert!(!activity.is_answering());
+    }
+
+    #[tokio::test]
+    async fn a_file_is_sent_as_far_as_it_is_wanted() {
+        let (mut client, mut lane, activity) = lane(3);
+        let asking = tokio::spawn(async move { reply(&mut client).await });
+        assert!(lane.receive(b"GET /file HTTP/1.1\r\nHost: h\r\n\r\n"));
+        lane.flush().await.unwrap();
         assert_eq!(asking.await.unwrap(), REPLY);
         assert!(!activity.is_answering());
     }

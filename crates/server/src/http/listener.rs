@@ -1,10 +1,11 @@
 //! Listening on TCP and on Unix sockets.
 
 use std::fmt;
-use std::io;
-use std::net::SocketAddr;
+use std::net::{self, SocketAddr};
+use std::os::unix;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
@@ -17,6 +18,13 @@ use crate::net::Peer;
 pub(crate) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, SocketFile),
+}
+
+/// A bound address that no reactor looks at yet.
+#[derive(Debug)]
+pub(crate) enum Detached {
+    Tcp(net::TcpListener),
+    Unix(unix::net::UnixListener, SocketFile),
 }
 
 /// A new connection.
@@ -49,10 +57,11 @@ impl From<Accepted> for Box<dyn Wire> {
     }
 }
 
-/// A connection between two reactors.
+/// A connection that stays with its reactor, or is between two of them.
 pub(crate) enum Moving {
-    Tcp(std::net::TcpStream, Peer),
-    Unix(std::os::unix::net::UnixStream),
+    Here(Accepted),
+    Tcp(net::TcpStream, Peer),
+    Unix(unix::net::UnixStream),
 }
 
 impl Accepted {
@@ -69,6 +78,7 @@ impl Moving {
     /// Gives it to the reactor of the calling task.
     pub(crate) fn settle(self) -> io::Result<Accepted> {
         Ok(match self {
+            Self::Here(accepted) => accepted,
             Self::Tcp(stream, peer) => Accepted::Tcp(TcpStream::from_std(stream)?, peer),
             Self::Unix(stream) => Accepted::Unix(UnixStream::from_std(stream)?),
         })
@@ -120,6 +130,30 @@ impl Listener {
         }
     }
 
+    /// This listener, for whatever reactor.
+    pub(crate) fn detach(self) -> io::Result<Detached> {
+        Ok(match self {
+            Self::Tcp(listener) => Detached::Tcp(listener.into_std()?),
+            Self::Unix(listener, file) => Detached::Unix(listener.into_std()?, file),
+        })
+    }
+
+    /// Listeners of the same address, `most` of them: the system shares new connections out among them, so that threads accept
+    /// without each other. There is but one of a Unix socket.
+    pub(crate) fn split(self, most: usize) -> io::Result<Vec<Detached>> {
+        let further = match &self {
+            Self::Tcp(listener) => {
+                let address = listener.local_addr()?;
+                let listen = || listen_tcp(address, Beside::Others)?.into_std();
+                let further = iter::repeat_with(listen).take(most.saturating_sub(1));
+                further.collect::<io::Result<_>>()?
+            }
+            Self::Unix(..) => Vec::new(),
+        };
+        let further = further.into_iter().map(Detached::Tcp);
+        Ok(iter::once(self.detach()?).chain(further).collect())
+    }
+
     pub(crate) async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Self::Tcp(listener) => {
@@ -140,26 +174,48 @@ impl Listener {
     }
 }
 
+impl Detached {
+    /// Gives it to the reactor of the calling task.
+    pub(crate) fn attach(self) -> io::Result<Listener> {
+        Ok(match self {
+            Self::Tcp(listener) => Listener::Tcp(TcpListener::from_std(listener)?),
+            Self::Unix(listener, file) => Listener::Unix(UnixListener::from_std(listener)?, file),
+        })
+    }
+}
+
 /// Binds to the first address of a name that can be.
 async fn bind_tcp(listen: &str) -> io::Result<TcpListener> {
     let mut failed = None;
     for address in lookup_host(listen).await? {
-        let bind = || {
-            let socket = match address {
-                SocketAddr::V4(_) => TcpSocket::new_v4()?,
-                SocketAddr::V6(_) => TcpSocket::new_v6()?,
-            };
-            // As the system's own `bind` does: a server that starts again takes its port back.
-            socket.set_reuseaddr(true)?;
-            socket.bind(address)?;
-            socket.listen(BACKLOG)
-        };
-        match bind() {
+        match listen_tcp(address, Beside::Nobody) {
             Ok(listener) => return Ok(listener),
             Err(error) => failed = Some(error),
         }
     }
     Err(failed.unwrap_or_else(|| io::Error::other("the name has no address")))
+}
+
+/// Who may listen at an address already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nobody,
+    /// Other listeners of this process.
+    Others,
+}
+
+fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // As the system's own `bind` does: a server that starts again takes its port back.
+    socket.set_reuseaddr(true)?;
+    // Set before it is bound, this would let it join the listeners of another server.
+    socket.set_reuseport(beside == Beside::Others)?;
+    socket.bind(address)?;
+    socket.set_reuseport(true)?;
+    socket.listen(BACKLOG)
 }
 
 /// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). When more come at the same
@@ -242,7 +298,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         // Nobody accepts them. One for which there is no room would be asked to try again after a second.
         let clients: Vec<_> = (0..allowed.unwrap_or(128).min(500))
-            .map(|_| std::net::TcpStream::connect_timeout(&address, Duration::from_millis(900)))
+            .map(|_| net::TcpStream::connect_timeout(&address, Duration::from_millis(900)))
             .collect();
         assert!(clients.iter().all(Result::is_ok));
     }

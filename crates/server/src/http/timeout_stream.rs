@@ -13,6 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
+use super::send_file::SendFile;
+use crate::origins::OpenFile;
+
 /// What is known about a connection beside its bytes: what the service tells the stream beneath it, and
 /// both tell whoever wants its place.
 #[derive(Debug)]
@@ -228,6 +231,34 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.waited(cx, outcome)
+    }
+}
+
+impl<S: SendFile + Unpin> SendFile for TimeoutStream<S> {
+    fn sends_files(&self) -> bool {
+        self.stream.sends_files()
+    }
+
+    fn poll_send_ahead(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.head.stop();
+        let outcome = Pin::new(&mut self.stream).poll_send_ahead(cx, bytes);
+        self.waited(cx, outcome)
+    }
+
+    fn poll_send_file(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        file: &OpenFile,
+        start: u64,
+        most: usize,
+    ) -> Poll<io::Result<usize>> {
+        self.head.stop();
+        let outcome = Pin::new(&mut self.stream).poll_send_file(cx, file, start, most);
         self.waited(cx, outcome)
     }
 }

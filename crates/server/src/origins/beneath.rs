@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use andon_pixels::buffers::Buffer;
 use bytes::Bytes;
-use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
+use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, sendfile};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::blocking::{Blocking, answers_from_memory, would_block};
@@ -257,6 +257,30 @@ impl OpenFile {
         Ok(())
     }
 
+    /// Is its beginning, up to byte `end`, in the system's memory, as far as looking at a byte of every stretch of it tells?
+    pub(crate) fn is_cached(&self, end: u64) -> bool {
+        let mut places = (0..end).step_by(READ_AHEAD).chain(end.checked_sub(1));
+        self.from_memory && places.all(|place| self.copy_cached(&mut [0], place).is_ok())
+    }
+
+    /// Hands `most` bytes from `start` on to a socket without copying them, or as many as it takes; how many.
+    ///
+    /// What is handed over is what the file holds when it is sent: whoever writes to it in place changes that, too.
+    ///
+    /// # Errors
+    /// The system's; `UnexpectedEof` when the file is no longer what it was when it was opened.
+    pub(crate) fn send_to(&self, socket: impl AsFd, start: u64, most: usize) -> io::Result<usize> {
+        if !self.is_as_it_was().is_ok_and(|same| same) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut from = start;
+        let sent = sendfile(socket, &self.file, Some(&mut from), most)?;
+        match sent {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            sent => Ok(sent),
+        }
+    }
+
     /// Its size.
     ///
     /// # Errors
@@ -305,6 +329,9 @@ fn climbs(path: impl AsRef<Path>) -> bool {
 }
 
 const MOST_TRIES: usize = 16;
+
+/// Bytes that come into the system's memory together, as a rule, and leave it so.
+const READ_AHEAD: usize = 256 << 10;
 
 /// Names that the kernel knows without a look at the disk (since Linux 5.12), and none on another file system than the
 /// folder's, which may be one that asks somebody else.

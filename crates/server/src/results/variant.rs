@@ -15,6 +15,7 @@ use super::caching::Resolved;
 use super::head::Head;
 use super::making::Maker;
 use super::recent::Recent;
+use super::served_file::ServedFile;
 use crate::config::TagHeader;
 use crate::error::Error;
 use crate::operations::clock;
@@ -39,6 +40,8 @@ pub(crate) struct RequestVariant {
     /// What it comes to, and how many purges there had been then.
     resolved: Mutex<Option<(u64, Arc<Resolved>)>>,
     head: Mutex<Option<Arc<Head>>>,
+    /// The file that was served for it last, as it is.
+    served: Mutex<Option<Arc<ServedFile>>>,
 }
 
 /// The targets that were asked for most recently.
@@ -194,6 +197,7 @@ impl RequestVariant {
             tag_headers: maker.results.config.tag_headers.clone(),
             resolved: Mutex::default(),
             head: Mutex::default(),
+            served: Mutex::default(),
             asked,
         }
     }
@@ -217,6 +221,19 @@ impl RequestVariant {
     pub(crate) fn resolves_to(&self, resolved: &Arc<Resolved>, purges: u64) {
         let last = self.resolved.lock();
         *last.unwrap_or_else(PoisonError::into_inner) = Some((purges, Arc::clone(resolved)));
+    }
+
+    /// The file that was served last.
+    pub(crate) fn served(&self) -> Option<Arc<ServedFile>> {
+        // No code panics while it holds the lock.
+        let last = self.served.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// This file is served now.
+    pub(crate) fn serves(&self, file: ServedFile) {
+        let last = self.served.lock();
+        *last.unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(file));
     }
 
     /// Its canonical target, where it is another or depends on the source.

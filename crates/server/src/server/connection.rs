@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::AsyncRead;
 use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
 
@@ -26,7 +25,7 @@ use crate::handler::App;
 use crate::http::Sending;
 use crate::http::Simple;
 use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire, read_client};
-use crate::http::{FastPath, FastResponder};
+use crate::http::{FastBody, FastPath, FastResponder, SendFile};
 use crate::http::{TimeoutStream, Waits};
 use crate::net::Peer;
 use crate::operations::entry::Entry;
@@ -135,14 +134,19 @@ impl Responder {
 
 impl FastResponder for Arc<Responder> {
     /// Last requests, and those for metrics, are answered by hyper.
-    fn answer(&self, asked: &Simple<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+    fn answer(
+        &self,
+        asked: &Simple<'_>,
+        sends_files: bool,
+        head: &mut Vec<u8>,
+    ) -> Option<FastBody> {
         let app = self.current.app();
         if self.purpose != Purpose::Images || self.is_last(&app) {
             return None;
         }
         let client = |name| asked.client(name).into_iter();
         let peer = app.proxies.client(self.peer, client);
-        let body = app.at_once(asked, peer, head)?;
+        let body = app.at_once(asked, peer, sends_files, head)?;
         io_threads::answered();
         Some(body)
     }
@@ -205,7 +209,7 @@ pub(crate) async fn serve<S>(
     connection_config: ConnectionConfig,
     stopping: watch::Receiver<bool>,
 ) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: AsyncRead + SendFile + Unpin + Send + 'static,
 {
     let timeouts = connection_config.timeouts;
     let activity = responder.slot.activity.clone();

@@ -1,8 +1,8 @@
 //! A thread per core for connections, each with a reactor of its own.
 //!
 //! A runtime whose threads share one reactor hands every event from the thread that saw it to the one that
-//! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that it was
-//! given, in turn.
+//! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that accepts it, unless that
+//! one has more of them than another: the system shares new connections out without knowing who has how many.
 //!
 //! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A thread that has answered hits
 //! yields its core before it looks for more. Their next requests then come together, and one
@@ -13,6 +13,7 @@
 use std::cell::Cell;
 use std::io;
 use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
@@ -40,6 +41,7 @@ pub(crate) struct IoThreads {
 
 struct IoThread {
     handle: Handle,
+    connections: Arc<AtomicUsize>,
     close: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -69,10 +71,54 @@ impl IoThreads {
         Ok(())
     }
 
-    /// The next one in turn.
-    pub(crate) fn next(&self) -> &Handle {
-        let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        &self.io_threads[turn % self.io_threads.len()].handle
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.io_threads.len()
+    }
+
+    /// What runs tasks on one of them.
+    pub(crate) fn handle(&self, thread: usize) -> &Handle {
+        &self.io_threads[thread].handle
+    }
+
+    /// A place for a connection that was accepted on a thread: there, unless the next one in turn has clearly fewer. Short
+    /// connections would otherwise move as often as not.
+    pub(crate) fn seat(&self, thread: usize) -> Seat<'_> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.io_threads.len();
+        let count = |thread: usize| self.io_threads[thread].connections.load(Ordering::Relaxed);
+        let chosen = match count(turn) + 1 < count(thread) {
+            true => turn,
+            false => thread,
+        };
+        let IoThread {
+            handle,
+            connections,
+            ..
+        } = &self.io_threads[chosen];
+        connections.fetch_add(1, Ordering::Relaxed);
+        Seat {
+            handle,
+            is_elsewhere: chosen != thread,
+            taken: Taken(connections.clone()),
+        }
+    }
+}
+
+/// A place for a connection.
+pub(crate) struct Seat<'a> {
+    pub(crate) handle: &'a Handle,
+    /// It is not on the thread that accepted the connection.
+    pub(crate) is_elsewhere: bool,
+    /// To be dropped with the connection.
+    pub(crate) taken: Taken,
+}
+
+/// Counts a connection of a thread.
+pub(crate) struct Taken(Arc<AtomicUsize>);
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -100,6 +146,7 @@ impl IoThread {
             })?;
         Ok(Self {
             handle,
+            connections: Arc::default(),
             close: Some(close),
             thread: Some(thread),
         })

@@ -22,7 +22,7 @@ use self::reload::{Current, Generation, ReloadRequest, Reloader};
 use crate::admission::{Gauges, resources};
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::handler::App;
-use crate::http::{Accepted, Address, Ceilings, Inherited, Listener};
+use crate::http::{Accepted, Address, Ceilings, Detached, Inherited, Listener, Moving};
 use crate::net::Peer;
 use crate::operations::metrics::Metrics;
 use crate::request::route::Purpose;
@@ -51,7 +51,8 @@ struct Place {
 /// A listener, and what of the configuration it is for.
 struct Bound {
     place: Place,
-    listener: Listener,
+    /// Each for an I/O thread; one for all where it cannot be split.
+    listeners: Vec<Detached>,
     /// It belongs to somebody else too, and goes on collecting connections when we have left.
     is_inherited: bool,
     address: Address,
@@ -123,14 +124,16 @@ impl Server {
             readiness.start();
         });
         let _ = tokio::time::timeout(MOST_WARMING_UP, warming_up).await;
-        let bound = bind_all(places, config.socket_mode, &inherited).await?;
+        let io_threads = IoThreads::open(waiters(config))?;
+        let split = io_threads.count();
+        let bound = bind_all(places, config.socket_mode, &inherited, split).await?;
         resources::report(config);
         Ok(Self {
             codecs,
             current: Arc::new(Current::new(generation)),
             inherited,
             bound,
-            io_threads: Arc::new(IoThreads::open(waiters(config))?),
+            io_threads: Arc::new(io_threads),
             reloader,
             requests,
         })
@@ -224,15 +227,19 @@ impl Listeners {
     fn open(&mut self, bound: Bound) {
         let (stopping, is_stopping) = watch::channel(false);
         self.closers.push((bound.place.clone(), stopping));
-        let acceptor = Acceptor {
-            listener: bound.listener,
-            is_inherited: bound.is_inherited,
-            place: bound.place,
-            current: self.current.clone(),
-            io_threads: self.io_threads.clone(),
-            stopping: is_stopping,
-        };
-        self.acceptors.spawn(acceptor.accept_all());
+        for (thread, listener) in bound.listeners.into_iter().enumerate() {
+            let acceptor = Acceptor {
+                thread,
+                is_inherited: bound.is_inherited,
+                place: bound.place.clone(),
+                current: self.current.clone(),
+                io_threads: self.io_threads.clone(),
+                stopping: is_stopping.clone(),
+            };
+            let accepting = acceptor.accept_all(listener);
+            self.acceptors
+                .spawn_on(accepting, self.io_threads.handle(thread));
+        }
     }
 
     /// Everything that can fail comes first, so that a refused configuration changes nothing.
@@ -245,7 +252,14 @@ impl Listeners {
             (self.closers.drain(..)).partition(|(place, _)| wanted.contains(place));
         wanted.retain(|place| !staying.iter().any(|(stays, _)| stays == place));
         self.closers = staying;
-        let new = match bind_all(wanted, config.socket_mode, &self.inherited).await {
+        let new = match bind_all(
+            wanted,
+            config.socket_mode,
+            &self.inherited,
+            self.io_threads.count(),
+        )
+        .await
+        {
             Ok(new) => generation
                 .app
                 .resize(config)
@@ -292,7 +306,12 @@ impl Listeners {
 }
 
 impl Bound {
-    async fn new(place: Place, mode: SocketMode, inherited: &Inherited) -> io::Result<Self> {
+    async fn new(
+        place: Place,
+        mode: SocketMode,
+        inherited: &Inherited,
+        split: usize,
+    ) -> io::Result<Self> {
         let passed = inherited.listener(&place.listen).await?;
         let is_inherited = passed.is_some();
         let listener = match passed {
@@ -303,11 +322,16 @@ impl Bound {
             Address::Tcp(address) if place.is_tls => Address::Tls(address),
             address => address,
         };
+        let split = if is_inherited { 1 } else { split };
+        let listeners = listener.split(split).map_err(|error| {
+            let text = format!("cannot listen on {} once more: {error}", place.listen);
+            io::Error::new(error.kind(), text)
+        })?;
         Ok(Self {
             is_inherited,
             address,
             place,
-            listener,
+            listeners,
         })
     }
 }
@@ -316,10 +340,11 @@ async fn bind_all(
     places: Vec<Place>,
     mode: SocketMode,
     inherited: &Inherited,
+    split: usize,
 ) -> io::Result<Vec<Bound>> {
     let mut all = Vec::new();
     for place in places {
-        all.push(Bound::new(place, mode, inherited).await?);
+        all.push(Bound::new(place, mode, inherited, split).await?);
     }
     Ok(all)
 }
@@ -361,9 +386,10 @@ fn generation(
     })
 }
 
-/// One listener and the connections that came through it.
+/// What becomes of the connections that come through a listener.
 struct Acceptor {
-    listener: Listener,
+    /// The I/O thread that it runs on.
+    thread: usize,
     is_inherited: bool,
     place: Place,
     current: Arc<Current>,
@@ -373,12 +399,20 @@ struct Acceptor {
 
 impl Acceptor {
     /// Accepts until the server stops; ends when the last of its connections has.
-    async fn accept_all(self) {
+    async fn accept_all(self, listener: Detached) {
+        let listener = match listener.attach() {
+            Ok(listener) => listener,
+            Err(error) => {
+                let listen = &self.place.listen;
+                tracing::error!(%listen, %error, "cannot wait for connections");
+                return;
+            }
+        };
         let mut open = JoinSet::new();
         let mut stopping = self.stopping.clone();
         loop {
             let placement = tokio::select! {
-                accepted = accept(&self.listener) => self.place(&mut open, accepted),
+                accepted = accept(&listener) => self.place(&mut open, accepted),
                 _ = stopping.wait_for(|stopping| *stopping) => break,
                 Some(_) = open.join_next(), if !open.is_empty() => continue,
             };
@@ -395,12 +429,12 @@ impl Acceptor {
             MOST_LAST_CONNECTIONS
         };
         for _ in 0..last {
-            match tokio::time::timeout(LAST_LISTEN, accept(&self.listener)).await {
+            match tokio::time::timeout(LAST_LISTEN, accept(&listener)).await {
                 Ok(accepted) => self.place(&mut open, accepted),
                 Err(_) => break,
             };
         }
-        drop(self.listener);
+        drop(listener);
         while open.join_next().await.is_some() {}
     }
 
@@ -444,10 +478,15 @@ impl Acceptor {
             (true, None) => return placement,
         };
         let stopping = self.stopping.clone();
-        let Ok(moving) = accepted.leave() else {
+        let seat = self.io_threads.seat(self.thread);
+        let moving = match seat.is_elsewhere {
+            true => accepted.leave(),
+            false => Ok(Moving::Here(accepted)),
+        };
+        let Ok(moving) = moving else {
             return placement;
         };
-        let io_thread = self.io_threads.next();
+        let taken = seat.taken;
         open.spawn_on(
             async move {
                 // Fails only when the I/O thread has no descriptors left; the client sees a closed connection.
@@ -471,9 +510,9 @@ impl Acceptor {
                         }
                     }
                 }
-                drop(connected);
+                drop((connected, taken));
             },
-            io_thread,
+            seat.handle,
         );
         placement
     }

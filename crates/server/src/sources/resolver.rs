@@ -383,6 +383,22 @@ impl Resolver {
         })
     }
 
+    /// Opens the file of a request for a file of a folder again, if it still is in this state. Also where it is counted. No disk is
+    /// waited for.
+    pub(crate) fn reopened(
+        &self,
+        request: &ImageRequest,
+        identity: &Identity,
+    ) -> Option<(OpenFile, Arc<OriginMetrics>)> {
+        let path = request.source.as_str();
+        match self.origins.entry(path, Blocking::Refused) {
+            Ok(Entry::File(file)) if file.identity == *identity => {
+                Some((file, self.origins.figures_of(path).ok()?))
+            }
+            _ => None,
+        }
+    }
+
     /// A folder's index; a folder whose path lacks its last slash has moved there, because links in
     /// the index would miss otherwise.
     fn index(&self, folder: &str, blocking: Blocking) -> Result<(String, OpenFile), Error> {
@@ -510,6 +526,14 @@ impl OpenSource {
         match &self.content {
             Content::File(..) => self.size(),
             Content::CachedSource(..) | Content::Fetched(_) => self.materials.size(),
+        }
+    }
+
+    /// The state of the file that its source is, if it is one and may be served again as it is.
+    pub(crate) fn same_again(&self) -> Option<Identity> {
+        match &self.content {
+            Content::File(file, _) if !self.is_checked() => Some(file.identity),
+            _ => None,
         }
     }
 

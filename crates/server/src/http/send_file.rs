@@ -1,0 +1,127 @@
+//! Files that go from the system's memory to a socket without being copied (`sendfile`).
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rustix::net::{SendFlags, send};
+use tokio::io::{AsyncWrite, Interest};
+use tokio::net::TcpStream;
+
+use super::Wire;
+use crate::origins::OpenFile;
+
+/// A stream that may be a socket.
+pub(crate) trait SendFile: AsyncWrite {
+    /// Is it one that files can be sent to?
+    fn sends_files(&self) -> bool;
+
+    /// Sends some of `bytes`, which others are to follow in the same packet; how many.
+    fn poll_send_ahead(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>>;
+
+    /// Sends `most` bytes of a file from `start` on, or fewer; how many.
+    fn poll_send_file(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        file: &OpenFile,
+        start: u64,
+        most: usize,
+    ) -> Poll<io::Result<usize>>;
+}
+
+impl SendFile for TcpStream {
+    fn sends_files(&self) -> bool {
+        true
+    }
+
+    fn poll_send_ahead(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let flags = SendFlags::MORE | SendFlags::NOSIGNAL;
+        when_writable(&self, cx, || Ok(send(&*self, bytes, flags)?))
+    }
+
+    fn poll_send_file(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        file: &OpenFile,
+        start: u64,
+        most: usize,
+    ) -> Poll<io::Result<usize>> {
+        when_writable(&self, cx, || file.send_to(&*self, start, most))
+    }
+}
+
+fn when_writable(
+    stream: &TcpStream,
+    cx: &mut Context<'_>,
+    mut send: impl FnMut() -> io::Result<usize>,
+) -> Poll<io::Result<usize>> {
+    loop {
+        ready!(stream.poll_write_ready(cx))?;
+        match stream.try_io(Interest::WRITABLE, &mut send) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            sent => return Poll::Ready(sent),
+        }
+    }
+}
+
+/// What is encrypted, or of a kind that is known at run time only, is copied.
+impl SendFile for Box<dyn Wire> {
+    fn sends_files(&self) -> bool {
+        false
+    }
+
+    fn poll_send_ahead(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write(cx, bytes)
+    }
+
+    fn poll_send_file(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        _: &OpenFile,
+        _: u64,
+        _: usize,
+    ) -> Poll<io::Result<usize>> {
+        Poll::Ready(Err(io::ErrorKind::Unsupported.into()))
+    }
+}
+
+/// In memory, for tests: a file is copied.
+#[cfg(test)]
+impl SendFile for tokio::io::DuplexStream {
+    fn sends_files(&self) -> bool {
+        true
+    }
+
+    fn poll_send_ahead(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write(cx, bytes)
+    }
+
+    fn poll_send_file(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        file: &OpenFile,
+        start: u64,
+        most: usize,
+    ) -> Poll<io::Result<usize>> {
+        let piece = file.piece(start, most, crate::origins::Blocking::Allowed);
+        let piece = piece.map_err(io::Error::other)?;
+        self.poll_write(cx, &piece)
+    }
+}
