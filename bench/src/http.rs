@@ -2,10 +2,11 @@
 //!
 //! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
 //! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
-//! The second compares cached hits with nginx's, the third does so over TLS, the fourth asks how much sooner a
-//! lone picture is ready with all cores, the fifth compares with sharp's server.
+//! The second compares cached hits with nginx's, the third files and hits on a connection each, the fourth hits over TLS, the
+//! fifth asks how much sooner a lone picture is ready with all cores, the sixth compares with sharp's server.
 
 pub(crate) mod client;
+mod delivery;
 mod h2load;
 mod hits;
 mod lone;
@@ -29,6 +30,7 @@ use crate::engines::render;
 use crate::photos::Folder;
 use crate::proc::Threads;
 use crate::raw;
+use delivery::Delivery;
 use hits::Hits;
 use lone::Lone;
 use peers::Peers;
@@ -62,6 +64,7 @@ impl HttpArgs {
             None => "bench-http",
             Some(Part::Pixels) => "bench-http-pixels",
             Some(Part::Hits) => "bench-http-hits",
+            Some(Part::Delivery) => "bench-http-delivery",
             Some(Part::Tls) => "bench-http-tls",
             Some(Part::Lone) => "bench-http-lone",
             Some(Part::Peers) => "bench-http-peers",
@@ -76,7 +79,9 @@ enum Part {
     Pixels,
     /// Replies from memory, beside nginx's.
     Hits,
-    /// The same over TLS, by HTTP/1.1 and by HTTP/2.
+    /// Files as they are, and replies from memory on a connection each, beside nginx's.
+    Delivery,
+    /// Replies from memory over TLS, by HTTP/1.1 and by HTTP/2.
     Tls,
     /// A large photograph that is alone, and what lending cores to it costs under load.
     Lone,
@@ -91,6 +96,7 @@ pub(crate) struct Run {
     #[serde(flatten)]
     pixels: Option<Pixels>,
     cached_hits: Option<Hits>,
+    delivery: Option<Delivery>,
     cached_hits_over_tls: Option<TlsHits>,
     lone_request: Option<Lone>,
     peers: Option<Peers>,
@@ -132,6 +138,7 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let wanted = |part| args.part.is_none_or(|only| only == part);
     let pixels = wanted(Part::Pixels).then(|| pixels(args, photos));
     let hits = wanted(Part::Hits).then(|| hits::run(args.connections, photos));
+    let delivery = wanted(Part::Delivery).then(|| delivery::run(args.connections, photos));
     let tls = wanted(Part::Tls).then(|| tls::run(args.connections, photos));
     let lone = wanted(Part::Lone).then(|| lone::run(args.connections, photos));
     let peers = wanted(Part::Peers).then(|| peers::run(args.connections, photos, args.quick));
@@ -139,6 +146,7 @@ pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
         machine,
         pixels: pixels.transpose()?,
         cached_hits: hits.transpose()?,
+        delivery: delivery.transpose()?,
         cached_hits_over_tls: tls.transpose()?,
         lone_request: lone.transpose()?,
         peers: peers.transpose()?,

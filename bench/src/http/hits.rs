@@ -10,6 +10,7 @@ use super::client::{Connection, Reply};
 use super::nginx::Nginx;
 use super::server::{ResultCaching, Server};
 use super::turns::in_turn;
+use super::wrk::Connections::Kept;
 use super::wrk::{self, Load};
 use crate::photos::Folder;
 use crate::stats::median;
@@ -31,11 +32,11 @@ pub(crate) struct Hits {
 
 /// One of the two.
 #[derive(Serialize)]
-struct Side {
-    requests_per_second: f64,
+pub(super) struct Side {
+    pub(super) requests_per_second: f64,
     p99_milliseconds: f64,
     /// Of the server's processor time.
-    microseconds_per_request: f64,
+    pub(super) microseconds_per_request: f64,
     /// Of wrk's.
     client_microseconds_per_request: f64,
     runs: Vec<Load>,
@@ -67,11 +68,11 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
         (nginx.address(), nginx.workers()?),
     ];
     for (address, pids) in &servers {
-        wrk::load(*address, &url, connections, WARM_UP, pids)?;
+        wrk::load(*address, &url, (connections, Kept), WARM_UP, pids)?;
     }
     let runs = in_turn(ROUNDS, |side| {
         let (address, pids) = &servers[side];
-        wrk::load(*address, &url, connections, SECONDS, pids)
+        wrk::load(*address, &url, (connections, Kept), SECONDS, pids)
     })?;
     let [andon_side, nginx_side] = runs.map(Side::of);
     let hits = Hits {
@@ -92,7 +93,7 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
 }
 
 impl Side {
-    fn of(runs: Vec<Load>) -> Self {
+    pub(super) fn of(runs: Vec<Load>) -> Self {
         let median_of = |what: fn(&Load) -> f64| {
             let values: Vec<f64> = runs.iter().map(what).collect();
             median(&values)

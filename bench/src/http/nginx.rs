@@ -1,8 +1,9 @@
-//! nginx with a `proxy_cache`, as a child process with a folder of its own.
+//! nginx with a `proxy_cache` or with files, as a child process with a folder of its own.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
@@ -22,7 +23,14 @@ impl Nginx {
     /// Caches what `origin` answers, with a worker for each core.
     pub(crate) fn in_front_of(origin: SocketAddr) -> Result<Self> {
         let listen = |address| format!("listen {address};");
-        Self::start(Command::new("nginx"), "auto", listen, origin)
+        Self::start(Command::new("nginx"), "auto", listen, &cache(origin))
+    }
+
+    /// Serves the files of a folder, with a worker for each core.
+    pub(crate) fn serving(files: &Path) -> Result<Self> {
+        let listen = |address| format!("listen {address};");
+        let location = format!("root {};", files.display());
+        Self::start(Command::new("nginx"), "auto", listen, &location)
     }
 
     /// The same with TLS and HTTP/2, by one worker. `command` starts nginx, and is given its options.
@@ -41,22 +49,25 @@ impl Nginx {
                 certificate.key().display()
             )
         };
-        Self::start(command, "1", listen, origin)
+        Self::start(command, "1", listen, &cache(origin))
     }
 
     fn start(
         mut command: Command,
         workers: &str,
         listen: impl Fn(SocketAddr) -> String,
-        origin: SocketAddr,
+        location: &str,
     ) -> Result<Self> {
-        let folder = env::temp_dir().join(format!("andon-bench-nginx-{}", std::process::id()));
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("andon-bench-nginx-{}-{number}", std::process::id());
+        let folder = env::temp_dir().join(name);
         fs::create_dir_all(folder.join("temp"))?;
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         fs::write(
             folder.join(CONFIGURATION),
-            configuration(workers, &listen(address), origin),
+            configuration(workers, &listen(address), location),
         )?;
         let child = command
             .arg("-p")
@@ -124,7 +135,7 @@ fn remove(folder: &Path) {
 
 /// What production guides agree on: `sendfile`, open files remembered, connections kept, nothing logged,
 /// results on disk and thus in the system's page cache.
-fn configuration(workers: &str, listen: &str, origin: SocketAddr) -> String {
+fn configuration(workers: &str, listen: &str, location: &str) -> String {
     format!(
         "user root;
 worker_processes {workers};
@@ -148,17 +159,22 @@ http {{
     proxy_cache_path cache levels=1:2 keys_zone=pictures:10m max_size=1g inactive=60m use_temp_path=off;
     server {{
         {listen}
-        location / {{
-            proxy_pass http://{origin};
+        location / {{ {location} }}
+    }}
+}}
+"
+    )
+}
+
+/// Everything that the origin answers, in the cache.
+fn cache(origin: SocketAddr) -> String {
+    format!(
+        "proxy_pass http://{origin};
             proxy_http_version 1.1;
             proxy_set_header Connection \"\";
             proxy_cache pictures;
             proxy_cache_valid 200 60m;
-            add_header X-Cache-Status $upstream_cache_status;
-        }}
-    }}
-}}
-"
+            add_header X-Cache-Status $upstream_cache_status;"
     )
 }
 

@@ -18,15 +18,28 @@ pub(crate) struct Load {
     pub(crate) client_microseconds: f64,
 }
 
-/// Asks for one URL for so many seconds over kept-alive connections; every reply must be whole and good.
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Connections {
+    /// One request after the other.
+    Kept,
+    /// One request.
+    ForEachRequest,
+}
+
+/// Asks for one URL for so many seconds over so many connections at a time; every reply must be whole and good.
 /// `pids` are the server's.
 pub(crate) fn load(
     address: SocketAddr,
     url: &str,
-    connections: usize,
+    (connections, kind): (usize, Connections),
     seconds: u64,
     pids: &[u32],
 ) -> Result<Load> {
+    let header: &[&str] = match kind {
+        Connections::Kept => &[],
+        Connections::ForEachRequest => &["-H", "Connection: close"],
+    };
     let before = (
         proc::cpu_seconds_of(pids)?,
         proc::cpu_seconds_of_children()?,
@@ -37,6 +50,7 @@ pub(crate) fn load(
             format!("-c{connections}"),
             format!("-d{seconds}s"),
         ])
+        .args(header)
         .args(["--latency", &format!("http://{address}{url}")])
         .output()
         .context("wrk")?;
