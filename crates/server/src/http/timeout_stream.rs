@@ -4,9 +4,9 @@
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -29,6 +29,8 @@ pub(crate) struct Activity {
     stuck: AtomicBool,
     /// Since when nothing is asked, in ms after `began`.
     waits_since: AtomicU64,
+    /// The task of the stream, if it is to be told of the end of the last reply: whoever reads before that waits for nothing else.
+    answered: Mutex<Option<Waker>>,
     evicted: Notify,
 }
 
@@ -40,6 +42,7 @@ impl Default for Activity {
             asked: AtomicUsize::new(0),
             stuck: AtomicBool::new(false),
             waits_since: AtomicU64::new(0),
+            answered: Mutex::default(),
             evicted: Notify::new(),
         }
     }
@@ -55,6 +58,21 @@ impl Activity {
 
     pub(crate) fn is_answering(&self) -> bool {
         self.answers.load(Ordering::Relaxed) > 0
+    }
+
+    /// The same; if it is, the task is woken when it is no more.
+    fn is_answering_still(&self, cx: &Context<'_>) -> bool {
+        if !self.is_answering() {
+            return false;
+        }
+        // No code panics while it holds the lock.
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *answered {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        // The last reply may have ended before its end was waited for.
+        self.is_answering()
     }
 
     /// How many requests the connection has carried yet.
@@ -90,7 +108,14 @@ impl Drop for Answering {
     fn drop(&mut self) {
         let now = u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.0.waits_since.store(now, Ordering::Relaxed);
-        self.0.answers.fetch_sub(1, Ordering::Relaxed);
+        if self.0.answers.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
+        let answered = self.0.answered.lock();
+        let waker = answered.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 }
 
@@ -169,7 +194,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
         let this = &mut *self;
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        if this.activity.is_answering() {
+        let is_answering = match outcome.is_pending() {
+            true => this.activity.is_answering_still(cx),
+            false => this.activity.is_answering(),
+        };
+        if is_answering {
             this.idle.stop();
             this.head.stop();
             return match &mut this.stalled {
@@ -384,6 +413,26 @@ mod tests {
             (error.kind(), began.elapsed()),
             (io::ErrorKind::TimedOut, TIME)
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_before_the_reply_is_over_waits_no_longer_than_others() {
+        let (mut client, server) = duplex(1024);
+        let activity = Arc::new(Activity::default());
+        let mut server = TimeoutStream::new(server, activity.clone(), WAITS);
+        client.write_all(b"GET").await.unwrap();
+        server.read_exact(&mut [0; 3]).await.unwrap();
+        let answering = activity.answering();
+        let began = Instant::now();
+        let ending = tokio::spawn(async move {
+            tokio::time::sleep(2 * TIME).await;
+            drop(answering);
+        });
+        // Nothing wakes the reader but the end of the reply.
+        let error = server.read_u8().await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed(), 3 * TIME);
+        ending.await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! A client that writes what it is given and reads what HTTP says it should.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -134,8 +134,10 @@ impl Client {
     /// Reads until the server closes the connection.
     pub fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
-        // A reset ends it as well.
-        let _ = self.reader.read_to_end(&mut rest);
+        if let Err(error) = self.reader.read_to_end(&mut rest) {
+            // A reset ends it as well.
+            assert_ne!(error.kind(), ErrorKind::WouldBlock, "it is open still");
+        }
         rest
     }
 
