@@ -32,9 +32,9 @@ pub trait Codec: Send + Sync {
     /// `Broken` or `Unsupported`.
     fn probe(&self, bytes: &[u8]) -> Result<Info>;
 
-    /// Does [`Codec::probe`] take a fraction of a millisecond, whatever a file of a megabyte holds? If not, it is
-    /// called where nobody else waits.
-    fn probes_at_once(&self) -> bool {
+    /// Does [`Codec::probe`] take a fraction of a millisecond for these bytes, of which there are no more than a mebibyte? If not,
+    /// it is called where nobody else waits.
+    fn probes_at_once(&self, _bytes: &[u8]) -> bool {
         false
     }
 

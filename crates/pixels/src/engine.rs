@@ -153,8 +153,7 @@ impl Engine {
         Ok(info)
     }
 
-    /// Does it take a fraction of a millisecond to read the header in `bytes`, and as long to plan for it, whatever it
-    /// says?
+    /// Does it take a fraction of a millisecond to read the header in `bytes`, and as long to plan for it?
     #[must_use]
     pub fn probes_at_once(&self, bytes: &[u8]) -> bool {
         bytes.len() <= PROBED_AT_ONCE && self.formats.probes_at_once(bytes)

@@ -25,9 +25,10 @@ impl Formats {
         Ok((codec, info))
     }
 
-    /// Is a header of this format read in no time?
+    /// Is this header read in no time?
     pub(crate) fn probes_at_once(&self, bytes: &[u8]) -> bool {
-        self.claimant(bytes).is_some_and(Codec::probes_at_once)
+        let codec = self.claimant(bytes);
+        codec.is_some_and(|codec| codec.probes_at_once(bytes))
     }
 
     /// The codec whose format a file claims.

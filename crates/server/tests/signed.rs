@@ -72,6 +72,24 @@ fn an_expired_url_is_gone_although_its_result_is_cached() {
 }
 
 #[test]
+fn a_file_tells_for_how_long_its_url_is_good_whichever_way_it_comes() {
+    let house = house("");
+    let url = signed(now() + 600, 0, "/a.jpg");
+    let mut client = house.client();
+    for _ in 0..3 {
+        let reply = client.get(&url);
+        let caching = reply.header("cache-control").unwrap_or_default();
+        let seconds = caching
+            .strip_prefix("max-age=")
+            .and_then(|it| it.parse().ok());
+        let seconds: u64 = seconds.unwrap_or_else(|| panic!("{caching}"));
+        assert!((1..=600).contains(&seconds), "{caching}");
+    }
+    let gone = signed(now() - 1, 0, "/a.jpg");
+    assert_eq!(client.get(&gone).status, 410);
+}
+
+#[test]
 fn nginxs_secure_link_guards_a_location_in_any_dialect() {
     let house = house(
         "[image_filter]\nprefix = \"/\"\n\

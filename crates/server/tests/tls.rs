@@ -191,6 +191,23 @@ fn both_protocols_give_the_reply_that_there_is_without_tls() {
 }
 
 #[test]
+fn the_reply_to_a_last_request_arrives_whole_and_with_its_end() {
+    let house = house_with("[cache]\nfs_fresh = \"1h\"\n");
+    let target = "/small_light(of=png)/a.jpg";
+    let whole = house.get(target);
+    for version in ["HTTP/1.1", "HTTP/1.0"] {
+        let mut stream = connect(&house, "http/1.1");
+        let asked = format!("GET {target} {version}\r\nHost: h\r\nConnection: close\r\n\r\n");
+        stream.write_all(asked.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        // Without TLS's own end this is an error.
+        stream.read_to_end(&mut reply).unwrap();
+        assert!(reply.starts_with(version.as_bytes()));
+        assert!(reply.ends_with(&whole.body), "{version}");
+    }
+}
+
+#[test]
 fn new_connections_get_a_certificate_that_was_replaced() {
     let house = house();
     let before = by_http1(&house, &["/healthz"]);

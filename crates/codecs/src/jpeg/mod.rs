@@ -58,9 +58,8 @@ impl Codec for Jpeg {
         })
     }
 
-    /// It goes from segment to segment, and unpacks nothing.
-    fn probes_at_once(&self) -> bool {
-        true
+    fn probes_at_once(&self, bytes: &[u8]) -> bool {
+        Header::is_short(bytes)
     }
 
     fn decode(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {

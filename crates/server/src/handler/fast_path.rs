@@ -4,7 +4,8 @@
 //! to the next is told here once more, as text.
 
 use std::io::Write as _;
-use std::time::{Instant, SystemTime};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -18,6 +19,7 @@ use crate::origins::Blocking;
 use crate::request::route::{Purpose, Route};
 use crate::response::ranges;
 use crate::response::{Reply, Timing};
+use crate::results::caching::Terms;
 use crate::results::variant::RequestVariant;
 use crate::trace::Trace;
 
@@ -114,17 +116,22 @@ impl App {
                 let read = file.piece(0, served.end as usize, Blocking::Refused);
                 FastBody::Bytes(read.ok()?)
             }
-            ..=MOST_SENT if sends_files && file.is_cached(served.end) => {
-                FastBody::File(file, served.end)
+            ..=MOST_SENT if sends_files && file.is_cached(0..served.end) => {
+                FastBody::File(Arc::new(file), served.end)
             }
             _ => return None,
         };
-        figures.count(Ok(Some(served.end)), began.elapsed());
+        figures.count(Ok(Some(served.identity.size)), began.elapsed());
         let mut record = record();
         record.took("fetch", began.elapsed());
         begin(head, &served.wire, asked.after);
         let timing = Timing(record.stages());
         let _ = write!(head, "server-timing: {timing}\r\n");
+        let terms = Terms::of_file(&self.maker.results.config, request.source.as_str());
+        let style = &request.style;
+        if let Some(text) = terms.client.text(&terms.life, Duration::ZERO, style) {
+            let _ = write!(head, "cache-control: {text}\r\n");
+        }
         record.answered_with(StatusCode::OK, served.end);
         Some(body)
     }
@@ -182,8 +189,6 @@ fn accepting(accept: &[u8]) -> HeaderMap {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use http_body_util::{BodyExt, Empty};
 
     use super::*;
@@ -290,10 +295,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let app = app(&folder, "1h", "[metrics]\nallow = \"all\"");
         let _ = answer(&app, &Method::GET, TARGET, None).await;
-        for target in ["/a.jpg?never", "/missing", "/healthz", "/metrics"] {
-            if !target.ends_with("never") {
-                let _ = answer(&app, &Method::GET, target, None).await;
-            }
+        for target in ["/missing", "/healthz", "/metrics"] {
+            let _ = answer(&app, &Method::GET, target, None).await;
             let before = app.maker.results.cache.stats();
             assert!(at_once(&app, &get(target)).is_none(), "{target}");
             assert_eq!(app.maker.results.cache.stats(), before);

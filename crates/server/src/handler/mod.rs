@@ -310,6 +310,14 @@ impl App {
             response::found(served.body, served.media_type, &served.validators)
         };
         response::add_remarks(reply.headers_mut(), &asked.request, None);
+        if let (false, Some(identity)) = (is_unchanged, identity) {
+            let (headers, end) = (reply.headers().clone(), reply.body().length());
+            known.serves(ServedFile {
+                identity,
+                end,
+                wire: self.wire(headers, end),
+            });
+        }
         if let Some(text) = terms
             .client
             .text(&terms.life, Duration::ZERO, &asked.request.style)
@@ -317,14 +325,6 @@ impl App {
             response::set_cache_control(&mut reply, &text);
         }
         if !is_unchanged {
-            if let Some(identity) = identity {
-                let (headers, end) = (reply.headers().clone(), reply.body().length());
-                known.serves(ServedFile {
-                    identity,
-                    end,
-                    wire: self.wire(headers, end),
-                });
-            }
             response::set_timing(&mut reply, record.stages());
         }
         Ok(reply)

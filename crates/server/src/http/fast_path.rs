@@ -13,12 +13,13 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::{self, JoinHandle};
 
 use super::send_file::SendFile;
 use super::simple::{Seen, Simple};
 use super::strict::{self, Strict};
 use super::timeout_stream::{Activity, Answering, TimeoutStream};
-use crate::origins::OpenFile;
+use crate::origins::{OpenFile, READ_AHEAD};
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
 pub(crate) trait FastResponder: Unpin {
@@ -31,7 +32,7 @@ pub(crate) trait FastResponder: Unpin {
 pub(crate) enum FastBody {
     Bytes(Bytes),
     /// The beginning of a file, up to this byte.
-    File(OpenFile, u64),
+    File(Arc<OpenFile>, u64),
 }
 
 /// The stream as hyper sees it.
@@ -57,6 +58,8 @@ struct Reply {
     body: FastBody,
     /// Bytes of both.
     sent: u64,
+    /// What comes next of a file is read from its disk.
+    loading: Option<JoinHandle<()>>,
     answering: Option<Answering>,
 }
 
@@ -107,18 +110,32 @@ where
             return Poll::Ready(Ok(()));
         }
         let before = reply.sent;
+        let mut is_loaded = false;
+        if let Some(loading) = &mut reply.loading {
+            // If it could not be read, sending it fails as well.
+            is_loaded = ready!(Pin::new(loading).poll(cx)).is_ok();
+            reply.loading = None;
+        }
         while let Some(left) = reply.left() {
             let stream = Pin::new(&mut *stream);
             let sent = match left {
                 Left::Bytes(left) => stream.poll_write_vectored(cx, &left),
                 Left::Head(head) => stream.poll_send_ahead(cx, head),
-                // Whoever takes it as fast as it comes is not the only one.
-                Left::File(..) if reply.sent - before >= MOST_AT_ONCE => {
+                // A fast client must not keep others waiting.
+                Left::File(..) if reply.sent - before >= MOST_IN_TURN => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
                 Left::File(file, part) => {
-                    let most = (part.end - part.start).min(MOST_AT_ONCE) as usize;
+                    let part = part.start..part.end.min(part.start + READ_AHEAD);
+                    // A slow client may have left it time to leave the system's memory.
+                    if !std::mem::take(&mut is_loaded) && !file.is_cached(part.clone()) {
+                        let file = file.clone();
+                        let load = move || file.load(part);
+                        reply.loading = Some(task::spawn_blocking(load));
+                        return self.finish(cx);
+                    }
+                    let most = (part.end - part.start) as usize;
                     stream.poll_send_file(cx, file, part.start, most)
                 }
             };
@@ -144,7 +161,7 @@ enum Left<'a> {
     Bytes([IoSlice<'a>; 2]),
     /// A file follows.
     Head(&'a [u8]),
-    File(&'a OpenFile, Range<u64>),
+    File(&'a Arc<OpenFile>, Range<u64>),
 }
 
 impl Reply {
@@ -171,12 +188,13 @@ impl Reply {
         self.head.clear();
         self.body = FastBody::default();
         self.sent = 0;
+        self.loading = None;
         self.answering = None;
     }
 }
 
 /// Bytes of a file that are sent before others get their turn.
-const MOST_AT_ONCE: u64 = 1 << 20;
+const MOST_IN_TURN: u64 = 1 << 20;
 
 impl<S, A> AsyncRead for FastPath<S, A>
 where
@@ -247,8 +265,8 @@ where
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
-        if self.closes {
-            // What hyper does next is to drop it, which ends both directions with one call.
+        if self.closes && self.stream.sends_files() {
+            // A socket holds nothing back. hyper drops it next, which ends both directions with one call.
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.stream).poll_shutdown(cx)
@@ -281,7 +299,7 @@ mod tests {
             assert!(sends_files);
             let body = match asked.target {
                 "/hit" => FastBody::Bytes(Bytes::from_static(b"body")),
-                "/file" => FastBody::File(file(), 4),
+                "/file" => FastBody::File(Arc::new(file()), 4),
                 _ => return None,
             };
             head.extend_from_slice(b"head,");

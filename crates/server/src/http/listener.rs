@@ -211,11 +211,12 @@ fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<TcpListener> {
     };
     // As the system's own `bind` does: a server that starts again takes its port back.
     socket.set_reuseaddr(true)?;
-    // Set before it is bound, this would let it join the listeners of another server.
     socket.set_reuseport(beside == Beside::Others)?;
     socket.bind(address)?;
-    socket.set_reuseport(true)?;
-    socket.listen(BACKLOG)
+    let listener = socket.listen(BACKLOG)?;
+    // Set before it listens, this would let it join the listeners of another server.
+    rustix::net::sockopt::set_socket_reuseport(&listener, true)?;
+    Ok(listener)
 }
 
 /// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). When more come at the same

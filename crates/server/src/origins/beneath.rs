@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, IoSliceMut};
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Component, Path};
@@ -257,10 +258,18 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Is its beginning, up to byte `end`, in the system's memory, as far as looking at a byte of every stretch of it tells?
-    pub(crate) fn is_cached(&self, end: u64) -> bool {
-        let mut places = (0..end).step_by(READ_AHEAD).chain(end.checked_sub(1));
+    /// Is a part of it in the system's memory, as far as looking at a byte of every stretch of [`READ_AHEAD`] tells?
+    pub(crate) fn is_cached(&self, part: Range<u64>) -> bool {
+        let last = part.end.checked_sub(1);
+        let mut places = part.step_by(READ_AHEAD as usize).chain(last);
         self.from_memory && places.all(|place| self.copy_cached(&mut [0], place).is_ok())
+    }
+
+    /// Reads a part of it, so that the system has it in memory.
+    pub(crate) fn load(&self, part: Range<u64>) {
+        let length = usize::try_from(part.end - part.start).unwrap_or(usize::MAX);
+        // Whoever needs it is told what is wrong with it.
+        let _ = self.piece(part.start, length, Blocking::Allowed);
     }
 
     /// Hands `most` bytes from `start` on to a socket without copying them, or as many as it takes; how many.
@@ -331,7 +340,7 @@ fn climbs(path: impl AsRef<Path>) -> bool {
 const MOST_TRIES: usize = 16;
 
 /// Bytes that come into the system's memory together, as a rule, and leave it so.
-const READ_AHEAD: usize = 256 << 10;
+pub(crate) const READ_AHEAD: u64 = 256 << 10;
 
 /// Names that the kernel knows without a look at the disk (since Linux 5.12), and none on another file system than the
 /// folder's, which may be one that asks somebody else.

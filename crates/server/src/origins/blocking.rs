@@ -42,7 +42,7 @@ pub(super) fn would_block() -> Error {
 }
 
 /// Is this a folder of a file system whose open files and their status are in memory once their names are? Those of
-/// networks and of other processes ask somebody else first, and may wait for them.
+/// networks and of other processes ask somebody else first, and may wait for them; overlays may have such layers.
 pub(super) fn answers_from_memory(folder: impl AsFd) -> bool {
     // The numbers have 32 bits, and the field as many as a word.
     fstatfs(folder).is_ok_and(|found| LOCAL.contains(&(found.f_type as u32)))
@@ -58,7 +58,6 @@ const LOCAL: &[u32] = &[
     0xca45_1a4e, // bcachefs
     0x0102_1994, // tmpfs
     0x8584_58f6, // ramfs
-    0x794c_7630, // overlayfs
     0x7371_7368, // squashfs
     0xe0f5_e1e2, // EROFS
 ];

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub(crate) use beneath::READ_AHEAD;
 pub use beneath::{Entry, Identity, OpenFile, Root};
 pub use blocking::Blocking;
 pub use budget::{Budget, Reservation, SourceMemory};

@@ -81,14 +81,14 @@ impl IoThreads {
         &self.io_threads[thread].handle
     }
 
-    /// A place for a connection that was accepted on a thread: there, unless the next one in turn has clearly fewer. Short
-    /// connections would otherwise move as often as not.
-    pub(crate) fn seat(&self, thread: usize) -> Seat<'_> {
+    /// A place for a connection that was accepted on a thread. Where each thread accepts `its_own`, it stays there unless the next
+    /// one in turn has clearly fewer: short connections would otherwise move as often as not.
+    pub(crate) fn seat(&self, thread: usize, its_own: bool) -> Seat<'_> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.io_threads.len();
         let count = |thread: usize| self.io_threads[thread].connections.load(Ordering::Relaxed);
-        let chosen = match count(turn) + 1 < count(thread) {
-            true => turn,
-            false => thread,
+        let chosen = match its_own && count(turn) + 1 >= count(thread) {
+            true => thread,
+            false => turn,
         };
         let IoThread {
             handle,
@@ -160,7 +160,9 @@ const NICENESS: i32 = 3;
 impl Drop for IoThread {
     fn drop(&mut self) {
         drop(self.close.take());
-        if let Some(thread) = self.thread.take() {
+        // The last task of the server may end on one of its threads.
+        let is_other = |thread: &JoinHandle<()>| thread.thread().id() != thread::current().id();
+        if let Some(thread) = self.thread.take().filter(is_other) {
             // A thread that panicked has nothing left to end.
             let _ = thread.join();
         }

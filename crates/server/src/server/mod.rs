@@ -69,8 +69,8 @@ pub enum StartError {
     Bind(#[from] io::Error),
 }
 
-/// The runtime a server is made for: one thread that accepts, a few that may wait for disks.
-/// Connections live on `IoThreads` of their own, and pixel threads are the server's own too.
+/// The runtime a server is made for: one thread for what belongs to no connection, a few that may wait for disks.
+/// Connections are accepted and live on `IoThreads`, and pixel threads are the server's own too.
 ///
 /// # Errors
 /// When the system gives no threads.
@@ -227,9 +227,11 @@ impl Listeners {
     fn open(&mut self, bound: Bound) {
         let (stopping, is_stopping) = watch::channel(false);
         self.closers.push((bound.place.clone(), stopping));
+        let is_split = bound.listeners.len() > 1;
         for (thread, listener) in bound.listeners.into_iter().enumerate() {
             let acceptor = Acceptor {
                 thread,
+                is_split,
                 is_inherited: bound.is_inherited,
                 place: bound.place.clone(),
                 current: self.current.clone(),
@@ -390,6 +392,8 @@ fn generation(
 struct Acceptor {
     /// The I/O thread that it runs on.
     thread: usize,
+    /// There is one for each of them.
+    is_split: bool,
     is_inherited: bool,
     place: Place,
     current: Arc<Current>,
@@ -478,7 +482,7 @@ impl Acceptor {
             (true, None) => return placement,
         };
         let stopping = self.stopping.clone();
-        let seat = self.io_threads.seat(self.thread);
+        let seat = self.io_threads.seat(self.thread, self.is_split);
         let moving = match seat.is_elsewhere {
             true => accepted.leave(),
             false => Ok(Moving::Here(accepted)),

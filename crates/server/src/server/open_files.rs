@@ -1,5 +1,8 @@
 //! How many files and sockets the process may have open.
 
+use std::num::NonZero;
+use std::thread;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, OriginKind};
@@ -35,13 +38,16 @@ pub(crate) fn connections(config: &Config) -> usize {
         .iter()
         .map(|origin| fetches(&origin.keeper))
         .sum();
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let listeners = cores * (config.listen.len() + config.tls.listen.len() + 1);
     let kept_back = OUR_OWN
+        .saturating_add(listeners)
         .saturating_add(config.limits.fetches)
         .saturating_add(origins);
     wanted.min((most.saturating_sub(kept_back) / 2).max(FEWEST))
 }
 
-/// Listeners, logs, folders, the cache, and the few connections over the limit.
+/// Logs, folders, the cache, and the few connections over the limit.
 const OUR_OWN: usize = 96;
 
 /// A system that grants no more than that is not one to serve from.

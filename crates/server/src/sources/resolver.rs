@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use andon_cache::Key;
 use andon_dialects::signature::Checksum;
@@ -489,9 +489,9 @@ impl OpenSource {
         }
     }
 
-    /// Is nothing composed with it?
-    pub(crate) fn is_alone(&self) -> bool {
-        self.materials.is_empty()
+    /// Is all of it in memory, with nothing that it is composed with?
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.materials.is_empty() && !matches!(self.content, Content::File(..))
     }
 
     /// Its source alone, for others as well: no digest of one URL's is asked of it.
@@ -532,7 +532,12 @@ impl OpenSource {
     /// The state of the file that its source is, if it is one and may be served again as it is.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
-            Content::File(file, _) if !self.is_checked() => Some(file.identity),
+            // A date in the future is told as the present moment.
+            Content::File(file, _)
+                if !self.is_checked() && file.identity.modified() <= SystemTime::now() =>
+            {
+                Some(file.identity)
+            }
             _ => None,
         }
     }
@@ -605,6 +610,8 @@ impl OpenSource {
     }
 
     fn read_all(&self, blocking: Blocking) -> Result<Read, Error> {
+        // A digest of many megabytes takes as long as reading them.
+        blocking.allow(!self.is_checked())?;
         let (source, hold) = match &self.content {
             Content::File(file, figures) => {
                 (counted(figures, file, self.most_bytes, blocking)?, None)

@@ -137,6 +137,33 @@ impl Header {
         }
     }
 
+    /// Is it soon read, and nothing behind it needed? It has few segments, one right behind the other, and the frame is no
+    /// progressive one whose scans have to be looked through for what a decoder holds.
+    pub(crate) fn is_short(bytes: &[u8]) -> bool {
+        let mut at = 2;
+        let mut is_known = false;
+        for _ in 0..FEW_SEGMENTS {
+            let Some(&[0xff, marker, high, low]) = bytes.get(at..at + 4) else {
+                return false;
+            };
+            match marker {
+                SOS => return is_known,
+                SOF0 | SOF1 => is_known = true,
+                SOF2 => {
+                    let Some(&[_, y1, y0, x1, x0]) = bytes.get(at + 4..at + 9) else {
+                        return false;
+                    };
+                    let [height, width] = [[y1, y0], [x1, x0]].map(u16::from_be_bytes);
+                    is_known = u32::from(height) * u32::from(width) <= FEW_PIXELS;
+                }
+                DHT | DQT | DRI | APP0..=APP15 | COM => {}
+                _ => return false,
+            }
+            at += 2 + usize::from(u16::from_be_bytes([high, low]));
+        }
+        false
+    }
+
     /// The largest sampling factors: how many blocks an MCU is wide and high.
     pub(crate) fn max_sampling(&self) -> (u8, u8) {
         self.components.iter().fold((1, 1), |(h, v), component| {
@@ -281,6 +308,12 @@ fn unsupported(what: impl Into<String>) -> Error {
 
 const ICC: &[u8] = b"ICC_PROFILE\0";
 
+/// Segments of a short header.
+const FEW_SEGMENTS: usize = 64;
+
+/// Pixels of a progressive frame whose coefficients are 64 MiB at most, whatever its components.
+const FEW_PIXELS: u32 = 8 << 20;
+
 const TEM: u8 = 0x01;
 const SOF0: u8 = 0xc0;
 const SOF1: u8 = 0xc1;
@@ -307,3 +340,42 @@ const APP13: u8 = 0xed;
 const APP14: u8 = 0xee;
 const APP15: u8 = 0xef;
 const COM: u8 = 0xfe;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_photographs_header_is_short_and_one_that_goes_on_and_on_is_not() {
+        let sample = |name: &str| {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/jpeg/");
+            std::fs::read(format!("{folder}{name}")).unwrap()
+        };
+        for name in ["420.jpg", "progressive-420.jpg", "icc-srgb.jpg", "cmyk.jpg"] {
+            assert!(Header::is_short(&sample(name)), "{name}");
+        }
+        let picture = sample("420.jpg");
+        let behind_soi = |bytes: &[u8]| [&picture[..2], bytes, &picture[2..]].concat();
+        let comment = [0xff, COM, 0, 2];
+        assert!(Header::is_short(&behind_soi(&comment)));
+        for bytes in [
+            &comment.repeat(FEW_SEGMENTS)[..],
+            &[0xff; 4],
+            &[0xff, 0],
+            &[0xff, RST0],
+        ] {
+            assert!(!Header::is_short(&behind_soi(bytes)), "{bytes:?}");
+        }
+        let mut progressive = sample("progressive-420.jpg");
+        let frame = progressive.windows(2).position(|at| at == [0xff, SOF2]);
+        let frame = frame.unwrap();
+        progressive[frame + 5..frame + 9].copy_from_slice(&[0xff; 4]);
+        assert!(
+            !Header::is_short(&progressive),
+            "its scans are looked through"
+        );
+        for end in 0..frame {
+            assert!(!Header::is_short(&progressive[..end]));
+        }
+    }
+}

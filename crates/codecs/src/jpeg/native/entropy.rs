@@ -38,7 +38,7 @@ impl Unstuffed {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }
 
-    /// Whatever `ahead` of a 0xFF may take at once is no run of its own.
+    /// What `ahead` takes at once is not told to `runs`.
     #[inline(always)]
     fn read_runs(
         &mut self,
@@ -56,7 +56,10 @@ impl Unstuffed {
         self.filled = false;
         let mut from = 0;
         loop {
-            from += ahead(&coded[from..], &mut self.bytes);
+            // Where markers follow one another, there is nothing to take.
+            if coded.get(from) != Some(&0xff) {
+                from += ahead(&coded[from..], &mut self.bytes);
+            }
             let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) else {
                 self.bytes.extend_from_slice(&coded[from..]);
                 from = coded.len();

@@ -94,7 +94,7 @@ pub(super) struct CoderTables {
 }
 
 /// How many symbols a look-up of a coder gives. Making the tables of several takes longer than decoding a small picture.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Symbols {
     One,
     Several,
@@ -220,23 +220,26 @@ fn decode_scan(
     // Where restart markers are to come but do not, the scan is broken.
     let is_one = tables.restart == 0 || tables.restart as usize >= across as usize * down as usize;
     // An idle core decodes strips or the second half of the scan, or makes the samples where they are much of the work.
-    let mut in_scan = scan.components.iter().map(|one| &planes[one.index]);
-    let full = in_scan.any(|plane| plane.kept.side == 8);
+    let in_scan = scan.components.iter().map(|one| &planes[one.index]);
+    let full = in_scan.clone().any(|plane| plane.kept.side == 8);
+    let is_half = in_scan.clone().any(|plane| plane.kept.side == 4);
+    let blocks = in_scan.map(|plane| match scan.components.len() {
+        1 => 1,
+        _ => plane.h as usize * plane.v as usize,
+    });
+    let samples = blocks.sum::<usize>() * 64 * across as usize * down as usize;
     let may_stream = is_one && !full && streams::are_for(&data);
+    let may_stream = may_stream && !split::rather(&data, is_half, samples, wanted.cores);
     let with = |symbols| coders(tables, frame, scan, &planes, symbols);
-    // What streams leave over are a few MCUs.
-    let (mut coders, lanes) = with(match may_stream {
+    // What streams leave over are a few MCUs, as a rule.
+    let (mut coders, lanes) = with(match may_stream && data.len() < TABLES_WORTH_IT {
         true => Symbols::One,
         false => Symbols::Several,
     })?;
     let data = Arc::new(data);
-    let samples: usize = coders.iter().map(|coder| coder.h * coder.v * 64).sum();
-    let samples = samples * across as usize * down as usize;
     let mut streams = None;
     if may_stream {
-        if !split::rather(&data, &coders, samples, wanted.cores) {
-            streams = Streams::new(&data, tables, scan, &coders, (across, down));
-        }
+        streams = Streams::new(&data, tables, scan, &coders, (across, down));
         if streams.is_none() {
             coders = with(Symbols::Several)?.0;
         }
@@ -296,6 +299,9 @@ fn decode_scan(
     }
     output.planes()
 }
+
+/// Bytes of a scan from which on tables of several symbols take little of its time, should streams leave more of it over.
+const TABLES_WORTH_IT: usize = 1 << 20;
 
 /// Samples at full size from which on another core is worth waking to make them: about half a millisecond. Tests have small pictures.
 const SAMPLES_WORTH_IT: usize = if cfg!(any(test, fuzzing)) {

@@ -340,7 +340,7 @@ impl Streams {
     }
 }
 
-/// Are streams for a scan with these data?
+/// Is a scan with these data one for streams?
 pub(super) fn are_for(data: &Unstuffed) -> bool {
     data.interval(1).is_none() && data.interval(0).is_some_and(is_worth_it)
 }

@@ -93,7 +93,7 @@ fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
     }
 }
 
-/// Lines that wait for standard error: those of some hundred thousand requests a second.
+/// Lines that wait for standard error: those of a few hundred thousand requests a second.
 const MOST_WAITING: usize = 4096;
 
 const BETWEEN_WRITES: Duration = Duration::from_millis(10);

@@ -253,8 +253,9 @@ impl Maker {
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let (engine, asked) = (self.engine.clone(), task.asked.clone());
         let read = move |found: &OpenSource, blocking: Blocking| {
+            blocking.allow(found.is_in_memory())?;
             let read = found.read_if(blocking)?;
-            blocking.allow(found.is_alone() && engine.probes_at_once(&read.source))?;
+            blocking.allow(engine.probes_at_once(&read.source))?;
             let ingredients = Ingredients {
                 request: asked.request.clone(),
                 negotiated: asked.negotiated,

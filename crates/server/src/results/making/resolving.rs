@@ -159,6 +159,7 @@ impl Maker {
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let engine = self.engine.clone();
         let read = move |found: &OpenSource, blocking: Blocking| {
+            blocking.allow(found.is_in_memory())?;
             let source = found.read_if(blocking)?.source;
             blocking.allow(engine.probes_at_once(&source))?;
             let (version, facts) = (found.version(), engine.facts(&source)?);
