@@ -139,14 +139,18 @@ impl Listener {
     }
 
     /// Listeners of the same address, `most` of them: the system shares new connections out among them, so that threads accept
-    /// without each other. There is but one of a Unix socket.
+    /// without each other. There is but one of a Unix socket, and where the system does not give more.
     pub(crate) fn split(self, most: usize) -> io::Result<Vec<Detached>> {
         let further = match &self {
             Self::Tcp(listener) => {
                 let address = listener.local_addr()?;
                 let listen = || listen_tcp(address, Beside::Others)?.into_std();
                 let further = iter::repeat_with(listen).take(most.saturating_sub(1));
-                further.collect::<io::Result<_>>()?
+                let further = further.collect::<io::Result<_>>();
+                further.unwrap_or_else(|error| {
+                    tracing::warn!(%address, %error, "one thread accepts all connections: the address has no more listeners");
+                    Vec::new()
+                })
             }
             Self::Unix(..) => Vec::new(),
         };

@@ -325,10 +325,7 @@ impl Bound {
             address => address,
         };
         let split = if is_inherited { 1 } else { split };
-        let listeners = listener.split(split).map_err(|error| {
-            let text = format!("cannot listen on {} once more: {error}", place.listen);
-            io::Error::new(error.kind(), text)
-        })?;
+        let listeners = listener.split(split)?;
         Ok(Self {
             is_inherited,
             address,
