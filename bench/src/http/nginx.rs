@@ -22,15 +22,17 @@ pub(crate) struct Nginx {
 impl Nginx {
     /// Caches what `origin` answers, with a worker for each core.
     pub(crate) fn in_front_of(origin: SocketAddr) -> Result<Self> {
-        let listen = |address| format!("listen {address};");
-        Self::start(Command::new("nginx"), "auto", listen, &cache(origin))
+        Self::plain(&cache(origin))
     }
 
     /// Serves the files of a folder, with a worker for each core.
     pub(crate) fn serving(files: &Path) -> Result<Self> {
+        Self::plain(&format!("root {};", files.display()))
+    }
+
+    fn plain(location: &str) -> Result<Self> {
         let listen = |address| format!("listen {address};");
-        let location = format!("root {};", files.display());
-        Self::start(Command::new("nginx"), "auto", listen, &location)
+        Self::start(Command::new("nginx"), "auto", listen, location)
     }
 
     /// The same with TLS and HTTP/2, by one worker. `command` starts nginx, and is given its options.

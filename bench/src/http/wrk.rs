@@ -27,7 +27,7 @@ pub(crate) enum Connections {
     ForEachRequest,
 }
 
-/// Asks for one URL for so many seconds over so many connections at a time; every reply must be whole and good.
+/// Asks for one URL, for `seconds` and over `connections` at a time; every reply must be whole and good.
 /// `pids` are the server's.
 pub(crate) fn load(
     address: SocketAddr,

@@ -330,7 +330,7 @@ fn runs(codes: &[Code]) -> Option<Runs> {
 }
 
 impl Runs {
-    /// Those of all windows of so many bits.
+    /// Those of all windows of `bits` bits.
     fn of(&self, bits: u32) -> &[Half] {
         &self.0[1 << bits..2 << bits]
     }
@@ -346,25 +346,8 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::book;
     use super::*;
-
-    /// Codes of these lengths, each for as many symbols, made as T.81 says (annex C).
-    fn codes(counts: [usize; 16], symbol: impl Fn(usize) -> u8) -> Vec<Code> {
-        let (mut code, mut codes) = (0, Vec::new());
-        for (length, count) in (1..).zip(counts) {
-            for _ in 0..count {
-                let symbol = symbol(codes.len());
-                codes.push(Code {
-                    code,
-                    length,
-                    symbol,
-                });
-                code += 1;
-            }
-            code <<= 1;
-        }
-        codes
-    }
 
     /// The first symbol of a window, the same with the AC coefficient behind it, and so on, for as long as their codes are in the
     /// window, too, and each of them `may` follow.
@@ -389,16 +372,18 @@ mod tests {
         let usual = |at: usize| [1, 2, 0, 0x11, 3, 4, 0x21, 0xf0, 0x12, 5, 0x31, 0x41, 6][at % 13];
         let runs_first = |at: usize| [0xf0, 0xe1, 0, 0xd2][at % 4];
         let counts = [0, 2, 1, 3, 2, 4, 3, 5, 4, 3, 2, 4, 0, 0, 1, 9];
-        let dc = codes([0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0], |at| {
-            at as u8
-        });
+        let dc = book(
+            &[0, 1, 5, 1, 1, 1, 1, 1, 1],
+            &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+        );
         for (symbol, kept) in [
             (&usual as &dyn Fn(usize) -> u8, 1),
             (&usual, 4),
             (&runs_first, 1),
             (&runs_first, 16),
         ] {
-            let ac = codes(counts, symbol);
+            let meanings: Vec<_> = (0..counts.iter().sum()).map(symbol).collect();
+            let ac = book(&counts, &meanings);
             let mut places = [NOT_KEPT; 32];
             for (place, number) in places.iter_mut().zip(0..kept) {
                 *place = number;

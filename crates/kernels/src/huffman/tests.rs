@@ -1,7 +1,7 @@
 use super::*;
 
 /// A code book in which these many codes have each length from 1 on, and these symbols (T.81, annex C).
-fn book(counts: &[usize], symbols: &[u8]) -> Vec<Code> {
+pub(super) fn book(counts: &[usize], symbols: &[u8]) -> Vec<Code> {
     let mut codes = Vec::new();
     let mut symbols = symbols.iter();
     let mut code = 0;

@@ -42,7 +42,7 @@ pub(super) unsafe fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
         from += WIDTH;
         is_stuffing = full >> (WIDTH - 1);
     }
-    // SAFETY: so many bytes were written, in order.
+    // SAFETY: the first `to` bytes of the room were written.
     unsafe { bytes.set_len(bytes.len() + to) };
     from + is_stuffing as usize
 }

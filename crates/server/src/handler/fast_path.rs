@@ -1,4 +1,5 @@
-//! Hits that need nothing but memory, and files that the system has there, answered without a future, a map of headers or a body of hyper's.
+//! Hits that need nothing but memory, and files that the system has there, answered without a future, a map of headers
+//! or a body of hyper's.
 //!
 //! The answer is the one that [`App::answer`] gives to the same request, made of the same parts; what varies from one hit
 //! to the next is told here once more, as text.
@@ -137,7 +138,7 @@ impl App {
     }
 
     /// What all simple requests for the same are answered with, up to the headers that vary: these headers, and those of
-    /// every reply with a body of so many bytes.
+    /// every reply with a body of `length` bytes.
     pub(super) fn wire(&self, headers: HeaderMap, length: u64) -> Bytes {
         let (plainest, ()) = Request::new(()).into_parts();
         let mut reply = Reply::default();
@@ -171,7 +172,7 @@ fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
 /// Bytes of a file up to which it is copied: looking whether they are in memory, and having the system send them, takes as long.
 const MOST_COPIED: u64 = 64 << 10;
 
-/// Bytes of a file beyond which it is read piece by piece: of so many, looking whether they are in memory takes some
+/// Bytes of a file beyond which it is read piece by piece. Looking whether a file of this length is in memory takes some
 /// microseconds.
 const MOST_SENT: u64 = 8 << 20;
 

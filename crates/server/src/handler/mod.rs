@@ -29,6 +29,7 @@ pub use self::fill::{Filled, Filler};
 use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
+use crate::origins::Identity;
 use crate::request::negotiation::{self, SettledRequest};
 use crate::request::priority;
 use crate::request::purge::{self, Purge};
@@ -310,22 +311,26 @@ impl App {
             response::found(served.body, served.media_type, &served.validators)
         };
         response::add_remarks(reply.headers_mut(), &asked.request, None);
-        if let (false, Some(identity)) = (is_unchanged, identity) {
-            let (headers, end) = (reply.headers().clone(), reply.body().length());
-            known.serves(ServedFile {
-                identity,
-                end,
-                wire: self.wire(headers, end),
-            });
+        if !is_unchanged {
+            let is_new = |identity: &Identity| {
+                let served = known.served();
+                served.is_none_or(|served| served.identity != *identity)
+            };
+            if let Some(identity) = identity.filter(is_new) {
+                let (headers, end) = (reply.headers().clone(), reply.body().length());
+                known.serves(ServedFile {
+                    identity,
+                    end,
+                    wire: self.wire(headers, end),
+                });
+            }
+            response::set_timing(&mut reply, record.stages());
         }
         if let Some(text) = terms
             .client
             .text(&terms.life, Duration::ZERO, &asked.request.style)
         {
             response::set_cache_control(&mut reply, &text);
-        }
-        if !is_unchanged {
-            response::set_timing(&mut reply, record.stages());
         }
         Ok(reply)
     }

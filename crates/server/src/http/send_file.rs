@@ -11,26 +11,32 @@ use tokio::net::TcpStream;
 use super::Wire;
 use crate::origins::OpenFile;
 
-/// A stream that may be a socket.
+/// A stream that may be a socket. What is not, because it is encrypted or of a kind that is known at run time only, is copied to.
 pub(crate) trait SendFile: AsyncWrite {
     /// Is it one that files can be sent to?
-    fn sends_files(&self) -> bool;
+    fn sends_files(&self) -> bool {
+        false
+    }
 
     /// Sends some of `bytes`, which others are to follow in the same packet; how many.
     fn poll_send_ahead(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
-    ) -> Poll<io::Result<usize>>;
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write(cx, bytes)
+    }
 
     /// Sends `most` bytes of a file from `start` on, or fewer; how many.
     fn poll_send_file(
         self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        file: &OpenFile,
-        start: u64,
-        most: usize,
-    ) -> Poll<io::Result<usize>>;
+        _cx: &mut Context<'_>,
+        _file: &OpenFile,
+        _start: u64,
+        _most: usize,
+    ) -> Poll<io::Result<usize>> {
+        Poll::Ready(Err(io::ErrorKind::Unsupported.into()))
+    }
 }
 
 impl SendFile for TcpStream {
@@ -73,44 +79,13 @@ fn when_writable(
     }
 }
 
-/// What is encrypted, or of a kind that is known at run time only, is copied.
-impl SendFile for Box<dyn Wire> {
-    fn sends_files(&self) -> bool {
-        false
-    }
-
-    fn poll_send_ahead(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_write(cx, bytes)
-    }
-
-    fn poll_send_file(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        _: &OpenFile,
-        _: u64,
-        _: usize,
-    ) -> Poll<io::Result<usize>> {
-        Poll::Ready(Err(io::ErrorKind::Unsupported.into()))
-    }
-}
+impl SendFile for Box<dyn Wire> {}
 
 /// In memory, for tests: a file is copied.
 #[cfg(test)]
 impl SendFile for tokio::io::DuplexStream {
     fn sends_files(&self) -> bool {
         true
-    }
-
-    fn poll_send_ahead(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_write(cx, bytes)
     }
 
     fn poll_send_file(

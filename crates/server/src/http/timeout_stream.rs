@@ -227,16 +227,27 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
     }
 }
 
+impl<S: AsyncWrite + Unpin> TimeoutStream<S> {
+    /// Sends a part of a reply.
+    fn send(
+        &mut self,
+        cx: &mut Context<'_>,
+        send: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        // The reply is on its way: the head that asked for it is done.
+        self.head.stop();
+        let outcome = send(Pin::new(&mut self.stream), cx);
+        self.waited(cx, outcome)
+    }
+}
+
 impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        // The reply is on its way: the head that asked for it is done.
-        self.head.stop();
-        let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.waited(cx, outcome)
+        self.send(cx, |stream, cx| stream.poll_write(cx, bytes))
     }
 
     fn poll_write_vectored(
@@ -244,9 +255,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.head.stop();
-        let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.waited(cx, outcome)
+        self.send(cx, |stream, cx| stream.poll_write_vectored(cx, slices))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -274,9 +283,7 @@ impl<S: SendFile + Unpin> SendFile for TimeoutStream<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.head.stop();
-        let outcome = Pin::new(&mut self.stream).poll_send_ahead(cx, bytes);
-        self.waited(cx, outcome)
+        self.send(cx, |stream, cx| stream.poll_send_ahead(cx, bytes))
     }
 
     fn poll_send_file(
@@ -286,9 +293,9 @@ impl<S: SendFile + Unpin> SendFile for TimeoutStream<S> {
         start: u64,
         most: usize,
     ) -> Poll<io::Result<usize>> {
-        self.head.stop();
-        let outcome = Pin::new(&mut self.stream).poll_send_file(cx, file, start, most);
-        self.waited(cx, outcome)
+        self.send(cx, |stream, cx| {
+            stream.poll_send_file(cx, file, start, most)
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::error::OriginError;
+use crate::origins::Blocking;
 use crate::prometheus::Histogram;
 
 /// What became of the fetches of one origin. It begins anew with a reload.
@@ -36,6 +37,18 @@ pub(crate) const RESULTS: [&str; 16] = [
 ];
 
 impl OriginMetrics {
+    /// Counts a fetch, unless it has to be repeated by a thread that may wait.
+    pub(crate) fn count_unless_blocked(
+        &self,
+        outcome: Result<Option<u64>, &Error>,
+        took: Duration,
+        blocking: Blocking,
+    ) {
+        if !outcome.is_err_and(|error| blocking.ends_with(error)) {
+            self.count(outcome, took);
+        }
+    }
+
     /// A fetch brought so many bytes, or none because nothing had changed, or an error.
     pub(crate) fn count(&self, outcome: Result<Option<u64>, &Error>, took: Duration) {
         let result = match outcome {

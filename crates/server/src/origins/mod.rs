@@ -146,11 +146,10 @@ impl Origins {
         };
         let began = Instant::now();
         let entry = folder.entry(path, blocking);
-        // What is found is counted when it is read, and nobody has looked at what needs waiting for.
-        if let Err(error) = &entry
-            && !blocking.ends_with(error)
-        {
-            origin.figures.count(Err(error), began.elapsed());
+        // What is found is counted when it is read.
+        if let Err(error) = &entry {
+            let (figures, took) = (&origin.figures, began.elapsed());
+            figures.count_unless_blocked(Err(error), took, blocking);
         }
         entry.map_err(|error| origin.told(error, source))
     }

@@ -581,9 +581,7 @@ impl OpenSource {
         let size = file.check_size(self.most_bytes);
         let read = size.and_then(|size| Ok((size, file.piece(0, most, blocking)?)));
         let bytes = read.as_ref().map(|(size, _)| Some(*size));
-        if !bytes.is_err_and(|error| blocking.ends_with(error)) {
-            figures.count(bytes, began.elapsed());
-        }
+        figures.count_unless_blocked(bytes, began.elapsed(), blocking);
         Ok(FileHead {
             beginning: read?.1,
             file: file.clone(),
@@ -648,9 +646,7 @@ fn counted(
     let began = Instant::now();
     let read = file.read(most_bytes, blocking);
     let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
-    if !bytes.is_err_and(|error| blocking.ends_with(error)) {
-        figures.count(bytes, began.elapsed());
-    }
+    figures.count_unless_blocked(bytes, began.elapsed(), blocking);
     Ok(Bytes::from_owner(read?))
 }
 

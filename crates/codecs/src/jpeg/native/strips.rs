@@ -189,15 +189,10 @@ impl Index {
         let planes = (0..scan.frame.components.len())
             .map(|index| PlaneDecoder::new(scan.frame, index, std::iter::empty()));
         let planes: Vec<_> = planes.collect();
-        let Scan {
-            tables,
-            frame,
-            header,
-            ..
-        } = scan;
-        let coders = sequential::coders(tables, frame, header, &planes, Symbols::One);
+        let (tables, header) = (scan.tables, scan.header);
+        let coders = sequential::coders(tables, scan.frame, header, &planes, Symbols::One);
         let (coders, _) = coders.ok()?;
-        let streams = Streams::new(scan.data, scan.tables, scan.header, &coders, scan.size);
+        let streams = Streams::new(scan.data, tables, header, &coders, scan.size);
         Some(Self {
             streams: streams?,
             coders,

@@ -75,7 +75,7 @@ impl Reader {
         u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
     }
 
-    /// A stretch with room for what is found in about so many MCUs.
+    /// A stretch with room for what is found in about `mcus` MCUs.
     fn stretch(&self, mcus: usize) -> Stretch {
         let noted = 2 * MARGIN as usize + mcus / huffman::NOTED as usize;
         let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
