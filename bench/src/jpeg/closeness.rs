@@ -23,9 +23,9 @@ three sizes; PSNR in dB, SSIM in millionths; at 1/4 and 1/2";
 /// The scales at which samples are not libjpeg-turbo's, in eighths.
 const EIGHTHS: [u8; 2] = [2, 4];
 
-/// Decoded samples for each of the result along an axis. The planner leaves at least 1.5, and with 3 the next
+/// Decoded samples for each of the result along an axis. The planner leaves at least 1.35, and with 2.7 the next
 /// smaller scale would do.
-const REDUCTIONS: [f64; 3] = [1.5, 2.0, 2.75];
+const REDUCTIONS: [f64; 3] = [1.4, 2.0, 2.6];
 
 const NAMES: [&str; 3] = ["Y", "Cb", "Cr"];
 

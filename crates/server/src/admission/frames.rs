@@ -5,17 +5,20 @@
 //! that a byte saves, plus the age of the cache when the frame was last used.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use andon_cache::Key;
-use andon_pixels::{DecodeKey, Decoded, Plan};
+use andon_pixels::{Blocks, DecodeKey, Decoded, Packed, Plan};
 
 use super::DecodeInput;
 
 /// The frames, within a number of bytes.
 #[derive(Debug, Default)]
-pub(super) struct Frames(Mutex<Entries>);
+pub(super) struct Frames {
+    entries: Mutex<Entries>,
+    blocks: Arc<Blocks>,
+}
 
 /// Whose frame, and which.
 type Name = (Key, DecodeKey);
@@ -24,6 +27,7 @@ type Name = (Key, DecodeKey);
 struct Entries {
     /// Bytes that all of them may take.
     most: u64,
+    /// Of what is kept, and of what is being packed.
     bytes: u64,
     kept: HashMap<Name, Frame>,
     /// The first goes next.
@@ -39,7 +43,7 @@ type Rank = (u64, u64);
 
 #[derive(Debug)]
 struct Frame {
-    decoded: Decoded,
+    packed: Arc<Packed>,
     bytes: u64,
     /// Picoseconds of decoding that each of its bytes saves.
     saves: u64,
@@ -58,17 +62,21 @@ impl Frames {
     pub(super) fn resize(&self, most: u64) {
         let mut entries = self.lock();
         entries.most = most;
-        entries.make_room(0);
+        let evicted = entries.make_room(0);
+        drop(entries);
+        drop(evicted);
+        self.blocks.release();
     }
 
     /// Forgets all of them.
     pub(super) fn clear(&self) {
         let mut entries = self.lock();
-        let most = entries.most;
-        *entries = Entries {
-            most,
-            ..Entries::default()
-        };
+        let all = std::mem::take(&mut entries.kept);
+        entries.bytes -= all.values().map(|frame| frame.bytes).sum::<u64>();
+        entries.order.clear();
+        drop(entries);
+        drop(all);
+        self.blocks.release();
     }
 
     /// Bytes that are kept.
@@ -76,7 +84,7 @@ impl Frames {
         self.lock().bytes
     }
 
-    /// The frame that a job begins with.
+    /// A copy of the frame that a job begins with.
     pub(super) fn get(&self, opening: &DecodeInput) -> Option<Decoded> {
         let name = name(opening)?;
         let mut entries = self.lock();
@@ -87,11 +95,11 @@ impl Frames {
         entries.uses += 1;
         let frame = entries.kept.get_mut(&name)?;
         let before = std::mem::replace(&mut frame.rank, rank);
-        let mut decoded = frame.decoded.clone();
-        decoded.time = Duration::ZERO;
+        let packed = frame.packed.clone();
         entries.order.remove(&before);
         entries.order.insert(rank, name);
-        Some(decoded)
+        drop(entries);
+        Some(packed.decoded())
     }
 
     /// Is the frame kept that a job begins with?
@@ -107,7 +115,7 @@ impl Frames {
 
     /// Keeps what a job began with.
     pub(super) fn put(&self, opening: &DecodeInput, decoded: &Decoded) {
-        let bytes = decoded.bytes().max(1);
+        let bytes = Packed::bytes_of(decoded).max(1);
         let mut entries = self.lock();
         let Some(name) = name(opening).filter(|_| is_worth_it(&opening.plan, entries.most)) else {
             return;
@@ -115,24 +123,39 @@ impl Frames {
         if bytes > entries.most || entries.kept.contains_key(&name) {
             return;
         }
-        entries.make_room(bytes);
+        let evicted = entries.make_room(bytes);
+        if entries.bytes + bytes > entries.most {
+            // What other threads are packing takes the rest.
+            return;
+        }
+        entries.bytes += bytes;
+        drop(entries);
+        // Their blocks are free before others are taken.
+        drop(evicted);
+        let packed = Arc::new(Packed::new(decoded, &self.blocks));
+        let mut entries = self.lock();
         let saves = opening.plan.decode_nanos().saturating_mul(1000) / bytes;
         let rank = entries.rank(saves);
         entries.uses += 1;
-        entries.bytes += bytes;
         entries.order.insert(rank, name);
-        let decoded = decoded.clone();
         let frame = Frame {
-            decoded,
+            packed,
             bytes,
             saves,
             rank,
         };
-        entries.kept.insert(name, frame);
+        // Another thread may have packed the same meanwhile.
+        let same = entries.kept.insert(name, frame);
+        if let Some(same) = &same {
+            entries.order.remove(&same.rank);
+            entries.bytes -= same.bytes;
+        }
+        drop(entries);
+        drop(same);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -143,16 +166,20 @@ impl Entries {
     }
 
     /// Evicts frames until `bytes` are free.
-    fn make_room(&mut self, bytes: u64) {
+    #[must_use = "to be dropped without the lock"]
+    fn make_room(&mut self, bytes: u64) -> Vec<Frame> {
+        let mut evicted = Vec::new();
         while self.bytes.saturating_add(bytes) > self.most {
             let Some(((worth, _), name)) = self.order.pop_first() else {
-                return;
+                break;
             };
             self.age = worth;
             if let Some(frame) = self.kept.remove(&name) {
                 self.bytes -= frame.bytes;
+                evicted.push(frame);
             }
         }
+        evicted
     }
 }
 
