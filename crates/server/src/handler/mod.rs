@@ -318,11 +318,8 @@ impl App {
             };
             if let Some(identity) = identity.filter(is_new) {
                 let (headers, end) = (reply.headers().clone(), reply.body().length());
-                known.serves(ServedFile {
-                    identity,
-                    end,
-                    wire: self.wire(headers, end),
-                });
+                let wire = self.wire(headers, end);
+                known.serves(ServedFile::new(identity, end, wire));
             }
             response::set_timing(&mut reply, record.stages());
         }

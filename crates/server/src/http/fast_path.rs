@@ -15,6 +15,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::{self, JoinHandle};
 
+use super::arrival::Arrival;
 use super::send_file::SendFile;
 use super::simple::{Seen, Simple};
 use super::strict::{self, Strict};
@@ -25,6 +26,20 @@ use crate::origins::{OpenFile, READ_AHEAD};
 pub(crate) trait FastResponder: Unpin {
     fn answer(&self, asked: &Simple<'_>, sends_files: bool, head: &mut Vec<u8>)
     -> Option<FastBody>;
+}
+
+impl<A: FastResponder> FastResponder for Arc<A>
+where
+    Self: Unpin,
+{
+    fn answer(
+        &self,
+        asked: &Simple<'_>,
+        sends_files: bool,
+        head: &mut Vec<u8>,
+    ) -> Option<FastBody> {
+        (**self).answer(asked, sends_files, head)
+    }
 }
 
 /// What follows the head.
@@ -48,16 +63,18 @@ pub(crate) struct FastPath<S, A> {
     quiet: bool,
     /// After its reply the connection is closed.
     closes: bool,
+    /// Bytes that had come before the stream was read from.
+    ahead: Vec<u8>,
     reply: Reply,
 }
 
 /// A reply of the fast path.
 #[derive(Debug, Default)]
-struct Reply {
+pub(super) struct Reply {
     head: Vec<u8>,
     body: FastBody,
     /// Bytes of both.
-    sent: u64,
+    pub(super) sent: u64,
     /// What comes next of a file is read from its disk.
     loading: Option<JoinHandle<()>>,
     answering: Option<Answering>,
@@ -68,7 +85,15 @@ where
     S: AsyncRead + SendFile + Unpin,
     A: FastResponder,
 {
-    pub(crate) fn new(stream: TimeoutStream<S>, activity: Arc<Activity>, at_once: A) -> Self {
+    pub(crate) fn new(
+        stream: TimeoutStream<S>,
+        activity: Arc<Activity>,
+        at_once: A,
+        arrival: Arrival,
+    ) -> Self {
+        let closes = arrival.reply.is_some();
+        let mut reply = arrival.reply.unwrap_or_default();
+        reply.answering = closes.then(|| activity.answering());
         Self {
             stream,
             activity,
@@ -76,8 +101,9 @@ where
             strict: Strict::default(),
             whole: Some(0),
             quiet: true,
-            closes: false,
-            reply: Reply::default(),
+            closes,
+            ahead: arrival.bytes,
+            reply,
         }
     }
 
@@ -156,7 +182,7 @@ impl Default for FastBody {
 }
 
 /// What is to be sent next of a reply.
-enum Left<'a> {
+pub(super) enum Left<'a> {
     /// All that is left.
     Bytes([IoSlice<'a>; 2]),
     /// A file follows.
@@ -165,7 +191,15 @@ enum Left<'a> {
 }
 
 impl Reply {
-    fn left(&self) -> Option<Left<'_>> {
+    pub(super) fn new(head: Vec<u8>, body: FastBody) -> Self {
+        Self {
+            head,
+            body,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn left(&self) -> Option<Left<'_>> {
         let head = self.head.len() as u64;
         let body = match &self.body {
             FastBody::Bytes(bytes) => bytes.len() as u64,
@@ -214,7 +248,13 @@ where
                 // As if the client had left: hyper has nothing to answer, and shuts the stream down.
                 return Poll::Ready(Ok(()));
             }
-            ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+            if this.ahead.is_empty() {
+                ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+            } else {
+                let most = this.ahead.len().min(buffer.remaining());
+                buffer.put_slice(&this.ahead[..most]);
+                this.ahead.drain(..most);
+            }
             if let Some(length) = this.strict.check(&mut buffer.filled_mut()[before..]) {
                 buffer.set_filled(before + length);
                 buffer.put_slice(&strict::END[..strict::END.len().min(buffer.remaining())]);
@@ -322,6 +362,10 @@ mod tests {
 
     /// A client, hyper's side, and what both know; the stream between them holds so many bytes.
     fn lane(holds: usize) -> (DuplexStream, Lane, Arc<Activity>) {
+        lane_after(Arrival::default(), holds)
+    }
+
+    fn lane_after(arrival: Arrival, holds: usize) -> (DuplexStream, Lane, Arc<Activity>) {
         let (client, server) = duplex(holds);
         let activity = Arc::new(Activity::default());
         let waits = Waits {
@@ -331,7 +375,7 @@ mod tests {
             stalled: None,
         };
         let stream = TimeoutStream::new(server, activity.clone(), waits);
-        let lane = FastPath::new(stream, activity.clone(), Hits);
+        let lane = FastPath::new(stream, activity.clone(), Hits, arrival);
         (client, lane, activity)
     }
 
@@ -368,6 +412,50 @@ mod tests {
         assert_eq!(activity.asked(), 3);
         assert!(!activity.is_answering());
         asking.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_came_before_it_was_read_from_comes_first() {
+        let arrival = Arrival {
+            bytes: format!("{HIT}{}", &MISS[..9]).into(),
+            reply: None,
+        };
+        let (mut client, mut lane, _) = lane_after(arrival, 1024);
+        client.write_all(&MISS.as_bytes()[9..]).await.unwrap();
+        assert_eq!(read(&mut lane).await, format!("{HIT}{}", &MISS[..9]));
+        assert_eq!(read(&mut lane).await, &MISS[9..]);
+
+        let arrival = Arrival {
+            bytes: HIT.into(),
+            reply: None,
+        };
+        let (mut client, mut lane, _) = lane_after(arrival, 1024);
+        hyper_gets(&mut client, &mut lane, MISS).await;
+        assert_eq!(reply(&mut client).await, REPLY);
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_was_begun_is_finished_and_the_connection_closed() {
+        let mut begun = Reply::new(
+            b"head,".into(),
+            FastBody::Bytes(Bytes::from_static(b"body")),
+        );
+        begun.sent = 3;
+        let arrival = Arrival {
+            bytes: Vec::new(),
+            reply: Some(begun),
+        };
+        let (mut client, mut lane, activity) = lane_after(arrival, 2);
+        assert!(activity.is_answering());
+        let closing = tokio::spawn(async move {
+            assert_eq!(read(&mut lane).await, "");
+            lane.shutdown().await.unwrap();
+        });
+        let mut rest = String::new();
+        client.read_to_string(&mut rest).await.unwrap();
+        assert_eq!(rest, "d,body");
+        closing.await.unwrap();
+        assert!(!activity.is_answering());
     }
 
     #[tokio::test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::{io, net};
 
 use listenfd::ListenFd;
-use tokio::net::{TcpListener, UnixListener, lookup_host};
+use tokio::net::lookup_host;
 
 use super::listener::{Address, Listener, SocketFile};
 use crate::config::Listen;
@@ -111,11 +111,10 @@ impl Socket {
 
     fn listener(&self) -> io::Result<Listener> {
         Ok(match self {
-            Self::Tcp(socket) => Listener::Tcp(TcpListener::from_std(socket.try_clone()?)?),
-            Self::Unix(socket) => Listener::Unix(
-                UnixListener::from_std(socket.try_clone()?)?,
-                SocketFile::of_another(path(socket)?),
-            ),
+            Self::Tcp(socket) => Listener::Tcp(socket.try_clone()?),
+            Self::Unix(socket) => {
+                Listener::Unix(socket.try_clone()?, SocketFile::of_another(path(socket)?))
+            }
         })
     }
 }

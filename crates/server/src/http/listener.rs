@@ -2,36 +2,42 @@
 
 use std::fmt;
 use std::net::{self, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::os::unix;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
+use rustix::net::{SocketAddrAny, SocketFlags, acceptfrom_with, sockopt};
+use tokio::io::{AsyncRead, AsyncWrite, Interest};
+use tokio::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
 
 use crate::config::{Listen, SocketMode};
 use crate::net::Peer;
 
-/// A bound address.
+/// A bound address, which no reactor looks at yet.
 #[derive(Debug)]
 pub(crate) enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener, SocketFile),
-}
-
-/// A bound address that no reactor looks at yet.
-#[derive(Debug)]
-pub(crate) enum Detached {
     Tcp(net::TcpListener),
     Unix(unix::net::UnixListener, SocketFile),
 }
 
-/// A new connection.
+/// A bound address whose connections are accepted.
+#[derive(Debug)]
+pub(crate) enum Accepting {
+    Tcp(Watched),
+    Unix {
+        listener: Watched,
+        /// Removed with it.
+        _file: SocketFile,
+    },
+}
+
+/// A new connection, which no reactor looks at yet.
 #[derive(Debug)]
 pub(crate) enum Accepted {
-    Tcp(TcpStream, Peer),
-    Unix(UnixStream),
+    Tcp(net::TcpStream, Peer),
+    Unix(unix::net::UnixStream),
 }
 
 impl Accepted {
@@ -48,39 +54,14 @@ pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for S {}
 
-impl From<Accepted> for Box<dyn Wire> {
-    fn from(accepted: Accepted) -> Self {
-        match accepted {
-            Accepted::Tcp(stream, _) => Box::new(stream),
-            Accepted::Unix(stream) => Box::new(stream),
-        }
-    }
-}
+impl TryFrom<Accepted> for Box<dyn Wire> {
+    type Error = io::Error;
 
-/// A connection that stays with its reactor, or is between two of them.
-pub(crate) enum Moving {
-    Here(Accepted),
-    Tcp(net::TcpStream, Peer),
-    Unix(unix::net::UnixStream),
-}
-
-impl Accepted {
-    /// Takes it from the reactor that accepted it.
-    pub(crate) fn leave(self) -> io::Result<Moving> {
-        Ok(match self {
-            Self::Tcp(stream, peer) => Moving::Tcp(stream.into_std()?, peer),
-            Self::Unix(stream) => Moving::Unix(stream.into_std()?),
-        })
-    }
-}
-
-impl Moving {
     /// Gives it to the reactor of the calling task.
-    pub(crate) fn settle(self) -> io::Result<Accepted> {
-        Ok(match self {
-            Self::Here(accepted) => accepted,
-            Self::Tcp(stream, peer) => Accepted::Tcp(TcpStream::from_std(stream)?, peer),
-            Self::Unix(stream) => Accepted::Unix(UnixStream::from_std(stream)?),
+    fn try_from(accepted: Accepted) -> io::Result<Self> {
+        Ok(match accepted {
+            Accepted::Tcp(stream, _) => Box::new(TcpStream::from_std(stream)?),
+            Accepted::Unix(stream) => Box::new(UnixStream::from_std(stream)?),
         })
     }
 }
@@ -130,21 +111,13 @@ impl Listener {
         }
     }
 
-    /// This listener, for whatever reactor.
-    pub(crate) fn detach(self) -> io::Result<Detached> {
-        Ok(match self {
-            Self::Tcp(listener) => Detached::Tcp(listener.into_std()?),
-            Self::Unix(listener, file) => Detached::Unix(listener.into_std()?, file),
-        })
-    }
-
     /// Listeners of the same address, `most` of them: the system shares new connections out among them, so that threads accept
     /// without each other. There is but one of a Unix socket, and where the system does not give more.
-    pub(crate) fn split(self, most: usize) -> io::Result<Vec<Detached>> {
+    pub(crate) fn split(self, most: usize) -> io::Result<Vec<Self>> {
         let further = match &self {
             Self::Tcp(listener) => {
                 let address = listener.local_addr()?;
-                let listen = || listen_tcp(address, Beside::Others)?.into_std();
+                let listen = || listen_tcp(address, Beside::Others);
                 let further = iter::repeat_with(listen).take(most.saturating_sub(1));
                 let further = further.collect::<io::Result<_>>();
                 further.unwrap_or_else(|error| {
@@ -154,42 +127,68 @@ impl Listener {
             }
             Self::Unix(..) => Vec::new(),
         };
-        let further = further.into_iter().map(Detached::Tcp);
-        Ok(iter::once(self.detach()?).chain(further).collect())
+        let further = further.into_iter().map(Self::Tcp);
+        Ok(iter::once(self).chain(further).collect())
     }
 
-    pub(crate) async fn accept(&self) -> io::Result<Accepted> {
-        match self {
-            Self::Tcp(listener) => {
-                let (stream, address) = listener.accept().await?;
-                // A reply is written whole: waiting to fill packets only delays its end. A stream
-                // that refuses works all the same.
-                let _ = stream.set_nodelay(true);
-                Ok(Accepted::Tcp(
-                    stream,
-                    Peer::Tcp(address.ip().to_canonical()),
-                ))
-            }
-            Self::Unix(listener, _) => listener
-                .accept()
-                .await
-                .map(|(stream, _)| Accepted::Unix(stream)),
-        }
-    }
-}
-
-impl Detached {
     /// Gives it to the reactor of the calling task.
-    pub(crate) fn attach(self) -> io::Result<Listener> {
+    pub(crate) fn attach(self) -> io::Result<Accepting> {
         Ok(match self {
-            Self::Tcp(listener) => Listener::Tcp(TcpListener::from_std(listener)?),
-            Self::Unix(listener, file) => Listener::Unix(UnixListener::from_std(listener)?, file),
+            Self::Tcp(listener) => {
+                // A reply is written whole: waiting to fill packets only delays its end. Connections have it from their
+                // listener; one that refuses works all the same.
+                let _ = sockopt::set_tcp_nodelay(&listener, true);
+                Accepting::Tcp(Watched::new(listener)?)
+            }
+            Self::Unix(listener, file) => Accepting::Unix {
+                listener: Watched::new(listener)?,
+                _file: file,
+            },
         })
     }
 }
 
+impl Accepting {
+    /// The next connection.
+    pub(crate) async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            Self::Tcp(listener) => {
+                let (socket, address) = listener.accept().await?;
+                let address = address.and_then(|address| SocketAddr::try_from(address).ok());
+                // The system may have none to tell when the client has left meanwhile.
+                let address = address.ok_or(io::ErrorKind::ConnectionAborted)?;
+                let peer = Peer::Tcp(address.ip().to_canonical());
+                Ok(Accepted::Tcp(socket.into(), peer))
+            }
+            Self::Unix { listener, .. } => {
+                let (socket, _) = listener.accept().await?;
+                Ok(Accepted::Unix(socket.into()))
+            }
+        }
+    }
+}
+
+/// A listening socket that a reactor looks at.
+///
+/// Listeners of tokio's would give each connection to the reactor as well. So the reactor takes the socket for a stream, of which only
+/// its readiness is asked for.
+#[derive(Debug)]
+pub(crate) struct Watched(TcpStream);
+
+impl Watched {
+    fn new(listener: impl Into<OwnedFd>) -> io::Result<Self> {
+        TcpStream::from_std(listener.into().into()).map(Self)
+    }
+
+    async fn accept(&self) -> io::Result<(OwnedFd, Option<SocketAddrAny>)> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let accept = || Ok(acceptfrom_with(&self.0, flags)?);
+        self.0.async_io(Interest::READABLE, accept).await
+    }
+}
+
 /// Binds to the first address of a name that can be.
-async fn bind_tcp(listen: &str) -> io::Result<TcpListener> {
+async fn bind_tcp(listen: &str) -> io::Result<net::TcpListener> {
     let mut failed = None;
     for address in lookup_host(listen).await? {
         match listen_tcp(address, Beside::Nobody) {
@@ -208,7 +207,7 @@ enum Beside {
     Others,
 }
 
-fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<TcpListener> {
+fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<net::TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
@@ -219,17 +218,21 @@ fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<TcpListener> {
     socket.bind(address)?;
     let listener = socket.listen(BACKLOG)?;
     // Set before it listens, this would let it join the listeners of another server.
-    rustix::net::sockopt::set_socket_reuseport(&listener, true)?;
-    Ok(listener)
+    sockopt::set_socket_reuseport(&listener, true)?;
+    listener.into_std()
 }
 
 /// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). When more come at the same
 /// moment than fit, the rest try again after a whole second. The usual 128 were too few for 900 clients.
 const BACKLOG: u32 = 4096;
 
-async fn bind_unix(path: &Path, mode: SocketMode) -> io::Result<(UnixListener, SocketFile)> {
+async fn bind_unix(
+    path: &Path,
+    mode: SocketMode,
+) -> io::Result<(unix::net::UnixListener, SocketFile)> {
     remove_stale(path).await?;
-    let listener = UnixListener::bind(path)?;
+    let listener = unix::net::UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode.0))?;
     let file = SocketFile {
         path: path.to_owned(),
@@ -306,5 +309,21 @@ mod tests {
             .map(|_| net::TcpStream::connect_timeout(&address, Duration::from_millis(900)))
             .collect();
         assert!(clients.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test]
+    async fn a_connection_has_what_it_needs_from_its_listener() {
+        let listener = bind_tcp("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let accepting = Listener::Tcp(listener).attach().unwrap();
+        let client = net::TcpStream::connect(address).unwrap();
+        let Accepted::Tcp(stream, peer) = accepting.accept().await.unwrap() else {
+            panic!("a connection of TCP");
+        };
+        assert_eq!(peer, Peer::Tcp(address.ip()));
+        assert!(stream.nodelay().unwrap());
+        let flags = rustix::fs::fcntl_getfl(&stream).unwrap();
+        assert!(flags.contains(rustix::fs::OFlags::NONBLOCK));
+        drop(client);
     }
 }

@@ -1,5 +1,6 @@
 //! Sockets: listening, connection limits, socket timeouts, and the fast path for cached hits.
 
+mod arrival;
 mod connections;
 mod fast_path;
 mod inherited;
@@ -12,11 +13,12 @@ mod strict;
 mod timeout_stream;
 mod tls;
 
+pub(crate) use arrival::Arrival;
 pub(crate) use connections::{Ceilings, ConnectionSlot, Connections};
 pub(crate) use fast_path::{FastBody, FastPath, FastResponder};
 pub use inherited::Inherited;
 pub use listener::Address;
-pub(crate) use listener::{Accepted, Detached, Listener, Moving, Wire};
+pub(crate) use listener::{Accepted, Accepting, Listener, Wire};
 pub(crate) use proxy_protocol::read_client;
 pub(crate) use send_file::SendFile;
 pub(crate) use sending::Sending;

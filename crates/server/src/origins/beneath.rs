@@ -12,7 +12,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use andon_pixels::buffers::Buffer;
 use bytes::Bytes;
-use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, sendfile};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, sendfile, statat,
+};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::blocking::{Blocking, answers_from_memory, would_block};
@@ -44,6 +46,15 @@ pub struct OpenFile {
     from_memory: bool,
     /// What tells this state of the file from any other.
     pub identity: Identity,
+    changed_ns: i128,
+}
+
+/// The state of a file with its rights and names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    identity: Identity,
+    /// Time of the last change of any of them, in nanoseconds since 1970. Nobody can set it.
+    changed_ns: i128,
 }
 
 /// What tells one state of a file from another, without reading it.
@@ -151,10 +162,19 @@ impl Root {
                 file: File::from(fd),
                 from_memory: self.from_memory,
                 identity: Identity::of(&stat),
+                changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
             })),
             FileType::Directory => Ok(Entry::Folder),
             _ => Err(missing()),
         }
+    }
+
+    /// Is what `path` names in this state? For whoever has read it a moment ago: what the system has to know for the answer is in
+    /// its memory then.
+    pub(crate) fn is_still(&self, path: &str, status: &Status) -> bool {
+        let relative = path.trim_start_matches('/');
+        let now = statat(&self.folder, relative, AtFlags::empty());
+        now.is_ok_and(|now| Status::of(&now) == *status)
     }
 
     /// Names of files and folders in the folder `path`, up to `most` of them.
@@ -290,6 +310,16 @@ impl OpenFile {
         }
     }
 
+    /// Its state when it was opened. `None`: it was changed so shortly before that a further change could have the same time.
+    pub(crate) fn status(&self) -> Option<Status> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        let age = i128::try_from(now.as_nanos()).ok()? - self.changed_ns;
+        (age >= SETTLED.as_nanos().cast_signed()).then_some(Status {
+            identity: self.identity,
+            changed_ns: self.changed_ns,
+        })
+    }
+
     /// Its size.
     ///
     /// # Errors
@@ -315,7 +345,7 @@ impl OpenFile {
 impl Identity {
     fn of(stat: &Stat) -> Self {
         Self {
-            modified_ns: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+            modified_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             inode: stat.st_ino,
             device: stat.st_dev,
@@ -328,6 +358,20 @@ impl Identity {
         let nanos = u64::try_from(self.modified_ns).unwrap_or(0);
         UNIX_EPOCH + Duration::from_nanos(nanos)
     }
+}
+
+impl Status {
+    fn of(stat: &Stat) -> Self {
+        Self {
+            identity: Identity::of(stat),
+            changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+}
+
+/// Since 1970.
+fn nanoseconds(seconds: impl Into<i128>, nanoseconds: impl Into<i128>) -> i128 {
+    seconds.into() * 1_000_000_000 + nanoseconds.into()
 }
 
 /// Does a path hold `..`?
@@ -346,12 +390,15 @@ pub(crate) const READ_AHEAD: u64 = 256 << 10;
 /// folder's, which may be one that asks somebody else.
 const IN_MEMORY: ResolveFlags = ResolveFlags::CACHED.union(ResolveFlags::NO_XDEV);
 
+/// Two changes of a file have two times if so much lies between them: the coarsest clock of a file system's has two seconds.
+const SETTLED: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 3 });
+
 /// Bytes that a thread which must not wait copies out of the system's memory: a fifth of a millisecond.
 const MOST_AT_ONCE: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -374,6 +421,41 @@ mod tests {
                 Ok(String::from_utf8(bytes.into_vec()).unwrap())
             }
             Entry::Folder => Ok("folder".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_file_is_in_the_same_state_until_it_or_its_rights_are_changed() {
+        let change: [&dyn Fn(&Path); 5] = [
+            &|file| std::fs::write(file, "A").unwrap(),
+            &|file| std::fs::set_permissions(file, PermissionsExt::from_mode(0o200)).unwrap(),
+            &|file| std::fs::remove_file(file).unwrap(),
+            &|file| std::fs::rename(file.with_file_name("inside/b.jpg"), file).unwrap(),
+            &|file| {
+                std::fs::remove_file(file).unwrap();
+                std::fs::create_dir(file).unwrap();
+            },
+        ];
+        for change in change {
+            let (house, root) = house();
+            let file = house.path().join("root/a.jpg");
+            let Entry::File(opened) = root.entry("a.jpg", Blocking::Allowed).unwrap() else {
+                panic!("a file");
+            };
+            let status = opened.status().expect("tests wait for no clock");
+            assert!(root.is_still("/a.jpg", &status));
+            // The system's clock for files ticks every few milliseconds.
+            let ticked = || {
+                let beside = file.with_file_name("tick");
+                std::fs::write(&beside, "").unwrap();
+                let Ok(Entry::File(beside)) = root.entry("tick", Blocking::Allowed) else {
+                    panic!("a file");
+                };
+                beside.changed_ns > status.changed_ns
+            };
+            while !ticked() {}
+            change(&file);
+            assert!(!root.is_still("/a.jpg", &status));
         }
     }
 

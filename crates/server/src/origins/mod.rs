@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) use beneath::READ_AHEAD;
 pub use beneath::{Entry, Identity, OpenFile, Root};
+pub(crate) use beneath::{READ_AHEAD, Status};
 pub use blocking::Blocking;
 pub use budget::{Budget, Reservation, SourceMemory};
 pub use freshness::Freshness;
@@ -152,6 +152,14 @@ impl Origins {
             figures.count_unless_blocked(Err(error), took, blocking);
         }
         entry.map_err(|error| origin.told(error, source))
+    }
+
+    /// Is a file of a folder in this state? See [`Root::is_still`].
+    pub(crate) fn is_still(&self, source: &str, status: &Status) -> bool {
+        let Ok((origin, path)) = self.find(source) else {
+            return false;
+        };
+        matches!(&origin.backend, Backend::Folder(folder) if folder.root.is_still(path, status))
     }
 
     /// Which files of the folder that keeps `source` are served as they are.

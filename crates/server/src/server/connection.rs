@@ -22,8 +22,7 @@ use super::reload::Current;
 use crate::config::Timeouts;
 use crate::error::Error;
 use crate::handler::App;
-use crate::http::Sending;
-use crate::http::Simple;
+use crate::http::{Arrival, Sending, Simple};
 use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire, read_client};
 use crate::http::{FastBody, FastPath, FastResponder, SendFile};
 use crate::http::{TimeoutStream, Waits};
@@ -132,7 +131,7 @@ impl Responder {
     }
 }
 
-impl FastResponder for Arc<Responder> {
+impl FastResponder for Responder {
     /// Last requests, and those for metrics, are answered by hyper.
     fn answer(
         &self,
@@ -179,7 +178,14 @@ pub(crate) async fn serve_other(
         }
     }
     let Some(tls) = tls else {
-        return serve(stream, responder, connection_config, stopping).await;
+        return serve(
+            stream,
+            Arrival::default(),
+            responder,
+            connection_config,
+            stopping,
+        )
+        .await;
     };
     let shaken = tokio::select! {
         () = responder.slot.activity.evicted() => return,
@@ -197,14 +203,24 @@ pub(crate) async fn serve_other(
     let stream: Box<dyn Wire> = Box::new(stream);
     match is_http2 {
         true => serve_http2(stream, responder, connection_config, stopping).await,
-        false => serve(stream, responder, connection_config, stopping).await,
+        false => {
+            serve(
+                stream,
+                Arrival::default(),
+                responder,
+                connection_config,
+                stopping,
+            )
+            .await
+        }
     }
 }
 
-/// Serves a connection until either side ends it, or until `stopping` turns true and its accepted
-/// requests are answered.
+/// Serves a connection of which something has come already until either side ends it, or until `stopping` turns true and its
+/// accepted requests are answered.
 pub(crate) async fn serve<S>(
     stream: S,
+    arrival: Arrival,
     responder: Responder,
     connection_config: ConnectionConfig,
     stopping: watch::Receiver<bool>,
@@ -221,7 +237,7 @@ pub(crate) async fn serve<S>(
     };
     let responder = Arc::new(responder);
     let stream = TimeoutStream::new(stream, activity.clone(), waits);
-    let stream = FastPath::new(stream, activity, responder.clone());
+    let stream = FastPath::new(stream, activity, responder.clone(), arrival);
     let service = service_fn(|request| responder.clone().respond(request));
     let connection = http1::Builder::new()
         // All waiting is `TimeoutStream`'s: hyper knows nothing of requests that are answered beneath it.

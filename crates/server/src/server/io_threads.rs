@@ -98,7 +98,6 @@ impl IoThreads {
         connections.fetch_add(1, Ordering::Relaxed);
         Seat {
             handle,
-            is_elsewhere: chosen != thread,
             taken: Taken(connections.clone()),
         }
     }
@@ -107,8 +106,6 @@ impl IoThreads {
 /// A place for a connection.
 pub(crate) struct Seat<'a> {
     pub(crate) handle: &'a Handle,
-    /// It is not on the thread that accepted the connection.
-    pub(crate) is_elsewhere: bool,
     /// To be dropped with the connection.
     pub(crate) taken: Taken,
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use andon_pixels::Codec;
+use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -22,7 +23,7 @@ use self::reload::{Current, Generation, ReloadRequest, Reloader};
 use crate::admission::{Gauges, resources};
 use crate::config::{Config, ConfigError, Listen, SocketMode};
 use crate::handler::App;
-use crate::http::{Accepted, Address, Ceilings, Detached, Inherited, Listener, Moving};
+use crate::http::{Accepted, Accepting, Address, Arrival, Ceilings, Inherited, Listener};
 use crate::net::Peer;
 use crate::operations::metrics::Metrics;
 use crate::request::route::Purpose;
@@ -52,7 +53,7 @@ struct Place {
 struct Bound {
     place: Place,
     /// Each for an I/O thread; one for all where it cannot be split.
-    listeners: Vec<Detached>,
+    listeners: Vec<Listener>,
     /// It belongs to somebody else too, and goes on collecting connections when we have left.
     is_inherited: bool,
     address: Address,
@@ -400,7 +401,7 @@ struct Acceptor {
 
 impl Acceptor {
     /// Accepts until the server stops; ends when the last of its connections has.
-    async fn accept_all(self, listener: Detached) {
+    async fn accept_all(self, listener: Listener) {
         let listener = match listener.attach() {
             Ok(listener) => listener,
             Err(error) => {
@@ -413,7 +414,7 @@ impl Acceptor {
         let mut stopping = self.stopping.clone();
         loop {
             let placement = tokio::select! {
-                accepted = accept(&listener) => self.place(&mut open, accepted),
+                accepted = accept(&listener, &self.place.listen) => self.place(&mut open, accepted),
                 _ = stopping.wait_for(|stopping| *stopping) => break,
                 Some(_) = open.join_next(), if !open.is_empty() => continue,
             };
@@ -430,7 +431,7 @@ impl Acceptor {
             MOST_LAST_CONNECTIONS
         };
         for _ in 0..last {
-            match tokio::time::timeout(LAST_LISTEN, accept(&listener)).await {
+            match tokio::time::timeout(LAST_LISTEN, accept(&listener, &self.place.listen)).await {
                 Ok(accepted) => self.place(&mut open, accepted),
                 Err(_) => break,
             };
@@ -478,26 +479,35 @@ impl Acceptor {
             // A reload is about to close this address.
             (true, None) => return placement,
         };
+        let mut arrival = Arrival::default();
+        let is_plain = tls.is_none() && !is_proxied;
+        if let (Accepted::Tcp(stream, _), true) = (&accepted, is_plain) {
+            match Arrival::of(stream, &responder) {
+                Some(open) => arrival = open,
+                None => return placement,
+            }
+        }
         let stopping = self.stopping.clone();
         let seat = self.io_threads.seat(self.thread, self.is_split);
-        let moving = match seat.is_elsewhere {
-            true => accepted.leave(),
-            false => Ok(Moving::Here(accepted)),
-        };
-        let Ok(moving) = moving else {
-            return placement;
-        };
         let taken = seat.taken;
         open.spawn_on(
             async move {
-                // Fails only when the I/O thread has no descriptors left; the client sees a closed connection.
-                if let Ok(accepted) = moving.settle() {
-                    match (accepted, tls) {
-                        (Accepted::Tcp(stream, _), None) if !is_proxied => {
-                            connection::serve(stream, responder, connection_config, stopping).await
+                // Giving it to the reactor fails only when that has no descriptors left; the client sees a closed connection.
+                match accepted {
+                    Accepted::Tcp(stream, _) if is_plain => {
+                        if let Ok(stream) = TcpStream::from_std(stream) {
+                            connection::serve(
+                                stream,
+                                arrival,
+                                responder,
+                                connection_config,
+                                stopping,
+                            )
+                            .await;
                         }
-                        (accepted, tls) => {
-                            let stream = accepted.into();
+                    }
+                    accepted => {
+                        if let Ok(stream) = accepted.try_into() {
                             // In a box, so that it adds nothing to what the others take.
                             Box::pin(connection::serve_other(
                                 stream,
@@ -507,7 +517,7 @@ impl Acceptor {
                                 connection_config,
                                 stopping,
                             ))
-                            .await
+                            .await;
                         }
                     }
                 }
@@ -527,7 +537,7 @@ enum Placement {
 }
 
 /// The next connection.
-async fn accept(listener: &Listener) -> Accepted {
+async fn accept(listener: &Accepting, listen: &Listen) -> Accepted {
     let mut failed = false;
     loop {
         match listener.accept().await {
@@ -535,9 +545,7 @@ async fn accept(listener: &Listener) -> Accepted {
             // The client left while it waited, or there are no descriptors left: both pass.
             Err(error) => {
                 if !std::mem::replace(&mut failed, true) {
-                    let address = listener.address().map(|address| address.to_string());
-                    let address = address.unwrap_or_default();
-                    tracing::warn!(%address, %error, "cannot accept a connection; trying again");
+                    tracing::warn!(address = %listen, %error, "cannot accept a connection; trying again");
                 }
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }

@@ -23,7 +23,7 @@ use crate::error::OriginError;
 use crate::error::{Error, Withheld};
 use crate::origins::{
     Blocking, Budget, Entry, Fetched, Freshness, Identity, OpenFile, OriginMetrics, Origins,
-    Reservation, Source, SourceMemory, SourceValidators,
+    Reservation, Source, SourceMemory, SourceValidators, Status,
 };
 use crate::request::conditional::Validators;
 use crate::sources::materials::{LoadedMaterials, MaterialFolder, OpenMaterials};
@@ -397,6 +397,11 @@ impl Resolver {
             }
             _ => None,
         }
+    }
+
+    /// Is the file of a request, which was read a moment ago, in this state?
+    pub(crate) fn is_still(&self, request: &ImageRequest, status: &Status) -> bool {
+        self.origins.is_still(request.source.as_str(), status)
     }
 
     /// A folder's index; a folder whose path lacks its last slash has moved there, because links in

@@ -31,6 +31,7 @@ use crate::admission::Admitted;
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
 use crate::request::conditional::Validators;
+use crate::results::served_file::RecentFiles;
 use crate::sources::source_cache::CachedSource;
 
 /// A header that was read.
@@ -65,6 +66,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) parts: Memo<u64>,
     /// Results whose file was looked at a moment ago.
     pub(crate) checked: Memo<()>,
+    /// Small files that are served as they are.
+    pub(crate) files: RecentFiles,
     /// Faults of the client or of the picture, which are answered from here.
     pub(crate) faults: Memo<SharedError>,
     /// Results that an origin failed to renew a moment ago: the stale one is served at once.
@@ -117,6 +120,7 @@ where
             indexes: Flights::new(),
             parts: Memo::default(),
             checked: Memo::default(),
+            files: RecentFiles::default(),
             faults: Memo::default(),
             failed_origins: Memo::default(),
             postponed: Memo::default(),
