@@ -76,7 +76,7 @@ pub struct Timings {
 /// What a plan begins with, decoded before. A clone shares its samples until either is written to.
 #[derive(Clone, Debug)]
 pub struct Decoded {
-    pub(crate) image: Image,
+    image: Image,
     /// How long that took, for all who began with it.
     pub time: Duration,
 }

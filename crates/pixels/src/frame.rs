@@ -206,30 +206,6 @@ impl Plane {
         }
     }
 
-    /// A plane of [`Buffer::overwritten`] samples: each must be written before it is handed on.
-    pub(crate) fn overwritten(depth: Depth, width: u32, height: u32) -> Self {
-        match depth {
-            Depth::U8 => Self::U8(Grid::overwritten(width, height)),
-            _ => Self::U16(Grid::overwritten(width, height)),
-        }
-    }
-
-    /// Its samples as they lie in memory.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::U8(grid) => grid.samples(),
-            Self::U16(grid) => bytemuck::cast_slice(grid.samples()),
-        }
-    }
-
-    /// The same, to be written.
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Self::U8(grid) => grid.samples_mut(),
-            Self::U16(grid) => bytemuck::cast_slice_mut(grid.samples_mut()),
-        }
-    }
-
     /// Width in samples.
     #[must_use]
     pub fn width(&self) -> u32 {
@@ -589,7 +565,11 @@ impl Image {
             .frames
             .iter()
             .flat_map(|frame| frame.planes.iter().chain(&frame.alpha));
-        planes.map(|plane| plane.bytes().len() as u64).sum()
+        let sizes = planes.map(|plane| match plane {
+            Plane::U8(grid) => grid.samples().len(),
+            Plane::U16(grid) => 2 * grid.samples().len(),
+        });
+        sizes.sum::<usize>() as u64
     }
 }
 

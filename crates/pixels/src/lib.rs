@@ -20,7 +20,6 @@ pub mod frame;
 pub mod limits;
 mod measure;
 pub mod ops;
-mod packed;
 pub mod plan;
 mod profiles;
 pub mod resize;
@@ -44,7 +43,6 @@ pub use frame::{
 };
 pub use limits::{Interrupt, Limits, Never};
 pub use measure::Measurement;
-pub use packed::{Blocks, Packed};
 pub use plan::{DecodeKey, Holding, Index, Plan, RULES, Rule, SharedPeak};
 pub use profiles::reset_orientation;
 pub use revision::{REVISION, revision};

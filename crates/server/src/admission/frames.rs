@@ -5,20 +5,17 @@
 //! that a byte saves, plus the age of the cache when the frame was last used.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use andon_cache::Key;
-use andon_pixels::{Blocks, DecodeKey, Decoded, Packed, Plan};
+use andon_pixels::{DecodeKey, Decoded, Plan};
 
 use super::DecodeInput;
 
 /// The frames, within a number of bytes.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
-    entries: Mutex<Entries>,
-    blocks: Arc<Blocks>,
-}
+pub(super) struct Frames(Mutex<Entries>);
 
 /// Whose frame, and which.
 type Name = (Key, DecodeKey);
@@ -27,7 +24,6 @@ type Name = (Key, DecodeKey);
 struct Entries {
     /// Bytes that all of them may take.
     most: u64,
-    /// Of what is kept, and of what is being packed.
     bytes: u64,
     kept: HashMap<Name, Frame>,
     /// The first goes next.
@@ -43,7 +39,7 @@ type Rank = (u64, u64);
 
 #[derive(Debug)]
 struct Frame {
-    packed: Arc<Packed>,
+    decoded: Decoded,
     bytes: u64,
     /// Picoseconds of decoding that each of its bytes saves.
     saves: u64,
@@ -62,21 +58,17 @@ impl Frames {
     pub(super) fn resize(&self, most: u64) {
         let mut entries = self.lock();
         entries.most = most;
-        let evicted = entries.make_room(0);
-        drop(entries);
-        drop(evicted);
-        self.blocks.release();
+        entries.make_room(0);
     }
 
     /// Forgets all of them.
     pub(super) fn clear(&self) {
         let mut entries = self.lock();
-        let all = std::mem::take(&mut entries.kept);
-        entries.bytes -= all.values().map(|frame| frame.bytes).sum::<u64>();
-        entries.order.clear();
-        drop(entries);
-        drop(all);
-        self.blocks.release();
+        let most = entries.most;
+        *entries = Entries {
+            most,
+            ..Entries::default()
+        };
     }
 
     /// Bytes that are kept.
@@ -84,7 +76,7 @@ impl Frames {
         self.lock().bytes
     }
 
-    /// A copy of the frame that a job begins with.
+    /// The frame that a job begins with.
     pub(super) fn get(&self, opening: &DecodeInput) -> Option<Decoded> {
         let name = name(opening)?;
         let mut entries = self.lock();
@@ -95,11 +87,11 @@ impl Frames {
         entries.uses += 1;
         let frame = entries.kept.get_mut(&name)?;
         let before = std::mem::replace(&mut frame.rank, rank);
-        let packed = frame.packed.clone();
+        let mut decoded = frame.decoded.clone();
+        decoded.time = Duration::ZERO;
         entries.order.remove(&before);
         entries.order.insert(rank, name);
-        drop(entries);
-        Some(packed.decoded())
+        Some(decoded)
     }
 
     /// Is the frame kept that a job begins with?
@@ -115,7 +107,7 @@ impl Frames {
 
     /// Keeps what a job began with.
     pub(super) fn put(&self, opening: &DecodeInput, decoded: &Decoded) {
-        let bytes = Packed::bytes_of(decoded).max(1);
+        let bytes = decoded.bytes().max(1);
         let mut entries = self.lock();
         let Some(name) = name(opening).filter(|_| is_worth_it(&opening.plan, entries.most)) else {
             return;
@@ -123,39 +115,24 @@ impl Frames {
         if bytes > entries.most || entries.kept.contains_key(&name) {
             return;
         }
-        let evicted = entries.make_room(bytes);
-        if entries.bytes + bytes > entries.most {
-            // What other threads are packing takes the rest.
-            return;
-        }
-        entries.bytes += bytes;
-        drop(entries);
-        // Their blocks are free before others are taken.
-        drop(evicted);
-        let packed = Arc::new(Packed::new(decoded, &self.blocks));
-        let mut entries = self.lock();
+        entries.make_room(bytes);
         let saves = opening.plan.decode_nanos().saturating_mul(1000) / bytes;
         let rank = entries.rank(saves);
         entries.uses += 1;
+        entries.bytes += bytes;
         entries.order.insert(rank, name);
+        let decoded = decoded.clone();
         let frame = Frame {
-            packed,
+            decoded,
             bytes,
             saves,
             rank,
         };
-        // Another thread may have packed the same meanwhile.
-        let same = entries.kept.insert(name, frame);
-        if let Some(same) = &same {
-            entries.order.remove(&same.rank);
-            entries.bytes -= same.bytes;
-        }
-        drop(entries);
-        drop(same);
+        entries.kept.insert(name, frame);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -166,20 +143,16 @@ impl Entries {
     }
 
     /// Evicts frames until `bytes` are free.
-    #[must_use = "to be dropped without the lock"]
-    fn make_room(&mut self, bytes: u64) -> Vec<Frame> {
-        let mut evicted = Vec::new();
+    fn make_room(&mut self, bytes: u64) {
         while self.bytes.saturating_add(bytes) > self.most {
             let Some(((worth, _), name)) = self.order.pop_first() else {
-                break;
+                return;
             };
             self.age = worth;
             if let Some(frame) = self.kept.remove(&name) {
                 self.bytes -= frame.bytes;
-                evicted.push(frame);
             }
         }
-        evicted
     }
 }
 

@@ -580,18 +580,10 @@ impl Pool {
 
     /// Decodes once for all of them whose frames are not kept, and lets idle threads go on with those they can take.
     fn run_together(self: &Arc<Self>, jobs: Vec<Taken>) {
-        let (mut begun, mut others): (Vec<(Taken, Decoded)>, _) = (Vec::new(), Vec::new());
+        let (mut begun, mut others) = (Vec::new(), Vec::new());
         for taken in jobs {
-            let begin = |opening: &DecodeInput| {
-                let same = begun.iter().find(|((_, other), _)| {
-                    (other.opening.as_ref()).is_some_and(|other| other.begins_like(opening))
-                });
-                same.map_or_else(
-                    || self.frames.get(opening),
-                    |(_, decoded)| Some(decoded.clone()),
-                )
-            };
-            match taken.1.opening.as_ref().and_then(begin) {
+            let opening = taken.1.opening.as_ref();
+            match opening.and_then(|opening| self.frames.get(opening)) {
                 Some(decoded) => begun.push((taken, decoded)),
                 None => others.push(taken),
             }

@@ -44,12 +44,6 @@ impl DecodeInput {
     pub(super) fn joins(&self, other: &Self) -> bool {
         self.source.is_some() && self.source == other.source && self.plan.decodes_with(&other.plan)
     }
-
-    /// Do both begin with the same frame?
-    pub(super) fn begins_like(&self, other: &Self) -> bool {
-        let frame = |input: &Self| input.source.zip(input.plan.decode_key());
-        frame(self).is_some() && frame(self) == frame(other)
-    }
 }
 
 /// Decodes once for all members, in their order; `None`: each has to do it alone.

@@ -79,7 +79,7 @@ impl Default for CacheConfig {
             memory: Bytes(256 << 20),
             disk: None,
             overlays: Bytes(32 << 20),
-            frames: Bytes(64 << 20),
+            frames: Bytes(32 << 20),
             ttl: span(600),
             fs_fresh: span(1),
             stale_while_revalidate: span(30),

@@ -17,7 +17,6 @@ use tokio::io::AsyncRead;
 use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
 
-use super::io_threads;
 use super::reload::Current;
 use crate::config::Timeouts;
 use crate::error::Error;
@@ -145,9 +144,7 @@ impl FastResponder for Responder {
         }
         let client = |name| asked.client(name).into_iter();
         let peer = app.proxies.client(self.peer, client);
-        let body = app.at_once(asked, peer, sends_files, head)?;
-        io_threads::answered();
-        Some(body)
+        app.at_once(asked, peer, sends_files, head)
     }
 }
 

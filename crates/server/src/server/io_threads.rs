@@ -4,11 +4,11 @@
 //! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that accepts it, unless that
 //! one has more of them than another: the system shares new connections out without knowing who has how many.
 //!
-//! Whoever waits for a hit often runs on the same machine: a proxy, or a load generator. A thread that has answered hits
-//! yields its core before it looks for more. Their next requests then come together, and one
-//! round answers them all; otherwise the two wake each other up for every single one, while whoever else shares the
-//! core waits for its slice of time. While pictures are made it keeps its core: a pixel thread would hold it for
-//! milliseconds, and all connections of this thread would wait.
+//! Whoever opens a connection for every request often runs on the same machine: a proxy, or a load generator. A thread that has answered
+//! such requests yields its core before it looks for more. The next connections then come together, and one round answers them
+//! all; otherwise the two wake each other up for every single one, while whoever else shares the core waits for its slice of
+//! time. (On connections that stay open the next request comes sooner than a core is given back.) While pictures are made it
+//! keeps its core: a pixel thread would hold it for milliseconds, and all connections of this thread would wait.
 
 use std::cell::Cell;
 use std::io;
@@ -23,8 +23,8 @@ use tokio::task::JoinError;
 
 use crate::admission::priority;
 
-/// A hit was answered on this thread.
-pub(crate) fn answered() {
+/// The only request of a connection was answered on this thread as it was accepted.
+pub(crate) fn answered_on_arrival() {
     ANSWERED.set(true);
 }
 

@@ -484,7 +484,10 @@ impl Acceptor {
         if let (Accepted::Tcp(stream, _), true) = (&accepted, is_plain) {
             match Arrival::of(stream, &responder) {
                 Some(open) => arrival = open,
-                None => return placement,
+                None => {
+                    io_threads::answered_on_arrival();
+                    return placement;
+                }
             }
         }
         let stopping = self.stopping.clone();
