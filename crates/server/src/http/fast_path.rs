@@ -227,8 +227,8 @@ impl Reply {
     }
 }
 
-/// Bytes of a file that are sent before others get their turn.
-const MOST_IN_TURN: u64 = 1 << 20;
+/// Bytes that are sent before others get their turn.
+pub(super) const MOST_IN_TURN: u64 = 1 << 20;
 
 impl<S, A> AsyncRead for FastPath<S, A>
 where

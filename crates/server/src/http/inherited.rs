@@ -10,7 +10,7 @@ use std::{io, net};
 use listenfd::ListenFd;
 use tokio::net::lookup_host;
 
-use super::listener::{Address, Listener, SocketFile};
+use super::listener::{Address, Listener, SocketFile, send_at_once};
 use crate::config::Listen;
 
 /// Sockets that somebody else has opened and bound for this process.
@@ -39,7 +39,7 @@ impl Inherited {
                 Err(_) => passed.take_unix_listener(place)?.map(Socket::Unix),
             };
             let socket = socket.ok_or_else(|| io::Error::other("the descriptor is taken"))?;
-            socket.set_nonblocking()?;
+            socket.set_options()?;
             Ok(socket)
         });
         let sockets = sockets.collect::<io::Result<_>>();
@@ -85,9 +85,13 @@ impl Inherited {
 }
 
 impl Socket {
-    fn set_nonblocking(&self) -> io::Result<()> {
+    /// As sockets are that this process opens.
+    fn set_options(&self) -> io::Result<()> {
         match self {
-            Self::Tcp(socket) => socket.set_nonblocking(true),
+            Self::Tcp(socket) => {
+                send_at_once(socket);
+                socket.set_nonblocking(true)
+            }
             Self::Unix(socket) => socket.set_nonblocking(true),
         }
     }

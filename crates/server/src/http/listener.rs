@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::{self, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -134,12 +134,7 @@ impl Listener {
     /// Gives it to the reactor of the calling task.
     pub(crate) fn attach(self) -> io::Result<Accepting> {
         Ok(match self {
-            Self::Tcp(listener) => {
-                // A reply is written whole: waiting to fill packets only delays its end. Connections have it from their
-                // listener; one that refuses works all the same.
-                let _ = sockopt::set_tcp_nodelay(&listener, true);
-                Accepting::Tcp(Watched::new(listener)?)
-            }
+            Self::Tcp(listener) => Accepting::Tcp(Watched::new(listener)?),
             Self::Unix(listener, file) => Accepting::Unix {
                 listener: Watched::new(listener)?,
                 _file: file,
@@ -215,11 +210,18 @@ fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<net::TcpListene
     // As the system's own `bind` does: a server that starts again takes its port back.
     socket.set_reuseaddr(true)?;
     socket.set_reuseport(beside == Beside::Others)?;
+    send_at_once(&socket);
     socket.bind(address)?;
     let listener = socket.listen(BACKLOG)?;
     // Set before it listens, this would let it join the listeners of another server.
     sockopt::set_socket_reuseport(&listener, true)?;
     listener.into_std()
+}
+
+/// Has all connections of a listener send what there is: a reply is written whole, and waiting to fill packets only delays its end.
+pub(super) fn send_at_once(listener: impl AsFd) {
+    // One that refuses works all the same.
+    let _ = sockopt::set_tcp_nodelay(listener, true);
 }
 
 /// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). When more come at the same

@@ -12,9 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use andon_pixels::buffers::Buffer;
 use bytes::Bytes;
-use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, sendfile, statat,
-};
+use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, sendfile};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::blocking::{Blocking, answers_from_memory, would_block};
@@ -169,12 +167,14 @@ impl Root {
         }
     }
 
-    /// Is what `path` names in this state? For whoever has read it a moment ago: what the system has to know for the answer is in
-    /// its memory then.
+    /// Is what `path` names in this state, as far as the system can tell from memory? It is not opened for reading, which takes longer:
+    /// whoever could read it in this state still can.
     pub(crate) fn is_still(&self, path: &str, status: &Status) -> bool {
-        let relative = path.trim_start_matches('/');
-        let now = statat(&self.folder, relative, AtFlags::empty());
-        now.is_ok_and(|now| Status::of(&now) == *status)
+        let relative = Path::new(path.trim_start_matches('/'));
+        let found = self.open_at(relative, OFlags::PATH | OFlags::CLOEXEC, IN_MEMORY);
+        found
+            .and_then(fstat)
+            .is_ok_and(|now| Status::of(&now) == *status)
     }
 
     /// Names of files and folders in the folder `path`, up to `most` of them.
@@ -194,6 +194,17 @@ impl Root {
     }
 
     fn resolve(&self, path: &Path, further: ResolveFlags) -> rustix::io::Result<OwnedFd> {
+        // NONBLOCK: opening a named pipe must not wait for its writer.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        self.open_at(path, flags, further)
+    }
+
+    fn open_at(
+        &self,
+        path: &Path,
+        flags: OFlags,
+        further: ResolveFlags,
+    ) -> rustix::io::Result<OwnedFd> {
         let confined = match self.outside_links {
             true => ResolveFlags::empty(),
             false => ResolveFlags::BENEATH,
@@ -207,8 +218,7 @@ impl Root {
             let opened = openat2(
                 self.folder.as_fd(),
                 path,
-                // NONBLOCK: opening a named pipe must not wait for its writer.
-                OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK,
+                flags,
                 Mode::empty(),
                 confined | further | ResolveFlags::NO_MAGICLINKS,
             );
@@ -310,9 +320,9 @@ impl OpenFile {
         }
     }
 
-    /// Its state when it was opened. `None`: it was changed so shortly before that a further change could have the same time.
-    pub(crate) fn status(&self) -> Option<Status> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    /// Its state when it was opened. `None`: it was changed so shortly before `now` that a further change could have the same time.
+    pub(crate) fn status(&self, now: SystemTime) -> Option<Status> {
+        let now = now.duration_since(UNIX_EPOCH).ok()?;
         let age = i128::try_from(now.as_nanos()).ok()? - self.changed_ns;
         (age >= SETTLED.as_nanos().cast_signed()).then_some(Status {
             identity: self.identity,
@@ -391,7 +401,7 @@ pub(crate) const READ_AHEAD: u64 = 256 << 10;
 const IN_MEMORY: ResolveFlags = ResolveFlags::CACHED.union(ResolveFlags::NO_XDEV);
 
 /// Two changes of a file have two times if so much lies between them: the coarsest clock of a file system's has two seconds.
-const SETTLED: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 3 });
+pub(crate) const SETTLED: Duration = Duration::from_secs(3);
 
 /// Bytes that a thread which must not wait copies out of the system's memory: a fifth of a millisecond.
 const MOST_AT_ONCE: u64 = 1 << 20;
@@ -426,10 +436,16 @@ mod tests {
 
     #[test]
     fn a_file_is_in_the_same_state_until_it_or_its_rights_are_changed() {
-        let change: [&dyn Fn(&Path); 5] = [
+        let change: [&dyn Fn(&Path); 6] = [
             &|file| std::fs::write(file, "A").unwrap(),
             &|file| std::fs::set_permissions(file, PermissionsExt::from_mode(0o200)).unwrap(),
             &|file| std::fs::remove_file(file).unwrap(),
+            // The same file, by a link out of the folder.
+            &|file| {
+                let outside = file.with_file_name("../secret");
+                std::fs::rename(file, &outside).unwrap();
+                symlink(outside, file).unwrap();
+            },
             &|file| std::fs::rename(file.with_file_name("inside/b.jpg"), file).unwrap(),
             &|file| {
                 std::fs::remove_file(file).unwrap();
@@ -442,7 +458,9 @@ mod tests {
             let Entry::File(opened) = root.entry("a.jpg", Blocking::Allowed).unwrap() else {
                 panic!("a file");
             };
-            let status = opened.status().expect("tests wait for no clock");
+            let soon = SystemTime::now() + SETTLED;
+            assert_eq!(opened.status(soon - 2 * SETTLED), None);
+            let status = opened.status(soon).expect("it is as old");
             assert!(root.is_still("/a.jpg", &status));
             // The system's clock for files ticks every few milliseconds.
             let ticked = || {

@@ -16,6 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+#[cfg(test)]
+pub(crate) use beneath::SETTLED;
 pub use beneath::{Entry, Identity, OpenFile, Root};
 pub(crate) use beneath::{READ_AHEAD, Status};
 pub use blocking::Blocking;

@@ -16,15 +16,15 @@ pub(crate) struct ServedFile {
     pub(crate) end: u64,
     /// The head of replies, as it goes over the wire, without what varies.
     pub(crate) wire: Bytes,
-    /// All of its bytes, where they are in memory.
-    read: Mutex<Option<Read>>,
+    /// What was read of it, where that is kept.
+    kept: Mutex<Option<RecentBytes>>,
 }
 
-/// What was read of a file.
+/// What a reply has of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Read {
+pub(crate) struct RecentBytes {
     pub(crate) bytes: Bytes,
-    /// The state that it was in.
+    /// The state that the file was in.
     pub(crate) status: Status,
     /// When it was asked for last.
     used: Instant,
@@ -36,16 +36,18 @@ impl ServedFile {
             identity,
             end,
             wire,
-            read: Mutex::default(),
+            kept: Mutex::default(),
         }
     }
 
     /// What was read of it, if it was asked for a moment ago.
-    pub(crate) fn read(&self, now: Instant) -> Option<Read> {
-        let mut read = self.lock();
-        let read = read.as_mut()?;
-        let idle = now.saturating_duration_since(std::mem::replace(&mut read.used, now));
-        (idle < MOST_IDLE).then(|| read.clone())
+    pub(crate) fn recent(&self, now: Instant) -> Option<RecentBytes> {
+        let mut kept = self.lock();
+        let recent = kept
+            .as_mut()
+            .filter(|recent| recent.idle(now) < MOST_IDLE)?;
+        recent.used = now;
+        Some(recent.clone())
     }
 
     /// Bytes that it takes while it is kept.
@@ -53,13 +55,19 @@ impl ServedFile {
         self.end + self.wire.len() as u64 + size_of::<Self>() as u64
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Read>> {
+    fn lock(&self) -> MutexGuard<'_, Option<RecentBytes>> {
         // No code panics while it holds the lock.
-        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The files whose bytes are in memory, those that were read first before the others.
+impl RecentBytes {
+    fn idle(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.used)
+    }
+}
+
+/// The files whose bytes are kept. The first goes next, unless it was asked for lately.
 #[derive(Debug, Default)]
 pub(crate) struct RecentFiles(Mutex<Queue>);
 
@@ -70,28 +78,66 @@ struct Queue {
 }
 
 impl RecentFiles {
-    /// Keeps what was read of a file that was in this state, all of it.
+    /// Keeps what was read of a file that was in this state, if there is room.
     pub(crate) fn keep(&self, file: &Arc<ServedFile>, bytes: Bytes, status: Status, now: Instant) {
-        let read = Read {
+        let recent = RecentBytes {
             bytes,
             status,
             used: now,
         };
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.lock().replace(read).is_none() {
+        let mut kept = file.lock();
+        // Whatever is replaced or evicted is dropped without the locks.
+        if kept.is_some() {
+            let former = kept.replace(recent);
+            drop((kept, queue, former));
+            return;
+        }
+        let evicted = queue.make_room(file.weight(), now);
+        if queue.bytes + file.weight() <= MOST_BYTES {
+            *kept = Some(recent);
             queue.bytes += file.weight();
             queue.files.push_back(file.clone());
         }
-        while queue.bytes > MOST_BYTES
-            && let Some(first) = queue.files.pop_front()
-        {
-            queue.bytes -= first.weight();
-            *first.lock() = None;
-        }
+        drop((kept, queue, evicted));
     }
 }
 
-/// For so long the system still has in memory where the file is.
+impl Queue {
+    /// Evicts files until there is room, or the first ones were all asked for lately: then they go to the end.
+    #[must_use = "to be dropped without the lock"]
+    fn make_room(&mut self, bytes: u64, now: Instant) -> Vec<RecentBytes> {
+        let mut evicted = Vec::new();
+        for _ in 0..MOST_LOOKED_AT {
+            if self.bytes + bytes <= MOST_BYTES {
+                break;
+            }
+            let Some(first) = self.files.pop_front() else {
+                break;
+            };
+            let mut kept = first.lock();
+            match kept.take_if(|recent| recent.idle(now) >= LATELY) {
+                None => {
+                    drop(kept);
+                    self.files.push_back(first);
+                }
+                Some(recent) => {
+                    evicted.push(recent);
+                    self.bytes -= first.weight();
+                }
+            }
+        }
+        evicted
+    }
+}
+
+/// A file that is asked for as often is not evicted for another: if all are, most stay, instead of none until it comes again.
+const LATELY: Duration = Duration::from_secs(1);
+
+/// Files that are looked at for the room of one.
+const MOST_LOOKED_AT: usize = 8;
+
+/// What was not asked for in this time is read again.
 const MOST_IDLE: Duration = Duration::from_secs(10);
 
 /// Bytes that all of them take.
@@ -99,8 +145,10 @@ const MOST_BYTES: u64 = 8 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
-    use crate::origins::{Blocking, Entry, Root};
+    use crate::origins::{Blocking, Entry, Root, SETTLED};
 
     fn served(folder: &tempfile::TempDir, end: u64) -> (Arc<ServedFile>, Status) {
         std::fs::write(folder.path().join("a"), "a").unwrap();
@@ -109,46 +157,55 @@ mod tests {
             panic!("a file");
         };
         let served = ServedFile::new(file.identity, end, Bytes::new());
-        let status = file.status().expect("tests wait for no clock");
-        (Arc::new(served), status)
+        let status = file.status(SystemTime::now() + SETTLED);
+        (Arc::new(served), status.expect("it is as old"))
     }
 
     #[test]
     fn bytes_are_those_that_were_read_last_and_asked_for_a_moment_ago() {
         let folder = tempfile::tempdir().unwrap();
         let ((file, status), files) = (served(&folder, 1), RecentFiles::default());
-        let read = |now| file.read(now).map(|read| read.bytes);
+        let recent = |now| file.recent(now).map(|recent| recent.bytes);
         let now = Instant::now();
-        assert_eq!(read(now), None);
+        assert_eq!(recent(now), None);
         files.keep(&file, "a".into(), status, now);
         let mut later = now;
         for _ in 0..3 {
             later += MOST_IDLE - Duration::from_millis(1);
-            assert_eq!(read(later), Some("a".into()));
+            assert_eq!(recent(later), Some("a".into()));
         }
         later += MOST_IDLE;
-        assert_eq!(read(later), None);
+        // Having been asked for in vain does not make it recent.
+        assert_eq!([recent(later), recent(later)], [None, None]);
         files.keep(&file, "b".into(), status, later);
-        assert_eq!(read(later), Some("b".into()));
+        assert_eq!(recent(later), Some("b".into()));
     }
 
     #[test]
-    fn the_file_that_was_read_first_goes_when_there_are_too_many_bytes() {
+    fn files_that_nobody_asked_for_lately_make_room() {
         let folder = tempfile::tempdir().unwrap();
         let (files, now) = (RecentFiles::default(), Instant::now());
-        let all: Vec<_> = (0..4).map(|_| served(&folder, MOST_BYTES / 4)).collect();
-        let held = || all.iter().map(|(file, _)| file.read(now).is_some());
-        for (file, status) in &all {
-            for _ in 0..2 {
-                files.keep(file, "a".into(), *status, now);
-            }
+        let all: Vec<_> = (0..5).map(|_| served(&folder, MOST_BYTES / 4)).collect();
+        let keep = |index: usize, now| {
+            let (file, status): &(_, _) = &all[index];
+            files.keep(file, "a".into(), *status, now);
+        };
+        let kept = || all.iter().map(|(file, _)| file.lock().is_some());
+        for index in 0..4 {
+            keep(index, now);
+            keep(index, now);
         }
-        assert!(held().eq([false, true, true, true]));
-        let (first, status) = &all[0];
-        files.keep(first, "a".into(), *status, now);
-        assert!(held().eq([true, false, true, true]));
+        assert!(kept().eq([true, true, true, false, false]));
+        let later = now + LATELY;
+        assert!(all[0].0.recent(later).is_some());
+        keep(3, later);
+        assert!(kept().eq([true, false, true, true, false]));
+        keep(4, later);
+        assert!(kept().eq([true, false, false, true, true]));
+        keep(1, later);
+        assert!(kept().eq([true, false, false, true, true]));
         let queue = files.0.lock().unwrap();
         assert_eq!(queue.files.len(), 3);
-        assert_eq!(queue.bytes, 3 * first.weight());
+        assert_eq!(queue.bytes, 3 * all[0].0.weight());
     }
 }

@@ -481,9 +481,11 @@ impl Acceptor {
         };
         let mut arrival = Arrival::default();
         let is_plain = tls.is_none() && !is_proxied;
-        if let (Accepted::Tcp(stream, _), true) = (&accepted, is_plain) {
+        // The one thread that accepts all connections would have all the work of such requests.
+        let is_shared_out = self.is_split || self.io_threads.count() == 1;
+        if let (Accepted::Tcp(stream, _), true) = (&accepted, is_plain && is_shared_out) {
             match Arrival::of(stream, &responder) {
-                Some(open) => arrival = open,
+                Some(more) => arrival = more,
                 None => {
                     io_threads::answered_on_arrival();
                     return placement;
