@@ -64,10 +64,11 @@ fn answer(bytes: &mut [u8], at_once: &impl FastResponder) -> Option<Reply> {
 
 /// Sends what the stream takes; what is left, if the client has not.
 fn send(stream: &TcpStream, mut reply: Reply) -> Option<Reply> {
-    // Files may have to be waited for, and others wait for their turn.
-    while let Some(Left::Bytes(left)) = reply.left()
-        && reply.sent < MOST_IN_TURN
-    {
+    if reply.length() > MOST_IN_TURN {
+        return Some(reply);
+    }
+    // Files may have to be waited for.
+    while let Some(Left::Bytes(left)) = reply.left() {
         match writev(stream, &left) {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return Some(reply),
@@ -87,6 +88,7 @@ mod tests {
     use std::net::{Shutdown, TcpListener};
 
     use bytes::Bytes;
+    use rustix::net::sockopt;
 
     use super::*;
     use crate::http::{FastBody, Simple};
@@ -151,8 +153,14 @@ mod tests {
 
     #[test]
     fn a_reply_that_the_stream_does_not_take_is_handed_on() {
+        let (_client, server) = sent(b"GET /hit HTTP/1.0\r\n\r\n");
+        let too_long = Always(Bytes::from(vec![7; 1 + MOST_IN_TURN as usize]));
+        let arrival = Arrival::of(&server, &too_long).expect("nothing of it");
+        assert_eq!(arrival.reply.expect("a reply that is not begun").sent, 0);
+
         let (mut client, server) = sent(b"GET /hit HTTP/1.0\r\n\r\n");
-        let body = Bytes::from(vec![7; 32 << 20]);
+        sockopt::set_socket_send_buffer_size(&server, 4096).unwrap();
+        let body = Bytes::from(vec![7; MOST_IN_TURN as usize / 2]);
         let arrival = Arrival::of(&server, &Always(body.clone())).expect("not all of it");
         let reply = arrival.reply.expect("a reply that is begun");
         assert!((1..body.len() as u64).contains(&reply.sent));

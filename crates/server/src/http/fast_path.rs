@@ -199,15 +199,20 @@ impl Reply {
         }
     }
 
-    pub(super) fn left(&self) -> Option<Left<'_>> {
-        let head = self.head.len() as u64;
+    /// Bytes of head and body.
+    pub(super) fn length(&self) -> u64 {
         let body = match &self.body {
             FastBody::Bytes(bytes) => bytes.len() as u64,
             FastBody::File(_, end) => *end,
         };
+        self.head.len() as u64 + body
+    }
+
+    pub(super) fn left(&self) -> Option<Left<'_>> {
+        let head = self.head.len() as u64;
         let from_head = &self.head[self.sent.min(head) as usize..];
         let from_body = self.sent.saturating_sub(head);
-        (self.sent < head + body).then(|| match &self.body {
+        (self.sent < self.length()).then(|| match &self.body {
             FastBody::Bytes(bytes) => {
                 let from_body = &bytes[from_body as usize..];
                 Left::Bytes([IoSlice::new(from_head), IoSlice::new(from_body)])
@@ -227,7 +232,7 @@ impl Reply {
     }
 }
 
-/// Bytes that are sent before others get their turn.
+/// Bytes of a file that are sent before others get their turn, and of replies that are sent as their connection is accepted.
 pub(super) const MOST_IN_TURN: u64 = 1 << 20;
 
 impl<S, A> AsyncRead for FastPath<S, A>

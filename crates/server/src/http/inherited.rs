@@ -85,7 +85,7 @@ impl Inherited {
 }
 
 impl Socket {
-    /// As sockets are that this process opens.
+    /// Gives it the options of sockets that this process opens itself.
     fn set_options(&self) -> io::Result<()> {
         match self {
             Self::Tcp(socket) => {

@@ -26,7 +26,9 @@ pub(crate) struct RecentBytes {
     pub(crate) bytes: Bytes,
     /// The state that the file was in.
     pub(crate) status: Status,
-    /// When it was asked for last.
+    /// When it was read.
+    read: Instant,
+    /// When it was served last.
     used: Instant,
 }
 
@@ -40,14 +42,20 @@ impl ServedFile {
         }
     }
 
-    /// What was read of it, if it was asked for a moment ago.
+    /// What was read of it, if it was served a moment ago.
     pub(crate) fn recent(&self, now: Instant) -> Option<RecentBytes> {
-        let mut kept = self.lock();
-        let recent = kept
-            .as_mut()
-            .filter(|recent| recent.idle(now) < MOST_IDLE)?;
-        recent.used = now;
-        Some(recent.clone())
+        let kept = self.lock();
+        let is_recent = |recent: &&RecentBytes| {
+            recent.idle(now) < MOST_IDLE && now.saturating_duration_since(recent.read) < MOST_AGE
+        };
+        kept.as_ref().filter(is_recent).cloned()
+    }
+
+    /// It is served once more.
+    pub(crate) fn is_used(&self, now: Instant) {
+        if let Some(recent) = &mut *self.lock() {
+            recent.used = now;
+        }
     }
 
     /// Bytes that it takes while it is kept.
@@ -83,6 +91,7 @@ impl RecentFiles {
         let recent = RecentBytes {
             bytes,
             status,
+            read: now,
             used: now,
         };
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,52 +102,63 @@ impl RecentFiles {
             drop((kept, queue, former));
             return;
         }
-        let evicted = queue.make_room(file.weight(), now);
-        if queue.bytes + file.weight() <= MOST_BYTES {
-            *kept = Some(recent);
-            queue.bytes += file.weight();
-            queue.files.push_back(file.clone());
-        }
+        let Some(evicted) = queue.make_room(file.weight(), now) else {
+            return;
+        };
+        *kept = Some(recent);
+        queue.bytes += file.weight();
+        queue.files.push_back(file.clone());
         drop((kept, queue, evicted));
     }
 }
 
 impl Queue {
-    /// Evicts files until there is room, or the first ones were all asked for lately: then they go to the end.
-    #[must_use = "to be dropped without the lock"]
-    fn make_room(&mut self, bytes: u64, now: Instant) -> Vec<RecentBytes> {
-        let mut evicted = Vec::new();
+    /// Evicts files until there is room for `bytes`. `None`: there is not, and nothing is evicted, because too many of the first ones were
+    /// served lately; these go to the end.
+    fn make_room(&mut self, bytes: u64, now: Instant) -> Option<Vec<RecentBytes>> {
+        let has_room = |freed: u64, all: &Self| all.bytes - freed + bytes <= MOST_BYTES;
+        let (mut idle, mut freed) = (Vec::new(), 0);
         for _ in 0..MOST_LOOKED_AT {
-            if self.bytes + bytes <= MOST_BYTES {
+            if has_room(freed, self) {
                 break;
             }
             let Some(first) = self.files.pop_front() else {
                 break;
             };
-            let mut kept = first.lock();
-            match kept.take_if(|recent| recent.idle(now) >= LATELY) {
-                None => {
-                    drop(kept);
-                    self.files.push_back(first);
+            let is_idle = first
+                .lock()
+                .as_ref()
+                .is_none_or(|recent| recent.idle(now) >= LATELY);
+            match is_idle {
+                true => {
+                    freed += first.weight();
+                    idle.push(first);
                 }
-                Some(recent) => {
-                    evicted.push(recent);
-                    self.bytes -= first.weight();
-                }
+                false => self.files.push_back(first),
             }
         }
-        evicted
+        if !has_room(freed, self) {
+            idle.into_iter()
+                .rev()
+                .for_each(|file| self.files.push_front(file));
+            return None;
+        }
+        self.bytes -= freed;
+        Some(idle.iter().filter_map(|file| file.lock().take()).collect())
     }
 }
 
-/// A file that is asked for as often is not evicted for another: if all are, most stay, instead of none until it comes again.
+/// A file that is served as often is not evicted for another: where all are, most stay, instead of none until it comes again.
 const LATELY: Duration = Duration::from_secs(1);
 
 /// Files that are looked at for the room of one.
 const MOST_LOOKED_AT: usize = 8;
 
-/// What was not asked for in this time is read again.
+/// What was not served in this time is read again.
 const MOST_IDLE: Duration = Duration::from_secs(10);
+
+/// After this time it is read again. What is written through shared memory need not change the file's times.
+const MOST_AGE: Duration = Duration::from_secs(60);
 
 /// Bytes that all of them take.
 const MOST_BYTES: u64 = 8 << 20;
@@ -173,12 +193,15 @@ mod tests {
         for _ in 0..3 {
             later += MOST_IDLE - Duration::from_millis(1);
             assert_eq!(recent(later), Some("a".into()));
+            file.is_used(later);
         }
         later += MOST_IDLE;
-        // Having been asked for in vain does not make it recent.
-        assert_eq!([recent(later), recent(later)], [None, None]);
+        assert_eq!(recent(later), None);
         files.keep(&file, "b".into(), status, later);
         assert_eq!(recent(later), Some("b".into()));
+        let too_old = later + MOST_AGE;
+        file.is_used(too_old);
+        assert_eq!(recent(too_old), None);
     }
 
     #[test]
@@ -197,7 +220,7 @@ mod tests {
         }
         assert!(kept().eq([true, true, true, false, false]));
         let later = now + LATELY;
-        assert!(all[0].0.recent(later).is_some());
+        all[0].0.is_used(later);
         keep(3, later);
         assert!(kept().eq([true, false, true, true, false]));
         keep(4, later);

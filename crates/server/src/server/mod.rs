@@ -418,9 +418,11 @@ impl Acceptor {
                 _ = stopping.wait_for(|stopping| *stopping) => break,
                 Some(_) = open.join_next(), if !open.is_empty() => continue,
             };
-            if placement == Placement::OverLimit {
-                // Connections over the limit get their response before the next one replaces them.
-                tokio::task::yield_now().await;
+            match placement {
+                Placement::Served => {}
+                // Connections over the limit get their response before the next one replaces them, and whoever is connected has a
+                // turn between those that come.
+                Placement::OverLimit | Placement::Answered => tokio::task::yield_now().await,
             }
         }
         // Accept the connections already in the backlog before closing the listener, and no more than those:
@@ -488,7 +490,7 @@ impl Acceptor {
                 Some(more) => arrival = more,
                 None => {
                     io_threads::answered_on_arrival();
-                    return placement;
+                    return Placement::Answered;
                 }
             }
         }
@@ -538,6 +540,8 @@ impl Acceptor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placement {
     Served,
+    /// It had one request, and its reply.
+    Answered,
     OverLimit,
 }
 
