@@ -17,7 +17,7 @@ use super::strict::Strict;
 pub(crate) struct Arrival {
     /// Bytes of requests.
     pub(super) bytes: Vec<u8>,
-    /// The reply to the connection's only request, as far as it is not sent.
+    /// The reply to the connection's only request, if some of it is still to be sent.
     pub(super) reply: Option<Reply>,
 }
 
@@ -27,7 +27,7 @@ impl Arrival {
     pub(crate) fn of(stream: &TcpStream, at_once: &impl FastResponder) -> Option<Self> {
         let mut bytes = [0; MOST_BYTES];
         let Ok((_, length)) = recv(stream, &mut bytes[..], RecvFlags::empty()) else {
-            // Nothing is there yet; or the connection is broken, as whoever reads next finds.
+            // Nothing has come yet, or the connection is broken: the next read finds that out.
             return Some(Self::default());
         };
         let bytes = &mut bytes[..length];

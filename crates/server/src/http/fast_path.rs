@@ -23,23 +23,9 @@ use super::timeout_stream::{Activity, Answering, TimeoutStream};
 use crate::origins::{OpenFile, READ_AHEAD};
 
 /// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
-pub(crate) trait FastResponder: Unpin {
+pub(crate) trait FastResponder {
     fn answer(&self, asked: &Simple<'_>, sends_files: bool, head: &mut Vec<u8>)
     -> Option<FastBody>;
-}
-
-impl<A: FastResponder> FastResponder for Arc<A>
-where
-    Self: Unpin,
-{
-    fn answer(
-        &self,
-        asked: &Simple<'_>,
-        sends_files: bool,
-        head: &mut Vec<u8>,
-    ) -> Option<FastBody> {
-        (**self).answer(asked, sends_files, head)
-    }
 }
 
 /// What follows the head.
@@ -55,7 +41,7 @@ pub(crate) enum FastBody {
 pub(crate) struct FastPath<S, A> {
     stream: TimeoutStream<S>,
     activity: Arc<Activity>,
-    at_once: A,
+    at_once: Arc<A>,
     strict: Strict,
     /// Requests so far, while all of them came whole, alone and without a body.
     whole: Option<usize>,
@@ -88,7 +74,7 @@ where
     pub(crate) fn new(
         stream: TimeoutStream<S>,
         activity: Arc<Activity>,
-        at_once: A,
+        at_once: Arc<A>,
         arrival: Arrival,
     ) -> Self {
         let closes = arrival.reply.is_some();
@@ -380,7 +366,7 @@ mod tests {
             stalled: None,
         };
         let stream = TimeoutStream::new(server, activity.clone(), waits);
-        let lane = FastPath::new(stream, activity.clone(), Hits, arrival);
+        let lane = FastPath::new(stream, activity.clone(), Arc::new(Hits), arrival);
         (client, lane, activity)
     }
 

@@ -155,20 +155,24 @@ impl Root {
                 other => Error::Io(other.into()),
             })?;
         let stat = fstat(&fd).map_err(|errno| Error::Io(errno.into()))?;
+        let Status {
+            identity,
+            changed_ns,
+        } = Status::of(&stat);
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Entry::File(OpenFile {
                 file: File::from(fd),
                 from_memory: self.from_memory,
-                identity: Identity::of(&stat),
-                changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+                identity,
+                changed_ns,
             })),
             FileType::Directory => Ok(Entry::Folder),
             _ => Err(missing()),
         }
     }
 
-    /// Is what `path` names in this state, as far as the system can tell from memory? It is not opened for reading, which takes longer:
-    /// whoever could read it in this state still can.
+    /// Is what `path` names in this state, as far as the system can tell from memory? Rights are part of the state, so the file need not be
+    /// opened for reading, which takes longer.
     pub(crate) fn is_still(&self, path: &str, status: &Status) -> bool {
         let relative = Path::new(path.trim_start_matches('/'));
         let found = self.open_at(relative, OFlags::PATH | OFlags::CLOEXEC, IN_MEMORY);

@@ -4,11 +4,11 @@
 //! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that accepts it, unless that
 //! one has more of them than another: the system shares new connections out without knowing who has how many.
 //!
-//! Whoever opens a connection for every request often runs on the same machine: a proxy, or a load generator. A thread that has answered
-//! such requests yields its core before it looks for more. The next connections then come together, and one round answers them
-//! all; otherwise the two wake each other up for every single one, while whoever else shares the core waits for its slice of
-//! time. (On connections that stay open the next request comes sooner than a core is given back.) While pictures are made it
-//! keeps its core: a pixel thread would hold it for milliseconds, and all connections of this thread would wait.
+//! A client that opens a connection for every request often runs on the same machine: a proxy, or a load generator. A thread that has
+//! answered such requests yields its core before it looks for more. The next connections then come together, and one round
+//! answers them all; otherwise client and server wake each other up for every single one. On connections that stay open this
+//! costs more than it saves. While pictures are made the thread keeps its core: a pixel thread would hold it for milliseconds,
+//! and all connections of this thread would wait.
 
 use std::cell::Cell;
 use std::io;

@@ -420,8 +420,8 @@ impl Acceptor {
             };
             match placement {
                 Placement::Served => {}
-                // Connections over the limit get their response before the next one replaces them, and whoever is connected has a
-                // turn between those that come.
+                // A connection over the limit gets its response before the next one replaces it, and open connections are served
+                // between new ones.
                 Placement::OverLimit | Placement::Answered => tokio::task::yield_now().await,
             }
         }
