@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use andon_pixels::STACK;
+
 /// Calls `work` once with every number below `count`, in no particular order: on the calling thread and, if `threads`
 /// is larger than 1, on `threads - 1` others. Returns when all calls have.
 ///
 /// # Panics
-/// If `work` does.
+/// If `work` does, or if the system starts no thread.
 pub fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     let take = || {
@@ -20,7 +22,8 @@ pub fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(count) {
-            scope.spawn(take);
+            let thread = thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, take).expect("a thread");
         }
         take();
     });

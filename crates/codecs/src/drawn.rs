@@ -24,8 +24,37 @@ pub(crate) struct Drawing {
     pub(crate) nanos_per_pixel: u64,
     /// Pictures of four bytes per pixel that are held at once.
     pub(crate) layers: u64,
+    /// More of them, as far as they fit into [`SMALL_LAYERS`].
+    pub(crate) small_layers: u64,
     /// Bytes held for each byte of the file.
     pub(crate) memory_per_byte: u64,
+    /// Bytes held for any file.
+    pub(crate) memory: u64,
+}
+
+/// Bytes of further layers: few beside a large picture.
+const SMALL_LAYERS: u64 = 128 << 20;
+
+/// Bytes of further layers that any picture may need: those of filters reach far beyond a small one.
+const FEW_LAYERS: u64 = 8 << 20;
+
+impl Drawing {
+    /// Bytes that are held for each px of a picture with so many.
+    pub(crate) fn for_pixels(&self, pixels: u64) -> u64 {
+        let layer = pixels.saturating_mul(4);
+        let small = match self.small_layers {
+            0 => 0,
+            count => layer.saturating_mul(count).clamp(FEW_LAYERS, SMALL_LAYERS),
+        };
+        layer.saturating_mul(self.layers).saturating_add(small)
+    }
+
+    /// Bytes that are held of a file with so many.
+    pub(crate) fn for_file(&self, bytes: u64) -> u64 {
+        bytes
+            .saturating_mul(self.memory_per_byte)
+            .saturating_add(self.memory)
+    }
 }
 
 /// The estimated cost of drawing a file of `bytes` at `scale`.
@@ -36,8 +65,8 @@ pub(crate) fn cost(bytes: u64, info: &Info, scale: Scale, drawing: &Drawing) -> 
         nanos: bytes
             .saturating_mul(drawing.nanos_per_byte)
             .saturating_add(canvas.saturating_mul(drawing.nanos_per_pixel)),
-        scratch: canvas
-            .saturating_mul(4 * drawing.layers)
-            .saturating_add(bytes.saturating_mul(drawing.memory_per_byte)),
+        scratch: drawing
+            .for_pixels(canvas)
+            .saturating_add(drawing.for_file(bytes)),
     }
 }

@@ -24,6 +24,7 @@ mod png_palette;
 mod raw;
 mod smart;
 mod support;
+mod svg_bombs;
 mod text;
 mod webp;
 mod written;

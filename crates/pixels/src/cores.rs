@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::limits::Interrupt;
 
+/// Bytes of stack for a thread that images are worked on by. Drawings are what needs most: readers admit elements and
+/// references nested 200 deep, for which the libraries that draw them take up to 0.8 MB.
+pub const STACK: usize = 8 << 20;
+
 /// A part of some work.
 pub type Task = Box<dyn FnOnce() + Send>;
 

@@ -34,7 +34,7 @@ pub use codec::{
     Codec, Decode, Encode, Format, GainHeader, Info, Orientation, Scale, Scales, Tags,
 };
 pub use color::profile_of_gamma;
-pub use cores::{Alone, Cores, Task};
+pub use cores::{Alone, Cores, STACK, Task};
 pub use cost::Cost;
 pub use engine::{Decoded, Engine, Rendered, Run, Timings};
 pub use error::{Error, Fault, Result};

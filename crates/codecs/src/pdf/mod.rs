@@ -62,6 +62,8 @@ const DRAWING: Drawing = Drawing {
     nanos_per_pixel: 60,
     // The page, transparency groups and masks.
     layers: 4,
+    small_layers: 0,
     // Streams are compressed; fonts and pictures are held unpacked.
     memory_per_byte: 20,
+    memory: 0,
 };

@@ -1,23 +1,22 @@
 //! The text: what it may hold, and the size that it gives itself.
 
-use std::collections::HashMap;
 use std::io::Read;
 
 use andon_pixels::{Error, Result};
+use data_url::DataUrl;
 use flate2::{bufread, read::GzDecoder};
-use resvg::usvg::roxmltree::{Document, Node, NodeId, ParsingOptions};
-use resvg::usvg::{Options, Size, Tree};
+use resvg::usvg::roxmltree::{Document, Node, ParsingOptions};
+use resvg::usvg::{Options, Tree};
 
 use super::NAME;
+use super::markup;
+use super::outline::{ELEMENTS, Outline};
+use super::references::{self, Weight};
+use super::steps::Steps;
+use crate::guard;
 
 /// Bytes of the text, unpacked.
 const TEXT_BYTES: usize = 1 << 20;
-
-/// Elements, with everything that `use` repeats.
-const NODES: u32 = 50_000;
-
-/// Elements inside each other: they are walked recursively.
-const DEPTH: usize = 200;
 
 /// How much of the beginning may stand before the root element.
 const HEAD: usize = 4096;
@@ -36,7 +35,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     is_svg(head)
 }
 
-const GZIP: &[u8] = &[0x1f, 0x8b];
+pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
 fn is_svg(text: &[u8]) -> bool {
     let text = text
@@ -61,15 +60,14 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
     } else {
         bytes
     };
-    if text.len() > TEXT_BYTES {
-        return Err(Error::Limit {
-            name: "svg_text",
-            value: text.len() as u64,
-            limit: TEXT_BYTES as u64,
-        });
-    }
+    short_enough(text.len())?;
     let text = std::str::from_utf8(text).map_err(|_| broken("its text is not UTF-8"))?;
     Ok(text.to_owned())
+}
+
+/// Refuses more bytes of text than are read.
+pub(super) fn short_enough(length: usize) -> Result<()> {
+    guard::at_most("svg_text", length as u64, TEXT_BYTES as u64)
 }
 
 /// Where the file ends. Nothing but white space and comments may follow the root of a text, which is read whole; packed,
@@ -86,10 +84,11 @@ pub(super) fn end(bytes: &[u8]) -> Result<usize> {
 
 /// The elements. Entities are refused, for what they expand to is not known before.
 pub(super) fn parse(text: &str) -> Result<Document<'_>> {
+    markup::check(text)?;
     let options = ParsingOptions {
         allow_dtd: !text.contains("<!ENTITY"),
         // Texts and attributes are counted, too.
-        nodes_limit: 4 * NODES,
+        nodes_limit: 4 * ELEMENTS as u32,
         ..ParsingOptions::default()
     };
     let document =
@@ -97,113 +96,78 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     if document.root_element().tag_name().name() != "svg" {
         return Err(broken("its root is no svg element"));
     }
-    bounded(&document)?;
     Ok(document)
 }
 
-/// Refuses what is too deep or, with everything that is repeated, too much.
-fn bounded(document: &Document<'_>) -> Result<()> {
-    let mut depth = 0_usize;
-    let mut deepest = 0;
-    let mut node = document.root_element();
-    // Recursion over what is too deep is what this is to prevent.
-    'walk: loop {
-        deepest = deepest.max(depth);
-        if let Some(child) = node.first_element_child() {
-            (node, depth) = (child, depth + 1);
-            continue;
-        }
-        loop {
-            if let Some(next) = node.next_sibling_element() {
-                node = next;
-                break;
-            }
-            match node.parent_element() {
-                Some(parent) if depth > 0 => (node, depth) = (parent, depth - 1),
-                _ => break 'walk,
-            }
-        }
-    }
-    if deepest > DEPTH {
-        return Err(unsupported(format!("elements nested {deepest} deep")));
-    }
-    let with_id = |node: Node<'_, '_>| Some((node.attribute("id")?.to_owned(), node.id()));
-    let ids: HashMap<String, NodeId> = document.descendants().filter_map(with_id).collect();
-    let mut known = HashMap::new();
-    let count = repeated(document.root_element(), document, &ids, &mut known, 0);
-    if count > u64::from(NODES) {
-        return Err(unsupported(format!(
-            "{count} elements, repeated ones included"
-        )));
-    }
-    Ok(())
+/// Which images a drawing may hold.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Inside {
+    Images,
+    /// It is itself inside another.
+    Nothing,
 }
 
-/// How many elements it comes to; what refers to itself is not counted again, and is not drawn either.
-fn repeated(
-    node: Node<'_, '_>,
-    document: &Document<'_>,
-    ids: &HashMap<String, NodeId>,
-    known: &mut HashMap<NodeId, u64>,
-    depth: usize,
-) -> u64 {
-    if let Some(count) = known.get(&node.id()) {
-        return *count;
-    }
-    if depth > 2 * DEPTH {
-        return u64::from(NODES) + 1;
-    }
-    known.insert(node.id(), 0);
-    let mut count = 1_u64;
-    for child in node.children().filter(Node::is_element) {
-        count = count.saturating_add(repeated(child, document, ids, known, depth + 1));
-    }
-    if node.tag_name().name() == "use" {
-        let href = node
-            .attributes()
-            .find(|attribute| attribute.name() == "href");
-        let target = href.and_then(|href| ids.get(href.value().trim().strip_prefix('#')?));
-        if let Some(target) = target.and_then(|id| document.get_node(*id)) {
-            count = count.saturating_add(repeated(target, document, ids, known, depth + 1));
-        }
-    }
-    known.insert(node.id(), count);
-    count
-}
-
-/// Its size in px: by the root's attributes, and by what is drawn where they say nothing.
-pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
-    let text = text(bytes)?;
-    let document = parse(&text)?;
-    let root = document.root_element();
-    let says = ["width", "height", "viewBox"]
-        .iter()
-        .filter_map(|name| Some((*name, root.attribute(*name)?)));
-    let said: Vec<_> = says.collect();
-    let told = said.len() > 1 || said.first().is_some_and(|(name, _)| *name == "viewBox");
-    let size = match !told {
-        true => tree(&document, &Options::default())?.size(),
-        false => {
-            let mut alone = String::from("<svg xmlns='http://www.w3.org/2000/svg'");
-            for (name, value) in said {
-                let value = value
-                    .replace('&', "&amp;")
-                    .replace('\'', "&apos;")
-                    .replace('<', "&lt;");
-                alone += &format!(" {name}='{value}'");
-            }
-            alone += "/>";
-            let alone = Document::parse(&alone).map_err(|error| broken(error.to_string()))?;
-            tree(&alone, &Options::default())?.size()
-        }
+/// What a document comes to, with the drawings in it.
+pub(super) fn weigh(document: &Document<'_>, inside: Inside, steps: &Steps) -> Result<Weight> {
+    let before = steps.left();
+    let outline = Outline::of(document, steps)?;
+    let nested = |url: &str| match inside {
+        Inside::Images => nested(url, steps),
+        Inside::Nothing => Ok(Weight::default()),
     };
-    Ok(whole(size))
+    let mut weight = references::follow(outline, steps, &nested)?;
+    weight.nanos += STEP * (before - steps.left()) as f64;
+    Ok(weight)
 }
 
-/// In whole pixels, as they are drawn.
-pub(super) fn whole(size: Size) -> (u32, u32) {
-    let size = size.to_int_size();
-    (size.width(), size.height())
+/// What a step of reading takes, in ns.
+const STEP: f64 = 10.0;
+
+/// What the drawing in an image comes to; nothing, where the image is no drawing.
+fn nested(url: &str, steps: &Steps) -> Result<Weight> {
+    steps.spend(url.len() as u64 / 16, "images")?;
+    let Ok(url) = DataUrl::process(url) else {
+        return Ok(Weight::default());
+    };
+    let mut head = Vec::new();
+    // An error ends the decoding.
+    let _ = url.decode(|bytes| {
+        head.extend_from_slice(bytes);
+        if head.len() < HEAD { Ok(()) } else { Err(()) }
+    });
+    if !sniff(&head) {
+        return Ok(Weight::default());
+    }
+    let read = || -> Result<Weight> {
+        let (bytes, _) = url
+            .decode_to_vec()
+            .map_err(|_| broken("an image in it is not base64"))?;
+        let text = text(&bytes)?;
+        let document = parse(&text)?;
+        let weight = weigh(&document, Inside::Nothing, steps)?;
+        let units = weight.units.saturating_add(text.len() as u64 / 100);
+        Ok(Weight { units, ..weight })
+    };
+    match read() {
+        // It is left out.
+        Err(Error::Broken { .. } | Error::Limit { .. }) => Ok(Weight::default()),
+        weighed => weighed,
+    }
+}
+
+/// Sides in whole pixels, at least one.
+pub(super) fn whole_size(width: f32, height: f32) -> (u32, u32) {
+    let whole = |side: f32| (side.round() as u32).max(1);
+    (whole(width), whole(height))
+}
+
+/// Does its size depend on what is drawn? `usvg` makes it as large as that; here it has the size of [`super::size`].
+pub(super) fn is_unsized(root: Node<'_, '_>) -> bool {
+    let relative = |name| {
+        root.attribute(name)
+            .is_none_or(|value| value.trim_end().ends_with('%'))
+    };
+    super::size::view_box(root).is_none() && (relative("width") || relative("height"))
 }
 
 /// What is drawn.
@@ -221,7 +185,14 @@ pub(super) fn unsupported(what: String) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::size::size as sides;
     use super::*;
+
+    fn weighed(svg: &str) -> Result<Weight> {
+        let document = parse(svg)?;
+        let steps = Steps::new();
+        weigh(&document, Inside::Images, &steps)
+    }
 
     #[test]
     fn sizes_come_from_the_root() {
@@ -230,9 +201,13 @@ mod tests {
             ("viewBox='0 0 40 50'", (40, 50)),
             ("width='80' viewBox='0 0 40 50'", (80, 100)),
             ("width='1in' height='50%' viewBox='0 0 10 10'", (96, 5)),
+            ("", (300, 150)),
+            ("width='40'", (40, 150)),
+            ("width='100%' height='50'", (300, 50)),
+            ("font-size='20px' width='2em' height='1ex'", (40, 10)),
         ] {
             let svg = format!("<svg xmlns='http://www.w3.org/2000/svg' {attributes}/>");
-            assert_eq!(super::size(svg.as_bytes()), Ok(size), "{attributes}");
+            assert_eq!(sides(svg.as_bytes()), Ok(size), "{attributes}");
         }
     }
 
@@ -242,9 +217,10 @@ mod tests {
             format!("{head}<svg xmlns='http://www.w3.org/2000/svg' width='3' height='3'/>")
         };
         let plain = "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd'>";
-        assert_eq!(size(svg(plain).as_bytes()), Ok((3, 3)));
+        assert_eq!(sides(svg(plain).as_bytes()), Ok((3, 3)));
+        assert!(parse(&svg(plain)).is_ok());
         let entity = "<!DOCTYPE svg [<!ENTITY a 'b'>]>";
-        assert!(size(svg(entity).as_bytes()).is_err());
+        assert!(parse(&svg(entity)).is_err());
     }
 
     #[test]
@@ -260,7 +236,7 @@ mod tests {
             svg += "</g>";
         }
         svg += "</svg>";
-        let error = size(svg.as_bytes()).unwrap_err().to_string();
+        let error = weighed(&svg).unwrap_err().to_string();
         assert!(
             error.contains("elements, repeated ones included"),
             "{error}"

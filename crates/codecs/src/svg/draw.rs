@@ -1,15 +1,29 @@
 //! From a drawing to planes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use andon_pixels::{Decode, Error, Frame, Grid, Info, Model, Plane, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::Tree;
+use resvg::usvg::roxmltree::Document;
 
-use super::weigh::{TooMuch, weigh};
-use super::{document, images};
+use super::document::{self, Inside, unsupported};
+use super::images;
+use super::size;
+use super::steps::Steps;
+use super::weigh::{Budget, Refused, weigh};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// Pixels that a drawing may touch: some seconds of work.
-const WORK: u64 = 1_000_000_000;
+/// What drawing may take beside what every px of the picture is allowed, in ns.
+const WORK: f64 = 1e9;
+
+/// What drawing may take for each px of the picture, in ns: a large picture is drawn over a few times.
+const WORK_PER_PIXEL: f64 = 10.0;
+
+/// What reading may take, with what is repeated, before anything is drawn, in ns. Curves are stroked then, too, to find out
+/// how large they are.
+const READING: f64 = 6e8;
 
 /// Draws at the scale that is asked for.
 pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame> {
@@ -17,24 +31,84 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
     let (width, height) = info.scaled(how.scales.luma);
     guard::size(width, height, how.limits)?;
     guard::wanted(how.interrupt)?;
-    let text = document::text(bytes)?;
-    let options = images::options(*how.limits);
-    let tree = document::tree(&document::parse(&text)?, &options)?;
-    guard::wanted(how.interrupt)?;
-    let canvas = u64::from(width) * u64::from(height);
-    weigh(&tree, canvas, WORK.max(canvas * 20)).map_err(|TooMuch| {
-        document::unsupported("more drawing than fits into a request".to_owned())
+    let pixmap = caught(|| {
+        let text = document::text(bytes)?;
+        let document = document::parse(&text)?;
+        let memory = DRAWING.for_file(bytes.len() as u64);
+        readable(&document, memory)?;
+        guard::wanted(how.interrupt)?;
+        let tree = document::tree(&document, &images::options(*how.limits, memory))?;
+        guard::wanted(how.interrupt)?;
+        let own = match document::is_unsized(document.root_element()) {
+            true => size::of(document.root_element()),
+            false => Some((tree.size().width(), tree.size().height())),
+        };
+        let own = own.unwrap_or((width as f32, height as f32));
+        let at = match document::whole_size(own.0, own.1) == (width, height) {
+            true => Transform::identity(),
+            false => Transform::from_scale(width as f32 / own.0, height as f32 / own.1),
+        };
+        drawable(&tree, at, (width, height))?;
+        let mut pixmap = Pixmap::new(width, height)
+            .ok_or_else(|| Error::Internal(format!("no picture of {width}×{height}")))?;
+        resvg::render(&tree, at, &mut pixmap.as_mut());
+        Ok(pixmap)
     })?;
-    let mut pixmap = Pixmap::new(width, height)
-        .ok_or_else(|| Error::Internal(format!("no picture of {width}×{height}")))?;
-    let own = tree.size();
-    let transform = match document::whole(own) == (width, height) {
-        true => Transform::identity(),
-        false => Transform::from_scale(width as f32 / own.width(), height as f32 / own.height()),
-    };
-    resvg::render(&tree, transform, &mut pixmap.as_mut());
     guard::wanted(how.interrupt)?;
     planes(&pixmap, width, height)
+}
+
+/// Refuses what takes more time to read, or more memory than was planned.
+fn readable(document: &Document<'_>, memory: u64) -> Result<()> {
+    let weight = document::weigh(document, Inside::Images, &Steps::new())?;
+    let most = memory / UNIT_BYTES;
+    if weight.units > most {
+        let count = weight.units.min(MANY);
+        return Err(unsupported(format!(
+            "{count} elements, repeated ones included; a file of this length may have {most}"
+        )));
+    }
+    if weight.nanos > READING {
+        return Err(unsupported(
+            "style sheets or curves that take too long to read".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// More than is worth being told.
+const MANY: u64 = 1_000_000_000;
+
+/// Refuses what takes more time or memory to draw than was planned.
+fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
+    let (width, height) = canvas;
+    let pixels = u64::from(width) * u64::from(height);
+    let memory = DRAWING.for_pixels(pixels);
+    let budget = Budget {
+        work: WORK + WORK_PER_PIXEL * pixels as f64,
+        // The picture itself, as it is drawn.
+        memory: memory.saturating_sub(4 * pixels) as f64,
+    };
+    weigh(tree, at, canvas, budget).map_err(|refused| {
+        unsupported(match refused {
+            Refused::Work => format!("more drawing than fits into a request at {width}×{height}"),
+            Refused::Memory(bytes) => format!(
+                "layers of {} MB at {width}×{height}, of which {} MB are planned for; a smaller size needs less",
+                bytes >> 20,
+                memory >> 20
+            ),
+            Refused::Number => "coordinates or filters with numbers that are too large".to_owned(),
+        })
+    })
+}
+
+/// What a library panics over is a file that it does not support, and no fault of the server's.
+fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        Err(unsupported(
+            "numbers that its renderer cannot compute with".to_owned(),
+        ))
+    })
 }
 
 /// Straight colours and opacity.
@@ -51,12 +125,18 @@ fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
-/// Guessed from the length of the text: what is drawn is not known before it is read.
+/// What an element, and what is drawn of it, holds in memory.
+const UNIT_BYTES: u64 = 700;
+
+/// Guessed from the length of the text: what is drawn is not known before it is read. What turns out to need more memory
+/// is refused.
 pub(super) const DRAWING: Drawing = Drawing {
     nanos_per_byte: 500,
     nanos_per_pixel: 40,
     // The picture, and layers of groups.
     layers: 4,
-    // Elements in memory for each byte of text.
-    memory_per_byte: 30,
+    small_layers: 16,
+    // Elements and images in memory for each byte of text.
+    memory_per_byte: 150,
+    memory: 12 << 20,
 };

@@ -8,23 +8,29 @@ use andon_pixels::{
     Alone, Codec, Context, Decode, Depth, Encode, Error, Image, Limits, Model, Never, Result,
     Scales, Stage, Traits,
 };
-use resvg::usvg::{ImageHrefResolver, ImageKind, Options};
+use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Size};
 
-use super::{NAME, document, fonts};
+use super::document::Inside;
+use super::steps::Steps;
+use super::{NAME, document, fonts, size};
 
-/// Pixels of all of them together.
+/// Pixels of all of them together, in a file of any length.
 const PIXELS: u64 = 16 << 20;
 
-/// Options that open nothing: no files, no addresses, our fonts only.
-pub(super) fn options(limits: Limits) -> Options<'static> {
-    let left = AtomicU64::new(PIXELS);
+/// Bytes that one of their pixels takes while it is read, packed again, and drawn.
+const PIXEL_BYTES: u64 = 12;
+
+/// Options that open nothing: no files, no addresses, our fonts only. Images may take so many bytes.
+pub(super) fn options(limits: Limits, memory: u64) -> Options<'static> {
+    let most = PIXELS.min(memory / PIXEL_BYTES);
+    let left = AtomicU64::new(most);
     let resolver = ImageHrefResolver {
         resolve_data: Box::new(move |_, data: Arc<Vec<u8>>, _| {
             if document::sniff(&data) {
                 return nested(&data);
             }
             // What cannot be shown is left out.
-            let png = raster(&data, &limits, &left).ok()?;
+            let png = raster(&data, &limits, &left, most).ok()?;
             Some(ImageKind::PNG(Arc::new(png)))
         }),
         ..closed()
@@ -42,23 +48,28 @@ fn closed() -> ImageHrefResolver<'static> {
 
 fn with(image_href_resolver: ImageHrefResolver<'static>) -> Options<'static> {
     let (fontdb, font_family) = fonts::fonts();
+    let defaults = Options::default();
     Options {
         fontdb,
         font_family,
         image_href_resolver,
-        ..Options::default()
+        default_size: Size::from_wh(size::DEFAULT.0, size::DEFAULT.1)
+            .unwrap_or(defaults.default_size),
+        ..defaults
     }
 }
 
 /// A drawing inside, in which there are no more pictures.
 fn nested(data: &[u8]) -> Option<ImageKind> {
     let text = document::text(data).ok()?;
-    let tree = document::tree(&document::parse(&text).ok()?, &with(closed())).ok()?;
+    let document = document::parse(&text).ok()?;
+    document::weigh(&document, Inside::Nothing, &Steps::new()).ok()?;
+    let tree = document::tree(&document, &with(closed())).ok()?;
     Some(ImageKind::SVG(tree))
 }
 
 /// A picture of any other format as PNG, which `resvg` reads.
-fn raster(data: &[u8], limits: &Limits, left: &AtomicU64) -> Result<Vec<u8>> {
+fn raster(data: &[u8], limits: &Limits, left: &AtomicU64, most: u64) -> Result<Vec<u8>> {
     let mut codecs = crate::ALL.iter();
     let codec = codecs.find(|codec| codec.name() != NAME && codec.sniff(data));
     let codec = codec.ok_or(Error::UnknownFormat)?;
@@ -71,7 +82,7 @@ fn raster(data: &[u8], limits: &Limits, left: &AtomicU64) -> Result<Vec<u8>> {
         return Err(Error::Limit {
             name: "pixels",
             value: info.pixels(),
-            limit: PIXELS,
+            limit: most,
         });
     }
     let how = Decode {

@@ -6,10 +6,19 @@ use andon_pixels::{
 
 use crate::drawn;
 
+mod css;
 mod document;
 mod draw;
+mod filters;
 mod fonts;
 mod images;
+mod markup;
+mod numbers;
+mod outline;
+mod references;
+mod size;
+mod steps;
+mod strokes;
 mod weigh;
 
 pub use fonts::Fonts;
@@ -36,7 +45,7 @@ impl Codec for Svg {
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
-        let (width, height) = document::size(bytes)?;
+        let (width, height) = size::size(bytes)?;
         Ok(Info {
             alpha: true,
             lossless: true,

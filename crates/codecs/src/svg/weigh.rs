@@ -1,144 +1,492 @@
-//! How much work a drawing is, before it is drawn: `resvg` cannot be interrupted.
+//! How much work and memory a drawing is, before it is drawn: `resvg` cannot be interrupted.
+//!
+//! The tree is gone through as `resvg` goes through it, at the scale at which it is drawn, with the layers that it would
+//! allocate. What is repeated is gone through each time.
 
-use resvg::usvg::filter::Kind;
-use resvg::usvg::{Group, ImageKind, Node, Paint, Tree};
+use resvg::tiny_skia::{PathSegment, Transform};
+use resvg::usvg::{ClipPath, Group, Image, ImageKind, Mask, Node, Paint, Path, Pattern, Tree};
 
-/// Work that is left, in pixels that are touched.
+use super::{filters, strokes};
+
+/// Why a drawing is refused.
+#[derive(Debug, PartialEq)]
+pub(super) enum Refused {
+    /// More work than the budget.
+    Work,
+    /// More memory at once than was planned.
+    Memory(u64),
+    /// It has a number that `resvg` cannot compute with.
+    Number,
+}
+
+pub(super) type Weighed = Result<(), Refused>;
+
+/// What a drawing may come to.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    left: u64,
-    /// Pixels of the whole picture.
-    canvas: u64,
-    /// Pixels of a square whose sides are one unit.
-    unit: f64,
+    /// In ns.
+    pub(super) work: f64,
+    /// In bytes of layers beside the picture.
+    pub(super) memory: f64,
 }
 
-/// More than the budget.
-pub(super) struct TooMuch;
-
-type Weighed = Result<(), TooMuch>;
-
-/// What a path or a group costs however small it is.
-const LEAST: u64 = 500;
-
-/// What a point of an outline costs.
-const POINT: u64 = 100;
-
-/// Refuses a drawing that touches more pixels than `most`, drawn on a canvas of `canvas` pixels.
-pub(super) fn weigh(tree: &Tree, canvas: u64, most: u64) -> Weighed {
-    let size = tree.size();
-    let unit = canvas as f64 / (f64::from(size.width()) * f64::from(size.height()));
-    let left = most;
-    Budget { left, canvas, unit }.group(tree.root())
+/// Refuses a drawing that comes to more than the budget on a canvas of this size.
+pub(super) fn weigh(tree: &Tree, at: Transform, canvas: (u32, u32), most: Budget) -> Weighed {
+    let canvas = Canvas::root(f64::from(canvas.0), f64::from(canvas.1));
+    Weighing::new(most).children(tree.root(), at, canvas)
 }
 
-impl Budget {
-    fn spend(&mut self, work: u64) -> Weighed {
-        self.left = self.left.checked_sub(work).ok_or(TooMuch)?;
+/// Something that is drawn on.
+#[derive(Clone, Copy)]
+pub(super) struct Canvas {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// Left, top, right and bottom of what layers are cut to.
+    most: [f64; 4],
+}
+
+impl Canvas {
+    /// Layers reach to five times the sides of the picture.
+    fn root(width: f64, height: f64) -> Self {
+        let most = [-2.0 * width, -2.0 * height, 3.0 * width, 3.0 * height];
+        Self {
+            width,
+            height,
+            most,
+        }
+    }
+
+    /// Another one, the layers on which are cut like those on this one.
+    fn sized(self, width: f64, height: f64) -> Self {
+        Self {
+            width,
+            height,
+            ..self
+        }
+    }
+
+    /// Nothing on it is larger than itself.
+    pub(super) fn alone(width: f64, height: f64) -> Self {
+        Self {
+            width,
+            height,
+            most: [0.0, 0.0, width, height],
+        }
+    }
+
+    pub(super) fn area(self) -> f64 {
+        self.width * self.height
+    }
+
+    /// Px within left, top, right and bottom, if these are wider.
+    fn area_within(self, [left, top, right, bottom]: [f64; 4], wider: f64) -> f64 {
+        let side = |from: f64, to: f64, most: f64| (to + wider).min(most) - (from - wider).max(0.0);
+        let width = side(left, right, self.width);
+        let height = side(top, bottom, self.height);
+        (width + 1.0).max(0.0) * (height + 1.0).max(0.0)
+    }
+}
+
+/// In px: what `resvg` computes with as `i32`, with room for sums. Beyond that it reads and writes outside of pictures, which
+/// ends the process: it panics once more while the first panic is being cleaned up.
+pub(super) const FARTHEST: f64 = 1e8;
+
+/// Left, top, right and bottom in whole px.
+pub(super) fn bounds(
+    rect: resvg::usvg::NonZeroRect,
+    at: Transform,
+) -> Option<Result<[f64; 4], Refused>> {
+    let rect = rect.transform(at)?;
+    let (x, y) = (f64::from(rect.x()).floor(), f64::from(rect.y()).floor());
+    let [right, bottom] = [
+        x + f64::from(rect.width()).ceil().max(1.0),
+        y + f64::from(rect.height()).ceil().max(1.0),
+    ];
+    let all = [x, y, right, bottom];
+    let near = all.iter().all(|side| side.abs() < FARTHEST);
+    Some(if near { Ok(all) } else { Err(Refused::Number) })
+}
+
+/// A budget that is being spent.
+pub(super) struct Weighing {
+    /// Work that is left, in ns.
+    work: f64,
+    /// Bytes that are allocated now, and that may be.
+    live: f64,
+    memory: f64,
+}
+
+/// What a node costs however small it is, in ns.
+const NODE: f64 = 400.0;
+
+/// What clearing a layer and composing it with another costs for each px, in ns.
+const LAYER: f64 = 10.0;
+
+/// Bytes of a px.
+const PIXEL: f64 = 4.0;
+
+impl Weighing {
+    fn new(most: Budget) -> Self {
+        Self {
+            work: most.work,
+            live: 0.0,
+            memory: most.memory,
+        }
+    }
+
+    pub(super) fn spend(&mut self, nanos: f64) -> Weighed {
+        self.work -= nanos;
+        // A number that is none is too much as well.
+        if self.work >= 0.0 {
+            Ok(())
+        } else {
+            Err(Refused::Work)
+        }
+    }
+
+    /// Runs with so many more bytes allocated.
+    pub(super) fn holding(
+        &mut self,
+        bytes: f64,
+        run: impl FnOnce(&mut Self) -> Weighed,
+    ) -> Weighed {
+        self.live += bytes;
+        if self.live > self.memory || self.live.is_nan() {
+            return Err(Refused::Memory(self.live as u64));
+        }
+        run(self)?;
+        self.live -= bytes;
         Ok(())
     }
 
-    /// A layer as large as the picture, of which a group needs a few.
-    fn layers(&mut self, count: u64) -> Weighed {
-        self.spend(count.saturating_mul(self.canvas))
+    pub(super) fn children(&mut self, group: &Group, at: Transform, on: Canvas) -> Weighed {
+        group.children().iter().try_for_each(|node| match node {
+            Node::Group(group) => self.group(group, at, on),
+            Node::Path(path) => self.path(path, at, on),
+            Node::Image(image) => self.image(image, at, on),
+            Node::Text(text) => self.group(text.flattened(), at, on),
+        })
     }
 
-    fn group(&mut self, group: &Group) -> Weighed {
-        self.spend(LEAST)?;
-        if group.should_isolate() {
-            self.layers(2)?;
+    fn group(&mut self, group: &Group, at: Transform, on: Canvas) -> Weighed {
+        self.spend(NODE)?;
+        let at = at.pre_concat(group.transform());
+        if !group.should_isolate() {
+            return self.children(group, at, on);
         }
-        if let Some(clip) = group.clip_path() {
-            self.layers(2)?;
-            self.group(clip.root())?;
-            if let Some(clip) = clip.clip_path() {
-                self.layers(2)?;
-                self.group(clip.root())?;
+        let Some(layer) = bounds(group.layer_bounding_box(), at) else {
+            return Ok(());
+        };
+        let [left, top, right, bottom] = match layer {
+            Ok(layer) => layer,
+            // Without filters it is cut, wherever it is.
+            Err(_) if group.filters().is_empty() => on.most,
+            Err(refused) => return Err(refused),
+        };
+        let (left, top) = ((left - 2.0).max(on.most[0]), (top - 2.0).max(on.most[1]));
+        let (right, bottom) = (
+            (right + 2.0).min(on.most[2]),
+            (bottom + 2.0).min(on.most[3]),
+        );
+        if left >= right || top >= bottom {
+            return Ok(());
+        }
+        let on = on.sized(right - left, bottom - top);
+        let at = Transform::from_translate(-left as f32, -top as f32).pre_concat(at);
+        self.spend(LAYER * on.area())?;
+        self.holding(PIXEL * on.area(), |this| {
+            this.children(group, at, on)?;
+            for filter in group.filters() {
+                filters::weigh(this, filter, at, on)?;
             }
-        }
-        let mut mask = group.mask();
-        while let Some(inner) = mask {
-            self.layers(3)?;
-            self.group(inner.root())?;
-            mask = inner.mask();
-        }
-        for filter in group.filters() {
-            let (rect, transform) = (filter.rect(), group.abs_transform());
-            let (x, y) = transform.get_scale();
-            let area = [rect.width(), rect.height(), x, y]
-                .map(f64::from)
-                .iter()
-                .product::<f64>();
-            // Five times the picture's sides is where they end.
-            let region = ((area * self.unit) as u64).clamp(1, 25 * self.canvas);
-            for primitive in filter.primitives() {
-                let touches = match primitive.kind() {
-                    Kind::Turbulence(turbulence) => {
-                        30 * u64::from(turbulence.num_octaves()).saturating_add(1)
-                    }
-                    Kind::ConvolveMatrix(convolve) => {
-                        let matrix = convolve.matrix();
-                        10 + 5 * u64::from(matrix.columns()) * u64::from(matrix.rows())
-                    }
-                    Kind::Morphology(morphology) => {
-                        let radius = morphology.radius_x().get().max(morphology.radius_y().get());
-                        10 + (f64::from(radius) * 4.0) as u64
-                    }
-                    Kind::Image(image) => {
-                        self.group(image.root())?;
-                        10
-                    }
-                    Kind::GaussianBlur(_) | Kind::DropShadow(_) => 60,
-                    _ => 15,
-                };
-                self.spend(region.saturating_mul(touches))?;
+            if let Some(clip) = group.clip_path() {
+                this.clip(clip, at, on)?;
             }
-        }
-        group.children().iter().try_for_each(|node| self.node(node))
+            if let Some(mask) = group.mask() {
+                this.mask(mask, at, on)?;
+            }
+            Ok(())
+        })
     }
 
-    fn node(&mut self, node: &Node) -> Weighed {
-        match node {
-            Node::Group(group) => self.group(group),
-            Node::Path(path) => {
-                let points = path.data().points().len() as u64;
-                self.spend(LEAST + points.saturating_mul(POINT) + self.canvas / 2)?;
-                let fill = path.fill().map(|fill| fill.paint());
-                let stroke = path.stroke();
-                if stroke.is_some_and(|stroke| stroke.dasharray().is_some()) {
-                    self.dashes(path)?;
+    /// A clip path, and those that clip it, are drawn one after the other, while all layers are kept.
+    fn clip(&mut self, clip: &ClipPath, at: Transform, on: Canvas) -> Weighed {
+        self.spend(NODE + LAYER * on.area())?;
+        self.holding((PIXEL + 1.0) * on.area(), |this| {
+            this.clipped(clip.root(), at.pre_concat(clip.transform()), on)?;
+            clip.clip_path()
+                .map_or(Ok(()), |clip| this.clip(clip, at, on))
+        })
+    }
+
+    /// What a clip path shows: only fills count, and only clip paths of groups.
+    fn clipped(&mut self, group: &Group, at: Transform, on: Canvas) -> Weighed {
+        for node in group.children() {
+            match node {
+                Node::Path(path) => self.path(path, at, on)?,
+                Node::Text(text) => self.clipped(text.flattened(), at, on)?,
+                Node::Group(group) => {
+                    self.spend(NODE)?;
+                    let at = at.pre_concat(group.transform());
+                    let Some(clip) = group.clip_path() else {
+                        self.clipped(group, at, on)?;
+                        continue;
+                    };
+                    self.spend(LAYER * on.area())?;
+                    self.holding(PIXEL * on.area(), |this| {
+                        this.clipped(group, at, on)?;
+                        this.clip(clip, at, on)
+                    })?;
                 }
-                let paints = fill.into_iter().chain(stroke.map(|stroke| stroke.paint()));
-                for paint in paints {
-                    if let Paint::Pattern(pattern) = paint {
-                        self.layers(1)?;
-                        self.group(pattern.root())?;
-                    }
-                }
+                Node::Image(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn mask(&mut self, mask: &Mask, at: Transform, on: Canvas) -> Weighed {
+        if let Some(Err(refused)) = bounds(mask.rect(), at) {
+            return Err(refused);
+        }
+        self.spend(NODE + 2.0 * LAYER * on.area())?;
+        self.holding((PIXEL + 1.0) * on.area(), |this| {
+            this.children(mask.root(), at, on)?;
+            mask.mask().map_or(Ok(()), |mask| this.mask(mask, at, on))
+        })
+    }
+
+    fn image(&mut self, image: &Image, at: Transform, on: Canvas) -> Weighed {
+        self.spend(NODE)?;
+        match image.kind() {
+            ImageKind::SVG(tree) => {
+                self.spend(LAYER * on.area())?;
+                let inner = Canvas::root(on.width, on.height);
+                self.holding(PIXEL * on.area(), |this| {
+                    this.children(tree.root(), at, inner)
+                })
+            }
+            _ => {
+                // It is unpacked each time, and drawn with the dearest of filters. Its memory is planned with the file's.
+                let size = image.size();
+                let pixels = f64::from(size.width()) * f64::from(size.height());
+                let drawn = size.to_rect(0.0, 0.0).and_then(|rect| rect.transform(at));
+                let drawn = drawn.map_or(0.0, |rect| {
+                    let sides = [rect.left(), rect.top(), rect.right(), rect.bottom()];
+                    on.area_within(sides.map(f64::from), 0.0)
+                });
+                self.spend(UNPACK * pixels + BICUBIC * drawn)
+            }
+        }
+    }
+
+    fn path(&mut self, path: &Path, at: Transform, on: Canvas) -> Weighed {
+        self.spend(NODE)?;
+        if !path.is_visible() {
+            return Ok(());
+        }
+        let outline = Outline::of(path, at, on);
+        // Joins stick out farther than the sides of a stroke.
+        let stroke = path.stroke().map_or(0.0, |stroke| {
+            f64::from(stroke.width().get()) * f64::from(stroke.miterlimit().get()).max(2.0)
+        });
+        if outline.farthest(stroke * largest_scale(at)) > FARTHEST {
+            return Err(Refused::Number);
+        }
+        if let Some(fill) = path.fill() {
+            let shade = shade(fill.paint(), fill.opacity().get());
+            self.spend(outline.filled(0.0) + shade * outline.area(0.0))?;
+            self.pattern(fill.paint(), at, on)?;
+        }
+        if let Some(stroke) = path.stroke() {
+            let width = f64::from(stroke.width().get());
+            let scale = largest_scale(at);
+            let dashes = stroke
+                .dasharray()
+                .map_or(0.0, |dashes| outline.dashes(dashes));
+            let wide = width * scale * f64::from(stroke.miterlimit().get()).clamp(1.0, 10.0);
+            let shade = shade(stroke.paint(), stroke.opacity().get());
+            // Nothing beside the line is painted.
+            let painted = (outline.length * scale + wide) * (wide + 2.0);
+            self.spend(outline.stroked(wide) + DASH * dashes)?;
+            self.spend(shade * outline.area(wide).min(painted))?;
+            self.spend(outline.curves)?;
+            if width * scale > WIDE && outline.curves > 0.0 {
+                self.spend(WIDE_CURVE * outline.points)?;
+            }
+            self.holding(DASH_BYTES * dashes + STROKE_BYTES * outline.points, |_| {
                 Ok(())
-            }
-            Node::Image(image) => {
-                self.layers(3)?;
-                match image.kind() {
-                    ImageKind::SVG(tree) => self.group(tree.root()),
-                    _ => Ok(()),
-                }
-            }
-            Node::Text(text) => self.group(text.flattened()),
+            })?;
+            self.pattern(stroke.paint(), at, on)?;
         }
+        Ok(())
+    }
+
+    /// What a pattern paints with is drawn once for each path.
+    fn pattern(&mut self, paint: &Paint, at: Transform, on: Canvas) -> Weighed {
+        let Paint::Pattern(pattern) = paint else {
+            return Ok(());
+        };
+        let (width, height, at) = tile(pattern, at);
+        let tile = on.sized(width, height);
+        self.spend(NODE + LAYER * tile.area())?;
+        self.holding(PIXEL * tile.area(), |this| {
+            this.children(pattern.root(), at, tile)
+        })
+    }
+}
+
+/// How large one tile of a pattern is, and how it is drawn.
+fn tile(pattern: &Pattern, at: Transform) -> (f64, f64, Transform) {
+    let (x, y) = at.pre_concat(pattern.transform()).get_scale();
+    let (width, height) = (pattern.rect().width() * x, pattern.rect().height() * y);
+    (
+        f64::from(width).round(),
+        f64::from(height).round(),
+        Transform::from_scale(x, y),
+    )
+}
+
+/// No transformed length is longer than this times the length.
+fn largest_scale(at: Transform) -> f64 {
+    let row = |a: f32, b: f32| f64::from(a).hypot(f64::from(b));
+    row(at.sx, at.kx).hypot(row(at.ky, at.sy))
+}
+
+/// What painting a px costs, in ns.
+fn shade(paint: &Paint, opacity: f32) -> f64 {
+    match paint {
+        Paint::Color(_) if opacity == 1.0 => 0.7,
+        Paint::Color(_) => 3.5,
+        Paint::LinearGradient(_) => 12.0,
+        Paint::RadialGradient(_) => 14.0,
+        Paint::Pattern(_) => BICUBIC,
+    }
+}
+
+/// Sampling a pattern or image costs so much for each px, in ns.
+const BICUBIC: f64 = 60.0;
+
+/// Unpacking a raster image, in ns for each of its px.
+const UNPACK: f64 = 25.0;
+
+/// What one point of an outline costs, and one line of samples that an edge crosses, of which there are four to a px; in ns.
+const POINT: f64 = 100.0;
+const CROSSING: f64 = 5.0;
+
+/// What a point becomes where an outline is stroked: points of joins, of caps and of both sides of a curve.
+const STROKED: f64 = 20.0;
+
+/// In px: of a wider stroke the sides of a curve are cut into as many pieces as may be, each of which costs so much in ns.
+const WIDE: f64 = 2e5;
+const WIDE_CURVE: f64 = 7e7;
+
+/// What a dash costs, in ns, and in bytes.
+const DASH: f64 = 2000.0;
+const DASH_BYTES: f64 = 400.0;
+
+/// Bytes of the outline of a stroke for each point.
+const STROKE_BYTES: f64 = 400.0;
+
+/// What is to be known of a path's outline.
+struct Outline {
+    points: f64,
+    /// What stroking its curves takes, in ns, at this scale.
+    curves: f64,
+    /// Length of its control polygon, in units of its own.
+    length: f64,
+    /// Lines of px that its edges cross.
+    crossed: f64,
+    /// Left, top, right and bottom on the canvas.
+    bounds: [f64; 4],
+    on: Canvas,
+}
+
+impl Outline {
+    fn of(path: &Path, at: Transform, on: Canvas) -> Self {
+        let (ky, sy) = (f64::from(at.ky), f64::from(at.sy));
+        let scale = largest_scale(at);
+        let (mut last, mut first) = ((0.0, 0.0), (0.0, 0.0));
+        let mut outline = Self {
+            points: 0.0,
+            curves: 0.0,
+            length: 0.0,
+            crossed: 0.0,
+            // It is drawn nowhere.
+            bounds: [0.0; 4],
+            on,
+        };
+        let line_to = |outline: &mut Self, last: &mut (f64, f64), to: (f64, f64)| {
+            let (x, y) = (to.0 - last.0, to.1 - last.1);
+            outline.points += 1.0;
+            outline.length += x.hypot(y);
+            outline.crossed += (x * ky + y * sy).abs().min(on.height);
+            *last = to;
+        };
+        for segment in path.data().segments() {
+            let pair = |point: resvg::tiny_skia::Point| (f64::from(point.x), f64::from(point.y));
+            match segment {
+                PathSegment::MoveTo(point) => {
+                    first = pair(point);
+                    last = first;
+                    outline.points += 1.0;
+                }
+                PathSegment::LineTo(point) => line_to(&mut outline, &mut last, pair(point)),
+                PathSegment::QuadTo(a, b) => {
+                    let before = outline.length;
+                    line_to(&mut outline, &mut last, pair(a));
+                    line_to(&mut outline, &mut last, pair(b));
+                    outline.curves += strokes::curve((outline.length - before) * scale);
+                }
+                PathSegment::CubicTo(a, b, c) => {
+                    let before = outline.length;
+                    line_to(&mut outline, &mut last, pair(a));
+                    line_to(&mut outline, &mut last, pair(b));
+                    line_to(&mut outline, &mut last, pair(c));
+                    outline.curves += strokes::curve((outline.length - before) * scale);
+                }
+                PathSegment::Close => line_to(&mut outline, &mut last, first),
+            }
+        }
+        if let Some(bounds) = path.data().bounds().transform(at) {
+            outline.bounds =
+                [bounds.left(), bounds.top(), bounds.right(), bounds.bottom()].map(f64::from);
+        }
+        outline
+    }
+
+    /// How far its sides are from the canvas's corner, if they are wider.
+    fn farthest(&self, wider: f64) -> f64 {
+        self.bounds
+            .iter()
+            .fold(0.0, |far: f64, side| far.max(side.abs()))
+            + wider
+    }
+
+    /// Px of the canvas within its bounds, if these are wider.
+    fn area(&self, wider: f64) -> f64 {
+        self.on.area_within(self.bounds, wider)
+    }
+
+    fn filled(&self, wider: f64) -> f64 {
+        let [_, top, _, bottom] = self.bounds;
+        let lines = (bottom - top + 2.0 * wider).min(self.on.height).max(0.0);
+        POINT * self.points + CROSSING * 4.0 * (self.crossed + lines)
+    }
+
+    /// Each point becomes several, and each line has two sides and ends.
+    fn stroked(&self, wide: f64) -> f64 {
+        let crossed = 2.0 * self.crossed + 4.0 * self.points * wide.min(self.on.height);
+        STROKED * POINT * self.points + CROSSING * 4.0 * crossed + self.filled(wide)
     }
 
     /// Each dash is an outline of its own.
-    fn dashes(&mut self, path: &resvg::usvg::Path) -> Weighed {
-        let Some(dashes) = path.stroke().and_then(|stroke| stroke.dasharray()) else {
-            return Ok(());
-        };
-        let period = dashes.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        let bounds = path.data().bounds();
-        // No outline is much longer than its points times the diagonal.
-        let diagonal = bounds.width().hypot(bounds.height());
-        let count = f64::from(diagonal) / f64::from(period)
-            * path.data().points().len() as f64
-            * dashes.len() as f64;
-        self.spend((count * 10.0 * POINT as f64).min(u64::MAX as f64) as u64)
+    fn dashes(&self, dashes: &[f32]) -> f64 {
+        let period = f64::from(dashes.iter().sum::<f32>());
+        let count = self.length / period * dashes.len() as f64;
+        if count.is_finite() {
+            count + self.points
+        } else {
+            f64::INFINITY
+        }
     }
 }

@@ -41,7 +41,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_pixels::{Cores, Cost, Decoded, Plan, SharedPeak, Task, buffers};
+use andon_pixels::{Cores, Cost, Decoded, Plan, STACK, SharedPeak, Task, buffers};
 use tokio::sync::oneshot;
 
 use self::calibration::Calibration;
@@ -421,6 +421,7 @@ impl Pool {
         let (starting, started) = sync_channel(1);
         thread::Builder::new()
             .name(format!("pixel-{number}"))
+            .stack_size(STACK)
             .spawn(move || {
                 priority::yield_to_replies(NICENESS);
                 let restricted = match mode {

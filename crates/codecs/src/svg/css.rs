@@ -1,0 +1,229 @@
+//! Style sheets: which references they give to which elements, and what they cost to apply.
+//!
+//! They are read and matched by the library that `usvg` uses, so that what matches here matches there. That library
+//! counts lines from the beginning for every error that it passes over, clones a block for every selector before it, and
+//! tries every ancestor for every descendant combinator: each has its bound here.
+
+use andon_pixels::Result;
+use resvg::usvg::roxmltree::Node;
+use simplecss::{AttributeOperator, Declaration, DeclarationTokenizer, PseudoClass, StyleSheet};
+
+use super::document::unsupported;
+use super::steps::Steps;
+
+/// Bytes that are looked at to tell in which lines errors are.
+const SCANNED: u64 = 400_000_000;
+
+/// Declarations of all rules, where a block belongs to each selector before it.
+const DECLARATIONS: usize = 300_000;
+
+/// Comments, which are skipped recursively.
+const COMMENTS: usize = 1000;
+
+/// The style sheets of a document, joined.
+pub(super) struct Css<'a> {
+    sheet: StyleSheet<'a>,
+    steps: &'a Steps,
+}
+
+impl<'a> Css<'a> {
+    /// Reads every `style` element below `root`.
+    pub(super) fn of(root: Node<'a, 'a>, steps: &'a Steps) -> Result<Self> {
+        let mut sheet = StyleSheet::new();
+        let (mut scanned, mut declarations, mut comments) = (0, 0, 0);
+        for node in root.descendants().filter(|node| node.has_tag_name("style")) {
+            let css = matches!(node.attribute("type"), Some("text/css") | None);
+            let Some(text) = node.text().filter(|_| css) else {
+                continue;
+            };
+            scanned += scan(text);
+            declarations += cloned(text);
+            comments += memchr::memmem::find_iter(text.as_bytes(), b"/*").count();
+            if scanned > SCANNED || declarations > DECLARATIONS || comments > COMMENTS {
+                return Err(unsupported(
+                    "style sheets that take too long to read".to_owned(),
+                ));
+            }
+            sheet.parse_more(text);
+        }
+        Ok(Self { sheet, steps })
+    }
+
+    /// Calls `with` with every declaration that applies to the element, the weightiest last, and returns how many steps
+    /// that took.
+    pub(super) fn apply(
+        &self,
+        node: Node<'a, 'a>,
+        mut with: impl FnMut(&Declaration<'a>),
+    ) -> Result<u64> {
+        let before = self.steps.left();
+        for rule in &self.sheet.rules {
+            self.steps.spend(1, SELECTORS)?;
+            let element = Matching {
+                node,
+                steps: self.steps,
+            };
+            if rule.selector.matches(&element) {
+                self.steps
+                    .spend(WRITTEN * rule.declarations.len() as u64, SELECTORS)?;
+                rule.declarations.iter().for_each(&mut with);
+            }
+            if self.steps.left() == 0 {
+                self.steps.spend(1, SELECTORS)?;
+            }
+        }
+        if let Some(text) = node.attribute("style") {
+            // In it, too, errors are found by counting from its beginning.
+            self.steps.spend(scan(text) / 4, STYLES)?;
+            for declaration in DeclarationTokenizer::from(text) {
+                self.steps.spend(WRITTEN, STYLES)?;
+                with(&declaration);
+            }
+        }
+        Ok(before - self.steps.left())
+    }
+}
+
+const SELECTORS: &str = "selectors of style sheets";
+const STYLES: &str = "style attributes";
+
+/// Steps for one declaration that is copied to an element and compared with its others.
+const WRITTEN: u64 = 15;
+
+/// Bytes that are passed to tell in which line each possible error is: all from the beginning of its line, and those of
+/// lines before it, which are faster.
+fn scan(text: &str) -> u64 {
+    let mut line = 0;
+    let mut total = 0_u64;
+    let mut before = b' ';
+    for (at, byte) in text.bytes().enumerate() {
+        let fails = match byte {
+            b'\n' => {
+                line = at;
+                before.is_ascii_digit()
+            }
+            b' ' | b'\t' | b'\r' => before.is_ascii_digit(),
+            // Letters, what begins a comment, what is part of names, and of data in base 64.
+            b'/' | b'-' | b'_' | b'=' => false,
+            byte => byte.is_ascii_punctuation(),
+        };
+        if fails {
+            total += (at - line) as u64 + at as u64 / 8;
+        }
+        before = byte;
+    }
+    total
+}
+
+/// How many declarations the rules of a text hold, no fewer than there are. A block is cloned for each selector before it.
+fn cloned(text: &str) -> usize {
+    let count = |part: &str, of: u8| memchr::memchr_iter(of, part.as_bytes()).count();
+    let mut parts = text.split('{');
+    let mut selectors = parts.next().map_or(0, |part| count(part, b',') + 1);
+    let (mut total, mut most, mut all) = (0_usize, selectors, 0_usize);
+    for part in parts {
+        let declarations = count(part, b':');
+        all += declarations;
+        total = total.saturating_add(selectors.saturating_mul(declarations));
+        selectors = count(part, b',') + 1;
+        most = most.max(selectors);
+    }
+    // Where a brace is within a comment or a string, a block may be longer than it seems.
+    total.max(most.saturating_mul(all) / 4)
+}
+
+/// An element that counts what is asked of it. When no steps are left it matches nothing, which ends every search.
+struct Matching<'a> {
+    node: Node<'a, 'a>,
+    steps: &'a Steps,
+}
+
+impl<'a> Matching<'a> {
+    fn at(&self, node: Node<'a, 'a>) -> Self {
+        Self {
+            node,
+            steps: self.steps,
+        }
+    }
+
+    /// The element before this one. Comments and texts between them take steps, too.
+    fn before(&self) -> Option<Node<'a, 'a>> {
+        let mut siblings = self.node.prev_siblings().skip(1);
+        let wanted = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);
+        siblings.find(wanted).filter(Node::is_element)
+    }
+}
+
+impl simplecss::Element for Matching<'_> {
+    fn parent_element(&self) -> Option<Self> {
+        let parent = self.steps.take(1).then(|| self.node.parent_element());
+        parent.flatten().map(|node| self.at(node))
+    }
+
+    fn prev_sibling_element(&self) -> Option<Self> {
+        let before = self.steps.take(1).then(|| self.before());
+        before.flatten().map(|node| self.at(node))
+    }
+
+    fn has_local_name(&self, name: &str) -> bool {
+        self.steps.take(1) && self.node.tag_name().name() == name
+    }
+
+    fn attribute_matches(&self, name: &str, operator: AttributeOperator<'_>) -> bool {
+        let value = self.node.attribute(name);
+        let steps = 1 + self.node.attributes().len() + value.map_or(0, str::len) / 3;
+        self.steps.take(steps as u64) && value.is_some_and(|value| operator.matches(value))
+    }
+
+    fn pseudo_class_matches(&self, class: PseudoClass<'_>) -> bool {
+        self.steps.take(1) && matches!(class, PseudoClass::FirstChild) && self.before().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resvg::usvg::roxmltree::Document;
+
+    use super::*;
+
+    /// Reads a style sheet and applies it to the innermost of 180 groups.
+    fn applied(sheet: &str) -> Result<u64> {
+        let (open, close) = ("<g>".repeat(180), "</g>".repeat(180));
+        let text = format!("<svg><style>{sheet}</style>{open}<rect/>{close}</svg>");
+        let document = Document::parse(&text).expect("a document");
+        let steps = Steps::new();
+        let css = Css::of(document.root_element(), &steps)?;
+        let inner = document
+            .descendants()
+            .filter(|node| node.has_tag_name("rect"));
+        css.apply(inner.last().expect("an element"), |_| ())
+    }
+
+    #[test]
+    fn selectors_are_matched_within_a_budget() {
+        assert!(applied("g g rect{fill:red}").is_ok());
+        assert!(applied("q g g rect{fill:red}").is_ok());
+        let error = applied("q g g g g g rect{fill:red}").unwrap_err();
+        assert!(error.to_string().contains("selectors"), "{error}");
+    }
+
+    #[test]
+    fn blocks_are_counted_for_each_selector() {
+        assert_eq!(cloned("a,b{c:d;e:f}g{h:i}"), 5);
+        let hidden = format!(
+            "{}a{{x:y;/*{{*/{}}}",
+            "a,".repeat(3000),
+            "b:c;".repeat(3000)
+        );
+        assert!(cloned(&hidden) > DECLARATIONS);
+        assert!(
+            applied(&format!(
+                "{}a{{{}}}",
+                "a,".repeat(1000),
+                "b:c;".repeat(1000)
+            ))
+            .is_err()
+        );
+        assert!(applied(&format!("a{}b{{c:d}}", "/**/".repeat(2000))).is_err());
+    }
+}

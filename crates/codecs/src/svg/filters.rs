@@ -1,0 +1,127 @@
+//! What a filter costs: every primitive at the size of the layer that it works on, and every result kept to the end.
+
+use resvg::tiny_skia::Transform;
+use resvg::usvg::filter::{Filter, Kind, TransferFunction};
+
+use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
+
+/// What every primitive costs for each px, in ns: copies of what goes in, other spaces of colour, and clearing.
+const PRIMITIVE: f64 = 40.0;
+
+/// Bytes for each px of a result, all of which are kept, and of what a primitive holds while it runs: copies of its inputs,
+/// or of one and a buffer of floating point numbers.
+const RESULT: f64 = 4.0;
+const RUNNING: f64 = 14.0;
+
+/// Spends what a filter on a layer costs.
+pub(super) fn weigh(
+    weighing: &mut Weighing,
+    filter: &Filter,
+    at: Transform,
+    on: Canvas,
+) -> Weighed {
+    if let Some(Err(refused)) = bounds(filter.rect(), at) {
+        return Err(refused);
+    }
+    let rect = filter.rect();
+    let far = [rect.left(), rect.top(), rect.right(), rect.bottom()];
+    let far = far
+        .into_iter()
+        .fold(0.0, |far: f32, side| far.max(side.abs()));
+    let kept = RESULT * filter.primitives().len() as f64;
+    weighing.holding((kept + RUNNING) * on.area(), |weighing| {
+        for primitive in filter.primitives() {
+            if let Some(Err(refused)) = bounds(primitive.rect(), at) {
+                return Err(refused);
+            }
+            weighing.spend((PRIMITIVE + nanos(primitive.kind(), at, on, far)?) * on.area())?;
+            if let Kind::Image(image) = primitive.kind() {
+                let (x, y) = at.get_scale();
+                let inner = Canvas::alone(on.width, on.height);
+                weighing.children(image.root(), Transform::from_scale(x, y), inner)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What a primitive costs for each px of its layer, in ns.
+fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refused> {
+    let (x, y) = at.get_scale();
+    let scaled = |dx: f32, dy: f32| (dx * x, dy * y);
+    let near = |(dx, dy): (f32, f32)| match f64::from(dx.abs().max(dy.abs())) < FARTHEST {
+        true => Ok(()),
+        false => Err(Refused::Number),
+    };
+    Ok(match kind {
+        Kind::Turbulence(turbulence) => {
+            let frequency = turbulence
+                .base_frequency_x()
+                .get()
+                .max(turbulence.base_frequency_y().get());
+            // Coordinates double with every octave, and are `i32` in the end.
+            let doubled = 2_f32.powf(turbulence.num_octaves() as f32);
+            near((far * frequency * doubled, 0.0))?;
+            160.0 * f64::from(turbulence.num_octaves()) + 40.0
+        }
+        Kind::ConvolveMatrix(convolve) => {
+            let (columns, rows) = (
+                f64::from(convolve.matrix().columns()),
+                f64::from(convolve.matrix().rows()),
+            );
+            // A px beyond the sides is looked for side by side.
+            let around = 1.0 + columns / on.width + rows / on.height;
+            1.5 * columns * rows * around
+        }
+        Kind::Morphology(morphology) => {
+            let (x, y) = scaled(morphology.radius_x().get(), morphology.radius_y().get());
+            let side =
+                |radius: f32, most: f64| (2.0 * f64::from(radius).ceil()).clamp(1.0, most.max(1.0));
+            // Every px looks at all within the radius.
+            side(x, on.width) * side(y, on.height)
+        }
+        Kind::GaussianBlur(blur) => {
+            let (x, y) = scaled(blur.std_dev_x().get(), blur.std_dev_y().get());
+            near((x, y))?;
+            blurred(x, y)
+        }
+        Kind::DropShadow(shadow) => {
+            near(scaled(shadow.dx(), shadow.dy()))?;
+            let (x, y) = scaled(shadow.std_dev_x().get(), shadow.std_dev_y().get());
+            near((x, y))?;
+            blurred(x, y) + 40.0
+        }
+        Kind::Offset(offset) => {
+            near(scaled(offset.dx(), offset.dy()))?;
+            5.0
+        }
+        Kind::DisplacementMap(map) => {
+            near(scaled(map.scale(), map.scale()))?;
+            20.0
+        }
+        Kind::ComponentTransfer(transfer) => {
+            let functions = [
+                transfer.func_r(),
+                transfer.func_g(),
+                transfer.func_b(),
+                transfer.func_a(),
+            ];
+            let is_power =
+                |function: &&&TransferFunction| matches!(function, TransferFunction::Gamma { .. });
+            20.0 + 40.0 * functions.iter().filter(is_power).count() as f64
+        }
+        Kind::DiffuseLighting(_) | Kind::SpecularLighting(_) => 150.0,
+        Kind::Tile(_) => 60.0,
+        Kind::Merge(merge) => 20.0 * merge.inputs().len() as f64,
+        Kind::ColorMatrix(_)
+        | Kind::Composite(_)
+        | Kind::Blend(_)
+        | Kind::Flood(_)
+        | Kind::Image(_) => 30.0,
+    })
+}
+
+/// What blurring a px costs, in ns: a little, by floating point numbers, or however far, by sums.
+fn blurred(x: f32, y: f32) -> f64 {
+    if x.max(y) < 2.0 { 450.0 } else { 160.0 }
+}

@@ -1,0 +1,599 @@
+//! The elements of a document as `usvg` reads them: with everything that `use` repeats, styles applied, and unknown
+//! elements left out with all that is in them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use andon_pixels::Result;
+use resvg::usvg::roxmltree::{Attribute, Document, Node};
+use svgtypes::{FilterValue, FilterValueListParser, FontShorthand, FuncIRI, IRI};
+
+use super::css::Css;
+use super::document::unsupported;
+use super::numbers::{self, Side};
+use super::size::FONT_SIZE;
+use super::steps::Steps;
+
+/// Elements, with everything that `use` repeats.
+pub(super) const ELEMENTS: usize = 50_000;
+
+/// Elements inside each other.
+pub(super) const DEPTH: usize = 200;
+
+const SVG: &str = "http://www.w3.org/2000/svg";
+const XLINK: &str = "http://www.w3.org/1999/xlink";
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// Every element that is read, in the order of the document.
+pub(super) struct Outline<'a> {
+    pub(super) elements: Vec<Element<'a>>,
+    /// Which element has this identifier.
+    pub(super) ids: HashMap<&'a str, usize>,
+    /// The identifiers that filters name, for those that are lists.
+    pub(super) lists: Vec<Vec<&'a str>>,
+}
+
+/// An element, once for each time that it is repeated.
+pub(super) struct Element<'a> {
+    pub(super) node: Node<'a, 'a>,
+    pub(super) tag: Tag,
+    pub(super) parent: usize,
+    /// The number of the first element that is not inside it.
+    pub(super) end: usize,
+    /// What it refers to, by [`Property`].
+    pub(super) refers: [Reference<'a>; 9],
+    /// The length of its attributes' values and of declarations that apply, in bytes.
+    pub(super) bytes: usize,
+    /// Attributes of it and of everything that it is in: properties are inherited by looking at all of them.
+    pub(super) above: usize,
+    /// Characters that stand in it, in a text.
+    pub(super) letters: usize,
+    /// The size of letters in it, in px.
+    font: f32,
+    /// No less than how much larger it is drawn than its numbers say.
+    pub(super) scale: f64,
+}
+
+/// What an attribute or a declaration refers to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Reference<'a> {
+    /// It is not there.
+    #[default]
+    Absent,
+    /// It is there and refers to nothing.
+    Nothing,
+    /// A colour.
+    Colour,
+    /// The paint of the element that this one is drawn for.
+    Context,
+    /// What the parent refers to.
+    Parent,
+    Id(&'a str),
+    /// One of [`Outline::lists`].
+    List(usize),
+}
+
+/// What may refer to another element.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Property {
+    Fill,
+    Stroke,
+    ClipPath,
+    Mask,
+    Filter,
+    MarkerStart,
+    MarkerMid,
+    MarkerEnd,
+    Href,
+}
+
+impl Property {
+    /// Those that children have from their parents.
+    pub(super) const INHERITED: [Self; 5] = [
+        Self::Fill,
+        Self::Stroke,
+        Self::MarkerStart,
+        Self::MarkerMid,
+        Self::MarkerEnd,
+    ];
+
+    /// Those that a child may ask for by the value `inherit`.
+    pub(super) const OWN: [Self; 3] = [Self::ClipPath, Self::Mask, Self::Filter];
+
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "fill" => Self::Fill,
+            "stroke" => Self::Stroke,
+            "clip-path" => Self::ClipPath,
+            "mask" => Self::Mask,
+            "filter" => Self::Filter,
+            "marker-start" => Self::MarkerStart,
+            "marker-mid" => Self::MarkerMid,
+            "marker-end" => Self::MarkerEnd,
+            _ => return None,
+        })
+    }
+}
+
+/// What an element is, as far as references and drawing go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Tag {
+    /// `svg`, `g`, `a`, `switch`: drawn if what is in it is.
+    Group,
+    Use,
+    Symbol,
+    Shape,
+    Image,
+    Text,
+    /// `tspan` and what becomes one.
+    Span,
+    TextPath,
+    Pattern,
+    Gradient,
+    ClipPath,
+    Mask,
+    Marker,
+    Filter,
+    FeImage,
+    /// Whatever else is read, and not drawn by itself.
+    Other,
+}
+
+impl Tag {
+    /// None: it is left out with all that is in it.
+    fn of(node: Node<'_, '_>) -> Option<Self> {
+        let tag = node.tag_name();
+        if !node.is_element() || !matches!(tag.namespace(), None | Some(SVG)) {
+            return None;
+        }
+        Some(match tag.name() {
+            "svg" | "g" | "a" | "switch" => Self::Group,
+            "use" => Self::Use,
+            "symbol" => Self::Symbol,
+            "circle" | "ellipse" | "line" | "path" | "polygon" | "polyline" | "rect" => Self::Shape,
+            "image" => Self::Image,
+            "text" => Self::Text,
+            "tspan" | "tref" => Self::Span,
+            "textPath" => Self::TextPath,
+            "pattern" => Self::Pattern,
+            "linearGradient" | "radialGradient" => Self::Gradient,
+            "clipPath" => Self::ClipPath,
+            "mask" => Self::Mask,
+            "marker" => Self::Marker,
+            "filter" => Self::Filter,
+            "feImage" => Self::FeImage,
+            "defs"
+            | "stop"
+            | "feBlend"
+            | "feColorMatrix"
+            | "feComponentTransfer"
+            | "feComposite"
+            | "feConvolveMatrix"
+            | "feDiffuseLighting"
+            | "feDisplacementMap"
+            | "feDistantLight"
+            | "feDropShadow"
+            | "feFlood"
+            | "feFuncA"
+            | "feFuncB"
+            | "feFuncG"
+            | "feFuncR"
+            | "feGaussianBlur"
+            | "feMerge"
+            | "feMergeNode"
+            | "feMorphology"
+            | "feOffset"
+            | "fePointLight"
+            | "feSpecularLighting"
+            | "feSpotLight"
+            | "feTile"
+            | "feTurbulence" => Self::Other,
+            _ => return None,
+        })
+    }
+
+    /// Is it drawn where it stands?
+    pub(super) fn is_drawn(self) -> bool {
+        matches!(self, Self::Group | Self::Use) || self.is_graphic()
+    }
+
+    /// Is it drawn, and no group?
+    pub(super) fn is_graphic(self) -> bool {
+        matches!(self, Self::Shape | Self::Image | Self::Text | Self::Use)
+    }
+}
+
+impl<'a> Outline<'a> {
+    /// Refuses what comes to too many elements or is too deep.
+    pub(super) fn of(document: &'a Document<'a>, steps: &'a Steps) -> Result<Self> {
+        let mut originals = HashMap::new();
+        let mut side = Side::LEAST;
+        for node in document.descendants() {
+            if let Some(id) = node.attribute("id") {
+                originals.entry(id).or_insert(node);
+            }
+            for attribute in node.attributes() {
+                side.widen(attribute.name(), attribute.value());
+            }
+        }
+        let root = document.root_element();
+        let mut reading = Reading {
+            css: Css::of(root, steps)?,
+            steps,
+            originals,
+            side,
+            styles: HashMap::new(),
+            outline: Self {
+                elements: Vec::new(),
+                ids: HashMap::new(),
+                lists: Vec::new(),
+            },
+            open: vec![Open {
+                next: Some(root),
+                from: root,
+                element: 0,
+                repeats: false,
+                is_text: false,
+            }],
+        };
+        while reading.step()? {}
+        Ok(reading.outline)
+    }
+
+    /// The element that a reference names.
+    pub(super) fn target(&self, reference: Reference<'a>) -> Option<usize> {
+        match reference {
+            Reference::Id(id) => self.ids.get(id).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// A document that is being read, without recursion: what is too deep is to be found, not to be fallen into.
+struct Reading<'a> {
+    css: Css<'a>,
+    steps: &'a Steps,
+    /// What `use` finds by an identifier: the first.
+    originals: HashMap<&'a str, Node<'a, 'a>>,
+    side: Side,
+    styles: HashMap<Node<'a, 'a>, Rc<Style<'a>>>,
+    outline: Outline<'a>,
+    open: Vec<Open<'a>>,
+}
+
+/// An element of which the children are being read.
+struct Open<'a> {
+    next: Option<Node<'a, 'a>>,
+    /// The `use` that it is repeated by.
+    from: Node<'a, 'a>,
+    element: usize,
+    /// Is it below a `use`? Then identifiers do not count.
+    repeats: bool,
+    is_text: bool,
+}
+
+/// What is known of an element, wherever it is repeated.
+struct Style<'a> {
+    refers: [Reference<'a>; 9],
+    bytes: usize,
+    attributes: usize,
+    /// Steps that it takes to apply style sheets once more.
+    steps: u64,
+    /// The size of letters, and lengths that may be given in it.
+    font_size: Option<&'a str>,
+    lengths: [Option<&'a str>; 4],
+}
+
+impl<'a> Reading<'a> {
+    /// Reads one node. False: that was all.
+    fn step(&mut self) -> Result<bool> {
+        let Some(open) = self.open.last_mut() else {
+            return Ok(false);
+        };
+        let Some(node) = open.next else {
+            let end = self.outline.elements.len();
+            let element = open.element;
+            self.open.pop();
+            if let Some(element) = self.outline.elements.get_mut(element) {
+                element.end = end;
+            }
+            return Ok(!self.open.is_empty());
+        };
+        let (parent, from, repeats, is_text) =
+            (open.element, open.from, open.repeats, open.is_text);
+        // Of what `use` repeats, and of the root, nothing comes after it.
+        let alone =
+            self.outline.elements.is_empty() || self.outline.elements[parent].tag == Tag::Use;
+        open.next = node.next_sibling().filter(|_| !alone);
+        if is_text && node.is_text() {
+            let letters = node.text().map_or(0, |text| text.chars().count());
+            self.outline.elements[parent].letters += letters;
+            return Ok(true);
+        }
+        let Some(tag) = Tag::of(node) else {
+            return Ok(true);
+        };
+        let tag = match (tag, is_text, node.tag_name().name()) {
+            (_, true, "a") => Tag::Span,
+            (Tag::Span | Tag::TextPath, true, _) | (_, false, _) => tag,
+            _ => return Ok(true),
+        };
+        let element = self.push(node, tag, parent, repeats)?;
+        match tag {
+            Tag::Use => {
+                if let Some(link) = self.repeated(node, from)? {
+                    self.enter(Some(link), node, element, true, false)?;
+                }
+            }
+            Tag::Span if node.tag_name().name() == "tref" => {
+                self.outline.elements[element].letters = self.letters_of(node)?;
+            }
+            Tag::Text | Tag::Span | Tag::TextPath => {
+                self.enter(node.first_child(), from, element, repeats, true)?;
+            }
+            _ => self.enter(node.first_child(), from, element, repeats, false)?,
+        }
+        Ok(true)
+    }
+
+    fn enter(
+        &mut self,
+        next: Option<Node<'a, 'a>>,
+        from: Node<'a, 'a>,
+        element: usize,
+        repeats: bool,
+        is_text: bool,
+    ) -> Result<()> {
+        if self.open.len() > DEPTH {
+            return Err(unsupported(format!(
+                "elements nested more than {DEPTH} deep, repeated ones included"
+            )));
+        }
+        self.open.push(Open {
+            next,
+            from,
+            element,
+            repeats,
+            is_text,
+        });
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        node: Node<'a, 'a>,
+        tag: Tag,
+        parent: usize,
+        repeats: bool,
+    ) -> Result<usize> {
+        let style = self.style(node)?;
+        let number = self.outline.elements.len();
+        if number == ELEMENTS {
+            return Err(unsupported(format!(
+                "more than {ELEMENTS} elements, repeated ones included"
+            )));
+        }
+        let around = self.outline.elements.get(parent);
+        let above = around.map_or(0, |parent| parent.above) + 1 + style.attributes;
+        let scale = around.map_or(1.0, |parent| parent.scale) * self.scale(node);
+        let font = around.map_or(FONT_SIZE, |parent| parent.font);
+        let font = style
+            .font_size
+            .map_or(Ok(font), |size| numbers::font_size(size, font))?;
+        for (name, value) in numbers::LENGTHS.iter().zip(style.lengths) {
+            if let Some(value) = value {
+                numbers::check_length(name, value, font, self.side.length())?;
+            }
+        }
+        self.outline.elements.push(Element {
+            node,
+            tag,
+            parent,
+            end: number + 1,
+            refers: style.refers,
+            bytes: style.bytes,
+            above,
+            letters: 0,
+            font,
+            scale,
+        });
+        if !repeats && let Some(id) = known(node).find(|attribute| attribute.name() == "id") {
+            self.outline.ids.insert(id.value(), number);
+        }
+        Ok(number)
+    }
+
+    /// The style of an element. For each repetition, `usvg` applies the style sheets again.
+    fn style(&mut self, node: Node<'a, 'a>) -> Result<Rc<Style<'a>>> {
+        if let Some(style) = self.styles.get(&node) {
+            self.steps.spend(style.steps, "selectors of style sheets")?;
+            return Ok(style.clone());
+        }
+        let mut refers = [(Reference::Absent, false); 9];
+        let mut bytes = 0;
+        let mut font_size = None;
+        let mut lengths = [None; 4];
+        // What comes last is what mostly applies.
+        let mut sized = |name: &str, value: &'a str| {
+            if name == "font-size" {
+                font_size = Some(value);
+            }
+            let length = numbers::LENGTHS.iter().position(|length| *length == name);
+            if let Some(length) = length {
+                lengths[length] = Some(value);
+            }
+            numbers::check(name, value)
+        };
+        for attribute in known(node) {
+            bytes += attribute.value().len();
+            sized(attribute.name(), attribute.value())?;
+            let Some(property) = Property::of(attribute.name()) else {
+                continue;
+            };
+            let slot = &mut refers[property as usize];
+            if slot.0 == Reference::Absent {
+                slot.0 = read(property, attribute.value(), &mut self.outline.lists);
+            }
+        }
+        let lists = &mut self.outline.lists;
+        let mut count = node.attributes().len();
+        let mut checked = Ok(());
+        let steps = self.css.apply(node, |declaration| {
+            bytes += declaration.value.len();
+            count += 1;
+            let font =
+                (declaration.name == "font").then(|| FontShorthand::from_str(declaration.value));
+            let one = match font {
+                Some(Ok(font)) => sized("font-size", font.font_size),
+                _ => sized(declaration.name, declaration.value),
+            };
+            if checked.is_ok() {
+                checked = one;
+            }
+            let all = [
+                Property::MarkerStart,
+                Property::MarkerMid,
+                Property::MarkerEnd,
+            ];
+            let one = Property::of(declaration.name);
+            let properties = match declaration.name {
+                "marker" => &all[..],
+                _ => one.as_slice(),
+            };
+            for property in properties {
+                let slot = &mut refers[*property as usize];
+                // What is important stays, even before what is important as well.
+                if !slot.1 {
+                    *slot = (
+                        read(*property, declaration.value, lists),
+                        declaration.important,
+                    );
+                }
+            }
+        })?;
+        checked?;
+        let mut refers = refers.map(|(reference, _)| reference);
+        refers[Property::Href as usize] = match href(node) {
+            None => Reference::Absent,
+            Some(value) => {
+                IRI::from_str(value).map_or(Reference::Nothing, |IRI(id)| Reference::Id(id))
+            }
+        };
+        let style = Rc::new(Style {
+            refers,
+            bytes,
+            attributes: count,
+            steps,
+            font_size,
+            lengths,
+        });
+        self.styles.insert(node, style.clone());
+        Ok(style)
+    }
+
+    /// How much larger than itself an element's content is drawn, at least 1.
+    fn scale(&self, node: Node<'a, 'a>) -> f64 {
+        let transform = node.attribute("transform");
+        let transform = transform.and_then(|text| text.parse::<svgtypes::Transform>().ok());
+        let own = transform.map_or(1.0, |t| t.a.hypot(t.b).hypot(t.c.hypot(t.d)));
+        let view = node.attribute("viewBox").and_then(|text| text.parse().ok());
+        let within = view.map_or(1.0, |view: svgtypes::ViewBox| {
+            self.side.length() / view.w.min(view.h)
+        });
+        own.max(1.0) * within.max(1.0)
+    }
+
+    /// What a `use` repeats. Nothing, if that would repeat the `use`.
+    fn repeated(&self, node: Node<'a, 'a>, from: Node<'a, 'a>) -> Result<Option<Node<'a, 'a>>> {
+        let link = |node| {
+            let IRI(id) = IRI::from_str(href(node)?).ok()?;
+            self.originals.get(id).copied()
+        };
+        let Some(target) = link(node).filter(|target| Tag::of(*target).is_some()) else {
+            return Ok(None);
+        };
+        if target == node || target == from {
+            return Ok(None);
+        }
+        for inner in target.descendants().skip(1) {
+            self.steps.spend(1, "elements that are repeated")?;
+            if inner.has_tag_name((SVG, "use"))
+                && link(inner).is_some_and(|link| link == node || link == target)
+            {
+                return Ok(None);
+            }
+        }
+        Ok(Some(target))
+    }
+
+    /// The length of the text that a `tref` takes from elsewhere. It is searched for from the beginning.
+    fn letters_of(&self, node: Node<'a, 'a>) -> Result<usize> {
+        let id = href(node).and_then(|href| IRI::from_str(href).ok());
+        let Some(target) = id.and_then(|IRI(id)| self.originals.get(id)) else {
+            return Ok(0);
+        };
+        let mut letters = 0;
+        self.steps
+            .spend(u64::from(target.id().get()), "references to texts")?;
+        for text in target.descendants() {
+            self.steps.spend(1, "references to texts")?;
+            if text.is_text() {
+                letters += text.text().map_or(0, |text| text.chars().count());
+            }
+        }
+        Ok(letters)
+    }
+}
+
+/// The attributes of an element that are read at all.
+fn known<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
+    let read = |attribute: &Attribute<'a, 'a>| {
+        matches!(attribute.namespace(), None | Some(SVG | XLINK | XML))
+    };
+    node.attributes().filter(read)
+}
+
+/// The value of `href`, of which `xlink:href` is the older spelling.
+pub(super) fn href<'a>(node: Node<'a, 'a>) -> Option<&'a str> {
+    let within = |namespace: Option<&str>| {
+        node.attributes()
+            .find(|attribute| attribute.name() == "href" && attribute.namespace() == namespace)
+    };
+    let attribute = within(None).or_else(|| within(Some(XLINK)))?;
+    Some(attribute.value())
+}
+
+/// What a property's value refers to.
+fn read<'a>(property: Property, value: &'a str, lists: &mut Vec<Vec<&'a str>>) -> Reference<'a> {
+    if value == "inherit" {
+        let own = Property::OWN.contains(&property);
+        // What is inherited anyway is as if it were not there.
+        return if own {
+            Reference::Parent
+        } else {
+            Reference::Absent
+        };
+    }
+    match property {
+        Property::Fill | Property::Stroke => match svgtypes::Paint::from_str(value) {
+            Ok(svgtypes::Paint::FuncIRI(id, _)) => Reference::Id(id),
+            Ok(svgtypes::Paint::ContextFill | svgtypes::Paint::ContextStroke) => Reference::Context,
+            Ok(svgtypes::Paint::None) => Reference::Nothing,
+            _ => Reference::Colour,
+        },
+        Property::Filter => match FuncIRI::from_str(value) {
+            Ok(FuncIRI(id)) => Reference::Id(id),
+            Err(_) if value == "none" => Reference::Nothing,
+            Err(_) => {
+                let values = FilterValueListParser::from(value).map_while(Result::ok);
+                let urls = values.filter_map(|value| match value {
+                    FilterValue::Url(id) => Some(id),
+                    _ => None,
+                });
+                lists.push(urls.collect());
+                Reference::List(lists.len() - 1)
+            }
+        },
+        _ => FuncIRI::from_str(value).map_or(Reference::Nothing, |FuncIRI(id)| Reference::Id(id)),
+    }
+}

@@ -1,0 +1,676 @@
+//! What a document comes to when every reference in it is followed as `usvg` and `resvg` follow it: how deep they
+//! recurse, and how much they make of it, multiplied out.
+//!
+//! Paint servers, clip paths, masks, filters, markers and images are walked with their contents once for each time that
+//! something refers to them, because that is how often they are converted or drawn. The walk here visits each element
+//! once, keeps what it comes to, and does not recurse.
+
+use std::collections::HashMap;
+
+use andon_pixels::{Error, Result};
+use svgtypes::{NumberListParser, PathParser, PathSegment};
+
+use super::document::unsupported;
+use super::outline::{Element, Outline, Property, Reference, Tag, href};
+use super::steps::Steps;
+use super::strokes;
+
+/// How deep elements may lie, where everything that is referred to, and a drawing in an image, lies within what refers to it.
+/// Drawing the deepest takes 0.8 MB of stack; threads that work on images have [`andon_pixels::STACK`].
+pub(super) const LEVELS: u32 = 200;
+
+/// Levels that a reference counts as: following one takes several times the stack of a child.
+const REFERENCE: u32 = 6;
+
+/// Templates of a template of a gradient, pattern or filter.
+const TEMPLATES: usize = 100;
+
+/// What an element, with all that is in it and that it refers to, comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Weight {
+    /// About microseconds of `usvg`'s, and hundreds of bytes that it keeps.
+    pub(super) units: u64,
+    /// Levels of recursion.
+    pub(super) levels: u32,
+    /// What reading it and stroking its curves takes beside that, in ns.
+    pub(super) nanos: f64,
+}
+
+/// Follows every reference. `nested` says what the document in a `data:` URL comes to, if it is one.
+pub(super) fn follow<'a>(
+    outline: Outline<'a>,
+    steps: &'a Steps,
+    nested: &dyn Fn(&'a str) -> Result<Weight>,
+) -> Result<Weight> {
+    let mut walk = Walk {
+        outline,
+        steps,
+        nested,
+        images: HashMap::new(),
+    };
+    walk.cut()?;
+    walk.inherit();
+    walk.templates()?;
+    walk.weigh()
+}
+
+struct Walk<'a, 'f> {
+    outline: Outline<'a>,
+    steps: &'a Steps,
+    nested: &'f dyn Fn(&'a str) -> Result<Weight>,
+    /// What images come to, by the number of their node.
+    images: HashMap<u32, Weight>,
+}
+
+/// One way on from an element.
+#[derive(Clone, Copy)]
+struct Side {
+    to: Place,
+    times: u64,
+    is_reference: bool,
+}
+
+/// An element and how it is looked at.
+#[derive(Clone, Copy, PartialEq)]
+struct Place {
+    element: usize,
+    /// Within a clip path there are neither paints nor masks nor filters.
+    clips: bool,
+}
+
+impl Place {
+    fn number(self) -> usize {
+        2 * self.element + usize::from(self.clips)
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum State {
+    #[default]
+    Unseen,
+    Open,
+    Known(Weight),
+}
+
+impl<'a> Walk<'a, '_> {
+    fn elements(&self) -> &[Element<'a>] {
+        &self.outline.elements
+    }
+
+    fn refers(&self, element: usize, property: Property) -> Reference<'a> {
+        self.elements()[element].refers[property as usize]
+    }
+
+    fn target(&self, element: usize, property: Property) -> Option<usize> {
+        self.outline.target(self.refers(element, property))
+    }
+
+    /// Takes out the references that `usvg` takes out: from a pattern, clip path, mask or filter to itself, and from what
+    /// it refers to back to it. Longer ways around are refused later.
+    fn cut(&mut self) -> Result<()> {
+        for (tag, property) in [
+            (Tag::Pattern, Property::Fill),
+            (Tag::Pattern, Property::Stroke),
+            (Tag::ClipPath, Property::ClipPath),
+            (Tag::Mask, Property::Mask),
+            (Tag::Filter, Property::Filter),
+        ] {
+            // It begins again after each one that it takes out.
+            let before = self.steps.left();
+            let taken = self.cut_of(tag, property)?;
+            let pass = before - self.steps.left();
+            self.steps.spend(pass.saturating_mul(taken), LOOPS)?;
+        }
+        for element in 0..self.elements().len() {
+            if self.elements()[element].tag != Tag::FeImage {
+                continue;
+            }
+            let filter = self.elements()[self.elements()[element].parent]
+                .node
+                .attribute("id");
+            let Some(link) = self.target(element, Property::Href) else {
+                continue;
+            };
+            let same = |id: &&str| Some(*id) == filter;
+            let back = match self.refers(link, Property::Filter) {
+                Reference::Id(id) => same(&id),
+                Reference::List(list) => self.outline.lists[list].iter().any(same),
+                _ => false,
+            };
+            if back {
+                self.outline.elements[link].refers[Property::Filter as usize] = Reference::Nothing;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many references were taken out.
+    fn cut_of(&mut self, tag: Tag, property: Property) -> Result<u64> {
+        let mut taken = 0;
+        for holder in 0..self.elements().len() {
+            self.steps.spend(1, LOOPS)?;
+            if self.elements()[holder].tag != tag {
+                continue;
+            }
+            let mut remove = |walk: &mut Self, element: usize| {
+                walk.outline.elements[element].refers[property as usize] = Reference::Nothing;
+                taken += 1;
+            };
+            for inner in holder..self.elements()[holder].end {
+                self.steps.spend(1, LOOPS)?;
+                let Some(link) = self.target(inner, property) else {
+                    continue;
+                };
+                if link == holder {
+                    remove(self, inner);
+                    continue;
+                }
+                for back in link..self.elements()[link].end {
+                    self.steps.spend(1, LOOPS)?;
+                    if self.target(back, property) == Some(holder) {
+                        remove(self, back);
+                    }
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Gives elements what they inherit. Parents come before their children.
+    fn inherit(&mut self) {
+        for element in 1..self.outline.elements.len() {
+            let (before, from) = self.outline.elements.split_at_mut(element);
+            let Some(element) = from.first_mut() else {
+                continue;
+            };
+            let parent = &before[element.parent];
+            for property in Property::INHERITED {
+                let own = &mut element.refers[property as usize];
+                if *own == Reference::Absent {
+                    *own = parent.refers[property as usize];
+                }
+            }
+            for property in Property::OWN {
+                let own = &mut element.refers[property as usize];
+                if *own == Reference::Parent {
+                    *own = parent.refers[property as usize];
+                }
+            }
+        }
+    }
+
+    /// Refuses templates that lead around in a circle, which `usvg` notices only where it passes its beginning, and long
+    /// rows of them.
+    fn templates(&self) -> Result<()> {
+        for (first, element) in self.elements().iter().enumerate() {
+            if !matches!(element.tag, Tag::Pattern | Tag::Gradient | Tag::Filter) {
+                continue;
+            }
+            let mut current = first;
+            for length in 0.. {
+                let Some(next) = self.target(current, Property::Href) else {
+                    break;
+                };
+                if next == current || next == first {
+                    break;
+                }
+                if length == TEMPLATES {
+                    return Err(unsupported(format!(
+                        "more than {TEMPLATES} templates of gradients, patterns or filters in a row"
+                    )));
+                }
+                current = next;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes through everything that is drawn, deepest first, and returns what the root comes to.
+    fn weigh(&mut self) -> Result<Weight> {
+        // One more than there are elements: the paints of a context.
+        let mut states = vec![State::Unseen; 2 * self.elements().len() + 2];
+        let root = Place {
+            element: 0,
+            clips: false,
+        };
+        let mut sides = Vec::new();
+        let mut open = vec![self.open(root, &mut sides, &mut states)?];
+        while let Some(last) = open.last_mut() {
+            if last.next < sides.len() {
+                let side: Side = sides[last.next];
+                match states[side.to.number()] {
+                    State::Unseen => {
+                        let next = self.open(side.to, &mut sides, &mut states)?;
+                        open.push(next);
+                    }
+                    State::Open => return Err(self.circle(side.to)),
+                    State::Known(weight) => {
+                        last.next += 1;
+                        last.add(side, weight);
+                    }
+                }
+                continue;
+            }
+            if last.weight.levels > LEVELS {
+                return Err(unsupported(format!(
+                    "elements and references nested more than {LEVELS} deep"
+                )));
+            }
+            states[last.place.number()] = State::Known(last.weight);
+            sides.truncate(last.first);
+            open.pop();
+        }
+        match states[root.number()] {
+            State::Known(weight) => Ok(weight),
+            _ => Ok(Weight::default()),
+        }
+    }
+
+    fn open(&mut self, place: Place, sides: &mut Vec<Side>, states: &mut [State]) -> Result<Visit> {
+        states[place.number()] = State::Open;
+        let first = sides.len();
+        let own = match place.element == self.elements().len() {
+            true => {
+                let patterns = self.elements().iter().enumerate();
+                let patterns = patterns.filter(|(_, element)| element.tag == Tag::Pattern);
+                sides.extend(patterns.map(|(element, _)| Side::to(element)));
+                Weight::default()
+            }
+            false => self.sides_of(place, sides)?,
+        };
+        self.steps
+            .spend((sides.len() - first) as u64, "references")?;
+        Ok(Visit {
+            place,
+            first,
+            next: first,
+            weight: own,
+            is_choice: place.element == self.elements().len(),
+        })
+    }
+
+    fn circle(&self, to: Place) -> Error {
+        let element = self.elements().get(to.element);
+        unsupported(match element {
+            None => "a context-fill or context-stroke within a pattern".to_owned(),
+            Some(element) => format!(
+                "references that lead back to the {} element with the id `{}`",
+                element.node.tag_name().name(),
+                element.node.attribute("id").unwrap_or_default(),
+            ),
+        })
+    }
+
+    /// Adds the ways on from an element, and returns what it comes to without them.
+    fn sides_of(&mut self, place: Place, sides: &mut Vec<Side>) -> Result<Weight> {
+        let Place { element, clips } = place;
+        let own = &self.elements()[element];
+        let tag = own.tag;
+        let mut units = 1 + own.bytes as u64 / BYTES;
+        let mut levels = 1;
+        let mut nanos = 0.0;
+        let within = |tag: Tag| match clips {
+            true => tag.is_graphic(),
+            false => tag.is_drawn(),
+        };
+        match tag {
+            Tag::Group | Tag::Symbol => self.children(element, within, clips, sides),
+            Tag::Use => {
+                let repeated = |tag| within(tag) || tag == Tag::Symbol && !clips;
+                self.children(element, repeated, clips, sides);
+            }
+            Tag::Marker => self.children(element, Tag::is_drawn, false, sides),
+            Tag::Mask => {
+                self.children(element, Tag::is_drawn, false, sides);
+                self.masks(element, sides);
+            }
+            Tag::ClipPath => {
+                self.children(element, Tag::is_graphic, true, sides);
+                self.clips(element, sides);
+            }
+            Tag::Pattern => {
+                let template = self.template(element);
+                self.children(template, Tag::is_drawn, false, sides);
+            }
+            Tag::Gradient => {
+                let stops = self.count(self.template(element));
+                // Equal ones are taken out of their row one by one.
+                units += stops / STOPS + stops * stops / (1000 * STOPS);
+            }
+            Tag::Filter => {
+                let template = self.template(element);
+                let primitives = self.count(template);
+                // Each is looked for among all before it; all that they hold is read for each user.
+                let inside = &self.elements()[template..self.elements()[template].end];
+                let bytes = inside
+                    .iter()
+                    .map(|element| element.bytes as u64)
+                    .sum::<u64>();
+                units += primitives + primitives * primitives / 64 + bytes / BYTES;
+                self.children(template, |tag| tag == Tag::FeImage, false, sides);
+            }
+            Tag::Text => {
+                units = units.saturating_add(self.letters(element));
+                self.children(element, |_| true, clips, sides);
+            }
+            Tag::Span => self.children(element, |_| true, clips, sides),
+            Tag::TextPath => {
+                if let Some(path) = self.target(element, Property::Href) {
+                    units += self.elements()[path].bytes as u64 / PATH_BYTES;
+                }
+                self.children(element, |_| true, clips, sides);
+            }
+            Tag::Shape | Tag::Image | Tag::FeImage | Tag::Other => {}
+        }
+        if matches!(tag, Tag::Image | Tag::FeImage) {
+            let shown = self
+                .target(element, Property::Href)
+                .filter(|_| tag == Tag::FeImage);
+            if let Some(shown) = shown {
+                self.shown(shown, sides)?;
+            } else {
+                let weight = self.image(element)?;
+                units = units.saturating_add(weight.units);
+                levels += weight.levels + REFERENCE;
+                nanos += weight.nanos;
+            }
+        }
+        if within(tag) || tag == Tag::Symbol {
+            units += self.elements()[element].above as u64 / ABOVE;
+            self.clips(element, sides);
+            if !clips {
+                self.masks(element, sides);
+                self.filters(element, sides);
+            }
+        }
+        if !clips {
+            self.paints(element, sides);
+            if tag == Tag::Shape {
+                self.markers(element, sides)?;
+                nanos += self.strokes(element)?;
+            }
+        }
+        Ok(Weight {
+            units,
+            levels,
+            nanos,
+        })
+    }
+
+    fn children(
+        &self,
+        parent: usize,
+        wanted: impl Fn(Tag) -> bool,
+        clips: bool,
+        sides: &mut Vec<Side>,
+    ) {
+        let end = self.elements()[parent].end;
+        let mut child = parent + 1;
+        while child < end {
+            let element = &self.elements()[child];
+            if wanted(element.tag) {
+                sides.push(Side {
+                    to: Place {
+                        element: child,
+                        clips,
+                    },
+                    times: 1,
+                    is_reference: false,
+                });
+            }
+            child = element.end;
+        }
+    }
+
+    /// How many children there are.
+    fn count(&self, parent: usize) -> u64 {
+        let end = self.elements()[parent].end;
+        let mut child = parent + 1;
+        let mut count = 0;
+        while child < end {
+            count += 1;
+            child = self.elements()[child].end;
+        }
+        count
+    }
+
+    /// What a text comes to: its letters are laid out by looking at all before each.
+    fn letters(&self, text: usize) -> u64 {
+        let parts = &self.elements()[text..self.elements()[text].end];
+        let letters = parts.iter().map(|part| part.letters as u64).sum::<u64>();
+        let walked = letters.saturating_mul(letters + SPAN * parts.len() as u64);
+        (letters * 2 + PART * parts.len() as u64).saturating_add(walked / LAYOUT)
+    }
+
+    /// The first of an element and its templates that has something in it.
+    fn template(&self, element: usize) -> usize {
+        let tag = self.elements()[element].tag;
+        let mut current = element;
+        for _ in 0..=TEMPLATES {
+            if self.elements()[current].end > current + 1 {
+                return current;
+            }
+            let next = self.target(current, Property::Href);
+            match next.filter(|next| self.elements()[*next].tag == tag && *next != element) {
+                Some(next) => current = next,
+                None => break,
+            }
+        }
+        element
+    }
+
+    /// The clip path of what is drawn, or of a clip path.
+    fn clips(&self, element: usize, sides: &mut Vec<Side>) {
+        let clip = self.target(element, Property::ClipPath);
+        let clip = clip.filter(|clip| self.elements()[*clip].tag == Tag::ClipPath);
+        sides.extend(clip.map(|element| Side {
+            to: Place {
+                element,
+                clips: true,
+            },
+            ..Side::to(element)
+        }));
+    }
+
+    /// The mask of what is drawn, or of a mask.
+    fn masks(&self, element: usize, sides: &mut Vec<Side>) {
+        let mask = self.target(element, Property::Mask);
+        let mask = mask.filter(|mask| self.elements()[*mask].tag == Tag::Mask);
+        sides.extend(mask.map(Side::to));
+    }
+
+    /// The filters of what is drawn.
+    fn filters(&self, element: usize, sides: &mut Vec<Side>) {
+        let filter = |id: &&str| {
+            let filter = self.outline.ids.get(*id).copied();
+            filter.filter(|filter| self.elements()[*filter].tag == Tag::Filter)
+        };
+        match self.refers(element, Property::Filter) {
+            Reference::Id(id) => sides.extend(filter(&id).map(Side::to)),
+            Reference::List(list) => {
+                let filters = self.outline.lists[list].iter().filter_map(filter);
+                sides.extend(filters.map(Side::to));
+            }
+            _ => {}
+        }
+    }
+
+    /// What it is filled and stroked with. Each letter may be one more outline.
+    fn paints(&self, element: usize, sides: &mut Vec<Side>) {
+        let own = &self.elements()[element];
+        let times = match own.tag {
+            Tag::Shape | Tag::Use => 1,
+            Tag::Text | Tag::Span | Tag::TextPath => own.letters as u64,
+            _ => return,
+        };
+        for property in [Property::Fill, Property::Stroke] {
+            let paint = match self.refers(element, property) {
+                Reference::Context => Some(self.elements().len()),
+                reference => self.outline.target(reference).filter(|paint| {
+                    matches!(self.elements()[*paint].tag, Tag::Pattern | Tag::Gradient)
+                }),
+            };
+            sides.extend(paint.map(|paint| Side {
+                times,
+                ..Side::to(paint)
+            }));
+        }
+    }
+
+    /// What stroking the curves of a shape takes. Its outline is read once more for that.
+    fn strokes(&self, element: usize) -> Result<f64> {
+        let own = &self.elements()[element];
+        if let Reference::Absent | Reference::Nothing = self.refers(element, Property::Stroke) {
+            return Ok(0.0);
+        }
+        self.outline_of(own)?;
+        // Once as it is, and once as it is turned.
+        Ok(strokes::shape(own.node, 1.0) + strokes::shape(own.node, own.scale))
+    }
+
+    /// Markers on the vertices of a shape. One within itself is left out.
+    fn markers(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
+        for property in [
+            Property::MarkerStart,
+            Property::MarkerMid,
+            Property::MarkerEnd,
+        ] {
+            let Some(marker) = self.target(element, property) else {
+                continue;
+            };
+            let around = &self.elements()[marker];
+            let is_within = (marker..around.end).contains(&element);
+            if around.tag != Tag::Marker || is_within {
+                continue;
+            }
+            let times = match property {
+                Property::MarkerMid => vertices(self.outline_of(&self.elements()[element])?),
+                _ => 1,
+            };
+            sides.push(Side {
+                times,
+                ..Side::to(marker)
+            });
+        }
+        Ok(())
+    }
+
+    /// The element, of which the outline may be read once more.
+    fn outline_of<'e>(&self, element: &'e Element<'a>) -> Result<&'e Element<'a>> {
+        self.steps.spend(element.bytes as u64 / 4, "outlines")?;
+        Ok(element)
+    }
+
+    /// What a filter shows of the document.
+    fn shown(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
+        let mut around = element;
+        while around > 0 {
+            around = self.elements()[around].parent;
+            if self.elements()[around].tag == Tag::Marker {
+                return Err(unsupported(
+                    "a filter that shows a part of a marker".to_owned(),
+                ));
+            }
+        }
+        if self.elements()[element].tag.is_drawn() {
+            sides.push(Side::to(element));
+        }
+        Ok(())
+    }
+
+    /// What the document in an image comes to. Each is opened once.
+    fn image(&mut self, element: usize) -> Result<Weight> {
+        let node = self.elements()[element].node;
+        let Some(url) = href(node) else {
+            return Ok(Weight::default());
+        };
+        if let Some(weight) = self.images.get(&node.id().get()) {
+            return Ok(*weight);
+        }
+        let weight = (self.nested)(url)?;
+        self.images.insert(node.id().get(), weight);
+        Ok(weight)
+    }
+}
+
+/// An element of which the ways on are being followed.
+struct Visit {
+    place: Place,
+    /// Its ways on begin here, and end where those of the next one that is open begin.
+    first: usize,
+    next: usize,
+    weight: Weight,
+    /// Only one of its ways is gone.
+    is_choice: bool,
+}
+
+impl Visit {
+    fn add(&mut self, side: Side, weight: Weight) {
+        let units = weight.units.saturating_mul(side.times);
+        self.weight.units = match self.is_choice {
+            true => self.weight.units.max(units),
+            false => self.weight.units.saturating_add(units),
+        };
+        self.weight.nanos += weight.nanos * side.times as f64;
+        let step = if side.is_reference { REFERENCE } else { 1 };
+        self.weight.levels = self.weight.levels.max(weight.levels + step);
+    }
+}
+
+impl Side {
+    /// A reference that is followed once.
+    fn to(element: usize) -> Self {
+        Self {
+            to: Place {
+                element,
+                clips: false,
+            },
+            times: 1,
+            is_reference: true,
+        }
+    }
+}
+
+/// No fewer than the vertices of a shape.
+fn vertices(element: &Element<'_>) -> u64 {
+    if let Some(points) = element.node.attribute("points") {
+        return NumberListParser::from(points).count() as u64 / 2;
+    }
+    let outline = element.node.attribute("d").unwrap_or_default();
+    let segments = PathParser::from(outline).map_while(Result::ok);
+    let vertices = segments.map(|segment| match segment {
+        PathSegment::EllipticalArc { .. } => ARC,
+        _ => 1,
+    });
+    // Those of a rounded rectangle.
+    match element.node.tag_name().name() {
+        "path" => vertices.sum(),
+        _ => 10,
+    }
+}
+
+/// Curves that an arc becomes, however large it is.
+const ARC: u64 = 40;
+
+/// Bytes of attributes that cost as much to read as an element.
+const BYTES: u64 = 100;
+
+/// Attributes around an element that cost as much to look through, for each property, as an element.
+const ABOVE: u64 = 50;
+
+/// Stops of a gradient that cost as much to copy as an element.
+const STOPS: u64 = 8;
+
+/// Bytes of an outline that cost as much to walk along as an element.
+const PATH_BYTES: u64 = 20;
+
+/// What a text, and each part of it, costs: its font is looked for.
+const PART: u64 = 8;
+
+/// Letters that cost as much to be walked over, for each, as an element.
+const LAYOUT: u64 = 1000;
+
+/// Letters that cost as much to be walked over as a part of a text.
+const SPAN: u64 = 16;
+
+const LOOPS: &str = "references between patterns, clip paths, masks and filters";

@@ -1,0 +1,181 @@
+//! How large a drawing is: what the tag of its root says, and nothing behind it.
+
+use std::io::Read;
+
+use andon_pixels::Result;
+use flate2::read::GzDecoder;
+use memchr::memmem;
+use resvg::usvg::roxmltree::{Document, Node};
+use svgtypes::{Length, LengthUnit, ViewBox};
+
+use super::document::{self, GZIP, broken};
+use super::markup;
+use super::numbers::pixels;
+
+/// Width and height of a drawing that says neither, in px: those of browsers.
+pub(super) const DEFAULT: (f32, f32) = (300.0, 150.0);
+
+/// What the root's tag and what stands before it may take, in bytes.
+const HEAD: usize = 64 << 10;
+
+/// Size of letters, in px, where the root does not say it.
+pub(super) const FONT_SIZE: f32 = 12.0;
+
+/// The size in px, by the tag of the root.
+pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
+    let mut unpacked = Vec::new();
+    let head = if bytes.starts_with(GZIP) {
+        let read = GzDecoder::new(bytes)
+            .take(HEAD as u64)
+            .read_to_end(&mut unpacked);
+        // The end of what is unpacked may lie within a character, or be missing: what counts is the tag.
+        if read.is_err() && unpacked.is_empty() {
+            return Err(broken("it does not unpack"));
+        }
+        &unpacked
+    } else {
+        document::short_enough(bytes.len())?;
+        bytes
+    };
+    let alone = alone(tag(&head[..head.len().min(HEAD)])?)?;
+    let document = Document::parse(&alone).map_err(|error| broken(error.to_string()))?;
+    let root = document.root_element();
+    if root.tag_name().name() != "svg" {
+        return Err(broken("its root is no svg element"));
+    }
+    let (width, height) = of(root).ok_or_else(|| broken("its size is not valid"))?;
+    Ok(document::whole_size(width, height))
+}
+
+/// The tag of the root, from `<` to `>`.
+fn tag(head: &[u8]) -> Result<&str> {
+    let missing = || broken(format!("no svg element in its first {HEAD} bytes"));
+    let mut at = 0;
+    let start = loop {
+        at += memchr::memchr(b'<', &head[at..]).ok_or_else(missing)?;
+        let rest = &head[at..];
+        let ends: &[u8] = match rest {
+            [b'<', b'?', ..] => b"?>",
+            rest if rest.starts_with(b"<!--") => b"-->",
+            rest if rest.starts_with(b"<!DOCTYPE") => {
+                at += doctype(rest).ok_or_else(missing)?;
+                continue;
+            }
+            _ => break at,
+        };
+        at += memmem::find(rest, ends).ok_or_else(missing)? + ends.len();
+    };
+    let mut quote = None;
+    for (index, byte) in head[start..].iter().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => {
+                let tag = &head[start..=start + index];
+                return std::str::from_utf8(tag).map_err(|_| broken("its text is not UTF-8"));
+            }
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (Some(open), byte) if open == *byte => quote = None,
+            _ => {}
+        }
+    }
+    Err(missing())
+}
+
+/// How long a document type declaration is. Where one within is taken for its end, the tag that follows is none.
+fn doctype(text: &[u8]) -> Option<usize> {
+    let end = memchr::memchr2(b'[', b'>', text)?;
+    if text[end] == b'>' {
+        return Some(end + 1);
+    }
+    memchr::memchr_iter(b']', text).find_map(|at| {
+        let after = text[at + 1..].trim_ascii_start();
+        after
+            .starts_with(b">")
+            .then(|| text.len() - after.len() + 1)
+    })
+}
+
+/// The tag as a document of its own.
+fn alone(tag: &str) -> Result<String> {
+    markup::check(tag)?;
+    let open = tag.strip_suffix('>').unwrap_or(tag);
+    let open = open.strip_suffix('/').unwrap_or(open);
+    Ok(format!("{open}/>"))
+}
+
+/// Width and height in px, by the attributes of a root element.
+pub(super) fn of(root: Node<'_, '_>) -> Option<(f32, f32)> {
+    let length = |name| {
+        root.attribute(name)
+            .and_then(|value| value.parse::<Length>().ok())
+    };
+    let (width, height) = (length("width"), length("height"));
+    let view = view_box(root);
+    let font = length("font-size").map_or(FONT_SIZE, |size| pixels(size, FONT_SIZE) as f32);
+    let of = |length: Option<Length>, whole: f32| match length {
+        Some(length) if length.unit == LengthUnit::Percent => whole * length.number as f32 / 100.0,
+        Some(length) => pixels(length, font) as f32,
+        None => whole,
+    };
+    let Some((w, h)) = view else {
+        return valid(of(width, DEFAULT.0), of(height, DEFAULT.1));
+    };
+    match (width, height) {
+        (Some(_), None) => valid(of(width, w), h * of(width, w) / w),
+        (None, Some(_)) => valid(w * of(height, h) / h, of(height, h)),
+        _ => valid(of(width, w), of(height, h)),
+    }
+}
+
+/// The sides of the root's view box, where it has one.
+pub(super) fn view_box(root: Node<'_, '_>) -> Option<(f32, f32)> {
+    let view: ViewBox = root.attribute("viewBox")?.parse().ok()?;
+    valid(view.w as f32, view.h as f32)
+}
+
+fn valid(width: f32, height: f32) -> Option<(f32, f32)> {
+    let fine = |side: f32| side.is_finite() && side > 0.0;
+    (fine(width) && fine(height)).then_some((width, height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_before_the_root_is_passed_over() {
+        let root = "<svg xmlns='http://www.w3.org/2000/svg' width='3' height='4' data-a='>'>";
+        for head in [
+            "",
+            "\u{feff}<?xml version='1.0'?>\n",
+            "<!-- <svg width='9' height='9'> -->",
+            "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/a'>",
+            "<!DOCTYPE svg [ <!ELEMENT a ANY> ] >",
+        ] {
+            // Nothing behind the tag is looked at.
+            let text = format!("{head}{root}<not closed");
+            assert_eq!(size(text.as_bytes()), Ok((3, 4)), "{head}");
+        }
+        let prefixed = "<s:svg xmlns:s='http://www.w3.org/2000/svg' viewBox='0 0 5 6'/>";
+        assert_eq!(size(prefixed.as_bytes()), Ok((5, 6)));
+        for text in [
+            "",
+            "<svg",
+            "<html width='3' height='3'>",
+            "<svg width='&a;' height='1'>",
+        ] {
+            assert!(size(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_packed_drawing_is_unpacked_as_far_as_its_root() {
+        use std::io::Write;
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let root = b"<svg xmlns='http://www.w3.org/2000/svg' width='3' height='4'>";
+        packed.write_all(root).expect("memory");
+        packed.write_all(&vec![b' '; 8 << 20]).expect("memory");
+        let packed = packed.finish().expect("memory");
+        assert_eq!(size(&packed), Ok((3, 4)));
+        assert_eq!(size(&packed[..packed.len() / 2]), Ok((3, 4)));
+    }
+}

@@ -1,0 +1,91 @@
+//! How long it takes to stroke curves: their sides are cut into pieces, by the square root of how long they are, and into
+//! very many where they are so long that no piece is fine enough for the numbers that are computed with.
+
+use resvg::usvg::roxmltree::Node;
+use svgtypes::{Length, PathParser, PathSegment};
+
+/// What stroking a curve as long as this takes, in ns, without the time for its points.
+pub(super) fn curve(length: f64) -> f64 {
+    let many = if length > LONG { 60.0 * length } else { 0.0 };
+    2500.0 * length.sqrt() + many
+}
+
+/// In px.
+const LONG: f64 = 5e5;
+
+/// What stroking the curves of a shape takes that is this much larger than its numbers say, in ns.
+pub(super) fn shape(node: Node<'_, '_>, scale: f64) -> f64 {
+    let length = |name| {
+        let length = node
+            .attribute(name)
+            .and_then(|value| value.parse::<Length>().ok());
+        length.map_or(0.0, |length| length.number.abs())
+    };
+    match node.tag_name().name() {
+        "path" => path(node.attribute("d").unwrap_or_default(), scale),
+        "circle" | "ellipse" | "rect" => {
+            let radius = length("r").max(length("rx")).max(length("ry"));
+            4.0 * curve(2.0 * radius * scale)
+        }
+        _ => 0.0,
+    }
+}
+
+fn path(outline: &str, scale: f64) -> f64 {
+    let mut total = 0.0;
+    let (mut x, mut y) = (0.0, 0.0);
+    for segment in PathParser::from(outline).map_while(Result::ok) {
+        // How far its points are from where it begins.
+        let (from_x, from_y) = match is_relative(&segment) {
+            true => (0.0, 0.0),
+            false => (x, y),
+        };
+        let far = |x: f64, y: f64| (x - from_x).hypot(y - from_y);
+        let (to_x, to_y, length) = match segment {
+            PathSegment::MoveTo { x, y, .. } | PathSegment::LineTo { x, y, .. } => (x, y, None),
+            PathSegment::HorizontalLineTo { x, .. } => (x, from_y, None),
+            PathSegment::VerticalLineTo { y, .. } => (from_x, y, None),
+            PathSegment::CurveTo {
+                x1,
+                y1,
+                x2,
+                y2,
+                x,
+                y,
+                ..
+            } => (x, y, Some(far(x1, y1) + far(x2, y2) + far(x, y))),
+            PathSegment::SmoothCurveTo { x2, y2, x, y, .. } => {
+                (x, y, Some(2.0 * far(x2, y2) + far(x, y)))
+            }
+            PathSegment::Quadratic { x1, y1, x, y, .. } => (x, y, Some(far(x1, y1) + far(x, y))),
+            PathSegment::SmoothQuadratic { x, y, .. } => (x, y, Some(2.0 * far(x, y))),
+            PathSegment::EllipticalArc { rx, ry, x, y, .. } => {
+                (x, y, Some(4.0 * (rx.abs() + ry.abs()) + far(x, y)))
+            }
+            PathSegment::ClosePath { .. } => continue,
+        };
+        if let Some(length) = length {
+            total += curve(length * scale);
+        }
+        match is_relative(&segment) {
+            true => (x, y) = (x + to_x, y + to_y),
+            false => (x, y) = (to_x, to_y),
+        }
+    }
+    total
+}
+
+fn is_relative(segment: &PathSegment) -> bool {
+    match segment {
+        PathSegment::MoveTo { abs, .. }
+        | PathSegment::LineTo { abs, .. }
+        | PathSegment::HorizontalLineTo { abs, .. }
+        | PathSegment::VerticalLineTo { abs, .. }
+        | PathSegment::CurveTo { abs, .. }
+        | PathSegment::SmoothCurveTo { abs, .. }
+        | PathSegment::Quadratic { abs, .. }
+        | PathSegment::SmoothQuadratic { abs, .. }
+        | PathSegment::EllipticalArc { abs, .. }
+        | PathSegment::ClosePath { abs } => !abs,
+    }
+}

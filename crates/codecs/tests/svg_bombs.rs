@@ -1,0 +1,205 @@
+//! SVG documents that ask for much are refused, or drawn, on the stack of a worker thread.
+
+use std::path::{Path, PathBuf};
+use std::{fs, thread};
+
+use andon_pixels::{Error, Info, Limits, Never, Result, STACK, Scale};
+
+use crate::support::{codec, decode, decode_at};
+
+#[path = "support/bombs.rs"]
+mod bombs;
+
+use bombs::{KINDS, Kind, Spelling};
+
+/// Runs on a thread with so many bytes of stack. A panic there is one here; a stack that is too small ends the program.
+fn on_a_stack_of(bytes: usize, run: impl FnOnce() + Send) {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(bytes);
+        let thread = thread.spawn_scoped(scope, run).expect("a thread");
+        thread.join().expect("no panic");
+    });
+}
+
+fn draw(file: &[u8], info: &Info, scale: Scale) -> Result<()> {
+    let image = decode_at(codec("svg"), file, info, scale, &Limits::default(), &Never)?;
+    let frame = &image.frames[0];
+    assert_eq!((frame.width, frame.height), info.scaled(scale));
+    Ok(())
+}
+
+/// Is it the file's fault, and does it say what is too much?
+fn is_clear(error: &Error) -> bool {
+    match error {
+        Error::Unsupported { what, .. } => !what.contains("renderer"),
+        Error::Limit { .. } | Error::Broken { .. } => true,
+        _ => false,
+    }
+}
+
+/// Px that take no time, even at three times the size.
+const TINY: u64 = 64 * 64;
+
+/// Px that take little time.
+const SMALL: u64 = 100 * 100;
+
+#[test]
+fn every_bomb_is_refused_or_drawn() {
+    on_a_stack_of(STACK, || {
+        for bomb in bombs::svg() {
+            let name = &bomb.name;
+            let info = match codec("svg").probe(&bomb.file) {
+                Ok(info) => info,
+                Err(error) => {
+                    assert!(is_clear(&error), "{name}: {error:?}");
+                    continue;
+                }
+            };
+            let scales: &[_] = match info.pixels() {
+                0..=TINY => &[Scale(1), Scale::FULL, Scale(24)],
+                0..=SMALL => &[Scale::FULL],
+                _ => &[Scale(1)],
+            };
+            for &scale in scales {
+                if let Err(error) = draw(&bomb.file, &info, scale) {
+                    assert!(is_clear(&error), "{name} at {scale:?}: {error:?}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_deepest_drawings_need_a_fraction_of_a_worker_s_stack() {
+    let mut all: Vec<Vec<Kind>> = KINDS.iter().map(|kind| vec![*kind]).collect();
+    for kind in KINDS {
+        all.extend(KINDS.iter().map(|other| vec![kind, *other]));
+    }
+    all.push(KINDS.to_vec());
+    on_a_stack_of(STACK / 4, || {
+        for kinds in all {
+            let mut deepest = 0;
+            for length in [100, 70, 50, 43, 40, 33, 30, 27, 20, 13, 10, 5, 3] {
+                let drawing = bombs::chain(&kinds, length, 1, Spelling::Attribute);
+                if decode(codec("svg"), drawing.as_bytes()).is_ok() {
+                    deepest = length;
+                    break;
+                }
+            }
+            assert!(deepest > 0, "{kinds:?} were refused");
+        }
+        for (open, close) in [
+            ("<g>", "</g>"),
+            ("<g opacity='.5'>", "</g>"),
+            ("<g clip-path='url(#c)'>", "</g>"),
+            ("<g mask='url(#m)'>", "</g>"),
+            ("<g filter='url(#f)'>", "</g>"),
+            ("<svg width='9' height='9'>", "</svg>"),
+            ("<switch>", "</switch>"),
+        ] {
+            let defined = "<clipPath id='c'><path d='M0 0h9v9z'/></clipPath><mask id='m'><path d='M0 0h9v9z'/></mask>\
+                           <filter id='f'><feFlood/></filter>";
+            let inside = open.repeat(190) + "<path d='M0 0h9v9z'/>" + &close.repeat(190);
+            let drawing = bombs::document(&(defined.to_owned() + &inside));
+            decode(codec("svg"), drawing.as_bytes()).expect(open);
+        }
+    });
+}
+
+#[test]
+fn references_that_lead_back_are_refused_unless_the_library_cuts_them() {
+    for kind in KINDS {
+        let own = bombs::circle(&[kind], Spelling::Attribute);
+        let drawn = decode(codec("svg"), own.as_bytes());
+        let cut = !matches!(kind, Kind::FeImage | Kind::Filters);
+        assert_eq!(drawn.is_ok(), cut, "{kind:?} in itself: {drawn:?}");
+    }
+    for kind in [
+        Kind::Fill,
+        Kind::ClipPath,
+        Kind::Mask,
+        Kind::Marker,
+        Kind::FeImage,
+    ] {
+        let three = bombs::circle(&[kind; 3], Spelling::Style);
+        let error = decode(codec("svg"), three.as_bytes()).expect_err("around three");
+        let said = error.to_string();
+        assert!(said.contains("lead back to"), "{kind:?}: {said}");
+    }
+}
+
+#[test]
+fn what_was_once_dear_is_refused_in_words() {
+    for file in findings() {
+        let bytes = fs::read(&file).expect("a file");
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        on_a_stack_of(STACK, || {
+            let info = codec("svg").probe(&bytes).expect("a size");
+            let error = draw(&bytes, &info, Scale::FULL).expect_err(&name);
+            assert!(is_clear(&error), "{name}: {error:?}");
+        });
+    }
+}
+
+fn findings() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/svg/findings");
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
+}
+
+#[test]
+fn what_ordinary_drawings_hold_is_drawn() {
+    let rules: String = (0..400)
+        .map(|index| format!(".cls-{index},.st{index}{{fill:#123456;stroke-width:{index}px}}"))
+        .collect();
+    let classes: String = (0..3000)
+        .map(|index| {
+            format!(
+                "<path class='cls-{}' d='M0 0c1.5 2 3.25 4 5 6z'/>",
+                index % 400
+            )
+        })
+        .collect();
+    let marker = "<marker id='m' markerWidth='9' markerHeight='9'><path d='M0 0h9v9z' fill='context-stroke'/></marker>";
+    let arrows =
+        "<path d='M0 0l9 9 9 0 0 9' stroke='red' marker-end='url(#m)' marker-mid='url(#m)'/>"
+            .repeat(500);
+    let pattern =
+        "<pattern id='p' width='.1' height='.1'><path d='M0 0h9'/><circle r='3'/></pattern>";
+    let tiles = "<rect width='50' height='50' fill='url(#p)'/>".repeat(500);
+    let shadow = "<filter id='f'><feGaussianBlur in='SourceAlpha' stdDeviation='3'/><feOffset dx='2' dy='2'/>\
+                  <feComponentTransfer><feFuncA type='linear' slope='.5'/></feComponentTransfer>\
+                  <feMerge><feMergeNode/><feMergeNode in='SourceGraphic'/></feMerge></filter>";
+    let cards = "<rect width='60' height='60' filter='url(#f)'/>".repeat(20);
+    let labels = "<text x='3' y='9' font-size='12' font-family='Arial, sans-serif'>A label</text>"
+        .repeat(300);
+    let layers = "<g opacity='.9' clip-path='url(#c)'>".repeat(12)
+        + "<path d='M0 0h9v9z'/>"
+        + &"</g>".repeat(12);
+    for (name, inside) in [
+        ("sheets", format!("<style>{rules}</style>{classes}")),
+        ("markers", marker.to_owned() + &arrows),
+        ("patterns", pattern.to_owned() + &tiles),
+        ("shadows", shadow.to_owned() + &cards),
+        ("labels", labels),
+        (
+            "layers",
+            "<clipPath id='c'><path d='M0 0h9v9z'/></clipPath>".to_owned() + &layers,
+        ),
+    ] {
+        let drawing = bombs::document(&inside);
+        let drawn = decode(codec("svg"), drawing.as_bytes());
+        assert!(drawn.is_ok(), "{name}: {drawn:?}");
+    }
+}
+
+#[test]
+#[ignore = "writes every bomb into the folder in ANDON_BOMBS"]
+fn write_the_bombs() {
+    let folder = PathBuf::from(std::env::var_os("ANDON_BOMBS").expect("a folder"));
+    for bomb in bombs::svg() {
+        fs::write(folder.join(format!("{}.svg", bomb.name)), bomb.file).expect("a file");
+    }
+}
