@@ -44,6 +44,15 @@ struct Reference {
     to: Vec<u32>,
 }
 
+/// The pieces of an item's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place<'p> {
+    /// In `idat` rather than in the file.
+    inside: bool,
+    /// Offsets and lengths.
+    extents: &'p [(u64, u64)],
+}
+
 /// What can be said about an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Property<'a> {
@@ -282,6 +291,13 @@ impl<'a> Items<'a> {
         Ok(places.filter_map(|place| self.properties.get(*place).copied()))
     }
 
+    /// All references of one kind: from which item, and to which.
+    pub(crate) fn all_references(&self, kind: &Kind) -> impl Iterator<Item = (u32, u32)> {
+        let all = self.references.iter();
+        let all = all.filter(move |reference| reference.kind == *kind);
+        all.flat_map(|reference| reference.to.iter().map(|to| (reference.from, *to)))
+    }
+
     /// What an item refers to in one way.
     pub(crate) fn references(&self, from: u32, kind: &Kind) -> impl Iterator<Item = u32> {
         let own = self.references.iter();
@@ -301,6 +317,20 @@ impl<'a> Items<'a> {
     pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
         let mut groups = self.alternatives.iter();
         groups.any(|group| group.contains(&one) && group.contains(&other))
+    }
+
+    /// Bytes of the file that they lie in.
+    pub(crate) fn file_length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Where the bytes of an item lie: items with equal places have the same bytes.
+    pub(crate) fn place(&self, id: u32) -> Option<Place<'_>> {
+        let item = self.items.get(&id)?;
+        Some(Place {
+            inside: item.inside,
+            extents: &item.extents,
+        })
     }
 
     /// The bytes of an item; of one that is cut off what is there, if that may be.
