@@ -18,6 +18,9 @@ pub(crate) struct Items<'a> {
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
     references: Vec<Reference>,
+    /// What all boxes of a kind have together: properties of items, and items that are referred to.
+    associated: usize,
+    referred: usize,
     /// Groups of items of which one is shown.
     alternatives: Vec<Vec<u32>>,
     idat: &'a [u8],
@@ -179,13 +182,12 @@ impl<'a> Items<'a> {
 
     fn read_references(&mut self, data: &[u8]) -> Result<()> {
         let (version, _, fields) = Fields::full(data, self.format)?;
-        let mut all = 0;
         for entry in Boxes::of(fields.rest()) {
             let mut fields = Fields::of(entry.data, self.format);
             let from = fields.long_if(version > 0)?;
             let count = usize::from(fields.u16()?);
-            all += count;
-            if all > MOST_ENTRIES || self.references.len() >= MOST_ENTRIES {
+            self.referred += count;
+            if self.referred > MOST_ENTRIES || self.references.len() >= MOST_ENTRIES {
                 return Err(self.broken("its items refer to too many others"));
             }
             let to: Result<_> = (0..count).map(|_| fields.long_if(version > 0)).collect();
@@ -218,7 +220,8 @@ impl<'a> Items<'a> {
         for part in Boxes::of(data) {
             match &part.kind {
                 b"ipco" => {
-                    for property in Boxes::of(part.data).take(MOST_ENTRIES) {
+                    let left = MOST_ENTRIES - self.properties.len();
+                    for property in Boxes::of(part.data).take(left) {
                         let read = Property::read(property.kind, property.data, self.format)?;
                         self.properties.push(read);
                     }
@@ -232,12 +235,11 @@ impl<'a> Items<'a> {
 
     fn associate(&mut self, data: &[u8]) -> Result<()> {
         let (version, flags, mut fields) = Fields::full(data, self.format)?;
-        let mut all = 0;
         for _ in 0..fields.u32()? {
             let id = fields.long_if(version > 0)?;
             let count = usize::from(fields.u8()?);
-            all += count;
-            if all > MOST_ENTRIES {
+            self.associated += count;
+            if self.associated > MOST_ENTRIES {
                 return Err(self.broken("its items have too many properties"));
             }
             for _ in 0..count {

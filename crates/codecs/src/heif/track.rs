@@ -52,6 +52,7 @@ impl Sample {
 /// Samples of all tracks: far more than anybody shows; each takes memory beside its bytes.
 const MOST_SAMPLES: u32 = 1 << 17;
 const MOST_TRACKS: usize = 64;
+const MOST_PROPERTIES: usize = 256;
 
 /// Bytes of a `VisualSampleEntry` before its boxes.
 const VISUAL_ENTRY: usize = 78;
@@ -202,7 +203,8 @@ impl<'a> Track<'a> {
         };
         let mut sides = Fields::of(&head[24..], format);
         self.size = (sides.u16()?.into(), sides.u16()?.into());
-        for part in Boxes::of(boxes) {
+        let left = MOST_PROPERTIES.saturating_sub(self.properties.len());
+        for part in Boxes::of(boxes).take(left) {
             self.properties
                 .push(Property::read(part.kind, part.data, format)?);
         }
