@@ -11,7 +11,7 @@ impl Bits {
     /// The lowest bits of a number, and zeros behind them.
     pub(super) fn put(&mut self, value: u32, count: u32) {
         for bit in 0..count {
-            if self.used % 8 == 0 {
+            if self.used.is_multiple_of(8) {
                 self.bytes.push(0);
             }
             if let Some(last) = self.bytes.last_mut() {
